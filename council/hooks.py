@@ -1,0 +1,51 @@
+"""The registry behind the four hooks: a name in a workflow is a function here, checked when the workflow is loaded."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from council.errors import UsageError
+from council.text import did_you_mean
+from council.workflow import Ref
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Hook(Generic[F]):
+    """Used as a decorator it registers a function under its name."""
+
+    def __init__(self, kind: str, leading: int) -> None:
+        self.kind = kind
+        self.leading = leading
+        self.known: dict[str, F] = {}
+
+    def __call__(self, function: F) -> F:
+        self.known[function.__name__.rstrip("_")] = function
+        return function
+
+    def call(self, ref: Ref, *lead: Any) -> Any:
+        positional, named = _arguments(ref)
+        return self.find(ref.name)(*lead, *positional, **named)
+
+    def find(self, name: str) -> F:
+        if name not in self.known:
+            raise UsageError(f'there is no {self.kind} "{name}"; {did_you_mean(name, self.known)}')
+        return self.known[name]
+
+    def check(self, ref: Ref) -> None:
+        """Refuse a name that is not registered, and arguments that its function does not take."""
+        positional, named = _arguments(ref)
+        try:
+            inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
+        except TypeError as wrong:
+            raise UsageError(f'the {self.kind} "{ref.name}": {wrong}') from None
+
+
+def _arguments(ref: Ref) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if ref.args is None:
+        return (), {}
+    if isinstance(ref.args, dict):
+        return (), ref.args
+    return (ref.args,), {}

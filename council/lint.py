@@ -1,0 +1,125 @@
+"""Whether every name in a workflow means something: rules, orders, views, answers, options, tiers, prompts, personas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from council.errors import UsageError
+from council.orders import order
+from council.rules import judge, rule
+from council.scene import Scene
+from council.text import did_you_mean
+from council.views import check_view
+from council.workflow import AllOf, AnyOf, Cast, Condition, Not, Phase, Ref, Step, Workflow
+
+ABOUT_ANSWERS = ("some", "every", "share")
+
+
+@dataclass(frozen=True)
+class Known:
+    """The names that exist outside of the workflow. None means: not checked."""
+
+    tiers: Collection[str] | None = None
+    prompts: Collection[str] | None = None
+    personas: Collection[str] | None = None
+    speakers: Collection[str] | None = None
+
+
+def lint(workflow: Workflow, known: Known = Known()) -> list[str]:
+    """Everything wrong with a workflow, each in a sentence; empty where nothing is."""
+    return [f"{workflow.name}: {problem}" for problem in _Lint(workflow, known).problems()]
+
+
+def check(workflow: Workflow, known: Known = Known()) -> Workflow:
+    """The workflow itself, or a refusal that lists all that is wrong."""
+    if problems := lint(workflow, known):
+        raise UsageError("\n".join(problems))
+    return workflow
+
+
+class _Lint:
+    def __init__(self, workflow: Workflow, known: Known) -> None:
+        self.workflow = workflow
+        self.known = known
+        self.scene = Scene("", workflow.options, workflow.groups)
+        self.places = {phase.name for phase in workflow.phases} | {step.name for _, step in workflow.steps()}
+        self.answers = {name for _, step in workflow.steps() for name, _ in step.reply}
+
+    def problems(self) -> Iterator[str]:
+        for outcome, condition in self.workflow.halt:
+            yield from self.condition(condition, f"halt: {outcome}")
+        for phase in self.workflow.phases:
+            yield from self.phase(phase)
+        for seat in self.workflow.all_seats():
+            persona = str(seat.attributes.get("persona", seat.name))
+            if seat.speaker is None:
+                yield from self.named(persona, self.known.personas, f"seat {seat.name}: persona")
+            if seat.speaker is not None:
+                yield from self.named(seat.speaker, self.known.speakers, f"seat {seat.name}: speaker")
+            if "tier" in seat.attributes:
+                yield from self.named(str(seat.attributes["tier"]), self.known.tiers, f"seat {seat.name}: tier")
+
+    def phase(self, phase: Phase) -> Iterator[str]:
+        if phase.when is not None:
+            yield from self.condition(phase.when, f"phase {phase.name}: when")
+        for outcome, condition in phase.until:
+            yield from self.condition(condition, f"phase {phase.name}: until: {outcome}")
+        for step in phase.steps:
+            yield from self.step(step, f"phase {phase.name}, step {step.name}")
+
+    def step(self, step: Step, what: str) -> Iterator[str]:
+        if step.when is not None:
+            yield from self.condition(step.when, f"{what}: when")
+        yield from self.refused(lambda: self.order(step), f"{what}: order")
+        for ref in step.sees:
+            yield from self.refused(lambda ref=ref: check_view(ref, self.places), f"{what}: sees")  # type: ignore[misc]
+        for cast in step.seats:
+            if isinstance(cast, Cast):
+                yield from self.cast(cast, what)
+        yield from self.named(step.tier, self.known.tiers, f"{what}: tier")
+        yield from self.named(step.prompt, self.known.prompts, f"{what}: prompt")
+
+    def order(self, step: Step) -> None:
+        order.check(step.order)
+        order.call(step.order, self.workflow.seats(name for name in step.seats if isinstance(name, str)), self.scene)
+
+    def cast(self, cast: Cast, what: str) -> Iterator[str]:
+        for source in filter(None, (cast.source, cast.without)):
+            asked = {name for _, step in self.workflow.steps() if step.name == source[0] for name, _ in step.reply}
+            if source[1] not in asked:
+                yield f'{what}: seats: no step "{source[0]}" asks for "{source[1]}"'
+
+    def condition(self, condition: Condition, what: str) -> Iterator[str]:
+        if isinstance(condition, Not):
+            yield from self.condition(condition.of, what)
+        elif isinstance(condition, (AnyOf, AllOf)):
+            for one in condition.of:
+                yield from self.condition(one, what)
+        else:
+            yield from self.refused(lambda: self.rule(condition), what)
+            yield from self.fields(condition, what)
+
+    def rule(self, ref: Ref) -> None:
+        """A rule is tried on an empty scene: an argument that it cannot read shows there."""
+        rule.check(ref)
+        judge(ref, self.scene)
+
+    def fields(self, ref: Ref, what: str) -> Iterator[str]:
+        args = ref.args if isinstance(ref.args, dict) else {}
+        asked = [name for name in args if name not in ("at", "over")] if ref.name in ABOUT_ANSWERS else []
+        asked += [str(args["field"])] if ref.name in ("stuck", "vote") and "field" in args else []
+        for name in asked:
+            yield from self.named(name, self.answers, f"{what}: {ref.name}: the answer")
+        for phase in args if ref.name == "outcome" else ():
+            yield from self.named(phase, self.places, f"{what}: outcome: the phase")
+
+    def named(self, name: str, known: Collection[str] | None, what: str) -> Iterator[str]:
+        if known is not None and name not in known:
+            yield f'{what} "{name}" does not exist; {did_you_mean(name, known)}'
+
+    def refused(self, attempt: Callable[[], None], what: str) -> Iterator[str]:
+        try:
+            attempt()
+        except UsageError as refusal:
+            yield f"{what}: {refusal}"

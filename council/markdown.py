@@ -1,0 +1,101 @@
+"""Markdown files with YAML frontmatter, read strictly: scalars are text, but for `true` and `false`.
+
+No dates, numbers, `yes` or nulls are guessed; aliases, tags, repeated keys and deep nesting are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import frontmatter
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+
+from council.errors import UsageError
+
+DEEPEST = 24
+LARGEST = 1_000_000
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def load_yaml(text: str, where: str) -> Any:
+    """The value of one YAML document, {} where it is empty."""
+    if len(text) > LARGEST:
+        raise UsageError(f"{where}: larger than {LARGEST:,} characters")
+    try:
+        events = yaml.parse(text, Loader=_Loader)
+        return _Composer(where, events).document()
+    except yaml.YAMLError as bad:
+        raise UsageError(f"{where}: not valid YAML: {' '.join(str(bad).split())}") from None
+
+
+def split(text: str, where: str) -> tuple[dict[str, Any], str]:
+    """The frontmatter and the body of a Markdown file that people write."""
+    if not text.lstrip("\ufeff").startswith("---"):
+        raise UsageError(f"{where}: it must begin with a line of three hyphens, then YAML, then another such line")
+    try:
+        keys, body = frontmatter.parse(text.lstrip("\ufeff"), handler=_Strict(where))
+    except ValueError:
+        raise UsageError(f"{where}: the frontmatter has no closing line of three hyphens") from None
+    return keys, body
+
+
+class _Strict(YAMLHandler):
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self.where = where
+
+    def load(self, fm: str, **_: object) -> Any:
+        value = load_yaml(fm, self.where)
+        if not isinstance(value, dict):
+            raise UsageError(f"{self.where}: the frontmatter must be keys with values")
+        return value
+
+
+class _Composer:
+    """Builds plain values from parser events, so that nothing but dicts, lists, text and booleans can come out."""
+
+    def __init__(self, where: str, events: Iterator[Any]) -> None:
+        self.where = where
+        self.events = events
+
+    def document(self) -> Any:
+        value: Any = {}
+        for event in self.events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                value = self.value(next(self.events), 0)
+            elif not isinstance(event, (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentEndEvent)):
+                raise self.bad(event, "only one YAML document is allowed")
+        return {} if value == "" else value
+
+    def value(self, event: Any, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise self.bad(event, f"nested deeper than {DEEPEST}")
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise self.bad(event, "anchors and aliases are not part of the language")
+        if event.tag and event.tag != "!":
+            raise self.bad(event, "tags are not part of the language")
+        if isinstance(event, yaml.ScalarEvent):
+            return {"true": True, "false": False}.get(event.value, event.value) if event.implicit[0] else event.value
+        if isinstance(event, yaml.SequenceStartEvent):
+            return list(self.items(depth))
+        return self.mapping(depth)
+
+    def items(self, depth: int) -> Iterator[Any]:
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            yield self.value(event, depth + 1)
+
+    def mapping(self, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                raise self.bad(event, "a key must be a word")
+            if event.value in found:
+                raise self.bad(event, f'the key "{event.value}" stands twice')
+            self.value(event, depth + 1)  # for what it refuses: a tag or an anchor on the key
+            found[event.value] = self.value(next(self.events), depth + 1)
+        return found
+
+    def bad(self, event: Any, why: str) -> UsageError:
+        return UsageError(f"{self.where}: line {event.start_mark.line + 1} of the frontmatter: {why}")

@@ -1,0 +1,312 @@
+"""Rules: named pure functions over a scene. Each gives a verdict with its reason, and with what it counted.
+
+Whoever is silent, absent or unreadable agrees to nothing and stays in every denominator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from council.errors import UsageError
+from council.hooks import Hook
+from council.scene import Scene, Turn, Verdict
+from council.text import content_words, fold, listing, overlap
+from council.workflow import AllOf, AnyOf, Condition, Not
+
+rule: Hook[Callable[..., Verdict]] = Hook("rule", leading=1)
+
+COMPARISON = re.compile(r"(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)")
+OPPOSED = re.compile(
+    r"\bI(?:['’]d| would| must| have to| do| will)?(?: (?:\w+ly|still|also))?"
+    r" (?:disagree|object|challenge|oppose|dispute|reject)\b",
+    re.I,
+)
+QUOTED = re.compile(r"^\s*>.*$|“[^”]*”|\"[^\"\n]*\"", re.M)
+
+
+def judge(condition: Condition, scene: Scene) -> Verdict:
+    """Whether a condition of a workflow holds of the scene."""
+    if isinstance(condition, Not):
+        inner = judge(condition.of, scene)
+        return Verdict(not inner.holds, f"not so: {inner.reason}", ("not " + _called(condition.of),), inner.tally)
+    if isinstance(condition, (AnyOf, AllOf)):
+        return _joined([judge(one, scene) for one in condition.of], all_of=isinstance(condition, AllOf))
+    verdict: Verdict = rule.call(condition, scene)
+    return Verdict(verdict.holds, verdict.reason, (condition.name,), verdict.tally)
+
+
+def _joined(verdicts: list[Verdict], all_of: bool) -> Verdict:
+    holds = all(verdicts) if all_of else any(verdicts)
+    telling = [verdict for verdict in verdicts if verdict.holds == holds]
+    fired = tuple(dict.fromkeys(name for verdict in verdicts if verdict.holds for name in verdict.fired))
+    tally = {key: value for verdict in verdicts for key, value in verdict.tally.items()}
+    return Verdict(holds, "; ".join(dict.fromkeys(verdict.reason for verdict in telling)), fired, tally)
+
+
+def _called(condition: Condition) -> str:
+    if isinstance(condition, Not):
+        return "not " + _called(condition.of)
+    if isinstance(condition, (AnyOf, AllOf)):
+        return "(" + (" and " if isinstance(condition, AllOf) else " or ").join(map(_called, condition.of)) + ")"
+    return condition.name
+
+
+def matches(value: Any, wanted: Any) -> bool:
+    """Whether an answer is what a workflow asks for: equal, one of a list, `any`, or a comparison as in ">= 90"."""
+    if value is None:
+        return False
+    if isinstance(wanted, list):
+        return any(matches(value, one) for one in wanted)
+    wanted = {True: "true", False: "false"}.get(wanted, wanted) if isinstance(wanted, bool) else str(wanted)
+    if wanted == "any":
+        return bool(value) or isinstance(value, (int, float))
+    if isinstance(value, (list, tuple)):
+        return any(fold(str(item)) == fold(wanted) for item in value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _compares(float(value), wanted)
+    return fold(str(value)) == fold(wanted)
+
+
+def _compares(value: float, wanted: str) -> bool:
+    if match := COMPARISON.fullmatch(wanted.strip()):
+        sign, number = match.group(1), float(match.group(2))
+        return {">=": value >= number, "<=": value <= number, ">": value > number, "<": value < number}[sign]
+    try:
+        return value == float(wanted)
+    except ValueError:
+        return False
+
+
+def fraction(value: Any) -> Fraction:
+    """`2/3`, `0.6` or `1`, exactly."""
+    try:
+        return Fraction(str(value).replace(" ", ""))
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f'"{value}" is no share; write it as 2/3 or 0.6') from None
+
+
+def number(value: Any) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        raise UsageError(f'"{value}" is no number') from None
+
+
+def _matching(turns: Iterable[Turn], fields: Mapping[str, Any]) -> list[Turn]:
+    return [turn for turn in turns if all(matches(turn.answers.get(name), wanted) for name, wanted in fields.items())]
+
+
+def _counted(scene: Scene, fields: Mapping[str, Any]) -> tuple[list[Turn], tuple[Turn, ...], dict[str, Any], str]:
+    if not fields:
+        raise UsageError("the rules some, every and share need an answer to look at, as in {some: {stance: disagree}}")
+    turns = scene.latest(*fields)
+    found = _matching(turns, fields)
+    silent = [turn.seat.name for turn in turns if not set(fields) <= set(turn.answers)]
+    wanted = ", ".join(f"{name} {_spoken(value)}" for name, value in fields.items())
+    reason = f"{len(found)} of {len(turns)} say {wanted}" + (f" ({listing(silent)} not heard)" if silent else "")
+    tally = {"for": [turn.seat.name for turn in found], "of": len(turns), "not_heard": silent}
+    return found, turns, {"/".join(fields): tally}, reason
+
+
+def _spoken(value: Any) -> str:
+    return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+@rule
+def some(scene: Scene, **fields: Any) -> Verdict:
+    """At least one seat gave such an answer when it was last asked for."""
+    found, _, tally, reason = _counted(scene, fields)
+    return Verdict(bool(found), reason, tally=tally)
+
+
+@rule
+def every(scene: Scene, **fields: Any) -> Verdict:
+    """Every seat that was asked gave such an answer; one that is absent did not."""
+    found, turns, tally, reason = _counted(scene, fields)
+    return Verdict(bool(turns) and len(found) == len(turns), reason, tally=tally)
+
+
+@rule
+def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> Verdict:
+    """At least `at`, or more than `over`, of the seats that were asked gave such an answer."""
+    found, turns, tally, reason = _counted(scene, fields)
+    part = Fraction(len(found), len(turns)) if turns else Fraction(0)
+    if (at is None) == (over is None):
+        raise UsageError('the rule "share" needs either at: (at least) or over: (more than), as in at: 2/3')
+    holds = part > fraction(over) if at is None else part >= fraction(at)
+    return Verdict(bool(turns) and holds, reason, tally=tally)
+
+
+@rule
+def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
+    """For `over` rounds of this phase the mean of a number gained less than `gain`, or nobody changed a word answer."""
+    rounds = [turns for turns in scene.asking(field) if turns[0].phase == scene.phase][: int(number(over))]
+    if scene.round <= number(over) or len(rounds) < number(over):
+        return Verdict(False, f"too early to tell whether {field} is stuck")
+    values = [{turn.seat.name: turn.answers.get(field) for turn in turns} for turns in reversed(rounds)]
+    if all(isinstance(value, (int, float)) for row in values for value in row.values() if value is not None):
+        means = [_mean(row) for row in values]
+        gained = means[-1] - means[0]
+        return Verdict(
+            gained < number(gain), f"{field} gained {gained:g} in {over} rounds", tally={"means": [*map(_tidy, means)]}
+        )
+    return Verdict(all(row == values[0] for row in values), f"{field} in {over} rounds", tally={field: values[-1]})
+
+
+def _mean(row: Mapping[str, Any]) -> float:
+    """A seat that gave no number counts as zero: silence is no satisfaction."""
+    return sum(value or 0 for value in row.values()) / len(row)
+
+
+def _tidy(value: float) -> float:
+    return round(value, 2)
+
+
+@rule
+def option(scene: Scene, name: str = "", **values: Any) -> Verdict:
+    """An option is on, or has the value given."""
+    wanted = values or {name: True}
+    for key in wanted:
+        if key not in scene.options:
+            raise UsageError(f'the rule "option" asks for "{key}", which the workflow does not have')
+    holds = all(_same_option(scene.options[key], value) for key, value in wanted.items())
+    said = ", ".join(f"{key} is {_flag(scene.options[key])}" for key in wanted)
+    return Verdict(holds, f"option {said}")
+
+
+def _same_option(value: Any, wanted: Any) -> bool:
+    return value is wanted if isinstance(wanted, bool) else matches(_flag(value), wanted)
+
+
+def _flag(value: Any) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
+@rule
+def outcome(scene: Scene, **phases: Any) -> Verdict:
+    """A phase that is over ended so."""
+    holds = all(matches(scene.outcomes.get(phase), wanted) for phase, wanted in phases.items())
+    said = ", ".join(f"{phase} ended {scene.outcomes.get(phase, 'not at all')}" for phase in phases)
+    return Verdict(holds, said)
+
+
+@rule
+def last_round(scene: Scene) -> Verdict:
+    """This is the last round that the phase may have."""
+    return Verdict(scene.round >= scene.cap, f"round {scene.round} of at most {scene.cap}")
+
+
+@rule
+def disagreement(scene: Scene) -> Verdict:
+    """Someone says "I disagree", "I challenge" or the like, in words of their own, in what was spoken last."""
+    turns = scene.moments()[-1] if scene.turns else ()
+    found = [turn.seat.name for turn in turns if OPPOSED.search(QUOTED.sub("", turn.body))]
+    reason = f"{listing(found)} disagreed in so many words" if found else "nobody disagreed in so many words"
+    return Verdict(bool(found), reason, tally={"disagreed": found})
+
+
+@rule
+def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = None) -> Verdict:
+    """The receipts so far add up to at least so much money, so many tokens or so many calls."""
+    every_said = [said for turn in scene.turns for said in (turn.first, turn.said) if said]
+    sums = {
+        "usd": sum(said.usd or 0.0 for said in every_said),
+        "tokens": sum(said.tokens for said in every_said),
+        "calls": len(every_said),
+    }
+    limits = {"usd": usd, "tokens": tokens, "calls": calls}
+    passed = [name for name, limit in limits.items() if limit is not None and sums[name] >= number(limit)]
+    said = ", ".join(f"{sums[name]:g} {name}" for name, limit in limits.items() if limit is not None)
+    return Verdict(bool(passed), f"{said} spent", tally=sums)
+
+
+@rule
+def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
+    """Some seats' (or every seat's) words are, for more than `over`, those of their own turn a round earlier."""
+    rounds = [turns for turns in scene.moments() if turns[0].phase == scene.phase]
+    if not rounds:
+        return Verdict(False, "nothing to compare")
+    last = rounds[-1]
+    before = {turn.seat.name: turn for turn in scene.turns if turn.moment == (scene.phase, scene.round - 1, last[0].step)}
+    likeness = {
+        turn.seat.name: _tidy(overlap(turn.body, before[turn.seat.name].body))
+        for turn in last
+        if turn.seat.name in before and not turn.absent
+    }
+    repeating = [name for name, like in likeness.items() if like > number(over)]
+    holds = len(repeating) == len(last) if seats == "every" else bool(repeating)
+    reason = f"{listing(repeating)} said again what they had said" if repeating else "nobody repeats the round before"
+    return Verdict(holds, reason, tally={"repeats": likeness})
+
+
+@rule
+def vote(scene: Scene, *, field: str, method: str = "plurality") -> Verdict:
+    """The seats chose: `plurality` (most first choices; a tie is no choice) or `unanimous` (all, nobody missing)."""
+    turns = scene.latest(field)
+    ballots = {turn.seat.name: _first_choice(turn.answers.get(field)) for turn in turns}
+    counts = Counter(ballot for ballot in ballots.values() if ballot)
+    ranked = counts.most_common()
+    missing = [name for name, ballot in ballots.items() if not ballot]
+    if method == "plurality":
+        chosen = bool(ranked) and (len(ranked) == 1 or ranked[0][1] > ranked[1][1])
+    elif method == "unanimous":
+        chosen = len(ranked) == 1 and not missing
+    else:
+        raise UsageError(f'the rule "vote" knows plurality and unanimous, not "{method}"')
+    winner = ranked[0][0] if chosen else None
+    said = f"{winner} with {counts[winner]} of {len(turns)}" if winner else f"no choice by {method}"
+    return Verdict(chosen, said, tally={"winner": winner, "votes": dict(ranked), "of": len(turns), "not_heard": missing})
+
+
+def _first_choice(answer: Any) -> str | None:
+    first = answer[0] if isinstance(answer, (list, tuple)) and answer else answer
+    return fold(str(first)) if first or first == 0 else None
+
+
+@rule
+def dissent_kept(scene: Scene) -> Verdict:
+    """The synthesis names everyone who still disagrees, and has every blocking item with its owner's name."""
+    lost = lost_dissent(scene, scene.turns[-1].body if scene.turns else "")
+    reason = f"{len(lost)} of the dissent left out" if lost else "all dissent is kept"
+    return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
+
+
+DISAGREES = "disagrees"
+SAME_WORDS = 0.6
+
+
+def lost_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
+    """Each blocking item and each remaining `disagree` that the synthesis lacks, with the turn it comes from."""
+    passages = _passages(synthesis)
+    return [
+        (turn, words) for turn, words in standing_dissent(scene) if not any(_keeps(text, turn, words) for text in passages)
+    ]
+
+
+def standing_dissent(scene: Scene) -> list[tuple[Turn, str]]:
+    """What seats last said of it: their blocking items, and that they disagree."""
+    found = [(turn, DISAGREES) for turn, stance in scene.last_words("stance").values() if stance == "disagree"]
+    for turn, items in scene.last_words("blocking").values():
+        found += [(turn, item) for item in items]
+    return found
+
+
+def _passages(text: str) -> list[str]:
+    """List items and paragraphs, each whole: a name and what it is held to have said must stand in the same one."""
+    return [part for part in re.split(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)", text) if part.strip()]
+
+
+def _keeps(passage: str, turn: Turn, words: str) -> bool:
+    called = {fold(turn.seat.name), fold(turn.seat.title), *content_words(str(turn.seat.attributes.get("name", "")))}
+    named = any(re.search(rf"\b{re.escape(name)}\b", fold(passage)) for name in called if name)
+    if words == DISAGREES:
+        return named and _opposes(passage)
+    return named and overlap(words, passage) >= SAME_WORDS
+
+
+def _opposes(passage: str) -> bool:
+    return re.search(r"\b(disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced)", fold(passage)) is not None

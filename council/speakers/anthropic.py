@@ -1,0 +1,274 @@
+"""A seat spoken for by the Messages API: Anthropic's own, or any endpoint that speaks it.
+
+One call, streamed, its failures sorted into those that may pass and those that will not. It never tries twice, takes
+no credentials but those of the variable that the endpoint names, and knows nothing of what its briefs ask for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from council.errors import CallFailed, Denied
+from council.speakers.base import Brief, Endpoint, Model, Spoken, Usage, cost
+
+if TYPE_CHECKING:
+    import anthropic
+
+HOME = "https://api.anthropic.com"
+PASSING = {408, 409, 425, 429, 499}  # every other 4xx would only be said again
+FINAL = {  # what an error event says, and the status that it would have had
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+}
+COUNTS = {
+    "input": "input_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+    "output": "output_tokens",
+}
+
+
+class AnthropicSpeaker:
+    """Speaks through the SDK with one client an endpoint. `stall` is the longest silence, in seconds, that is borne."""
+
+    name = "anthropic"
+
+    def __init__(self, stall: float = 60.0) -> None:
+        self.stall = stall
+        self._clients: dict[Endpoint, anthropic.AsyncAnthropic] = {}
+
+    async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
+        try:
+            async with asyncio.timeout(brief.deadline) as clock:
+                heard = await self._hear(brief, tell)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            raise CallFailed(f"no whole answer within the deadline of {brief.deadline:g} s") from None
+        return heard.spoken(brief.model)
+
+    async def close(self) -> None:
+        while self._clients:
+            _, client = self._clients.popitem()
+            await client.close()
+
+    async def _hear(self, brief: Brief, tell: Callable[[str], None]) -> _Heard:
+        """Listen to the whole answer. `tell` stands outside of the judging: its errors are not the API's."""
+        heard, secret = _Heard(), _secret(brief.model.endpoint)
+        with _judging(brief.model, secret):
+            client = self._client(brief.model.endpoint, secret)
+            stream: anthropic.AsyncStream[Any] = await client.messages.create(**_request(brief))
+        async with stream:
+            while not heard.over:
+                with _judging(brief.model, secret, heard):
+                    heard.take(await anext(stream, None))
+                if heard.piece:
+                    tell(heard.piece)
+        return heard
+
+    def _client(self, endpoint: Endpoint, secret: _Secret) -> anthropic.AsyncAnthropic:
+        if endpoint not in self._clients:
+            self._clients[endpoint] = _new_client(endpoint, secret, self.stall)
+        return self._clients[endpoint]
+
+
+def _new_client(endpoint: Endpoint, secret: _Secret, stall: float) -> anthropic.AsyncAnthropic:
+    """Whatever is not given here, the SDK would look for in the environment and on disk."""
+    import anthropic
+
+    client = anthropic.AsyncAnthropic(
+        base_url=endpoint.base_url or HOME,
+        api_key=None if secret.bearer else secret.value,
+        auth_token=secret.value if secret.bearer else None,
+        max_retries=0,
+        timeout=stall,
+    )
+    client._custom_headers = {}  # else ANTHROPIC_CUSTOM_HEADERS, which may hold credentials, goes to every endpoint
+    return client
+
+
+def _request(brief: Brief) -> dict[str, Any]:
+    model = brief.model
+    blocks = [{"type": "text", "text": _sendable(text)} for text in (brief.shared, brief.own) if text.strip()]
+    effort = {} if model.effort is None else {"output_config": {"effort": model.effort}}
+    return {
+        "model": model.name,
+        "max_tokens": model.max_tokens,
+        "messages": [{"role": "user", "content": blocks}],
+        "stream": True,
+        **effort,
+    }
+
+
+def _sendable(text: str) -> str:
+    """Bytes of a document that were no UTF-8 live on as lone surrogates, which JSON over HTTP cannot carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# ---- keys ----
+
+
+@dataclass(frozen=True)
+class _Secret:
+    """A key and the variable that it came from, None where the endpoint wants no key."""
+
+    value: str
+    variable: str | None = None
+    bearer: bool = False
+
+    def hide(self, text: str) -> str:
+        return text.replace(self.value, "[key]") if self.variable else text
+
+
+def _secret(endpoint: Endpoint) -> _Secret:
+    if endpoint.key is None:
+        return _Secret("none")
+    token = "ANTHROPIC_AUTH_TOKEN" if endpoint.name == "anthropic" else endpoint.key
+    for variable in (endpoint.key, token):
+        if value := os.environ.get(variable, "").strip():
+            return _Secret(_checked(value, variable), variable, bearer=variable != endpoint.key)
+    raise Denied(f"no key for the endpoint {endpoint.name!r}: set {endpoint.key} in the environment")
+
+
+def _checked(value: str, variable: str) -> str:
+    """What cannot stand in a header would be quoted, whole, in the HTTP library's complaint."""
+    if value.isascii() and value.isprintable():
+        return value
+    raise Denied(f"{variable} holds characters that no key has: set it again, on one line")
+
+
+# ---- what was heard ----
+
+
+@dataclass
+class _Heard:
+    """The answer as far as it has come. `piece` is the text of the last event."""
+
+    body: str = ""
+    piece: str = ""
+    model: str | None = None
+    stop: str | None = None
+    over: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def take(self, event: Any) -> None:
+        self.piece = ""
+        match event.type if event is not None else None:
+            case None:
+                self.over = True
+            case "message_start":
+                self.model = event.message.model
+                self.count(event.message)
+            case "content_block_start":
+                self.add(event.content_block)
+            case "content_block_delta":
+                self.add(event.delta)
+            case "message_delta":
+                self.stop = event.delta.stop_reason
+                self.count(event)
+
+    def add(self, part: Any) -> None:
+        self.piece = getattr(part, "text", None) or ""
+        self.body += self.piece
+
+    def count(self, part: Any) -> None:
+        """The API's counts grow, and may be missing: the largest is the last."""
+        for ours, theirs in COUNTS.items():
+            value = getattr(getattr(part, "usage", None), theirs, None) or 0
+            self.counts[ours] = max(value, self.counts.get(ours, 0))
+
+    def spoken(self, model: Model) -> Spoken:
+        usage, refused = Usage(**self.counts), self.stop == "refusal"
+        if self.stop is None:
+            raise CallFailed(f"{model.endpoint.name} ended its stream before the answer was whole")
+        if not self.body.strip() and not refused:
+            raise CallFailed(_why_empty(self.stop, model))
+        absent = "refused by the model" if refused else None
+        return Spoken(self.body, self.model, self.stop, usage, cost(model.price, usage), absent)
+
+
+def _why_empty(stop: str, model: Model) -> str:
+    if stop == "max_tokens":
+        return f"thinking used up max_tokens ({model.max_tokens}): raise max_tokens of the tier {model.tier!r}"
+    return f"{model.name} gave an empty answer ({stop})"
+
+
+# ---- what went wrong ----
+
+
+@contextmanager
+def _judging(model: Model, secret: _Secret, heard: _Heard | None = None) -> Iterator[None]:
+    """Turn what the SDK and its HTTP library raise into our two words, with no trace of the key."""
+    import anthropic
+    import httpx2
+
+    name = model.endpoint.name
+    try:
+        yield
+    except anthropic.APIStatusError as error:
+        raise _verdict(error, model, secret) from None
+    except (anthropic.APITimeoutError, httpx2.TimeoutException):
+        _unless_whole(heard, f"{name} was silent for too long")
+    except (anthropic.AnthropicError, httpx2.HTTPError) as error:
+        _unless_whole(heard, f"the connection to {name} failed: {_short(secret.hide(str(error.__cause__ or error)))}")
+    except (ValueError, TypeError, AttributeError) as error:
+        _unless_whole(heard, f"{name} sent what is no event of the Messages API ({type(error).__name__})")
+
+
+def _unless_whole(heard: _Heard | None, why: str) -> None:
+    """An answer that has its stop reason is whole and paid for: only the stream's goodbye was lost."""
+    if heard is None or heard.stop is None:
+        raise CallFailed(why) from None
+    heard.piece, heard.over = "", True
+
+
+def _verdict(error: anthropic.APIStatusError, model: Model, secret: _Secret) -> CallFailed | Denied:
+    """Whether saying it again may help. An error event comes with status 200 and is judged by its type."""
+    status = error.status_code if error.status_code != 200 else FINAL.get(str(error.type), 500)
+    words = f"{model.endpoint.name} answered {status}: {_short(secret.hide(str(error.api_message or error.message)))}"
+    if status in PASSING or not 400 <= status < 500:
+        return CallFailed(words, _seconds(error.response.headers.get("retry-after")))
+    return Denied(f"{words} {_advice(status, model, secret)}")
+
+
+def _advice(status: int, model: Model, secret: _Secret) -> str:
+    """Which setting to change."""
+    key = f"the key in {secret.variable}" if secret.variable else "no key (`key` of the endpoint names its variable)"
+    tier, endpoint = f"the tier {model.tier!r}", f"the endpoint {model.endpoint.name!r}"
+    sentences = {
+        401: f"It was called with {key}: set one that {endpoint} accepts.",
+        402: f"It was called with {key}: add credit to its account, or give {tier} another endpoint.",
+        403: f"It was called with {key}: give {tier} a model that this key may use, or use another key.",
+        404: f"Give {tier} a model that {endpoint} has (now {model.name!r}), or correct the endpoint's base_url.",
+        413: f"The brief is too long for it: shorten the documents, or give {tier} another model than {model.name!r}.",
+    }
+    default = f"Check model ({model.name!r}), effort ({model.effort}) and max_tokens ({model.max_tokens}) of {tier}."
+    return sentences.get(status, default)
+
+
+def _short(text: str) -> str:
+    """One line of what may be a whole web page."""
+    line = " ".join(text.split())
+    return line if len(line) <= 300 else f"{line[:300]}…"
+
+
+def _seconds(header: str | None) -> float | None:
+    """Retry-After, which may be seconds, a date, or nonsense; None where it says nothing."""
+    try:
+        seconds = float(header or "")
+    except ValueError:
+        date = email.utils.parsedate_tz(header)
+        seconds = email.utils.mktime_tz(date) - time.time() if date else math.nan
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,0 +1,107 @@
+"""What a speaker is: it is given a brief and gives back what was said. It knows nothing of sessions or plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address that speaks the Messages API. `key` names the variable that holds the key, never the key."""
+
+    name: str
+    base_url: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens. Prompts longer than `long_over` tokens pay the long prices for the whole call."""
+
+    input: float
+    output: float
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+    long_over: int | None = None
+    long_input: float = 0.0
+    long_output: float = 0.0
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a tier stands for: whom to ask, for which model, and how."""
+
+    tier: str
+    endpoint: Endpoint
+    name: str
+    max_tokens: int = 8000
+    effort: str | None = "low"
+    price: Price | None = None
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The prompt that a turn is given: `shared` is the same for every seat of a batch, `own` is this seat's."""
+
+    turn: str
+    seat: str
+    shared: str
+    own: str
+    model: Model
+    deadline: float = 300.0
+
+    @property
+    def text(self) -> str:
+        return self.shared + self.own
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as the API counted them. `input` are those neither read from nor written to the cache."""
+
+    input: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What came back. `model` is the one that really answered, None where nobody says."""
+
+    body: str
+    model: str | None = None
+    stop: str = "end_turn"
+    usage: Usage = field(default_factory=Usage)
+    usd: float | None = None
+    absent: str | None = None
+
+
+class Speaker(Protocol):
+    """Raises CallFailed where trying again may help, Denied where it cannot."""
+
+    name: str
+
+    async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
+        """Have the brief answered; `tell` is called with pieces of the text as they come, where they come in pieces."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+def cost(price: Price | None, usage: Usage) -> float | None:
+    """The price of one call in US dollars, None where the model's price is unknown."""
+    if price is None:
+        return None
+    prompt = usage.input + usage.cache_read + usage.cache_write
+    long = price.long_over is not None and prompt > price.long_over
+    per_input, per_output = (price.long_input, price.long_output) if long else (price.input, price.output)
+    total = (
+        usage.input * per_input
+        + usage.output * per_output
+        + usage.cache_read * price.cache_read
+        + usage.cache_write * price.cache_write
+    )
+    return total / 1_000_000

@@ -1,0 +1,70 @@
+"""Small things done to text: likeness, slugs, safety on a terminal. Pure."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterable
+
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+# Words that carry no content: an overlap of these says nothing.
+EMPTY_WORDS = frozenset(
+    "a about after all also an and any are as at be because been before but by can could did do does for from had has "
+    "have he her his how i if in into is it its just like me more most my no not of on one only or our out over she "
+    "should so some such than that the their them then there these they this to too up us was we were what when which "
+    "who why will with would you your".split()
+)
+# Escape sequences first and whole, then whatever other control character would move the cursor or hide text.
+ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b.?"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]",
+    re.S,
+)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown word: the nearest known one, or all of them."""
+    names = sorted({str(name) for name in known})
+    near = difflib.get_close_matches(word, names, n=1)
+    if near:
+        return f'did you mean "{near[0]}"?'
+    return "known: " + (", ".join(names) or "none")
+
+
+def slug(text: str, most: int = 50) -> str:
+    """Lower-case letters, digits and single hyphens; empty where nothing of the text is left."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:most].rstrip("-")
+
+
+def harmless(text: str) -> str:
+    """The text without anything that a terminal would obey. Line breaks and tabs stay."""
+    return ESCAPES.sub("", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, most: int = 80) -> str:
+    """The text as a single line of at most `most` characters, for headings and tables."""
+    flat = " ".join(harmless(text).split())
+    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
+
+
+def fold(text: str) -> str:
+    """What two texts must share to be the same words: case, spacing and Unicode form do not count."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def content_words(text: str) -> set[str]:
+    return {word for word in WORD.findall(fold(text)) if word not in EMPTY_WORDS}
+
+
+def overlap(text: str, earlier: str) -> float:
+    """The share of the text's content words that the earlier text has too."""
+    words = content_words(text)
+    return len(words & content_words(earlier)) / len(words) if words else 0.0
+
+
+def listing(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,133 @@
+"""Views: which earlier turns a seat may read, in full or as gists, under names or under labels.
+
+A phase's or a step's name is a view too: its turns. Turns of the same batch are never among the earlier ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from council.errors import UsageError
+from council.hooks import Hook
+from council.scene import Scene, Seen, Turn
+from council.text import did_you_mean
+from council.workflow import Ref, Seat
+
+View = tuple[Seen, ...]
+view: Hook[Callable[..., View]] = Hook("view", leading=2)
+
+
+def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> View:
+    """All that these views show, each turn once, in the order spoken; what one view shows in full stays in full."""
+    found: dict[str, Seen] = {}
+    for ref in refs:
+        for seen in _one(ref, seat, scene):
+            if seen.turn.id not in found or found[seen.turn.id].gist:
+                found[seen.turn.id] = seen
+    spoken = [turn.id for turn in scene.turns]
+    return tuple(sorted(found.values(), key=lambda seen: spoken.index(seen.turn.id)))
+
+
+def _one(ref: Ref, seat: Seat, scene: Scene) -> View:
+    if ref.name in view.known:
+        found: View = view.call(ref, seat, scene)
+        return found
+    return _full(scene.named(ref.name))
+
+
+def _full(turns: Iterable[Turn]) -> View:
+    return tuple(Seen(turn) for turn in turns)
+
+
+def _round_keys(scene: Scene) -> list[tuple[str, int]]:
+    """The rounds spoken so far, oldest first."""
+    return list(dict.fromkeys((turn.phase, turn.round) for turn in scene.turns))
+
+
+@view
+def so_far(seat: Seat, scene: Scene) -> View:
+    """Everything said so far."""
+    return _full(scene.turns)
+
+
+@view
+def nothing(seat: Seat, scene: Scene) -> View:
+    """Nothing: the blind round."""
+    return ()
+
+
+@view
+def own(seat: Seat, scene: Scene) -> View:
+    """The seat's own turns."""
+    return _full(turn for turn in scene.turns if turn.seat.name == seat.name)
+
+
+@view
+def gists(seat: Seat, scene: Scene) -> View:
+    """Everything so far, a line each."""
+    return tuple(Seen(turn, gist=True) for turn in scene.turns)
+
+
+@view
+def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
+    """The round being spoken and the last few before it."""
+    now = (scene.phase, scene.round)
+    before = [key for key in _round_keys(scene) if key != now]
+    shown = {now, *before[max(0, len(before) - _whole(rounds, "recent: rounds")) :]}
+    return _full(turn for turn in scene.turns if (turn.phase, turn.round) in shown)
+
+
+@view
+def fading(seat: Seat, scene: Scene, *, keep: dict[str, Any]) -> View:
+    """Verbatim while young, gists when old. `keep: {3: all, 7: 2}`: all up to round 3, the last two up to round 7."""
+    schedule = sorted((_whole(last, "fading: keep"), kept) for last, kept in keep.items())
+    kept = next((kept for last, kept in schedule if scene.round <= last), schedule[-1][1])
+    if kept == "all":
+        return _full(scene.turns)
+    fresh = {seen.turn.id for seen in recent(seat, scene, rounds=kept)}
+    return tuple(Seen(turn, gist=turn.id not in fresh) for turn in scene.turns)
+
+
+@view
+def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
+    """Another view with the seats' names taken off, and labels shuffled for each reader in their place."""
+    refs = [one if isinstance(one, Ref) else _ref(one) for one in (of if isinstance(of, list) else [of])]
+    labels = labels_for(seat, scene)
+    return tuple(replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene))
+
+
+def labels_for(reader: Seat, scene: Scene) -> dict[str, str]:
+    """What this reader calls each of the others; the same through the whole session, and its own label is `You`."""
+    others = sorted({seat.name for group in scene.groups.values() for seat in group} | {t.seat.name for t in scene.turns})
+    others = [name for name in others if name != reader.name]
+    scene.dice("labels", reader.name).shuffle(others)
+    return {reader.name: "You"} | {name: f"Member {_letters(place)}" for place, name in enumerate(others)}
+
+
+def _letters(place: int) -> str:
+    return (_letters(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
+
+
+def _ref(value: Any) -> Ref:
+    if isinstance(value, dict) and len(value) == 1:
+        return Ref(*next(iter(value.items())))
+    return Ref(str(value))
+
+
+def _whole(value: Any, what: str) -> int:
+    if not str(value).isdigit():
+        raise UsageError(f'{what}: "{value}" must be a whole number')
+    return int(value)
+
+
+def check_view(ref: Ref, places: Iterable[str]) -> None:
+    """Refuse a view that is neither registered nor the name of a phase or step of the workflow."""
+    if ref.name not in view.known and ref.name not in places:
+        raise UsageError(f'there is no view "{ref.name}"; {did_you_mean(ref.name, {*view.known, *places})}')
+    if ref.name in view.known:
+        view.check(ref)
+    if ref.name == "anonymous":
+        for inner in ref.args if isinstance(ref.args, list) else [ref.args or "so_far"]:
+            check_view(_ref(inner), places)

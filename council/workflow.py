@@ -1,0 +1,391 @@
+"""The workflow language: the nouns of a program and the loader that refuses what is not part of it.
+
+It knows the shape of a workflow, not which rules, orders, views, templates or personas exist: `lint` checks those.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from council import markdown
+from council.errors import UsageError
+from council.text import did_you_mean
+
+NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+WORD = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
+LONGEST_NAME = 40
+MOST_ROUNDS = 99
+
+WORKFLOW_KEYS = ("name", "description", "seats", "options", "halt", "phases")
+PHASE_KEYS = ("name", "rounds", "until", "when", "steps")
+STEP_KEYS = ("name", "prompt", "seats", "order", "sees", "reply", "tier", "when")
+INHERITED = ("prompt", "seats", "order", "sees", "reply", "tier")
+SEAT_KEYS = ("persona", "speaker", "tier", "under", "weight", "run")
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A named rule, order or view, with what stands behind its name: nothing, a word, a list or named arguments."""
+
+    name: str
+    args: Any = None
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    of: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class AllOf:
+    of: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    of: Condition
+
+
+Condition = Ref | AnyOf | AllOf | Not
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A place at the table. What the attributes mean is for the hooks and the briefs to say."""
+
+    name: str
+    group: str
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def speaker(self) -> str | None:
+        return self.attributes.get("speaker") or ("human" if self.name == "human" else None)
+
+    @property
+    def title(self) -> str:
+        return str(self.attributes.get("title") or self.name.replace("-", " ").title())
+
+    @property
+    def label(self) -> str:
+        """How the seat is called in what people read: `Engineer (Marcus)`."""
+        person = str(self.attributes.get("name") or "")
+        return f"{self.title} ({person.split()[0]})" if person.split() else self.title
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Seats that are named in a reply while the debate runs, less those named in another."""
+
+    source: tuple[str, str]
+    without: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The type of one answer of a reply."""
+
+    type: str
+    options: tuple[str, ...] = ()
+    low: float = 0
+    high: float = 0
+    required: bool = False
+
+
+Reply = tuple[tuple[str, Kind], ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    prompt: str
+    seats: tuple[str | Cast, ...]
+    order: Ref
+    sees: tuple[Ref, ...]
+    reply: Reply
+    tier: str
+    when: Condition | None
+
+
+@dataclass(frozen=True)
+class Phase:
+    name: str
+    number: int
+    least: int
+    most: int
+    when: Condition | None
+    until: tuple[tuple[str, Condition], ...]
+    steps: tuple[Step, ...]
+
+    def folder(self, round: int, step: Step) -> str:
+        """Where the turns of one step in one round stand; short where a phase is one step in one round."""
+        place = f"{self.number:02}-{self.name}"
+        if self.most > 1:
+            place += f"-r{round:02}"
+        if len(self.steps) > 1:
+            place += f"-{self.steps.index(step) + 1}-{step.name}"
+        return place
+
+
+@dataclass(frozen=True)
+class Workflow:
+    name: str
+    description: str
+    groups: Mapping[str, tuple[Seat, ...]]
+    options: Mapping[str, Any]
+    halt: tuple[tuple[str, Condition], ...]
+    phases: tuple[Phase, ...]
+    body: str = ""
+
+    @property
+    def members(self) -> tuple[Seat, ...]:
+        """The first group: who sits down where a phase names nobody, and whom `--with` and `--only` change."""
+        return next(iter(self.groups.values()))
+
+    def seats(self, names: Iterable[str]) -> tuple[Seat, ...]:
+        """The seats behind names of groups and of seats, each once, in the order named."""
+        found: dict[str, Seat] = {}
+        for name in names:
+            for seat in self.groups.get(name) or (self.seat(name),):
+                found.setdefault(seat.name, seat)
+        return tuple(found.values())
+
+    def seat(self, name: str) -> Seat:
+        for seat in self.all_seats():
+            if seat.name == name:
+                return seat
+        if name == "human":
+            return Seat("human", "human")
+        raise UsageError(f'{self.name}: no seat or group "{name}"; {did_you_mean(name, self.seat_names())}')
+
+    def all_seats(self) -> Iterator[Seat]:
+        for group in self.groups.values():
+            yield from group
+
+    def seat_names(self) -> set[str]:
+        return set(self.groups) | {seat.name for seat in self.all_seats()} | {"human"}
+
+    def steps(self) -> Iterator[tuple[Phase, Step]]:
+        for phase in self.phases:
+            for step in phase.steps:
+                yield phase, step
+
+    def with_members(self, members: Iterable[Seat]) -> Workflow:
+        group = next(iter(self.groups))
+        seated = tuple(replace(seat, group=group) for seat in members)
+        return replace(self, groups={**self.groups, group: seated})
+
+    def with_attributes(self, known: Mapping[str, Mapping[str, Any]]) -> Workflow:
+        """The same table with what is known about each seat from elsewhere; the workflow's own word goes first."""
+
+        def dressed(seat: Seat) -> Seat:
+            return replace(seat, attributes={**known.get(seat.name, {}), **seat.attributes})
+
+        return replace(self, groups={name: tuple(map(dressed, seats)) for name, seats in self.groups.items()})
+
+    def with_options(self, chosen: Mapping[str, Any]) -> Workflow:
+        for name in chosen:
+            if name not in self.options:
+                raise UsageError(f'{self.name} has no option "{name}"; {did_you_mean(name, self.options)}')
+        return replace(self, options={**self.options, **chosen})
+
+
+def load(text: str, where: str) -> Workflow:
+    """The workflow of a Markdown file. Whatever is not part of the language is refused by name."""
+    keys, body = markdown.split(text, where)
+    return _Loader(where).workflow(keys, body)
+
+
+class _Loader:
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def workflow(self, keys: dict[str, Any], body: str) -> Workflow:
+        self.known(keys, WORKFLOW_KEYS, "a workflow")
+        groups = self.groups(self.need(keys, "seats", "a workflow", dict))
+        first = (next(iter(groups)),)
+        phases = self.need(keys, "phases", "a workflow", list)
+        found = Workflow(
+            name=self.name(self.need(keys, "name", "a workflow", str)),
+            description=str(keys.get("description", "")),
+            groups=groups,
+            options=self.typed(keys.get("options", {}), dict, "options"),
+            halt=self.outcomes(keys.get("halt", {}), "halt"),
+            phases=tuple(self.phase(phase, number, first) for number, phase in enumerate(phases, 1)),
+            body=body,
+        )
+        self.check_names(found)
+        return found
+
+    def phase(self, keys: Any, number: int, first: tuple[str, ...]) -> Phase:
+        self.typed(keys, dict, f"phase {number}")
+        name = self.name(self.need(keys, "name", f"phase {number}", str))
+        what = f"phase {name}"
+        self.known(keys, tuple(dict.fromkeys(PHASE_KEYS + STEP_KEYS)), what)
+        least, most = self.rounds(keys.get("rounds", "1"), what)
+        inherited = {key: keys[key] for key in INHERITED if key in keys}
+        steps = self.typed(keys.get("steps", [{"name": name}]), list, f"{what}: steps")
+        return Phase(
+            name=name,
+            number=number,
+            least=least,
+            most=most,
+            when=self.condition(keys["when"], f"{what}: when") if "when" in keys else None,
+            until=self.outcomes(keys.get("until", {}), f"{what}: until"),
+            steps=tuple(self.step(step, inherited, what, first) for step in steps),
+        )
+
+    def step(self, own: Any, inherited: dict[str, Any], phase: str, first: tuple[str, ...]) -> Step:
+        self.typed(own, dict, f"{phase}: a step")
+        name = self.name(self.need(own, "name", f"a step of {phase}", str))
+        what = f"{phase}, step {name}"
+        self.known(own, STEP_KEYS, what)
+        keys = inherited | own
+        return Step(
+            name=name,
+            prompt=self.name(keys.get("prompt", name)),
+            seats=self.seated(keys["seats"], what) if "seats" in keys else first,
+            order=self.ref(keys.get("order", "parallel"), f"{what}: order"),
+            sees=tuple(self.ref(one, f"{what}: sees") for one in _listed(keys.get("sees", "so_far"))),
+            reply=self.reply(keys.get("reply", {}), what),
+            tier=self.name(keys.get("tier", "sonnet")),
+            when=self.condition(own["when"], f"{what}: when") if "when" in own else None,
+        )
+
+    def groups(self, keys: dict[str, Any]) -> dict[str, tuple[Seat, ...]]:
+        groups: dict[str, tuple[Seat, ...]] = {}
+        for group, seats in keys.items():
+            named = tuple(self.seat(one, self.name(group)) for one in _listed(seats))
+            if not named or len({seat.name for seat in named}) < len(named):
+                raise self.bad(f'seats: the group "{group}" must name its seats, each once')
+            groups[group] = named
+        if not groups:
+            raise self.bad("seats: nobody sits at the table")
+        return groups
+
+    def seat(self, one: Any, group: str) -> Seat:
+        if isinstance(one, dict) and len(one) == 1:
+            name, attributes = next(iter(one.items()))
+            self.known(self.typed(attributes, dict, f"seat {name}"), SEAT_KEYS, f"seat {name}")
+            return Seat(self.name(name), group, attributes)
+        return Seat(self.name(one), group)
+
+    def seated(self, value: Any, what: str) -> tuple[str | Cast, ...]:
+        if isinstance(value, dict):
+            self.known(value, ("from", "without"), f"{what}: seats")
+            source = self.answer(self.need(value, "from", f"{what}: seats", str), what)
+            return (Cast(source, self.answer(value["without"], what) if "without" in value else None),)
+        return tuple(self.name(one) for one in _listed(value))
+
+    def answer(self, value: Any, what: str) -> tuple[str, str]:
+        step, dot, field_name = str(value).partition(".")
+        if not dot or not NAME.fullmatch(step) or not WORD.fullmatch(field_name):
+            raise self.bad(f'{what}: "{value}" must be a step and one of its answers, as in analyze.perspectives')
+        return step, field_name
+
+    def reply(self, keys: Any, what: str) -> Reply:
+        self.typed(keys, dict, f"{what}: reply")
+        return tuple((self.word(name, what), self.kind(kind, f"{what}: reply: {name}")) for name, kind in keys.items())
+
+    def kind(self, value: Any, what: str) -> Kind:
+        text = str(value).strip()
+        required = text.endswith("+")
+        plain = text.removesuffix("+").strip()
+        options = tuple(option.strip() for option in plain.split("|"))
+        if plain in ("text", "list", "code"):
+            return Kind(plain, required=required)
+        if plain == "integer" and not required:
+            return Kind("integer")
+        if match := re.fullmatch(r"(\d{1,6})-(\d{1,6})", text):
+            low, high = map(float, match.groups())
+            if low < high:
+                return Kind("range", low=low, high=high)
+        if len(options) > 1 and not required and len(set(options)) == len(options) and all(map(_option, options)):
+            return Kind("choice", options=options)
+        raise self.bad(f'{what}: "{text}" is no type; known: text list code integer 0-100 "a | b", and a + behind')
+
+    def condition(self, value: Any, what: str) -> Condition:
+        if isinstance(value, list) and value:
+            return AnyOf(tuple(self.condition(one, what) for one in value))
+        if isinstance(value, dict) and len(value) == 1:
+            (name, inner), *_ = value.items()
+            if name == "all" and isinstance(inner, list) and inner:
+                return AllOf(tuple(self.condition(one, what) for one in inner))
+            if name == "not":
+                return Not(self.condition(inner, what))
+        return self.ref(value, what)
+
+    def ref(self, value: Any, what: str) -> Ref:
+        if isinstance(value, str):
+            return Ref(self.word(value, what))
+        if isinstance(value, dict) and len(value) == 1:
+            name, args = next(iter(value.items()))
+            return Ref(self.word(name, what), args)
+        raise self.bad(f"{what}: it must be a name, or one name with its arguments, as in {{share: {{move_on: yes}}}}")
+
+    def outcomes(self, keys: Any, what: str) -> tuple[tuple[str, Condition], ...]:
+        self.typed(keys, dict, what)
+        return tuple((self.name(name), self.condition(rule, f"{what}: {name}")) for name, rule in keys.items())
+
+    def rounds(self, value: Any, what: str) -> tuple[int, int]:
+        ends = _listed(value)
+        if len(ends) not in (1, 2) or not all(isinstance(end, str) and re.fullmatch(r"\d{1,2}", end) for end in ends):
+            raise self.bad(f"{what}: rounds must be a number or [least, most], {MOST_ROUNDS} at most")
+        least, most = int(ends[0]), int(ends[-1])
+        if not 1 <= least <= most:
+            raise self.bad(f"{what}: rounds: [{least}, {most}] is not a range that begins at 1 or more")
+        return least, most
+
+    def check_names(self, found: Workflow) -> None:
+        """A view may be any phase's or step's name, so each may stand for one thing only."""
+        taken: set[str] = set()
+        for phase in found.phases:
+            for name in dict.fromkeys([phase.name, *(step.name for step in phase.steps)]):
+                if name in taken:
+                    raise self.bad(f'"{name}" names two phases or steps; each needs a name of its own')
+                taken.add(name)
+            if len({step.name for step in phase.steps}) < len(phase.steps) or not phase.steps:
+                raise self.bad(f"phase {phase.name}: its steps need a name each, and no two the same")
+        for _, step in found.steps():
+            found.seats(name for name in step.seats if isinstance(name, str))
+        for name in found.options:
+            self.word(name, "options")
+
+    def name(self, value: Any) -> str:
+        if isinstance(value, str) and NAME.fullmatch(value) and len(value) <= LONGEST_NAME:
+            return value
+        raise self.bad(f'"{value}" is no name: small letters, digits and hyphens, {LONGEST_NAME} at most')
+
+    def word(self, value: Any, what: str) -> str:
+        if isinstance(value, str) and WORD.fullmatch(value) and len(value) <= LONGEST_NAME:
+            return value
+        raise self.bad(f'{what}: "{value}" is no name: small letters, digits, _ and -')
+
+    def known(self, keys: dict[str, Any], allowed: Iterable[str], what: str) -> None:
+        for key in keys:
+            if key not in allowed:
+                raise self.bad(f'{what} has no key "{key}"; {did_you_mean(key, allowed)}')
+
+    def need(self, keys: dict[str, Any], key: str, what: str, kind: type) -> Any:
+        if key not in keys:
+            raise self.bad(f'{what} needs the key "{key}"')
+        return self.typed(keys[key], kind, f"{what}: {key}")
+
+    def typed(self, value: Any, kind: type, what: str) -> Any:
+        if not isinstance(value, kind):
+            shape = {dict: "keys with values", list: "a list", str: "a word or text"}[kind]
+            raise self.bad(f"{what} must be {shape}")
+        return value
+
+    def bad(self, why: str) -> UsageError:
+        return UsageError(f"{self.where}: {why}")
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _option(text: str) -> bool:
+    return re.fullmatch(r"[\w-]+(?: [\w-]+)*", text) is not None
