@@ -1,19 +1,24 @@
-"""Whether every name in a workflow means something: rules, orders, views, answers, options, tiers, prompts, personas."""
+"""Whether every name in a workflow means something: rules, orders, views, answers, options, tiers, prompts, seats."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from council.errors import UsageError
 from council.orders import order
-from council.rules import judge, rule
+from council.plan import ENDED, ENDED_BY_CAP
+from council.rules import judge, matches, rule
 from council.scene import Scene
 from council.text import did_you_mean
-from council.views import check_view
-from council.workflow import AllOf, AnyOf, Cast, Condition, Not, Phase, Ref, Step, Workflow
+from council.views import check_view, look, view
+from council.workflow import AllOf, AnyOf, Cast, Condition, Kind, Not, Phase, Ref, Seat, Step, Workflow
 
 ABOUT_ANSWERS = ("some", "every", "share")
+# Answers that the program reads by name, and what they must be so that it can.
+READ_BY_NAME = {"stance": ("choice",), "blocking": ("list",), "grant": ("integer", "range"), "gist": ("text",)}
 
 
 @dataclass(frozen=True)
@@ -44,13 +49,17 @@ class _Lint:
         self.known = known
         self.scene = Scene("", workflow.options, workflow.groups)
         self.places = {phase.name for phase in workflow.phases} | {step.name for _, step in workflow.steps()}
-        self.answers = {name for _, step in workflow.steps() for name, _ in step.reply}
+        self.answers: dict[str, list[Kind]] = {}
+        for name, kind in (answer for _, step in workflow.steps() for answer in step.reply):
+            self.answers.setdefault(name, []).append(kind)
 
     def problems(self) -> Iterator[str]:
         for outcome, condition in self.workflow.halt:
             yield from self.condition(condition, f"halt: {outcome}")
         for phase in self.workflow.phases:
             yield from self.phase(phase)
+        for name in sorted(self.places & set(view.known)):
+            yield f'"{name}" names a phase or step, and a view; the phase or step needs another name'
         for seat in self.workflow.all_seats():
             persona = str(seat.attributes.get("persona", seat.name))
             if seat.speaker is None:
@@ -71,18 +80,25 @@ class _Lint:
     def step(self, step: Step, what: str) -> Iterator[str]:
         if step.when is not None:
             yield from self.condition(step.when, f"{what}: when")
-        yield from self.refused(lambda: self.order(step), f"{what}: order")
+        yield from self.refused(partial(self.order, step), f"{what}: order")
         for ref in step.sees:
-            yield from self.refused(lambda ref=ref: check_view(ref, self.places), f"{what}: sees")  # type: ignore[misc]
+            yield from self.refused(partial(self.view, ref), f"{what}: sees")
         for cast in step.seats:
             if isinstance(cast, Cast):
                 yield from self.cast(cast, what)
         yield from self.named(step.tier, self.known.tiers, f"{what}: tier")
         yield from self.named(step.prompt, self.known.prompts, f"{what}: prompt")
+        for name, kind in step.reply:
+            if kind.type not in READ_BY_NAME.get(name, (kind.type,)):
+                yield f"{what}: reply: {name}: the program reads it, so it must be {' or '.join(READ_BY_NAME[name])}"
 
     def order(self, step: Step) -> None:
         order.check(step.order)
         order.call(step.order, self.workflow.seats(name for name in step.seats if isinstance(name, str)), self.scene)
+
+    def view(self, ref: Ref) -> None:
+        check_view(ref, self.places)
+        look([ref], Seat("", ""), self.scene)
 
     def cast(self, cast: Cast, what: str) -> Iterator[str]:
         for source in filter(None, (cast.source, cast.without)):
@@ -97,7 +113,7 @@ class _Lint:
             for one in condition.of:
                 yield from self.condition(one, what)
         else:
-            yield from self.refused(lambda: self.rule(condition), what)
+            yield from self.refused(partial(self.rule, condition), what)
             yield from self.fields(condition, what)
 
     def rule(self, ref: Ref) -> None:
@@ -111,15 +127,38 @@ class _Lint:
         asked += [str(args["field"])] if ref.name in ("stuck", "vote") and "field" in args else []
         for name in asked:
             yield from self.named(name, self.answers, f"{what}: {ref.name}: the answer")
+            yield from self.values(name, args.get(name), f"{what}: {ref.name}: {name}")
         for phase in args if ref.name == "outcome" else ():
-            yield from self.named(phase, self.places, f"{what}: outcome: the phase")
+            yield from self.named(phase, self.outcomes, f"{what}: outcome: the phase")
+            for wanted in _listed(args[phase]) if phase in self.outcomes else ():
+                yield from self.named(str(wanted), self.outcomes[phase], f"{what}: outcome: {phase}: the outcome")
+
+    def values(self, name: str, wanted: Any, what: str) -> Iterator[str]:
+        """A word that none of the options is would never be said."""
+        kinds = self.answers.get(name, [])
+        if wanted is None or not kinds or any(kind.type != "choice" for kind in kinds):
+            return
+        options = {option for kind in kinds for option in kind.options}
+        for one in _listed(wanted):
+            if not any(matches(option, one) for option in options):
+                yield f'{what}: "{one}" is none of its options; {did_you_mean(str(one), options)}'
 
     def named(self, name: str, known: Collection[str] | None, what: str) -> Iterator[str]:
         if known is not None and name not in known:
             yield f'{what} "{name}" does not exist; {did_you_mean(name, known)}'
+
+    @property
+    def outcomes(self) -> dict[str, set[str]]:
+        """How each phase may end."""
+        usual = {"any", ENDED, ENDED_BY_CAP} | {outcome for outcome, _ in self.workflow.halt}
+        return {phase.name: usual | {outcome for outcome, _ in phase.until} for phase in self.workflow.phases}
 
     def refused(self, attempt: Callable[[], None], what: str) -> Iterator[str]:
         try:
             attempt()
         except UsageError as refusal:
             yield f"{what}: {refusal}"
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

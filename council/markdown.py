@@ -61,13 +61,13 @@ class _Composer:
         self.events = events
 
     def document(self) -> Any:
-        value: Any = {}
+        value: Any = None
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
+                if value is not None:
+                    raise self.bad(event, "only one YAML document is allowed")
                 value = self.value(next(self.events), 0)
-            elif not isinstance(event, (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentEndEvent)):
-                raise self.bad(event, "only one YAML document is allowed")
-        return {} if value == "" else value
+        return value or {}
 
     def value(self, event: Any, depth: int) -> Any:
         if depth > DEEPEST:

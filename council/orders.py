@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,7 @@ def shuffle(seats: tuple[Seat, ...], scene: Scene, *, group: str | None = None, 
     """One after the other, shuffled anew every so many rounds; with `group` only its seats, who then come first."""
     if group is not None and group not in scene.groups:
         raise UsageError(f'the order "shuffle" names the group "{group}", which the workflow does not have')
-    if not str(every).isdigit() or int(every) < 1:
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", str(every)):
         raise UsageError(f'the order "shuffle": every: "{every}" must be a number of rounds')
     mixed = [seat for seat in seats if group in (None, seat.group)]
     rest = [seat for seat in seats if seat not in mixed]

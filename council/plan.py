@@ -1,4 +1,4 @@
-"""The planner: from a workflow and the turns so far to the turns that may be spoken now. No clock, dice, disk or network.
+"""The planner: from a workflow and the turns so far to those that may be spoken now. No clock, dice, disk or network.
 
 It walks the workflow from its beginning each time. Every rule, order and view is asked at the place where it stands,
 with the scene as it was there, so a walk over files gives what the first walk gave, in any process, at any time.
@@ -15,7 +15,7 @@ from council.rules import judge
 from council.scene import Said, Scene, Turn, Verdict
 from council.text import slug
 from council.views import View, look
-from council.workflow import Cast, Condition, Phase, Seat, Step, Workflow
+from council.workflow import AnyOf, Cast, Condition, Phase, Seat, Step, Workflow
 
 ENDED_BY_CAP = "cap"
 ENDED = "done"
@@ -55,7 +55,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Plan:
-    """`due` may be spoken now, all at once. `scene` is all that was said, `expected` the turns that it was made from."""
+    """`due` may be spoken now, all at once. `scene` is all that was said; `expected` has every turn it asks for."""
 
     due: tuple[Due, ...]
     notes: tuple[Note, ...]
@@ -102,7 +102,7 @@ class _Walk:
 
     def phase(self, phase: Phase) -> None:
         self.scene = self.scene.at(phase.name, 0, phase.most)
-        if phase.when is not None and not self.decided("skipped", phase.when):
+        if phase.when is not None and not self.decided(phase.when):
             return
         round, outcome = 0, ""
         while not outcome:
@@ -110,7 +110,7 @@ class _Walk:
             begun = len(self.scene.turns)
             self.scene = self.scene.at(phase.name, round, phase.most + self.granted(phase))
             for step in phase.steps:
-                if step.when is None or self.decided("skipped", step.when, step.name):
+                if step.when is None or self.decided(step.when, step.name):
                     self.step(phase, step, round)
             outcome, verdict = self.outcome(phase, round, begun)
             self.note(Note("round", phase.name, round, outcome=outcome, verdict=verdict))
@@ -123,7 +123,8 @@ class _Walk:
             spoken = [self.turn(phase, step, round, seat) for seat in batch]
             if due := tuple(one for one in spoken if isinstance(one, Due)):
                 raise _NotYet(due)
-            self.scene = replace(self.scene, turns=(*self.scene.turns, *(one for one in spoken if isinstance(one, Turn))))
+            heard = (one for one in spoken if isinstance(one, Turn))
+            self.scene = replace(self.scene, turns=(*self.scene.turns, *heard))
             self.check_halt()
 
     def turn(self, phase: Phase, step: Step, round: int, seat: Seat) -> Turn | Due:
@@ -143,9 +144,8 @@ class _Walk:
             return replace(due, id=f"{id}.2", first=first, problems=answers.problems)
         if second.absent:
             return self.spoken(due, first, answers)
-        again = reply.read(step.reply, second.body, second.brief)
-        merged = replace(again, found={**answers.found, **again.found})
-        return replace(self.spoken(due, second, merged), first=first)
+        again = reply.read(step.reply, second.body, second.brief).after(answers)
+        return replace(self.spoken(due, second, again), first=first)
 
     def spoken(self, due: Due, said: Said, answers: reply.Answers) -> Turn:
         asked = tuple(name for name, _ in due.step.reply)
@@ -159,19 +159,25 @@ class _Walk:
         return (*named, *cast)
 
     def cast(self, cast: Cast) -> Iterable[Seat]:
-        """Seats named in a reply: `Name: what it stands for` becomes a seat of that name."""
-        left_out = {slug(item) for item in self.answered(cast.without)} if cast.without else set()
+        """Seats named in a reply: `Name: what it stands for` becomes a seat of that name. No reply can name a seat that
+        the workflow has, or a person."""
+        seated = self.workflow.seat_names()
+        left_out = {slug(item.partition(":")[0], 40) for item in self.answered(cast.without)} if cast.without else set()
         found: dict[str, Seat] = {}
         for item in self.answered(cast.source):
             title, _, about = item.partition(":")
             if (name := slug(title, 40)) and name not in left_out:
-                found.setdefault(name, Seat(name, cast.source[0], {"title": title.strip(), "about": about.strip()}))
+                known = self.workflow.catalog.get(name, {})
+                name = f"the-{name}" if name in seated else name
+                attributes = {**known, "title": title.strip(), "about": about.strip()}
+                found.setdefault(name, Seat(name, cast.source[0], attributes))
         return found.values()
 
     def answered(self, source: tuple[str, str]) -> list[str]:
+        """What stands under the newest readable answer of that name: whoever is absent once changes nothing."""
         step, name = source
-        given = [turn.answers.get(name) for turn in self.scene.named(step)[-1:]]
-        return [str(item) for value in given if value for item in (value if isinstance(value, tuple) else [value])]
+        given = [turn.answers[name] for turn in self.scene.named(step) if name in turn.answers][-1:]
+        return [str(item) for value in given for item in (value if isinstance(value, tuple) else [value])]
 
     def granted(self, phase: Phase) -> int:
         """Rounds that a person gave on top of the cap, by an answer named `grant`."""
@@ -181,19 +187,20 @@ class _Walk:
         """Why the phase is over after this round; empty while it goes on."""
         cap = phase.most + self.granted(phase)
         scene = replace(self.scene, since=begun, cap=cap)
-        verdict = Verdict(False, "")
-        if round >= phase.least:
+        verdict = Verdict(False)
+        if round >= phase.least and phase.until:
             for outcome, condition in phase.until:
                 if verdict := judge(condition, scene):
                     return outcome, verdict
+            verdict = judge(AnyOf(tuple(condition for _, condition in phase.until)), scene)
         if round >= cap:
             return (ENDED_BY_CAP if phase.until else ENDED), replace(verdict, holds=True)
         return "", verdict
 
-    def decided(self, kind: str, condition: Condition, step: str = "") -> bool:
+    def decided(self, condition: Condition, step: str = "") -> bool:
         """Whether a `when` holds; both answers are worth a note."""
         verdict = judge(condition, self.scene)
-        self.note(Note("entered" if verdict else kind, self.scene.phase, self.scene.round, step, verdict=verdict))
+        self.note(Note("entered" if verdict else "skipped", self.scene.phase, self.scene.round, step, verdict=verdict))
         return verdict.holds
 
     def check_halt(self) -> None:

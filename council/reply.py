@@ -7,37 +7,54 @@ and nothing quoted counts: a placeholder is no vote, and a peer's answer is not 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from council.text import fold
 from council.workflow import Kind, Reply
 
+# What comes after one of these, and does not take it back, is a remark.
 NOTHING = re.compile(
-    r"(?:\W*)(?:none|nothing|nil|n/?a|no (?:blocking )?(?:items?|issues?|concerns?|blockers?|objections?|risks?)"
-    r"|keine[rns]?|nichts)(?: (?:so far|yet|at this (?:time|point)|identified|from me|remaining|left|today))?\W*",
+    r"\W*+(?:none|nothing(?: block(?:s|ing)(?: (?:me|us|this|it))?)?|nil|n/?a|not applicable|keine[rns]?|nichts"
+    r"|no (?:(?:blocking|major|serious|further|other) )?(?:items?|issues?|concerns?|blockers?|objections?|risks?))"
+    r"(?: (?:so far|yet|at (?:this (?:time|point)|present|the moment)|identified|from (?:me|my (?:side|end))|remaining"
+    r"|left|today))?(?=\W*+$|[.:;(,]|\s[—–-]+\s|—)",
     re.I,
 )
-BULLET = re.compile(r"\s*(?:[-*+•–]|\d{1,3}[.)]|\([a-z0-9]\)|\[[ x]\])\s+")
-FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)$")
-NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?)\s*(%|/\s*\d+|out of \d+)?")
+BULLET = re.compile(r"\s*(?:[-*+•–—]|\d{1,3}[.)]|\([a-z0-9]\)|\[[ x]\])\s+")
+RULED = re.compile(r"\s*(?:[-*_]\s*){3,}")
+FENCE = re.compile(r"\s*(`{3,}+(?!.*`)|~{3,}+)(.*)$")
+NUMBER = re.compile(
+    r"(-?\d++(?:[.,]\d++)*+)(?:\s*(?:(%)|(?:/|out of)\s*(\d++)))?+(?=$|\s*[.:;(,]|\s[—–-]+\s|—)(?!\W{0,3}\d)"
+)
 AFTER = r"\s*(?:[.:;(]|\s[—–-]+\s|—)\s*"
-HEDGED = re.compile(r"\b(?:not?|yet|unless|if|but|cannot|can't|don't|nor|or|until|except|provided|however|once)\b", re.I)
+TAKEN_BACK = re.compile(r"\b(?:unless|if|but|until|except|provided|however|once|al?though|though)\b", re.I)
+HEDGED = re.compile(TAKEN_BACK.pattern + r"|\b(?:not?|yet|cannot|can't|don't|nor|or)\b", re.I)
 MARKER = re.compile(r"<(/?)said by=\"[^\"]*\" key=\"([0-9a-f]+)\">")
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What could be read. `problems` says of each answer that could not, what was wrong; `prose` is the rest."""
+    """What could be read. `missing` says of each answer that could not, what was wrong; `prose` is the rest."""
 
     found: Mapping[str, Any]
-    problems: tuple[str, ...]
+    missing: Mapping[str, str]
     prose: str
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return tuple(self.missing.values())
 
-UNHEARD = Answers({}, (), "")
+    def after(self, first: Answers) -> Answers:
+        """A reply that was asked for again, on top of the first: what could be read there need not be said twice."""
+        found = {**first.found, **self.found}
+        missing = {name: why for name, why in self.missing.items() if name not in found}
+        return replace(self, found=found, missing=missing)
+
+
+UNHEARD = Answers({}, {}, "")
 
 
 def heading(name: str) -> str:
@@ -70,16 +87,16 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
     lines = list(_own_lines(body, brief))
     sections, prose = _sections(reply, lines, brief)
     found: dict[str, Any] = {}
-    problems: list[str] = []
+    missing: dict[str, str] = {}
     for name, kind in reply:
         values = [value for value in (_value(kind, section) for section in sections.get(name, [])) if value is not None]
         if not values:
-            problems.append(_problem(name, kind, name in sections))
+            missing[name] = _problem(name, kind, bool(sections.get(name)))
         elif any(value != values[0] for value in values):
-            problems.append(f'"{heading(name)}" is answered more than once, and differently')
+            missing[name] = f'"{heading(name)}" is answered more than once, and differently'
         else:
             found[name] = values[-1]
-    return Answers(found, tuple(problems), prose)
+    return Answers(found, missing, prose)
 
 
 def _problem(name: str, kind: Kind, given: bool) -> str:
@@ -99,12 +116,10 @@ def _own_lines(body: str, brief: str) -> Iterator[_Line]:
     keys = {match.group(2) for match in MARKER.finditer(brief)}
     fence, said = "", ""
     for text in _unwrapped(body.splitlines()):
-        if marker := MARKER.search(text):
-            closing, key = marker.groups()
-            if key in keys or said:
-                said = "" if closing else key
-                continue
-        if said:
+        markers = [match for match in MARKER.finditer(text) if match.group(2) in keys]
+        for closing, key in (marker.groups() for marker in markers):
+            said = said if said not in ("", key) else "" if closing else key
+        if markers or said:
             continue
         if match := FENCE.match(text):
             if not fence:
@@ -121,89 +136,120 @@ def _own_lines(body: str, brief: str) -> Iterator[_Line]:
 def _unwrapped(lines: list[str]) -> list[str]:
     """A reply that stands whole inside one code fence is taken out of it: models do that."""
     full = [number for number, line in enumerate(lines) if line.strip()]
-    if len(full) > 2 and FENCE.match(lines[full[0]]) and lines[full[-1]].strip() in ("```", "~~~"):
-        inner = lines[full[0] + 1 : full[-1]]
-        if not any(FENCE.match(line) for line in inner):
-            return inner
-    return lines
+    if len(full) < 3 or not (outer := FENCE.match(lines[full[0]])) or lines[full[-1]].strip() != outer.group(1):
+        return lines
+    inner, nested = lines[full[0] + 1 : full[-1]], ""
+    for fence in filter(None, map(FENCE.match, inner)):
+        marker, info = fence.group(1), fence.group(2).strip()
+        if not nested and not info and marker.startswith(outer.group(1)):
+            return lines  # the outer fence ends here: this is a block of code among others
+        nested = marker if not nested else "" if marker.startswith(nested) and not info else nested
+    return lines if nested else inner
 
 
 def _sections(reply: Reply, lines: list[_Line], brief: str) -> tuple[dict[str, list[list[_Line]]], str]:
     """The lines under each answer's heading, every time that it stands there, and the prose outside of them."""
     quoted = _Quotes(brief)
     names = {fold(heading(name)): name for name, _ in reply}
-    sections: dict[str, list[list[_Line]]] = {}
+    sections: dict[str, list[_Section]] = {}
     prose: list[str] = []
-    current: list[_Line] | None = None
+    current: _Section | None = None
     level = 0
     for line in lines:
         title, depth, rest = ("", 0, "") if line.code else _as_heading(line.text)
+        copied = quoted.continued(line.text)
         if (name := names.get(title)) is not None:
-            current, level = [], depth
-            if not quoted.continued(line.text):
-                sections.setdefault(name, []).append(current)
+            current, level = _Section(copied), depth
+            sections.setdefault(name, []).append(current)
             if rest:
-                current.append(_Line(rest))
+                current.add(_Line(rest), copied)
         elif current is not None and depth and depth <= (level or 6) and line.text.lstrip().startswith("#"):
             current = None
             prose.append(line.text)
         elif current is not None:
-            current.append(line)
+            current.add(line, copied)
         else:
             prose.append(line.text)
         quoted.past(line.text, answer=current is not None)
-    return sections, "\n".join(prose).strip()
+    own = {name: [section.lines for section in given if not section.copied] for name, given in sections.items()}
+    return own, "\n".join(prose).strip()
+
+
+class _Section:
+    """The lines under one heading: `copied` where the heading and what it begins with go on from a copied passage."""
+
+    def __init__(self, copied: bool) -> None:
+        self.copied = copied
+        self.empty = True
+        self.lines: list[_Line] = []
+
+    def add(self, line: _Line, copied: bool) -> None:
+        if self.empty and _worded(line.text):
+            self.empty, self.copied = False, self.copied and copied
+        self.lines.append(line)
 
 
 class _Quotes:
-    """Notices a passage that is copied from the brief: an answer that continues one is its author's, not this seat's."""
+    """Notices a passage that is copied from the brief: an answer that continues it is its author's, not this seat's."""
 
     def __init__(self, brief: str) -> None:
-        self.lines = [fold(line) for line in brief.splitlines() if line.strip()]
+        self.lines = [line for line in map(_worded, brief.splitlines()) if line]
+        self.index: dict[str, list[int]] = {}
+        for place, line in enumerate(self.lines):
+            self.index.setdefault(line, []).append(place)
         self.places: set[int] = set()
         self.prose = False
 
     def past(self, text: str, answer: bool) -> None:
-        if not (line := fold(text)):
+        if not (line := _worded(text)):
             return
-        following = {place + 1 for place in self.places if place + 1 < len(self.lines) and self.lines[place + 1] == line}
-        self.places = following or {place for place, other in enumerate(self.lines) if other == line}
+        following = {place + 1 for place in self.places if self.lines[place + 1 : place + 2] == [line]}
+        self.places = following or set(self.index.get(line, ()))
         self.prose = bool(self.places) and ((self.prose and bool(following)) or not answer)
 
     def continued(self, text: str) -> bool:
         """Whether this line goes on, in the brief too, from copied prose before it."""
-        line = fold(text)
-        return self.prose and any(self.lines[place + 1 : place + 2] == [line] for place in self.places)
+        line = _worded(text) if self.prose else ""
+        return bool(line) and any(self.lines[place + 1 : place + 2] == [line] for place in self.places)
+
+
+def _worded(text: str) -> str:
+    """A line by its words; empty for one without any, as a ruled line, which is nobody's."""
+    line = fold(text)
+    return line if any(map(str.isalnum, line)) else ""
 
 
 def _as_heading(text: str) -> tuple[str, int, str]:
     """A line as a heading: its folded title, its level (7 for bold or plain labels) and what follows on the line."""
     stripped = text.strip()
-    if match := re.fullmatch(r"(#{1,6})\s+(.*?)\s*#*", stripped):
-        title, _, rest = match.group(2).partition(":")
+    if match := re.match(r"(#{1,6})\s+", stripped):
+        title, _, rest = re.sub(r"\s#++$", "", stripped[match.end() :]).partition(":")
         return _title(title), len(match.group(1)), rest.strip(" *_")
-    plain = re.sub(r"^(?:[-*+•]|\d{1,2}[.)])\s+(?=\*\*|__)", "", stripped)
-    if match := re.fullmatch(r"(?:\*\*|__)([^*_:]{1,60}?)\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:?)\s*(.*)", plain):
-        return _title(match.group(1)), 7, match.group(2)
-    if match := re.fullmatch(r"([^\W\d_][\w -]{0,50}):\s*(.*)", plain):
-        return _title(match.group(1)), 7, match.group(2)
+    plain = BULLET.sub("", stripped, count=1)
+    if match := re.match(r"(\*{2,3}|_{2,3})([^*:]{1,60}?)\s*(?::\s*\1|\1\s*:?)\s*", plain):
+        return _title(match.group(2)), 7, plain[match.end() :]
+    if match := re.match(r"([^\W\d_][\w -]{0,50}):\s*", plain):
+        return _title(match.group(1)), 7, plain[match.end() :]
     return "", 0, ""
 
 
 def _title(text: str) -> str:
-    return fold(re.sub(r"^\s*(?:\d{1,2}[.)]|[-*+])\s+", "", text).strip(" *_`#").replace("_", " ").replace("-", " "))
+    """A heading's words, less numbers, marks and emoji around them; empty where it is too long to be an answer's."""
+    words = fold(re.sub(r"[\W_]+", " ", text)) if len(text) <= 80 else ""
+    return re.sub(r"^\d{1,2} ", "", words)
 
 
 def _value(kind: Kind, section: list[_Line]) -> Any:
     """The answer under one heading, None where it cannot be read or is missing."""
-    lines = [line for line in section if fold(line.text).strip("*_` ") != fold(_placeholder(kind))]
+    asked = _plain(_placeholder(kind))
+    lines = [line for line in section if _plain(BULLET.sub("", line.text, count=1)) != asked]
     if kind.type == "code":
         return _code(lines)
-    texts = [line.text for line in lines]
+    if kind.type == "text":
+        return "\n".join(line.text for line in lines).strip() or None
+    texts = [line.text for line in lines if not (line.code and FENCE.match(line.text))]
     if kind.type == "list":
         return _items(texts, kind)
-    if kind.type == "text":
-        return "\n".join(texts).strip() or None
     first = next((text for text in texts if text.strip()), "")
     return _choice(first, kind) if kind.type == "choice" else _number(first, kind)
 
@@ -222,39 +268,73 @@ def _code(lines: list[_Line]) -> str | None:
     return text if text.strip() else None
 
 
-def _items(texts: Iterable[str], kind: Kind) -> tuple[str, ...] | None:
-    """List items, their continuation lines folded in. No text at all is no answer; `none` is an empty list."""
-    items: list[str] = []
-    given = False
-    for text in texts:
-        if not text.strip() or re.fullmatch(r"\s*(?:[-*_]\s*){3,}", text):
-            continue
-        given = True
-        bullet = BULLET.match(text)
-        words = (text[bullet.end() :] if bullet else text).strip()
-        if items and not bullet and text[:1].isspace():
-            items[-1] += " " + words
-        elif not NOTHING.fullmatch(words):
-            items.append(words)
-    if not given or (kind.required and not items):
+def _items(texts: list[str], kind: Kind) -> tuple[str, ...] | None:
+    """The list's items. Where there are bullets only they are items; no words at all are no answer; `none` is empty."""
+    lines = ["" if RULED.fullmatch(text) else text.expandtabs(4).rstrip() for text in texts]
+    given = [line for line in lines if any(map(str.isalnum, line))]
+    if not given:
         return None
-    return tuple(items)
+    items = list(_bulleted(lines)) if any(map(BULLET.match, given)) else list(_unbulleted(given))
+    found = tuple(item for item in items if not _is_nothing(item))
+    return None if kind.required and not found else found
+
+
+def _bulleted(lines: list[str]) -> Iterator[str]:
+    """Each bullet with what hangs on it: lines that are indented deeper, or that follow at once."""
+    item: list[str] = []
+    margin = 0
+    after_gap = False
+    for line in lines:
+        bullet = BULLET.match(line)
+        indent = len(line) - len(line.lstrip())
+        if bullet and not (item and indent >= margin + 2):
+            if item:
+                yield " ".join(item)
+            item, margin = [line[bullet.end() :].strip()], indent
+        elif item and line and (indent > margin or not after_gap):
+            item.append(line.strip())
+        elif line and item:
+            yield " ".join(item)
+            item = []
+        after_gap = not line
+    if item:
+        yield " ".join(item)
+
+
+def _unbulleted(lines: list[str]) -> Iterator[str]:
+    """An item a line; an indented line goes on with the one before. What follows on a first `none` is a remark."""
+    if _is_nothing(lines[0]):
+        return
+    item = ""
+    for line in lines:
+        if item and line[:1].isspace():
+            item += " " + line.strip()
+        else:
+            if item:
+                yield item
+            item = line.strip()
+    yield item
+
+
+def _is_nothing(words: str) -> bool:
+    match = NOTHING.match(words)
+    return not any(map(str.isalnum, words)) or (match is not None and not TAKEN_BACK.search(words, match.end()))
 
 
 def _choice(text: str, kind: Kind) -> str | None:
     """The option that stands alone, or before a full stop or dash with words behind it that take nothing back."""
     plain = _plain(BULLET.sub("", text, count=1))
     for option in sorted(kind.options, key=len, reverse=True):
-        if plain == fold(option):
+        if plain == _plain(option):
             return option
-        match = re.match(re.escape(fold(option)) + AFTER, plain)
+        match = re.match(re.escape(_plain(option)) + AFTER, plain)
         if match and not HEDGED.search(rest := plain[match.end() :]) and not _mentions(rest, kind, option):
             return option
     return None
 
 
 def _mentions(rest: str, kind: Kind, but: str) -> bool:
-    return any(re.search(rf"\b{re.escape(fold(option))}\b", rest) for option in kind.options if option != but)
+    return any(re.search(rf"\b{re.escape(_plain(option))}\b", rest) for option in kind.options if option != but)
 
 
 def _plain(text: str) -> str:
@@ -262,15 +342,24 @@ def _plain(text: str) -> str:
 
 
 def _number(text: str, kind: Kind) -> float | int | None:
-    plain = _plain(BULLET.sub("", text, count=1) if re.match(r"\s*[-*+•]\s+\S", text) else text)
-    match = re.match(NUMBER.pattern + r"(?=$|\s*[.:;(,]|\s[—–-]+\s|—)", plain)
-    if not match or re.search(r"\d", plain[match.end() :].split(".")[0][:4]):
+    """A number that stands alone or before a remark; `%` and `/ 100` only where they say the same as the range."""
+    match = NUMBER.match(_plain(re.sub(r"^\s*[-*+•]\s+(?=\S)", "", text)))
+    if not match or (value := _figure(match.group(1))) is None:
         return None
-    value = float(match.group(1).replace(",", "."))
-    if match.group(2) and match.group(2) == "%" and kind.type == "range" and kind.high == 1:
+    percent, whole = match.group(2), match.group(3)
+    if (percent and kind.high not in (1, 100)) or (whole and float(whole) != kind.high):
+        return None
+    if percent and kind.high == 1:
         value /= 100
-    if kind.type == "integer":
-        return int(value) if value.is_integer() else None
-    if not kind.low <= value <= kind.high:
+    if kind.type == "range" and not kind.low <= value <= kind.high:
         return None
-    return int(value) if value.is_integer() else value
+    if value.is_integer():
+        return int(value)
+    return None if kind.type == "integer" else value
+
+
+def _figure(digits: str) -> float | None:
+    """`1,000` is a thousand, `0,9` a decimal; anything with more signs in it is no number."""
+    if re.fullmatch(r"-?[1-9]\d{0,2}(?:,\d{3})+", digits):
+        return float(digits.replace(",", ""))
+    return float(digits.replace(",", ".")) if re.fullmatch(r"-?\d+(?:[.,]\d+)?", digits) else None

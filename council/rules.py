@@ -25,24 +25,25 @@ OPPOSED = re.compile(
     r" (?:disagree|object|challenge|oppose|dispute|reject)\b",
     re.I,
 )
-QUOTED = re.compile(r"^\s*>.*$|“[^”]*”|\"[^\"\n]*\"", re.M)
+QUOTED = re.compile(r"^[ \t]*>.*$|“[^“”]*”|\"[^\"\n]*\"", re.M)
 
 
 def judge(condition: Condition, scene: Scene) -> Verdict:
     """Whether a condition of a workflow holds of the scene."""
     if isinstance(condition, Not):
         inner = judge(condition.of, scene)
-        return Verdict(not inner.holds, f"not so: {inner.reason}", ("not " + _called(condition.of),), inner.tally)
+        fired = () if inner else ("not " + _called(condition.of),)
+        return Verdict(not inner.holds, inner.reason, fired, inner.tally)
     if isinstance(condition, (AnyOf, AllOf)):
         return _joined([judge(one, scene) for one in condition.of], all_of=isinstance(condition, AllOf))
     verdict: Verdict = rule.call(condition, scene)
-    return Verdict(verdict.holds, verdict.reason, (condition.name,), verdict.tally)
+    return Verdict(verdict.holds, verdict.reason, (condition.name,) if verdict else (), verdict.tally)
 
 
 def _joined(verdicts: list[Verdict], all_of: bool) -> Verdict:
     holds = all(verdicts) if all_of else any(verdicts)
     telling = [verdict for verdict in verdicts if verdict.holds == holds]
-    fired = tuple(dict.fromkeys(name for verdict in verdicts if verdict.holds for name in verdict.fired))
+    fired = tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.fired)) if holds else ()
     tally = {key: value for verdict in verdicts for key, value in verdict.tally.items()}
     return Verdict(holds, "; ".join(dict.fromkeys(verdict.reason for verdict in telling)), fired, tally)
 
@@ -83,17 +84,16 @@ def _compares(value: float, wanted: str) -> bool:
 
 def fraction(value: Any) -> Fraction:
     """`2/3`, `0.6` or `1`, exactly."""
-    try:
-        return Fraction(str(value).replace(" ", ""))
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f'"{value}" is no share; write it as 2/3 or 0.6') from None
+    text = str(value).replace(" ", "")
+    if not re.fullmatch(r"\d{1,6}(?:\.\d{1,6}|/0*[1-9]\d{0,5})?", text) or (part := Fraction(text)) > 1:
+        raise UsageError(f'"{value}" is no share; write it as 2/3 or 0.6')
+    return part
 
 
 def number(value: Any) -> float:
-    try:
-        return float(str(value))
-    except ValueError:
-        raise UsageError(f'"{value}" is no number') from None
+    if not re.fullmatch(r"-?\d{1,12}(?:\.\d{1,12})?", str(value)):
+        raise UsageError(f'"{value}" is no number')
+    return float(value)
 
 
 def _matching(turns: Iterable[Turn], fields: Mapping[str, Any]) -> list[Turn]:
@@ -107,7 +107,8 @@ def _counted(scene: Scene, fields: Mapping[str, Any]) -> tuple[list[Turn], tuple
     found = _matching(turns, fields)
     silent = [turn.seat.name for turn in turns if not set(fields) <= set(turn.answers)]
     wanted = ", ".join(f"{name} {_spoken(value)}" for name, value in fields.items())
-    reason = f"{len(found)} of {len(turns)} say {wanted}" + (f" ({listing(silent)} not heard)" if silent else "")
+    reason = f"{len(found)} of {len(turns)} say {wanted}" if turns else f"nobody was asked for {listing(fields)}"
+    reason += f" ({listing(silent)} not heard)" if silent else ""
     tally = {"for": [turn.seat.name for turn in found], "of": len(turns), "not_heard": silent}
     return found, turns, {"/".join(fields): tally}, reason
 
@@ -144,15 +145,18 @@ def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> V
 @rule
 def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
     """For `over` rounds of this phase the mean of a number gained less than `gain`, or nobody changed a word answer."""
-    rounds = [turns for turns in scene.asking(field) if turns[0].phase == scene.phase][: int(number(over))]
-    if scene.round <= number(over) or len(rounds) < number(over):
+    least, window = number(gain), int(number(over))
+    if window < 2:
+        raise UsageError('the rule "stuck" compares rounds: over must be 2 or more')
+    rounds = [turns for turns in scene.asking(field) if turns[0].phase == scene.phase][:window]
+    if scene.round <= window or len(rounds) < window:
         return Verdict(False, f"too early to tell whether {field} is stuck")
     values = [{turn.seat.name: turn.answers.get(field) for turn in turns} for turns in reversed(rounds)]
     if all(isinstance(value, (int, float)) for row in values for value in row.values() if value is not None):
         means = [_mean(row) for row in values]
         gained = means[-1] - means[0]
         return Verdict(
-            gained < number(gain), f"{field} gained {gained:g} in {over} rounds", tally={"means": [*map(_tidy, means)]}
+            gained < least, f"{field} gained {_tidy(gained):g} in {over} rounds", tally={"means": [*map(_tidy, means)]}
         )
     return Verdict(all(row == values[0] for row in values), f"{field} in {over} rounds", tally={field: values[-1]})
 
@@ -169,7 +173,7 @@ def _tidy(value: float) -> float:
 @rule
 def option(scene: Scene, name: str = "", **values: Any) -> Verdict:
     """An option is on, or has the value given."""
-    wanted = values or {name: True}
+    wanted = values or {str(name): True}
     for key in wanted:
         if key not in scene.options:
             raise UsageError(f'the rule "option" asks for "{key}", which the workflow does not have')
@@ -221,23 +225,29 @@ def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = Non
     limits = {"usd": usd, "tokens": tokens, "calls": calls}
     passed = [name for name, limit in limits.items() if limit is not None and sums[name] >= number(limit)]
     said = ", ".join(f"{sums[name]:g} {name}" for name, limit in limits.items() if limit is not None)
-    return Verdict(bool(passed), f"{said} spent", tally=sums)
+    unpriced = sum(said.usd is None for said in every_said)
+    unknown = f" ({unpriced} calls of unknown price)" if unpriced and usd is not None else ""
+    return Verdict(bool(passed), f"{said} spent{unknown}", tally={**sums, "unpriced": unpriced})
 
 
 @rule
 def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
     """Some seats' (or every seat's) words are, for more than `over`, those of their own turn a round earlier."""
+    most = number(over)
+    if seats not in ("some", "every"):
+        raise UsageError(f'the rule "repeats" knows seats: some and every, not "{seats}"')
     rounds = [turns for turns in scene.moments() if turns[0].phase == scene.phase]
     if not rounds:
         return Verdict(False, "nothing to compare")
     last = rounds[-1]
-    before = {turn.seat.name: turn for turn in scene.turns if turn.moment == (scene.phase, scene.round - 1, last[0].step)}
+    moment = (scene.phase, scene.round - 1, last[0].step)
+    before = {turn.seat.name: turn for turn in scene.turns if turn.moment == moment}
     likeness = {
         turn.seat.name: _tidy(overlap(turn.body, before[turn.seat.name].body))
         for turn in last
         if turn.seat.name in before and not turn.absent
     }
-    repeating = [name for name, like in likeness.items() if like > number(over)]
+    repeating = [name for name, like in likeness.items() if like > most]
     holds = len(repeating) == len(last) if seats == "every" else bool(repeating)
     reason = f"{listing(repeating)} said again what they had said" if repeating else "nobody repeats the round before"
     return Verdict(holds, reason, tally={"repeats": likeness})
@@ -259,7 +269,8 @@ def vote(scene: Scene, *, field: str, method: str = "plurality") -> Verdict:
         raise UsageError(f'the rule "vote" knows plurality and unanimous, not "{method}"')
     winner = ranked[0][0] if chosen else None
     said = f"{winner} with {counts[winner]} of {len(turns)}" if winner else f"no choice by {method}"
-    return Verdict(chosen, said, tally={"winner": winner, "votes": dict(ranked), "of": len(turns), "not_heard": missing})
+    tally = {"winner": winner, "votes": dict(ranked), "of": len(turns), "not_heard": missing}
+    return Verdict(chosen, said, tally=tally)
 
 
 def _first_choice(answer: Any) -> str | None:
@@ -270,21 +281,26 @@ def _first_choice(answer: Any) -> str | None:
 @rule
 def dissent_kept(scene: Scene) -> Verdict:
     """The synthesis names everyone who still disagrees, and has every blocking item with its owner's name."""
-    lost = lost_dissent(scene, scene.turns[-1].body if scene.turns else "")
+    if not scene.turns or scene.turns[-1].absent:
+        return Verdict(False, "there is no synthesis")
+    lost = lost_dissent(scene, scene.turns[-1].body)
     reason = f"{len(lost)} of the dissent left out" if lost else "all dissent is kept"
     return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
 
 
 DISAGREES = "disagrees"
 SAME_WORDS = 0.6
+OPPOSES = re.compile(r"\b(disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced)")
 
 
 def lost_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
     """Each blocking item and each remaining `disagree` that the synthesis lacks, with the turn it comes from."""
     passages = _passages(synthesis)
-    return [
-        (turn, words) for turn, words in standing_dissent(scene) if not any(_keeps(text, turn, words) for text in passages)
-    ]
+
+    def kept(turn: Turn, words: str) -> bool:
+        return any(_keeps(passage, turn, words) for passage in passages)
+
+    return [(turn, words) for turn, words in standing_dissent(scene) if not kept(turn, words)]
 
 
 def standing_dissent(scene: Scene) -> list[tuple[Turn, str]]:
@@ -309,4 +325,4 @@ def _keeps(passage: str, turn: Turn, words: str) -> bool:
 
 
 def _opposes(passage: str) -> bool:
-    return re.search(r"\b(disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced)", fold(passage)) is not None
+    return OPPOSES.search(fold(passage)) is not None

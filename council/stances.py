@@ -1,4 +1,4 @@
-"""Where the council stands: the outcome of a debate, computed from what the members said of their stance, and from that alone."""
+"""Where the council stands: the outcome of a debate, computed from what the members said of their stance alone."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ A phase's or a step's name is a view too: its turns. Turns of the same batch are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -82,12 +83,20 @@ def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
 @view
 def fading(seat: Seat, scene: Scene, *, keep: dict[str, Any]) -> View:
     """Verbatim while young, gists when old. `keep: {3: all, 7: 2}`: all up to round 3, the last two up to round 7."""
-    schedule = sorted((_whole(last, "fading: keep"), kept) for last, kept in keep.items())
-    kept = next((kept for last, kept in schedule if scene.round <= last), schedule[-1][1])
-    if kept == "all":
+    schedule = _schedule(keep)
+    rounds = next((rounds for last, rounds in schedule if scene.round <= last), schedule[-1][1])
+    if rounds is None:
         return _full(scene.turns)
-    fresh = {seen.turn.id for seen in recent(seat, scene, rounds=kept)}
+    fresh = {seen.turn.id for seen in recent(seat, scene, rounds=rounds)}
     return tuple(Seen(turn, gist=turn.id not in fresh) for turn in scene.turns)
+
+
+def _schedule(keep: Any) -> list[tuple[int, int | None]]:
+    """Up to which round how many rounds stay in full, None for all of them."""
+    if not isinstance(keep, dict) or not keep:
+        raise UsageError("fading: keep must say up to which round how much stays, as in {3: all, 7: 2}")
+    what = "fading: keep"
+    return sorted((_whole(last, what), None if kept == "all" else _whole(kept, what)) for last, kept in keep.items())
 
 
 @view
@@ -100,10 +109,14 @@ def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
 
 def labels_for(reader: Seat, scene: Scene) -> dict[str, str]:
     """What this reader calls each of the others; the same through the whole session, and its own label is `You`."""
-    others = sorted({seat.name for group in scene.groups.values() for seat in group} | {t.seat.name for t in scene.turns})
-    others = [name for name in others if name != reader.name]
+    others = sorted({seat.name for group in scene.groups.values() for seat in group} - {reader.name})
     scene.dice("labels", reader.name).shuffle(others)
-    return {reader.name: "You"} | {name: f"Member {_letters(place)}" for place, name in enumerate(others)}
+    labels = {reader.name: "You"} | {name: f"Member {_letters(place)}" for place, name in enumerate(others)}
+    for turn in scene.turns:
+        if turn.seat.name not in labels:  # cast while the debate ran: any free letter, so that the others keep theirs
+            free = {f"Member {_letters(place)}" for place in range(len(labels) + 26)} - set(labels.values())
+            labels[turn.seat.name] = scene.dice("labels", reader.name, turn.seat.name).choice(sorted(free))
+    return labels
 
 
 def _letters(place: int) -> str:
@@ -111,13 +124,11 @@ def _letters(place: int) -> str:
 
 
 def _ref(value: Any) -> Ref:
-    if isinstance(value, dict) and len(value) == 1:
-        return Ref(*next(iter(value.items())))
-    return Ref(str(value))
+    return Ref(*next(iter(value.items()))) if isinstance(value, dict) and len(value) == 1 else Ref(str(value))
 
 
 def _whole(value: Any, what: str) -> int:
-    if not str(value).isdigit():
+    if not re.fullmatch(r"[0-9]{1,4}", str(value)):
         raise UsageError(f'{what}: "{value}" must be a whole number')
     return int(value)
 

@@ -72,7 +72,7 @@ class Seat:
     def label(self) -> str:
         """How the seat is called in what people read: `Engineer (Marcus)`."""
         person = str(self.attributes.get("name") or "")
-        return f"{self.title} ({person.split()[0]})" if person.split() else self.title
+        return f"{self.title} ({person.split(maxsplit=1)[0]})" if person.split() else self.title
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,7 @@ class Workflow:
     halt: tuple[tuple[str, Condition], ...]
     phases: tuple[Phase, ...]
     body: str = ""
+    catalog: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def members(self) -> tuple[Seat, ...]:
@@ -180,10 +181,14 @@ class Workflow:
     def with_attributes(self, known: Mapping[str, Mapping[str, Any]]) -> Workflow:
         """The same table with what is known about each seat from elsewhere; the workflow's own word goes first."""
 
-        def dressed(seat: Seat) -> Seat:
-            return replace(seat, attributes={**known.get(seat.name, {}), **seat.attributes})
+        def persona(seat: Seat) -> Mapping[str, Any]:
+            return known.get(str(seat.attributes.get("persona", seat.name)), {})
 
-        return replace(self, groups={name: tuple(map(dressed, seats)) for name, seats in self.groups.items()})
+        def dressed(seat: Seat) -> Seat:
+            return replace(seat, attributes={**persona(seat), **seat.attributes})
+
+        groups = {name: tuple(map(dressed, seats)) for name, seats in self.groups.items()}
+        return replace(self, groups=groups, catalog=known)
 
     def with_options(self, chosen: Mapping[str, Any]) -> Workflow:
         for name in chosen:
@@ -375,8 +380,8 @@ class _Loader:
 
     def typed(self, value: Any, kind: type, what: str) -> Any:
         if not isinstance(value, kind):
-            shape = {dict: "keys with values", list: "a list", str: "a word or text"}[kind]
-            raise self.bad(f"{what} must be {shape}")
+            shapes: dict[type, str] = {dict: "keys with values", list: "a list", str: "a word or text"}
+            raise self.bad(f"{what} must be {shapes[kind]}")
         return value
 
     def bad(self, why: str) -> UsageError:

@@ -95,7 +95,8 @@ def _new_client(endpoint: Endpoint, secret: _Secret, stall: float) -> anthropic.
         max_retries=0,
         timeout=stall,
     )
-    client._custom_headers = {}  # else ANTHROPIC_CUSTOM_HEADERS, which may hold credentials, goes to every endpoint
+    # Else ANTHROPIC_CUSTOM_HEADERS, which may hold credentials, would go to every endpoint; there is no other switch.
+    client._custom_headers = {}  # noqa: SLF001
     return client
 
 
@@ -192,11 +193,16 @@ class _Heard:
     def spoken(self, model: Model) -> Spoken:
         usage, refused = Usage(**self.counts), self.stop == "refusal"
         if self.stop is None:
-            raise CallFailed(f"{model.endpoint.name} ended its stream before the answer was whole")
+            raise CallFailed(f"{model.endpoint.name} {self.why_cut()}")
         if not self.body.strip() and not refused:
             raise CallFailed(_why_empty(self.stop, model))
         absent = "refused by the model" if refused else None
         return Spoken(self.body, self.model, self.stop, usage, cost(model.price, usage), absent)
+
+    def why_cut(self) -> str:
+        if self.model is None:
+            return "sent no event of the Messages API: is the base_url of this endpoint right?"
+        return "ended its stream before the answer was whole"
 
 
 def _why_empty(stop: str, model: Model) -> str:
@@ -269,6 +275,12 @@ def _seconds(header: str | None) -> float | None:
     try:
         seconds = float(header or "")
     except ValueError:
-        date = email.utils.parsedate_tz(header)
-        seconds = email.utils.mktime_tz(date) - time.time() if date else math.nan
+        seconds = _until(header or "")
     return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _until(date: str) -> float:
+    try:
+        return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
+    except (ValueError, OverflowError):
+        return math.nan

@@ -1,0 +1,7 @@
+"""`python -m council`."""
+
+import sys
+
+from council.cli import main
+
+sys.exit(main())

@@ -1,0 +1,169 @@
+"""From a due turn to the prompt that it is given. Templates are files, rendered in a sandbox with plain data.
+
+What somebody else wrote (the topic, another seat) is fenced, with a key that its author could not know; what the fence
+says of its author comes from the record, never from the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from council import config, reply
+from council.errors import UsageError
+from council.plan import Due
+from council.rules import judge
+from council.scene import Scene, Turn
+from council.session import Session
+from council.text import one_line
+from council.views import labels_for
+from council.workflow import Seat, Step, Workflow
+
+
+class Overlays(jinja2.BaseLoader):
+    """A template by its name: the project's, the user's, the kit's."""
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Any]:
+        path = next(config.overlaid(f"templates/{template}"), None)
+        if path is None:
+            raise jinja2.TemplateNotFound(template)
+        return path.read_text("utf-8"), str(path), None
+
+    def list_templates(self) -> list[str]:
+        found = {path for folder in config.overlays() for path in (folder / "templates").rglob("*.md.j2")}
+        return sorted({str(path).partition("templates/")[2] for path in found})
+
+
+@lru_cache(maxsize=1)
+def environment() -> jinja2.Environment:
+    return ImmutableSandboxedEnvironment(
+        loader=Overlays(),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def prompts(workflow: str) -> set[str]:
+    """The names that a step's `prompt` may have: the templates of this workflow and those for all."""
+    names = {name.removesuffix(".md.j2") for name in environment().list_templates()}
+    own = {name.removeprefix(f"{workflow}/") for name in names if name.startswith(f"{workflow}/")}
+    return own | {name for name in names if "/" not in name and not name.startswith("_")}
+
+
+def render(session: Session, due: Due) -> tuple[str, str]:
+    """The brief in two parts: what is the same for every seat of the batch, and what is this seat's own."""
+    cut = session.key("cut", due.id)
+    names = [f"{session.workflow.name}/{due.step.prompt}.md.j2", f"{due.step.prompt}.md.j2"]
+    try:
+        text = environment().select_template(names).render(_context(session, due), cut=cut)
+    except jinja2.TemplatesNotFound:
+        raise UsageError(f'there is no template "{names[1]}" for the step {due.step.name}') from None
+    except jinja2.TemplateError as wrong:
+        raise UsageError(f"the template {names[1]}: {wrong}") from None
+    shared, found, own = text.partition(cut)
+    return (shared, own) if found else ("", shared)
+
+
+def _context(session: Session, due: Due) -> dict[str, Any]:
+    """All that a template may use: plain data, no objects of ours."""
+    options = dict(session.workflow.options)
+    return {
+        "topic": fence(session, "topic", session.topic, "topic"),
+        "seat": _seat(due.seat),
+        "members": [_seat(seat) for seat in session.workflow.members],
+        "workflow": session.workflow.name,
+        "phase": due.phase.name,
+        "step": due.step.name,
+        "round": due.round,
+        "rounds": due.scene.cap,
+        "options": options,
+        "words": options.get("words", ""),
+        "transcript": transcript(session, due),
+        "format": reply.describe(due.step.reply),
+        "again": _again(session, due),
+        "left_out": _left_out(due.scene, session.workflow),
+    }
+
+
+def _seat(seat: Seat) -> dict[str, str]:
+    known = {key: str(seat.attributes.get(key) or "") for key in ("name", "focus", "perspective", "about", "icon")}
+    return {**known, "seat": seat.name, "title": seat.title, "label": seat.label, "person": known["name"]}
+
+
+def _again(session: Session, due: Due) -> dict[str, Any] | None:
+    if due.first is None:
+        return None
+    own = fence(session, "you", due.first.body, due.id)
+    return {"problems": list(due.problems), "reply": own}
+
+
+def _left_out(scene: Scene, workflow: Workflow) -> list[str]:
+    """What the last try at this phase lacked, where its `until` rule says so."""
+    phase = next(phase for phase in workflow.phases if phase.name == scene.phase)
+    if scene.round < 2:
+        return []
+    found = [judge(condition, scene).tally.get("left_out", []) for _, condition in phase.until]
+    return [one_line(item, 600) for items in found for item in items]
+
+
+def transcript(session: Session, due: Due) -> list[dict[str, str]]:
+    """What the seat may read, oldest first: each turn under a heading of its round, whole or as a gist."""
+    shown = []
+    for seen in due.sees:
+        turn = seen.turn
+        label = seen.label or turn.seat.label
+        text = turn.gist if seen.gist else (turn.body if not turn.absent else f"(absent: {turn.absent})")
+        if seen.label:
+            text = relabelled(text, turn, due.seat, session.workflow, due.scene)
+        place = (
+            f"{turn.phase.replace('-', ' ')}, round {turn.round}" if _repeats(session.workflow, turn) else turn.phase
+        )
+        shown.append({"round": place.capitalize(), "by": label, "text": fence(session, label, text, turn.id)})
+    return shown
+
+
+def _repeats(workflow: Workflow, turn: Turn) -> bool:
+    return any(phase.most > 1 for phase in workflow.phases if phase.name == turn.phase)
+
+
+def fence(session: Session, by: str, text: str, about: str) -> str:
+    """The text between two marks that nothing inside of it can forge."""
+    mark = f'said by="{one_line(by).replace(chr(34), chr(39))}" key="{session.key("fence", about, text)}"'
+    return f"<{mark}>\n{text}\n</{mark}>"
+
+
+def relabelled(text: str, turn: Turn, reader: Seat, workflow: Workflow, scene: Scene) -> str:
+    """An anonymous author's words with the labels that the author used turned into those that the reader knows."""
+    if not wrote_anonymously(turn, workflow):
+        return text
+    theirs, ours = labels_for(turn.seat, scene), labels_for(reader, scene)
+    swap = {theirs[name]: ours[name] for name in theirs if name in ours and name != turn.seat.name}
+    return _swapped(text, swap)
+
+
+def named(turn: Turn, workflow: Workflow, scene: Scene) -> str:
+    """An anonymous author's words with the names put back, for what is published."""
+    if not wrote_anonymously(turn, workflow):
+        return turn.body
+    seats: Mapping[str, Seat] = {seat.name: seat for seat in workflow.all_seats()} | {
+        t.seat.name: t.seat for t in scene.turns
+    }
+    labels = labels_for(turn.seat, scene)
+    return _swapped(turn.body, {label: seats[name].label for name, label in labels.items() if name != turn.seat.name})
+
+
+def _swapped(text: str, swap: Mapping[str, str]) -> str:
+    return re.sub(r"\bMember [A-Z]{1,2}\b", lambda found: swap.get(found.group(), found.group()), text)
+
+
+def wrote_anonymously(turn: Turn, workflow: Workflow) -> bool:
+    step: Step | None = next((s for p, s in workflow.steps() if (p.name, s.name) == (turn.phase, turn.step)), None)
+    return step is not None and any(ref.name == "anonymous" for ref in step.sees)

@@ -1,0 +1,173 @@
+"""`run` and `recover`: a debate from its beginning, or from where it stands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from council.cli.state import State, print_json
+from council.errors import UsageError
+
+if TYPE_CHECKING:
+    from council.config import Config
+    from council.session import Session
+    from council.start import Request
+
+OUTPUT = [
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end, and nothing before."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress; only the debate."),
+    click.option("--quorum", type=click.IntRange(1), metavar="N", help="Go on without a lost member while N are left."),
+    click.option("--from", "source", metavar="SESSION|FILE", help="With --speaker replay: whose words to speak again."),
+]  # fmt: skip
+
+
+def output_options(function: Any) -> Any:
+    for option in reversed(OUTPUT):
+        function = option(function)
+    return function
+
+
+@click.command()
+@click.argument("topic", nargs=-1)
+@click.option("-w", "--workflow", metavar="NAME", help="The protocol: debate (the default), quick, or a file of yours.")
+@click.option(
+    "--with", "with_", multiple=True, metavar="SEAT", help="Call in another member: security, intern, writer …"
+)
+@click.option("--only", multiple=True, metavar="SEAT", help="Only these members.")
+@click.option("--rounds", type=int, metavar="N", help="3 asks for the third round whatever the convergence check says.")
+@click.option("--mode", type=click.Choice(["deliberative", "patchlist"]), help="How members put their points.")
+@click.option("--normative", is_flag=True, help="The question is what ought to be done: the third round is needed.")
+@click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set an option of the workflow.")
+@click.option(
+    "--tier-map", multiple=True, metavar="TIER=TARGET", help="Another tier, model or endpoint/model for a tier."
+)
+@click.option(
+    "-f", "--file", "files", multiple=True, type=click.Path(path_type=Path), help="Attach a text file to the topic."
+)
+@click.option("--speaker", metavar="NAME", help="auto, anthropic, claude, assistant, human or replay.")
+@output_options
+@click.pass_obj
+def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: Any) -> None:
+    """Debate TOPIC. `-` reads it from standard input.
+
+    The words that call a council in an assistant work here too: "Council with security: …", "Council (patchlist): …",
+    "Just architect and engineer: …", "Council recovery: …".
+    """
+    from council import config
+    from council.speakers import choice
+
+    settings = config.load()
+    text = sys.stdin.read() if topic == ("-",) else " ".join(topic)
+    wanted = given["speaker"] or settings.speaker
+    if source and wanted != "replay":
+        raise UsageError("--from goes with --speaker replay")
+    if wanted == "replay" and not source:
+        raise UsageError("--speaker replay needs --from, a session or a script")
+    request = asked(text, given)
+    if isinstance(request, str):
+        state.open(request)
+    else:
+        state.session = begin(request, settings, choice.choose(wanted, settings), source)
+    carry_on(state, settings, source, given)
+
+
+@click.command()
+@click.argument("session", default="last")
+@click.option("--speaker", metavar="NAME", help="Let somebody else speak from here on.")
+@output_options
+@click.pass_obj
+def recover(state: State, /, session: str, source: str | None, **given: Any) -> None:
+    """Go on with SESSION (the newest, if none is named) from where it stands. Nothing said is paid for again."""
+    from council import config
+
+    state.open(session)
+    carry_on(state, config.load(), source, given)
+
+
+def asked(text: str, given: dict[str, Any]) -> Request | str:
+    """What the words and the options ask for together; a session's id where they ask for a recovery."""
+    from council import config, invocation, personas
+    from council.start import Request
+
+    known = personas.load()
+    call = invocation.parse(text, known)
+    if call.recover:
+        return call.recover
+    workflow, mode = given["workflow"], given["mode"]
+    for word in call.words:
+        if word in invocation.MODES:
+            mode = mode or word
+        elif word in config.workflows():
+            workflow = workflow or word
+        else:
+            config.workflow_text(word)
+    return Request(
+        topic=call.topic,
+        workflow=workflow or "debate",
+        with_=(*call.with_, *listed(given["with_"], known)),
+        only=(*call.only, *listed(given["only"], known)),
+        mode=mode or "deliberative",
+        options=options_of(given),
+        tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
+        files=given["files"],
+    )
+
+
+def listed(values: tuple[str, ...], known: Any) -> tuple[str, ...]:
+    from council import invocation
+
+    return invocation.seats(",".join(values), known)
+
+
+def options_of(given: dict[str, Any]) -> dict[str, Any]:
+    """--normative, --rounds and -o as the workflow's options."""
+    wanted: dict[str, Any] = {}
+    for pair in given["options"]:
+        name, equals, value = pair.partition("=")
+        wanted[name.replace("-", "_")] = {"true": True, "false": False}.get(value, value) if equals else True
+    if given["normative"]:
+        wanted["normative"] = True
+    if given["rounds"] == 3:
+        wanted["three_rounds"] = True
+    elif given["rounds"] is not None:
+        raise UsageError(
+            "--rounds takes 3, for a third round in any case; without it a debate takes two or three, as it needs. "
+            "One round: --workflow quick"
+        )
+    return wanted
+
+
+def begin(request: Request, settings: Config, speaker: str, source: str | None) -> Session:
+    """The session on disk; for the replay of a session, the same table around the same question."""
+    from dataclasses import replace
+
+    from council import files, session, start
+
+    for folder in (settings.sessions, settings.archive):
+        files.prove_writable(folder)
+    if source and not Path(source).is_file():
+        return start.again(session.open_(session.find(settings.sessions, source)), settings)
+    replayed = Path(source).name if source else None
+    return start.begin(replace(request, speaker=speaker, replay_of=replayed), settings)
+
+
+def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any]) -> None:
+    """Run the session to its end, or to where it has to stop."""
+    from council.cli.execute import execute, voice
+    from council.ui import Screen
+
+    session = state.session
+    assert session is not None
+    if source and Path(source).is_file():
+        state.go_on = f"council recover {session.id} --from {source}"
+    screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"])
+    name, speaker = voice(session, settings, given["speaker"], source)
+    result = execute(session, settings, name, speaker, screen, given["quorum"])
+    if given["as_json"]:
+        print_json(result)
+
+
+COMMANDS = (run, recover)

@@ -1,0 +1,131 @@
+"""One run over one session: it is held, the loop runs, signals end it, and the end is told."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from council import files, publish
+from council import session as sessions
+from council.cli.state import Stopped
+from council.config import Config
+from council.errors import CouncilError, UsageError
+from council.run import Runner
+from council.session import Session
+from council.speakers import choice, human, replay
+from council.speakers.base import Speaker
+from council.ui import Screen, Watcher
+
+PATIENCE = 1.0
+
+
+def voice(session: Session, settings: Config, wanted: str | None, source: str | None) -> tuple[str, Speaker | None]:
+    """Who speaks in this session: whom the command names, else whom the session began with. None: by hand."""
+    name = choice.choose(wanted or session.metadata["speaker"], settings)
+    if name == "replay":
+        return name, replayed(settings, source or str(session.metadata.get("replay_of")))
+    return name, None if name in choice.BY_HAND else choice.make(name, settings)
+
+
+def replayed(settings: Config, source: str) -> Speaker:
+    if Path(source).is_file():
+        return replay.of_script(Path(source))
+    if not sessions.ID.fullmatch(source):
+        raise UsageError(f"the replay of {source} goes on only with --from and the path of that script")
+    other = sessions.open_(sessions.find(settings.sessions, source))
+    other.read_turns()
+    return replay.of_session(other.said, other.receipts, f"session {other.id}")
+
+
+def execute(
+    session: Session, settings: Config, name: str, speaker: Speaker | None, screen: Screen, quorum: int | None
+) -> dict[str, Any]:
+    """Run the session to its end; what came of it. A pause or a signal is noted before it is raised."""
+    with session.hold():
+        assert session.holder is not None
+        session.holder.note()
+        if session.metadata["speaker"] != name:
+            session.merge(speaker=name)
+        begun = bool(session.said)
+        screen.out(publish.announcement(session))
+        if begun:
+            screen.say(f"going on: {len(session.said)} turns are recorded already", "dim")
+        person = human.HumanSpeaker() if human.at_a_terminal() else None
+        watcher = Watcher(session, screen)
+        runner = Runner(session, speaker, settings, watcher, person, quorum)
+        try:
+            archived = _until_stopped(runner, watcher, settings.archive)
+        except CouncilError as failure:
+            with suppress(CouncilError):
+                session.holder.note(paused=str(failure))
+            raise
+        finally:
+            screen.wipe()
+        return _told(session, screen, archived, time.monotonic() - watcher.began)
+
+
+def _until_stopped(runner: Runner, watcher: Watcher, archive: Path) -> Path:
+    """The loop, with signals that cancel it in place of tearing it apart."""
+    caught: list[int] = []
+
+    async def main() -> Path:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+
+        def stop(number: int) -> None:
+            caught.append(number)
+            task.cancel()
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, stop, number)
+        live = asyncio.create_task(watcher.animate())
+        try:
+            return await runner.run(archive)
+        finally:
+            live.cancel()
+            await _close(runner.speaker)
+
+    try:
+        return asyncio.run(main())
+    except asyncio.CancelledError:
+        raise Stopped(caught[0]) from None
+    finally:
+        if caught:
+            raise Stopped(caught[0])
+
+
+async def _close(speaker: Speaker | None) -> None:
+    """Connections are closed politely, but nobody waits long for that."""
+    if speaker is not None:
+        with suppress(Exception):
+            await asyncio.wait_for(speaker.close(), PATIENCE)
+
+
+def _told(session: Session, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:
+    plan = session.plan()
+    facts = publish.convergence(plan) or {}
+    totals = publish.totals(session)
+    text = publish.synthesis(plan)
+    if "Dissent on record" in text:
+        screen.out(text[text.index("**Dissent on record") :])
+    for line in publish.degraded(plan):
+        screen.out(line)
+    screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")
+    usd = "unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
+    tokens = f"{totals['input_tokens']:,} tokens in, {totals['output_tokens']:,} out"
+    screen.say(f"{totals['calls']} calls, {tokens}, cost {usd}, {seconds:.0f} s")
+    screen.say(f"session: {files.tilde(session.folder)}")
+    screen.say(f"archive: {files.tilde(archived)}")
+    return {
+        "session_id": session.id,
+        "folder": str(session.folder),
+        "archived_to": str(archived),
+        "state": "complete",
+        **{key: facts.get(key) for key in ("outcome", "converged", "reason", "missing")},
+        "synthesis": text,
+        "totals": totals,
+    }

@@ -1,0 +1,139 @@
+"""About the kit itself: `lint`, `cost`, `doctor`, `completion`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from council.cli.state import State, print_json
+from council.errors import CouncilError, UsageError
+
+
+@click.command()
+@click.argument("workflows", nargs=-1)
+def lint(workflows: tuple[str, ...]) -> None:
+    """Check that every name in WORKFLOWS (names or files; all, if none is named) means something."""
+    from council import briefs, config, personas
+    from council.lint import Known
+    from council.lint import lint as problems_of
+    from council.speakers import choice
+    from council.workflow import load
+
+    settings, known = config.load(), personas.load()
+    wrong: list[str] = []
+    for name in workflows or sorted(config.workflows()):
+        try:
+            workflow = load(*config.workflow_text(name))
+            found = problems_of(workflow, Known(settings.tiers, briefs.prompts(workflow.name), known, choice.NAMES))
+        except UsageError as refusal:
+            found = [str(refusal)]
+        wrong += found
+        print("\n".join(found) or f"{name}: nothing is wrong")
+    if wrong:
+        raise UsageError(f"{len(wrong)} problem{'s' if len(wrong) > 1 else ''}, see above")
+
+
+@click.command()
+@click.argument("workflow", default="debate")
+@click.argument("topic", default="")
+@click.option("--with", "with_", multiple=True, metavar="SEAT", help="Call in another member.")
+@click.option("--only", multiple=True, metavar="SEAT", help="Only these members.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
+    """Bound the calls, tokens and money of a debate before a cent is spent."""
+    from dataclasses import asdict
+
+    from council import config, personas, start
+    from council.cost import Rates, bounds
+    from council.workflow import load
+
+    settings, known = config.load(), personas.load()
+    found = load(*config.workflow_text(workflow))
+    request = start.Request(topic, workflow, with_, only)
+    found = found.with_members(start.seated(found, request, known))
+    rates = {
+        tier: Rates(m.name, m.price.input if m.price else None, m.price.output if m.price else None, m.max_tokens)
+        for tier, m in settings.tiers.items()
+    }
+    rows = bounds(found, topic, rates)
+    if as_json:
+        print_json([asdict(row) for row in rows])
+        return
+    print(f"{'phase':<16}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
+    for row in rows:
+        calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
+        again, tokens = f"up to {row.again}", f"{row.input:,} / {row.output:,}"
+        print(f"{row.phase:<16}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
+    least, most, more = (sum(getattr(row, name) for row in rows) for name in ("least", "most", "again"))
+    print(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
+    print("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")
+
+
+def money(usd: float | None) -> str:
+    return "unknown" if usd is None else f"{usd:.4f}"
+
+
+@click.command()
+@click.pass_obj
+def doctor(state: State) -> None:
+    """Check what a debate needs: Python, configuration, folders, keys, and somebody who can speak."""
+    failures: list[CouncilError] = []
+    for what, check in checks():
+        try:
+            print(f"ok    {what}: {check()}")
+        except CouncilError as failure:
+            failures.append(failure)
+            print(f"FAIL  {what}: {failure}")
+    if failures:
+        state.go_on = "put right what failed above, then run `council doctor` again"
+        raise type(failures[0])(f"{len(failures)} of the checks failed")
+
+
+def checks() -> Iterator[tuple[str, Callable[[], str]]]:
+    from council import config
+    from council.speakers import choice, claude
+
+    yield "python", lambda: sys.version.split()[0]
+    user = config.user_folder() / "Config.md"
+    yield (
+        "configuration",
+        lambda: (config.load(), f"{user}{'' if user.is_file() else ' (none; the defaults apply)'}")[1],
+    )
+    settings = config.load()
+    yield "sessions", lambda: writable(settings.sessions)
+    yield "archive", lambda: writable(settings.archive)
+    for name, model in settings.tiers.items():
+        yield f"tier {name}", lambda model=model: f"{model.name} at {model.endpoint.name}"  # type: ignore[misc]
+    for name, endpoint in settings.endpoints.items():
+        if endpoint.key:
+            told = f"{endpoint.key} is {'set' if os.environ.get(endpoint.key) else 'not set'}"
+            yield f"endpoint {name}", lambda told=told: told  # type: ignore[misc]
+    yield "claude program", lambda: claude.find() or "not installed (not needed where a key is set)"
+    yield "speaker", lambda: choice.choose(settings.speaker, settings)
+
+
+def writable(folder: Path) -> str:
+    from council import files
+
+    files.prove_writable(folder)
+    return str(folder)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script for SHELL; put it where your shell looks for such scripts."""
+    from click.shell_completion import get_completion_class
+
+    from council.cli import council
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    print(kind(council, {}, "council", "_COUNCIL_COMPLETE").source())
+
+
+COMMANDS = (lint, cost, doctor, completion)

@@ -1,0 +1,146 @@
+"""What is there: `status`, `list`, `show`; and what can be made or proven again: `build`, `archive`, `verify`."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from council.cli.state import State, print_json
+from council.errors import Damaged, UsageError
+
+if TYPE_CHECKING:
+    from council.verify import Status
+
+
+@click.command()
+@click.argument("session", default="last")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.pass_obj
+def status(state: State, session: str, as_json: bool) -> None:
+    """Where SESSION stands: complete, running, waiting, paused, interrupted or damaged."""
+    from council import verify
+
+    folder = state.folder(session)
+    found = verify.status(folder)
+    row = described(folder.name, found)
+    if as_json:
+        print_json(row)
+    else:
+        print(f"{folder.name}: {found.state} ({found.why})")
+    if found.state == "damaged":
+        state.go_on = f"council verify {folder.name}"
+        raise Damaged(folder.name, "damaged, see above")
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("-n", "most", type=click.IntRange(1), default=30, help="How many, newest first.")
+def list_(as_json: bool, most: int) -> None:
+    """The sessions, newest first."""
+    from council import config, session, verify
+
+    root = config.load().sessions
+    rows = [described(id, verify.status(root / id)) for id in session.all_ids(root)[:most]]
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        print('no sessions yet; `council run "topic"` begins one', file=sys.stderr)
+    for row in rows:
+        usd = "?" if row["usd"] is None else f"${row['usd']:.2f}"
+        facts = f"{row['state']:<11}  {row['age']:>4}  {usd:>7}  {row['outcome'] or '-':<19}"
+        print(f"{row['session_id']}  {facts}  {row['topic']}")
+
+
+def described(id: str, found: Status) -> dict[str, Any]:
+    """A session in a row, as far as it can be read."""
+    from council import publish
+    from council.text import one_line
+
+    row: dict[str, Any] = {"session_id": id, "state": found.state, "why": found.why, "age": age(id)}
+    row |= {"topic": "", "outcome": None, "turns": 0, "due": [], "usd": None}
+    if found.session and found.plan:
+        row["topic"] = one_line(str(found.session.metadata["topic"]), 60)
+        row["turns"] = len(found.session.said)
+        row["due"] = [due.id for due in found.plan.due]
+        row["usd"] = publish.totals(found.session)["usd"]
+        row["outcome"] = publish.outcome(found.plan) if found.plan.done else None
+    return row
+
+
+def age(id: str) -> str:
+    seconds = (datetime.now(UTC) - datetime.strptime(id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)).total_seconds()
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size:.0f}{unit}"
+    return f"{max(seconds, 0):.0f}s"
+
+
+@click.command()
+@click.argument("session", default="last")
+@click.pass_obj
+def show(state: State, session: str) -> None:
+    """Print the transcript of SESSION as it stands."""
+    from council import publish
+    from council.text import harmless
+
+    found = state.open(session)
+    found.read_turns()
+    print(harmless(publish.transcript(found, found.plan())))
+
+
+@click.command()
+@click.argument("session", default="last")
+@click.pass_obj
+def build(state: State, session: str) -> None:
+    """Make the derived files of SESSION again from its turns: the same bytes."""
+    from council import publish
+
+    found = state.open(session)
+    with found.hold():
+        for path in publish.build(found, found.plan()):
+            print(path)
+
+
+@click.command()
+@click.argument("session", default="last")
+@click.pass_obj
+def archive(state: State, session: str) -> None:
+    """Put the transcript of a finished SESSION into the archive."""
+    from council import config, publish
+
+    found = state.open(session)
+    with found.hold():
+        plan = found.plan()
+        if not plan.done:
+            raise UsageError(f"the debate is not over: {', '.join(due.id for due in plan.due)} is due")
+        print(publish.finish(found, plan, config.load().archive))
+
+
+@click.command()
+@click.argument("session", default="last")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.pass_obj
+def verify(state: State, session: str, as_json: bool) -> None:
+    """Prove SESSION: every receipt, hash, brief and derived file. Exit 5 if anything is not as it must be."""
+    from council import verify as proof
+    from council.errors import Unproven
+
+    folder = state.folder(session)
+    wrong = [str(one) for one in proof.verify(folder)]
+    others = proof.strangers(folder)
+    if as_json:
+        print_json({"session_id": folder.name, "findings": wrong, "not_ours": others})
+    for line in () if as_json else (*wrong, *(f"{folder / name}: not council's; it proves nothing" for name in others)):
+        print(line)
+    if wrong:
+        state.go_on = f"council show {folder.name}"
+        raise Unproven(f"{len(wrong)} finding{'s' if len(wrong) > 1 else ''} in {folder.name}")
+    if not as_json:
+        print(f"{folder.name}: every receipt, hash, brief and derived file is as it must be")
+
+
+COMMANDS = (status, list_, show, build, archive, verify)

@@ -1,0 +1,152 @@
+"""Durable files: a file is there whole or not at all, and it is on the disk when a call returns.
+
+Every change that council makes to the file system goes through here. It knows nothing of sessions.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from council.errors import Damaged, StorageError
+
+TEMP = ".council-temp"
+LARGEST = 32_000_000
+ADVICE = {
+    errno.ENOSPC: "the disk is full; make room, then go on",
+    errno.EDQUOT: "the disk quota is used up; make room, then go on",
+    errno.EROFS: "the file system is read-only; move COUNCIL_HOME to one that is not",
+    errno.EACCES: "permission denied; make the folder writable or move COUNCIL_HOME",
+    errno.EPERM: "permission denied; make the folder writable or move COUNCIL_HOME",
+}
+
+
+def encode(text: str) -> bytes:
+    """UTF-8; what it cannot hold (half of a surrogate pair) is written as an escape, so that any reply can be kept."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def create(path: Path, data: bytes) -> None:
+    """A new file. The caller holds the session's lock, so that nobody comes between the look and the rename."""
+    if os.path.lexists(path):
+        raise StorageError(f"{path} is there already; it is never overwritten")
+    _put(path, data)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """The file with new content; nothing is written where it has that content already."""
+    with suppress(OSError, Damaged):
+        if read(path) == data:
+            return
+    _put(path, data)
+
+
+def _put(path: Path, data: bytes) -> None:
+    temp = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}")
+    try:
+        descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        try:
+            _write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.rename(temp, path)
+        sync_folder(path.parent)
+    except OSError as failure:
+        with suppress(OSError):
+            os.unlink(temp)
+        raise storage_error(path, failure) from failure
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(folder: Path) -> None:
+    """The folder and whatever is missing above it, for this user alone."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+        sync_folder(folder.parent)
+    except OSError as failure:
+        raise storage_error(folder, failure) from failure
+
+
+def remove(path: Path) -> None:
+    try:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+    except OSError as failure:
+        raise storage_error(path, failure) from failure
+
+
+def prove_writable(folder: Path) -> None:
+    """Before anything is paid for: a file can be made, filled and removed there."""
+    make_folder(folder)
+    probe = folder / f".probe.{secrets.token_hex(4)}{TEMP}"
+    _put(probe, b"council was here\n" * 4096)
+    remove(probe)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a killed writer left behind. The caller holds the lock, so nobody is writing."""
+    for path in walk(folder):
+        if path.name.endswith(TEMP):
+            remove(path)
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a plain file; anything else by that name is refused, and so is one that no session could have."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as failure:
+        if failure.errno == errno.ELOOP:
+            raise Damaged(path, "it is a symbolic link; council follows none inside a session. Remove it") from None
+        raise
+    with os.fdopen(descriptor, "rb") as file:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            raise Damaged(path, "it is no plain file; remove it")
+        if about.st_size > LARGEST:
+            raise Damaged(path, f"it is larger than {LARGEST:,} bytes; no session has such a file")
+        return file.read()
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """Every file below a folder, in order. Links are never followed; they come as themselves."""
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from walk(Path(entry.path))
+        else:
+            yield Path(entry.path)
+
+
+def storage_error(path: Path, failure: OSError) -> StorageError:
+    advice = ADVICE.get(failure.errno or 0, "see to the disk, then go on")
+    return StorageError(f"{path}: {os.strerror(failure.errno or 0)}: {advice}")
+
+
+def tilde(path: Path) -> str:
+    """The path as people write it, with their home folder as ~."""
+    home = str(Path.home())
+    return "~" + str(path).removeprefix(home) if str(path).startswith(home + "/") else str(path)

@@ -1,0 +1,345 @@
+"""What is derived from a session's record: rounds, convergence, synthesis, transcript and the archived copy.
+
+All of it can be deleted and is made again byte for byte: nothing here looks at a clock or at an earlier result.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from council import files, reply
+from council.briefs import named
+from council.plan import Note, Plan
+from council.receipts import sha256
+from council.rules import DISAGREES, lost_dissent
+from council.scene import Turn
+from council.session import Session
+from council.stances import Standing, standing
+from council.text import WORD, one_line, slug
+from council.workflow import Phase
+
+SYNTHESIS = "synthesis"
+DERIVED = ("convergence.json", "synthesis.md", "transcript.md")
+
+
+def derived(session: Session, plan: Plan) -> dict[str, bytes]:
+    """Every derived file of the session as it stands, by name."""
+    made = {f"round-{number}.md": round_text(session, plan, *key) for number, key in enumerate(rounds(plan), 1)}
+    if (facts := convergence(plan)) is not None:
+        made["convergence.json"] = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    if plan.done and (text := synthesis(plan)):
+        made["synthesis.md"] = text
+    made["transcript.md"] = transcript(session, plan)
+    return {name: files.encode(text) for name, text in made.items()}
+
+
+def is_derived(name: str) -> bool:
+    return name in DERIVED or (name.startswith("round-") and name.endswith(".md"))
+
+
+def build(session: Session, plan: Plan) -> list[Path]:
+    """Write the derived files, and remove one that the record no longer supports."""
+    made = derived(session, plan)
+    for name, data in made.items():
+        files.replace(session.folder / name, data)
+    for path in session.folder.iterdir():
+        if is_derived(path.name) and path.name not in made:
+            files.remove(path)
+    return [session.folder / name for name in made]
+
+
+def rounds(plan: Plan) -> list[tuple[str, int]]:
+    """Every round that is over, or halted, as (phase, round); a phase named `synthesis` is no round."""
+    closed = [(note.phase, note.round) for note in plan.notes if note.kind in ("round", "halted")]
+    return [key for key in dict.fromkeys(closed) if key[0] != SYNTHESIS and _turns(plan, *key)]
+
+
+def _turns(plan: Plan, phase: str, round: int) -> list[Turn]:
+    return [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (phase, round)]
+
+
+def round_text(session: Session, plan: Plan, phase: str, round: int) -> str:
+    number = rounds(plan).index((phase, round)) + 1
+    turns = _turns(plan, phase, round)
+    steps = len({turn.step for turn in turns}) > 1
+    title = f"### Round {number}: {heading(phase)}\n"
+    return "\n".join([title, *(turn_text(session, plan, turn, step=steps) for turn in turns)])
+
+
+def heading(name: str) -> str:
+    return name.replace("-", " ").replace("_", " ").title()
+
+
+def turn_text(session: Session, plan: Plan, turn: Turn, step: bool = False) -> str:
+    """One turn for a reader. The mark before it names the turn and its hash, which no text can hold of itself."""
+    icon = str(turn.seat.attributes.get("icon") or "")
+    label = " ".join(filter(None, [icon, turn.seat.label, f"({heading(turn.step)})" if step else ""]))
+    remarks = list(remarks_on(session, turn))
+    said = f"*absent: {one_line(turn.absent, 300)}*" if turn.absent else named(turn, session.workflow, plan.scene)
+    parts = [f"<!-- {turn.id} sha256:{sha256(files.encode(turn.body))} -->", f"**{label}:**", ""]
+    parts += [f"*({remark})*" for remark in remarks] + ([""] if remarks else [])
+    if turn.first is not None:
+        parts += [_first_reply(session, turn), ""]
+    return "\n".join([*parts, said.rstrip("\n"), ""])
+
+
+def _first_reply(session: Session, turn: Turn) -> str:
+    again = session.said.get(f"{turn.id}.2")
+    outcome = "asked again, it gave none" if again and again.absent else "asked again, it wrote what follows"
+    assert turn.first is not None
+    told = f"*(The first reply could not be read in full; {outcome}. First reply:)*"
+    return f"{told}\n\n{turn.first.body.rstrip()}\n\n*(Then:)*"
+
+
+def remarks_on(session: Session, turn: Turn) -> Iterator[str]:
+    """What a reader has to know of a turn besides its words."""
+    if turn.absent:
+        return
+    if told := length_remark(session, turn):
+        yield told
+    receipt = session.receipts.get(_receipt_id(session, turn))
+    if receipt and not same_model(receipt.asked, receipt.answered):
+        yield f"asked of {receipt.asked}, answered by {receipt.answered}"
+    if receipt and receipt.stop == "max_tokens":
+        yield "cut off: the model reached its limit of tokens"
+    for problem in turn.problems:
+        yield f"not answered: {problem}"
+
+
+def _receipt_id(session: Session, turn: Turn) -> str:
+    return f"{turn.id}.2" if turn.first is not None and f"{turn.id}.2" in session.receipts else turn.id
+
+
+def length_remark(session: Session, turn: Turn) -> str:
+    """Whether a turn kept to the number of words that the round asked for; the answers below it do not count."""
+    low, dash, high = str(session.workflow.options.get("words", "")).partition("-")
+    if not dash or not low.isdigit() or not high.isdigit() or turn.phase == SYNTHESIS:
+        return ""
+    words = len(WORD.findall(_prose(session, turn)))
+    return "" if int(low) <= words <= int(high) else f"{words} words; {low}-{high} were asked for"
+
+
+def _prose(session: Session, turn: Turn) -> str:
+    step = next(step for phase, step in session.workflow.steps() if (phase.name, step.name) == (turn.phase, turn.step))
+    return reply.read(step.reply, turn.body, turn.said.brief).prose
+
+
+def same_model(asked: str | None, answered: str | None) -> bool:
+    """A dated name of the model that was asked for is that model."""
+    return asked is None or answered is None or answered == asked or answered.startswith(f"{asked}-20")
+
+
+def closing(plan: Plan) -> Note | None:
+    """The decision on the first phase that has a condition: in a debate, whether a third round is needed."""
+    decided = (note for note in plan.notes if note.kind in ("entered", "skipped") and note.round == 0 and not note.step)
+    return next(decided, None)
+
+
+def convergence(plan: Plan) -> dict[str, Any] | None:
+    """The convergence check, once it was made: by stances where they were asked for, else by how the phases ended."""
+    decision = closing(plan)
+    if decision is None and not plan.done:
+        return None
+    now = standing(plan.scene)
+    entered = decision is not None and decision.kind == "entered"
+    return {
+        "converged": now.converged,
+        "reason": now.reason,
+        "proceed_to_round3": entered,
+        "why": decision.verdict.reason if decision else "",
+        "rules_fired": list(decision.verdict.fired) if decision and entered else [],
+        "outcome": outcome(plan, now),
+        "stances": now.stances,
+        "blocking": {seat: list(items) for seat, items in now.blocking.items()},
+        "moved": list(now.moved),
+        "missing": sorted({turn.seat.name for turn in plan.scene.turns if turn.absent} | set(now.missing)),
+        "phases": dict(plan.scene.outcomes),
+        "after_round": len(rounds(plan)),
+    }
+
+
+def outcome(plan: Plan, now: Standing | None = None) -> str:
+    """In a word or three: by the stances, or else by why the last phase with a rule of its own ended."""
+    now = now or standing(plan.scene)
+    if now.stances:
+        return now.outcome
+    ended = [note.outcome for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
+    told = [word for word in ended if word != "done"]
+    return told[-1] if told else now.outcome
+
+
+def absences(plan: Plan) -> list[Turn]:
+    return [turn for turn in plan.scene.turns if turn.absent]
+
+
+def synthesis(plan: Plan) -> str:
+    """The last synthesis, and whatever dissent it left out, appended by the program and marked so."""
+    turns = [turn for turn in plan.scene.turns if turn.phase == SYNTHESIS]
+    if not turns:
+        return ""
+    body = "" if turns[-1].absent else turns[-1].body.strip()
+    parts = ["### Council Synthesis\n", body or "*(There is none: the chair was absent.)*"]
+    lost = lost_dissent(plan.scene, body)
+    if lost:
+        parts += ["\n**Dissent on record** *(added by council: the synthesis left it out)*\n"]
+        parts += [f"- {turn.seat.label}: {_dissent(turn, words)}" for turn, words in lost]
+    return "\n".join(parts) + "\n"
+
+
+def _dissent(turn: Turn, words: str) -> str:
+    if words == DISAGREES:
+        return f"disagrees. In their own words: “{one_line(turn.body, 400)}”"
+    return f"blocking: “{one_line(words, 600)}”"
+
+
+def announcement(session: Session) -> str:
+    """What a debate begins with on the screen: the heading, and where its files are."""
+    return header(session) + f"**Output:** {files.tilde(session.folder)}/\n"
+
+
+def header(session: Session) -> str:
+    """What stands above every transcript. No path is in it: the same record gives the same bytes anywhere."""
+    labels = ", ".join(seat.label for seat in session.workflow.members)
+    lines = [
+        f"## Council {heading(session.workflow.name)}: {one_line(session.metadata['topic'], 200)}\n",
+        f"**Session ID:** {session.id}",
+        f"**Council Members:** {labels}",
+        f"**Rounds:** {rounds_planned(session)}",
+    ]
+    if source := session.metadata.get("replay_of"):
+        lines.append(
+            f"**Replay of:** {one_line(str(source))} (these words were spoken before; this is no debate of its own)"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def rounds_planned(session: Session) -> str:
+    spoken = [phase for phase in session.workflow.phases if phase.name != SYNTHESIS]
+    least = sum(phase.least for phase in spoken if phase.when is None)
+    most = sum(phase.most for phase in spoken)
+    return f"{least}-{most} (adaptive based on convergence)" if least < most else str(least)
+
+
+def transcript(session: Session, plan: Plan) -> str:
+    """The whole debate for a reader, from the announcement to the receipts."""
+    parts = [header(session), *degraded(plan)]
+    for phase in session.workflow.phases:
+        parts += _phase_parts(session, plan, phase)
+    if plan.done and (text := synthesis(plan)):
+        parts.append(text)
+    if not plan.done:
+        open_turns = ", ".join(due.seat.label for due in plan.due)
+        parts.append(f"*(This debate is not finished: {plan.due[0].phase.name} waits for {open_turns}.)*\n")
+    return "\n".join([*parts, receipts_table(session)])
+
+
+def _phase_parts(session: Session, plan: Plan, phase: Phase) -> list[str]:
+    parts = [round_text(session, plan, *key) for key in rounds(plan) if key[0] == phase.name]
+    for note in plan.notes:
+        if note.phase == phase.name and (told := decision_text(plan, note)):
+            parts = [*parts, told] if note.kind in ("ended", "halted") else [told, *parts]
+    return parts
+
+
+def decision_text(plan: Plan, note: Note) -> str:
+    """What the program decided, in a line, where a reader has to know it."""
+    if note == closing(plan):
+        now = f"**Convergence check:** {check_text(plan)}\n"
+        number = len([key for key in rounds(plan) if _before(plan, key[0], note.phase)]) + 1
+        if note.kind == "skipped":
+            return f"{now}\n**Round {number} skipped:** nothing calls for it. Proceeding to synthesis.\n"
+        return f"{now}\n**Round {number} needed:** {note.verdict.reason}.\n"
+    if note.kind == "halted":
+        return f"**Halted ({note.outcome}):** {note.verdict.reason}.\n"
+    if note.kind == "ended" and note.outcome != "done" and note.phase != SYNTHESIS:
+        return f"**{heading(note.phase)} ended ({note.outcome}):** {note.verdict.reason}.\n"
+    return ""
+
+
+def _before(plan: Plan, one: str, other: str) -> bool:
+    order = list(dict.fromkeys(note.phase for note in plan.notes))
+    return order.index(one) < order.index(other)
+
+
+def check_text(plan: Plan) -> str:
+    """The standing when the check was made: by what had been said then, not by what came later."""
+    note = closing(plan)
+    scene = plan.scene if note is None else replace(plan.scene, turns=plan.scene.turns[: note.turns])
+    now = standing(scene)
+    return f"{now.outcome} ({now.reason})"
+
+
+def degraded(plan: Plan) -> list[str]:
+    """A line for the heading that names who was missing."""
+    gone = [f"{turn.seat.label} in {turn.phase} ({one_line(turn.absent or '', 120)})" for turn in absences(plan)]
+    return [f"**Degraded:** absent: {'; '.join(gone)}\n"] if gone else []
+
+
+def receipts_table(session: Session) -> str:
+    rows = [
+        "### Receipts\n",
+        "| turn | speaker | asked | answered | tokens in / out | usd |",
+        "|---|---|---|---|---|---|",
+    ]
+    for turn, receipt in sorted(session.receipts.items()):
+        tokens = f"{receipt.input + receipt.cache_read + receipt.cache_write} / {receipt.output}"
+        usd = "unknown" if receipt.usd is None else f"{receipt.usd:.4f}"
+        state = f"{receipt.speaker}, absent" if receipt.absent else receipt.speaker
+        rows.append(f"| {turn} | {state} | {receipt.asked or '-'} | {receipt.answered or '-'} | {tokens} | {usd} |")
+    return "\n".join(rows) + "\n"
+
+
+def totals(session: Session) -> dict[str, Any]:
+    """What the debate took, from its receipts. A price that nobody knows makes the sum unknown, not smaller."""
+    all_receipts = list(session.receipts.values())
+    prices = [receipt.usd for receipt in all_receipts]
+    return {
+        "calls": len(all_receipts),
+        "input_tokens": sum(receipt.input + receipt.cache_read + receipt.cache_write for receipt in all_receipts),
+        "output_tokens": sum(receipt.output for receipt in all_receipts),
+        "usd": None if None in prices else round(sum(price or 0.0 for price in prices), 6),
+    }
+
+
+def ended_at(session: Session) -> datetime:
+    """When the last word was spoken. From the receipts, so that it is the same however often it is asked."""
+    begun = datetime.fromisoformat(session.metadata["started_at"])
+    ends = [datetime.fromisoformat(one.started) + timedelta(seconds=one.seconds) for one in session.receipts.values()]
+    return max([begun, *ends])
+
+
+def archive(session: Session, plan: Plan, root: Path) -> Path:
+    """The transcript's copy in the archive: its name follows from the record, so a second try makes no second file."""
+    data = derived(session, plan)["transcript.md"]
+    ended = ended_at(session)
+    name = slug(str(session.metadata["topic"])) or session.workflow.name
+    folder = root / f"{ended:%Y-%m}"
+    files.make_folder(folder)
+    path = folder / f"{ended:%Y-%m-%d-%H%M%S}_COUNCIL_{name}.md"
+    if path.exists() and files.read(path) != data:
+        path = path.with_name(f"{path.stem}_{session.id[-8:]}.md")
+    files.replace(path, data)
+    return path
+
+
+def finish(session: Session, plan: Plan, root: Path) -> Path:
+    """The last act of a debate: derived files, archive, and then the facts that say that it is complete."""
+    build(session, plan)
+    path = archive(session, plan, root)
+    session.merge(**completion(session, plan), archived_to=files.tilde(path))
+    return path
+
+
+def completion(session: Session, plan: Plan) -> Mapping[str, Any]:
+    return {
+        "completed_at": ended_at(session).isoformat(timespec="seconds"),
+        "rounds_completed": len(rounds(plan)),
+        "outcome": outcome(plan),
+        "absent": sorted({turn.seat.name for turn in absences(plan)}),
+        "totals": totals(session),
+    }

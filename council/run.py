@@ -1,0 +1,190 @@
+"""The loop: while something is due, have it spoken and record it. `run` and `recover` are this loop, no more.
+
+It never decides who speaks: the plan does. It never loses a reply: each is on disk before the next thing happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from council import briefs, publish
+from council.config import Config
+from council.errors import CallFailed, CouncilError, Denied, Paused, StorageError, Waiting
+from council.plan import Due, Note, Plan
+from council.receipts import Receipt, sha256
+from council.session import Session
+from council.speakers.base import Brief, Model, Speaker, Spoken
+from council.speakers.retry import Patience
+
+
+class Events(Protocol):
+    """What somebody who watches is told. Nothing that happens here depends on it."""
+
+    def due(self, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None: ...
+
+    def words(self, due: Due, piece: str) -> None: ...
+
+    def waits(self, due: Due, why: str, seconds: float) -> None: ...
+
+    def spoke(self, due: Due, receipt: Receipt, body: str) -> None: ...
+
+    def lost(self, due: Due, why: str) -> None: ...
+
+    def decided(self, plan: Plan, note: Note) -> None: ...
+
+    def unsaved(self, due: Due, body: str) -> None: ...
+
+
+@dataclass
+class Runner:
+    """One run over one session that is held. `person` speaks for people, None where there is no terminal."""
+
+    session: Session
+    speaker: Speaker | None
+    config: Config
+    events: Events
+    person: Speaker | None = None
+    quorum: int | None = None
+    told: int = 0
+    patience: Patience = field(init=False)
+    slots: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.patience = Patience(self.config.retry)
+        self.slots = asyncio.Semaphore(self.config.concurrency)
+
+    async def run(self, archive: Path) -> Path:
+        """Until nothing is due any more; then what is derived is written and archived; the path of the archive."""
+        while not (plan := self.plan()).done:
+            publish.build(self.session, plan)
+            await self.batch(plan)
+        return publish.finish(self.session, plan, archive)
+
+    def plan(self) -> Plan:
+        plan = self.session.plan()
+        for note in plan.notes[self.told :]:
+            self.events.decided(plan, note)
+        self.told = len(plan.notes)
+        return plan
+
+    async def batch(self, plan: Plan) -> None:
+        """Everybody who is due speaks; what comes back is recorded as it comes. Then it is said who did not."""
+        spoken_by_model = () if self.speaker is None else tuple(due for due in plan.due if not of_a_person(due))
+        batch = spoken_by_model or plan.due
+        prepared = [(due, self.brief(due)) for due in batch]
+        if not spoken_by_model:
+            self._need_a_person(batch)
+        self.events.due(batch, {due.id: brief.model for due, brief in prepared})
+        tasks = [asyncio.create_task(self.turn(due, brief)) for due, brief in prepared]
+        try:
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+        except asyncio.CancelledError:
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+        self.settle(batch, results)
+
+    def _need_a_person(self, batch: tuple[Due, ...]) -> None:
+        if self.person is None or not all(map(of_a_person, batch)):
+            raise Waiting(
+                f"waiting for {', '.join(due.id for due in batch)}; `council next {self.session.id}` shows the briefs"
+            )
+
+    def brief(self, due: Due) -> Brief:
+        """The prompt of a turn, on disk before anybody is asked."""
+        return prepare(self.session, self.config, due)
+
+    async def turn(self, due: Due, brief: Brief) -> None:
+        speaker = self.person if of_a_person(due) else self.speaker
+        assert speaker is not None
+        started, clock = datetime.now(UTC), time.monotonic()
+
+        async def attempt() -> Spoken:
+            nonlocal started, clock
+            async with self.slots:
+                started, clock = datetime.now(UTC), time.monotonic()
+                return await speaker.speak(brief, lambda piece: self.events.words(due, piece))
+
+        spoken = await self.patience.call(attempt, lambda why, seconds: self.events.waits(due, why, seconds))
+        self.record(
+            due,
+            receipt(self.session, due, brief.model, speaker.name, spoken, started, time.monotonic() - clock),
+            spoken.body,
+        )
+
+    def record(self, due: Due, receipt: Receipt, body: str) -> None:
+        try:
+            self.session.record(receipt, body)
+        except CouncilError:
+            self.events.unsaved(due, body)
+            raise
+        self.events.spoke(due, receipt, body)
+
+    def settle(self, batch: tuple[Due, ...], results: list[BaseException | None]) -> None:
+        """Raise what stops the debate; record as absent whom the quorum lets it go on without."""
+        failures = [failure for failure in results if failure is not None]
+        for kind in (StorageError, Denied, Waiting):
+            for failure in failures:
+                if isinstance(failure, kind):
+                    raise failure
+        lost = [(due, failure) for due, failure in zip(batch, results, strict=True) if isinstance(failure, CallFailed)]
+        for failure in failures:
+            if not isinstance(failure, CallFailed):
+                raise failure
+        for due, failure in lost:
+            self.events.lost(due, str(failure))
+        if lost and not self.spared(batch, len(lost)):
+            raise Paused("; ".join(f"{due.seat.label} could not be heard: {failure}" for due, failure in lost))
+        for due, failure in lost:
+            self.absent(due, str(failure))
+
+    def spared(self, batch: tuple[Due, ...], lost: int) -> bool:
+        """Whether a quorum was given, only members are missing, and enough of them are left in this step."""
+        members = {seat.name for seat in self.session.workflow.members}
+        moment = (batch[0].phase.name, batch[0].round, batch[0].step.name)
+        gone = sum(1 for turn in batch[0].scene.turns if turn.moment == moment and turn.absent)
+        seated = all(due.seat.name in members for due in batch)
+        return self.quorum is not None and seated and len(members) - gone - lost >= self.quorum
+
+    def absent(self, due: Due, why: str) -> None:
+        model = model_of(self.session, self.config, due)
+        silence = Spoken("", stop="absent", absent=why, usd=0.0)
+        name = self.speaker.name if self.speaker else "nobody"
+        self.record(due, receipt(self.session, due, model, name, silence, datetime.now(UTC), 0.0), "")
+
+
+def of_a_person(due: Due) -> bool:
+    return due.seat.speaker == "human"
+
+
+def model_of(session: Session, config: Config, due: Due) -> Model:
+    """What the turn's tier stood for when the session began."""
+    frozen = session.metadata["tiers"].get(due.tier) or {}
+    return config.model(due.tier, frozen.get("endpoint"), frozen.get("model"))
+
+
+def prepare(session: Session, config: Config, due: Due) -> Brief:
+    """The brief of a turn, rendered and on disk."""
+    shared, own = briefs.render(session, due)
+    session.write_brief(due.id, shared + own)
+    return Brief(due.id, due.seat.name, shared, own, model_of(session, config, due), config.deadline)
+
+
+def receipt(
+    session: Session, due: Due, model: Model, speaker: str, spoken: Spoken, started: datetime, seconds: float
+) -> Receipt:
+    """What is written beside the words of a turn."""
+    asked = None if speaker in ("human", "assistant") else model.name
+    return Receipt(
+        turn=due.id, seat=due.seat.name, phase=due.phase.name, step=due.step.name, round=due.round,
+        speaker=speaker, tier=due.tier, asked=asked, answered=spoken.model, brief=sha256(session.brief(due.id) or b""),
+        started=started.isoformat(timespec="milliseconds"), seconds=round(seconds, 3),
+        input=spoken.usage.input, cache_read=spoken.usage.cache_read, cache_write=spoken.usage.cache_write,
+        output=spoken.usage.output, usd=spoken.usd, stop=spoken.stop, absent=spoken.absent,
+        replayed=session.metadata.get("replay_of"),
+    )  # fmt: skip

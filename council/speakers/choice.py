@@ -1,0 +1,55 @@
+"""The speakers by name, and the choice between them when nobody chose."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from council.config import Config
+from council.errors import Denied, UsageError
+from council.speakers.base import Speaker
+from council.text import did_you_mean
+
+NAMES = ("anthropic", "claude", "assistant", "human", "replay")
+BY_HAND = ("assistant", "human")
+NOBODY = """nobody can speak. Do one of these, then run it again:
+  - set ANTHROPIC_API_KEY in the environment (or add an endpoint of your own to Config.md);
+  - install the `claude` program and log in with it;
+  - add `--speaker assistant`, and record the replies by hand with `council next` and `council record`."""
+
+
+def choose(wanted: str, config: Config, env: Mapping[str, str] = os.environ) -> str:
+    """The name of the speaker: the one asked for, or for `auto` the first that can speak here."""
+    if wanted != "auto":
+        if wanted not in NAMES:
+            raise UsageError(f'there is no speaker "{wanted}"; {did_you_mean(wanted, (*NAMES, "auto"))}')
+        return wanted
+    if has_key(config, env):
+        return "anthropic"
+    from council.speakers import claude
+
+    if claude.find() and claude.logged_in():
+        return "claude"
+    raise Denied(NOBODY)
+
+
+def has_key(config: Config, env: Mapping[str, str] = os.environ) -> bool:
+    """Whether the endpoints that the tiers use have their keys, or need none."""
+    used = {model.endpoint.name: model.endpoint for model in config.tiers.values()}
+    token = bool(env.get("ANTHROPIC_AUTH_TOKEN"))
+    return all(one.key is None or env.get(one.key) or (name == "anthropic" and token) for name, one in used.items())
+
+
+def make(name: str, config: Config) -> Speaker:
+    """The speaker itself. What is heavy is imported by the speaker that needs it."""
+    if name == "anthropic":
+        from council.speakers.anthropic import AnthropicSpeaker
+
+        return AnthropicSpeaker(stall=config.stall)
+    if name == "claude":
+        from council.speakers.claude import ClaudeSpeaker
+
+        return ClaudeSpeaker()
+    from council.speakers.human import HumanSpeaker
+
+    return HumanSpeaker()

@@ -1,0 +1,207 @@
+"""A seat spoken for by the `claude` program, and so by the subscription that its user is logged in to.
+
+The program is made to do no more than answer: no tools, no files, no memory, nothing of what its user configured but
+the login. It streams nothing, so the whole answer is told at once; and it has no knob for a model's max_tokens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, Any
+
+from council.errors import CallFailed, Denied
+from council.speakers.base import Brief, Model, Spoken, Usage
+
+ALONE = (  # two locks on each door: `@path` in a brief would be opened and sent, tools or no tools
+    *("--restricted", "--safe-mode", "--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),
+    *("--tools", "", "--settings", '{"permissions": {"deny": ["Read"]}}', "--no-session-persistence"),
+    *("--system-prompt", "You take a seat in a council. Answer the user's message."),
+)
+# Its own retries are silent and many, and its updates belong to its user.
+QUIET = {"CLAUDE_CODE_MAX_RETRIES": "0", "DISABLE_AUTOUPDATER": "1"}
+PASSING = {408, 409, 425, 429, 499}
+LOGIN = re.compile(r"/login|log(?:ged)? in|api key|credential|authenticat", re.IGNORECASE)
+KEY = re.compile(r"sk-[\w-]{6,}")
+
+
+def find() -> str | None:
+    """The program: the one that COUNCIL_CLAUDE names, or `claude` on PATH. None where there is none."""
+    return shutil.which(os.environ.get("COUNCIL_CLAUDE") or "claude")
+
+
+def logged_in(program: str | None = None) -> bool:
+    """Whether a call would find a login. Logins that live in settings files do not count: no call reads those."""
+    command = [program or find() or "claude", "--setting-sources", "", "auth", "status"]
+    try:
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+        return ended.returncode == 0 and json.loads(ended.stdout)["loggedIn"] is True
+    except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError):
+        return False
+
+
+class ClaudeSpeaker:
+    """Speaks through one process a call."""
+
+    name = "claude"
+
+    def __init__(self, program: str | None = None) -> None:
+        self.program = program
+
+    async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
+        try:
+            async with asyncio.timeout(brief.deadline) as clock:
+                ended = await _run(_command(self.program or find(), brief.model), _prompt(brief), _environment(brief))
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            raise CallFailed(f"no answer within the deadline of {brief.deadline:g} s") from None
+        spoken = _read(ended, brief.model)
+        tell(spoken.body)
+        return spoken
+
+    async def close(self) -> None:
+        """Nothing outlives a call."""
+
+
+def _command(program: str | None, model: Model) -> list[str]:
+    if program is None:
+        raise Denied("no program `claude`: install Claude Code, name it in COUNCIL_CLAUDE, or choose another speaker")
+    return [program, "--print", "--output-format", "json", *ALONE, "--model", model.name]
+
+
+def _prompt(brief: Brief) -> bytes:
+    """A message that begins with a slash would be run as a command; a line before it is enough to prevent that."""
+    text = f"\n{brief.text}" if brief.text.startswith("/") else brief.text
+    return text.encode("utf-8", "replace")
+
+
+def _environment(brief: Brief) -> dict[str, str]:
+    """The variable and not the flag for the effort: a variable of the user's would override the flag."""
+    effort = {} if brief.model.effort is None else {"CLAUDE_CODE_EFFORT_LEVEL": brief.model.effort}
+    return {**os.environ, **QUIET, **effort}
+
+
+# ---- the process ----
+
+
+@dataclass(frozen=True)
+class _Ended:
+    code: int
+    out: str
+    err: str
+
+
+async def _run(command: list[str], prompt: bytes, environment: dict[str, str]) -> _Ended:
+    """Files in place of pipes: whatever the program leaves behind, its own end is all there is to wait for."""
+    with (
+        TemporaryDirectory(prefix="council-", ignore_cleanup_errors=True) as empty,
+        TemporaryFile() as asked,
+        TemporaryFile() as out,
+        TemporaryFile() as err,
+    ):
+        asked.write(prompt)
+        asked.seek(0)
+        process = await _start(command, stdin=asked, stdout=out, stderr=err, cwd=empty, env=environment)
+        try:
+            code = await process.wait()
+        finally:
+            await _end(process)
+        return _Ended(code, _text(out), _text(err))
+
+
+async def _start(command: list[str], **how: Any) -> asyncio.subprocess.Process:
+    """In a session of its own, so that all of it can be killed, and an interrupt reaches it through us alone."""
+    try:
+        return await asyncio.create_subprocess_exec(*command, start_new_session=True, **how)
+    except OSError as error:
+        raise Denied(
+            f"{command[0]} does not start ({error.strerror}): name another program in COUNCIL_CLAUDE"
+        ) from None
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Nothing to do after a proper end. After a deadline or a cancellation, the whole group has to go."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
+
+
+# ---- what it printed ----
+
+
+def _read(ended: _Ended, model: Model) -> Spoken:
+    """The return code and `is_error` tell how it went; `subtype` says success even of a failure."""
+    result = _result(ended)
+    if result.get("stop_reason") == "refusal":
+        return _spoken(result, "", "refused by the model")
+    if ended.code != 0 or result.get("is_error"):
+        raise _verdict(result, model)
+    if (result.get("num_turns") or 0) > 1:
+        raise CallFailed("claude answered in more than one message, and prints only the last")
+    if not (body := str(result.get("result") or "")).strip():
+        raise CallFailed(f"{model.name} gave an empty answer ({result.get('stop_reason')})")
+    return _spoken(result, body)
+
+
+def _result(ended: _Ended) -> dict[str, Any]:
+    """What it printed: one result, or for a user who likes it verbose, a list of messages that ends with it."""
+    with suppress(ValueError):
+        printed = json.loads(ended.out)
+        last = printed[-1] if isinstance(printed, list) and printed else printed
+        if isinstance(last, dict) and last.get("type") == "result":
+            return last
+    said = _short(ended.err) or _short(ended.out) or "it said nothing"
+    if "unknown option" in ended.err:
+        raise Denied(f"this claude is too old: run `claude update` ({said})")
+    raise CallFailed(f"claude ended with code {ended.code} and without a readable answer: {said}")
+
+
+def _spoken(result: dict[str, Any], body: str, absent: str | None = None) -> Spoken:
+    counted = result.get("usage") or {}
+    usage = Usage(
+        input=counted.get("input_tokens") or 0,
+        cache_read=counted.get("cache_read_input_tokens") or 0,
+        cache_write=counted.get("cache_creation_input_tokens") or 0,
+        output=counted.get("output_tokens") or 0,
+    )
+    stop = result.get("stop_reason") or "end_turn"
+    return Spoken(body, _answerer(result), stop, usage, result.get("total_cost_usd"), absent)
+
+
+def _answerer(result: dict[str, Any]) -> str | None:
+    """The program may call small models for chores of its own: the one that wrote most is the one that answered."""
+    used = result.get("modelUsage") or {}
+    return max(used, key=lambda name: used[name].get("outputTokens") or 0, default=None)
+
+
+def _verdict(result: dict[str, Any], model: Model) -> CallFailed | Denied:
+    status, said = result.get("api_error_status"), _short(str(result.get("result") or "no reason given"))
+    if status in (401, 403) or (status is None and LOGIN.search(said)):
+        return Denied(f"claude has no valid login: run `claude` and then /login, or choose another speaker ({said})")
+    if status == 404:
+        return Denied(f"claude knows no model {model.name!r}: give the tier {model.tier!r} another one ({said})")
+    if status is not None and 400 <= status < 500 and status not in PASSING:
+        return Denied(f"claude was refused ({said}): check the model ({model.name!r}) of the tier {model.tier!r}")
+    return CallFailed(f"claude failed: {said}")
+
+
+def _short(text: str) -> str:
+    """One line without keys, whatever was echoed."""
+    line = " ".join(KEY.sub("[key]", text).split())
+    return line if len(line) <= 300 else f"{line[:300]}…"

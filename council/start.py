@@ -1,0 +1,172 @@
+"""How a session begins: the workflow is found and checked, the members sit down, and all of it is frozen on disk."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from council import __version__, briefs, config, personas, session
+from council.config import Config
+from council.errors import UsageError
+from council.invocation import MODES, seats
+from council.lint import Known, check
+from council.session import Session
+from council.speakers.choice import NAMES
+from council.text import did_you_mean
+from council.workflow import Cast, Seat, Workflow, load
+
+LARGEST_TOPIC = 1_000_000
+LARGEST_WORDS = "1 MB"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person asked for, in their words."""
+
+    topic: str
+    workflow: str = "debate"
+    with_: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    mode: str = "deliberative"
+    options: Mapping[str, Any] | None = None
+    tier_map: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    speaker: str = "anthropic"
+    replay_of: str | None = None
+
+
+def begin(request: Request, settings: Config) -> Session:
+    """A new session on disk, ready for its first turn. Whatever is wrong is said before anything is written."""
+    text, where = config.workflow_text(request.workflow)
+    known = personas.load()
+    workflow = load(text, where)
+    members = seated(workflow, request, known)
+    options = chosen(workflow, request)
+    checked = check(
+        workflow.with_members(members).with_options(options),
+        Known(settings.tiers, briefs.prompts(workflow.name), known, NAMES),
+    )
+    seed = secrets.token_hex(16)
+    facts = {
+        "topic": topic(request.topic),
+        "workflow": workflow.name,
+        "members": [seat.name for seat in members],
+        "output_mode": request.mode,
+        "rounds_planned": planned(checked),
+        "options": options,
+        "seed": seed,
+        "speaker": request.speaker,
+        "tiers": tiers(checked, request, settings, known),
+        "seats": {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()},
+        "attachments": [path.name for path in request.files],
+        "council": __version__,
+    }
+    if request.replay_of:
+        facts["replay_of"] = request.replay_of
+    attached = "".join(attachment(path, seed) for path in request.files)
+    if len(attached) > LARGEST_TOPIC:
+        raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
+    return session.create(settings.sessions, text, request.topic + attached, facts)
+
+
+def again(source: Session, settings: Config) -> Session:
+    """The same question to the same table, for a replay: everything that decides the plan is taken over."""
+    same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers", "seats")
+    facts = {key: source.metadata[key] for key in same}
+    text = (source.folder / "workflow.md").read_text("utf-8")
+    facts |= {"speaker": "replay", "replay_of": source.id, "council": __version__}
+    return session.create(settings.sessions, text, source.topic, facts)
+
+
+def topic(text: str) -> str:
+    if not text.strip():
+        raise UsageError("the topic is empty; say what the council should debate")
+    if "\0" in text:
+        raise UsageError("the topic holds a NUL character, so it is no text; give the question itself")
+    if len(text) > LARGEST_TOPIC:
+        raise UsageError(
+            f"the topic is larger than {LARGEST_WORDS}; ask the question, and attach the part it is about with --file"
+        )
+    return text
+
+
+def attachment(path: Path, seed: str) -> str:
+    """A document, fenced with a key that its author could not know."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_TOPIC + 1)
+    except OSError as failure:
+        raise UsageError(f"--file {path}: {failure.strerror}") from None
+    if len(data) > LARGEST_TOPIC:
+        raise UsageError(f"--file {path}: larger than {LARGEST_WORDS}; attach the part that matters")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text or not text.strip():
+        raise UsageError(f"--file {path}: it is empty or no text; attach a text file in UTF-8")
+    mark = f'said by="file {path.name.replace(chr(34), chr(39))}" key="{session.fence_key(seed, path.name, text)}"'
+    return f"\n\n<{mark}>\n{text}\n</{mark}>"
+
+
+def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
+    """The members: the workflow's own, or `only` these, and those called in `with` them."""
+    seats(",".join((*request.only, *request.with_)), known)
+    named = request.only or [seat.name for seat in workflow.members]
+    own = {seat.name: seat for seat in workflow.members}
+    taken = {seat.name for name, group in list(workflow.groups.items())[1:] for seat in group}
+    for name in request.with_:
+        if name in taken:
+            raise UsageError(f"{name} has another part in {workflow.name} and cannot be a member of it too")
+    return [own.get(name, Seat(name, "")) for name in dict.fromkeys((*named, *request.with_))]
+
+
+def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
+    """The options that differ from the workflow's own, each of a kind that the workflow's value has."""
+    if request.mode not in MODES:
+        raise UsageError(f'there is no output mode "{request.mode}"; {did_you_mean(request.mode, MODES)}')
+    wanted = dict(request.options or {})
+    if request.mode == "patchlist":
+        wanted["patchlist"] = True
+    workflow.with_options(wanted)
+    for name, value in wanted.items():
+        if isinstance(workflow.options[name], bool) != isinstance(value, bool):
+            raise UsageError(
+                f'the option {name} takes {"a word" if isinstance(value, bool) else "true or false"}, not "{value}"'
+            )
+    return wanted
+
+
+def planned(workflow: Workflow) -> str:
+    return (
+        "adaptive"
+        if any(phase.when or phase.least < phase.most for phase in workflow.phases)
+        else str(len(workflow.phases))
+    )
+
+
+def casts(workflow: Workflow) -> bool:
+    return any(isinstance(one, Cast) for _, step in workflow.steps() for one in step.seats)
+
+
+def tiers(
+    workflow: Workflow, request: Request, settings: Config, known: Mapping[str, Any]
+) -> dict[str, dict[str, str]]:
+    """What each tier of this debate stands for: frozen, so that a recovered debate asks the same models."""
+    changed = {}
+    for pair in request.tier_map:
+        tier, equals, target = pair.partition("=")
+        if not equals or tier not in settings.tiers:
+            raise UsageError(
+                f'--tier-map {pair}: "{tier}" is no tier (as in haiku=sonnet); {did_you_mean(tier, settings.tiers)}'
+            )
+        changed[tier] = settings.mapped(tier, target)
+    used = {step.tier for _, step in workflow.steps()}
+    used |= {
+        str(seat.attributes.get("tier") or known.get(seat.name, {}).get("tier", "")) for seat in workflow.all_seats()
+    } - {""}
+    models = {tier: changed.get(tier) or settings.model(tier) for tier in sorted(used)}
+    return {tier: {"endpoint": model.endpoint.name, "model": model.name} for tier, model in models.items()}

@@ -1,0 +1,120 @@
+"""What can be proven of a session (receipts, hashes, briefs, derived files), and its status, from files and lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from council import files, holder, publish, session
+from council.errors import CouncilError, Damaged
+from council.plan import Plan
+from council.run import of_a_person
+from council.session import Session
+
+OURS = {"metadata.json", "workflow.md", "topic.md", "turns", "briefs", holder.LOCK, holder.NOTE}
+
+
+@dataclass(frozen=True)
+class Status:
+    """`state` is complete, running, waiting, paused, interrupted or damaged."""
+
+    state: str
+    why: str
+    session: Session | None = None
+    plan: Plan | None = None
+
+
+def status(folder: Path) -> Status:
+    """Where a session stands. Complete is said only of one in which nothing is missing and nothing is wrong."""
+    try:
+        found = session.open_(folder)
+        found.read_turns()
+        plan = found.plan()
+        running = holder.held(folder)
+        wrong = [] if running else list(check_derived(found, plan))
+    except (CouncilError, OSError) as failure:
+        return Status("damaged", str(failure))
+    if wrong:
+        return Status("damaged", "; ".join(map(str, wrong)), found, plan)
+    return Status(*_state(found, plan, running), found, plan)
+
+
+def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
+    note = holder.read_note(found.folder)
+    if running:
+        return "running", holder.described(note)
+    if plan.done:
+        if found.metadata.get("completed_at"):
+            return "complete", publish.outcome(plan)
+        return "interrupted", "everything was said; it was not published yet"
+    due = ", ".join(one.id for one in plan.due)
+    if found.metadata["speaker"] == "assistant" or all(of_a_person(one) for one in plan.due):
+        return "waiting", f"for {due}"
+    if isinstance(note.get("paused"), str):
+        return "paused", note["paused"]
+    return "interrupted", f"before {due}"
+
+
+def verify(folder: Path, archive: bool = True) -> Iterator[Damaged]:
+    """Everything that is wrong with a session, file by file. The record first: what is derived follows from it."""
+    try:
+        found = session.open_(folder)
+    except Damaged as wrong:
+        yield wrong
+        return
+    record = list(found.check_turns())
+    yield from record
+    if record:
+        return
+    found.read_turns()
+    plan = found.plan()
+    yield from check_derived(found, plan)
+    if archive and plan.done:
+        yield from _archived(found, plan)
+
+
+def check_derived(found: Session, plan: Plan) -> Iterator[Damaged]:
+    """Derived files that are not what the record gives, and completion facts that do not follow from it."""
+    made = publish.derived(found, plan)
+    complete = "completed_at" in found.metadata
+    for name, data in made.items():
+        path = found.folder / name
+        there = files.read(path) if path.exists() or path.is_symlink() else None
+        if there is None and not complete:
+            continue
+        if there != data:
+            why = "it is missing" if there is None else "it is not what the turns give"
+            yield Damaged(path, f"{why}; `council build {found.id}` makes it again")
+    for path in sorted(found.folder.iterdir()):
+        if publish.is_derived(path.name) and path.name not in made:
+            yield Damaged(path, f"the turns give no such file; `council build {found.id}` removes it")
+    if complete:
+        yield from _completion(found, plan)
+
+
+def _completion(found: Session, plan: Plan) -> Iterator[Damaged]:
+    facts = publish.completion(found, plan) if plan.done else {"completed_at": None}
+    wrong = [name for name, value in facts.items() if found.metadata.get(name) != value]
+    if wrong:
+        yield Damaged(
+            found.folder / "metadata.json",
+            f"{', '.join(wrong)} do not follow from the turns; `council recover {found.id}`",
+        )
+
+
+def _archived(found: Session, plan: Plan) -> Iterator[Damaged]:
+    if not (told := found.metadata.get("archived_to")):
+        return
+    path = Path(str(told)).expanduser()
+    try:
+        same = files.read(path) == publish.derived(found, plan)["transcript.md"]
+    except OSError:
+        same = False
+    if not same:
+        yield Damaged(path, f"the archived copy is missing or changed; `council archive {found.id}` makes it again")
+
+
+def strangers(folder: Path) -> list[str]:
+    """Names in the session's folder that are not council's. They harm nothing, and they prove nothing."""
+    return sorted(path.name for path in folder.iterdir() if path.name not in OURS and not publish.is_derived(path.name))
