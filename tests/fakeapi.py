@@ -1,0 +1,455 @@
+"""A Messages API of our own on loopback: real HTTP, real server-sent events, scripted answers and faults.
+
+It records every request it gets. In a test: `with FakeApi(sequence(Answer("yes"))) as api: api.url, api.requests`.
+As a process of its own: `python -m tests.fakeapi --port-file F --replies R.json --log L.jsonl`.
+It checks no keys, counts no real tokens, knows nothing of councils and talks to nobody but its clients.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import re
+import signal
+import socket
+import struct
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+FAULTS = {
+    "status": "an error status with the API's JSON body",
+    "reset": "the connection is reset before any header",
+    "reset_after_headers": "the connection is reset after the headers",
+    "html": "a web page with status 200",
+    "cut": "the connection closes after some pieces",
+    "end": "the stream ends properly after some pieces, but without its last events",
+    "no_stop": "the connection closes just before message_stop",
+    "stall": "nothing more comes after some pieces, and the connection stays open",
+    "error_event": "an error event after some pieces",
+    "malformed": "an event that is not JSON after some pieces",
+}
+ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    422: "invalid_request_error",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client asked. `text` is all that its user messages say."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+    @property
+    def text(self) -> str:
+        messages = self.body.get("messages", []) if isinstance(self.body, dict) else []
+        return "".join(said(message["content"]) for message in messages if message.get("role") == "user")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server does with one request; `times` is how often, in a sequence. `after` counts pieces of text."""
+
+    text: str = "ok"
+    thinking: str = ""
+    chunks: int = 1
+    latency: float = 0.0
+    delay: float = 0.0
+    model: str | None = None
+    stop: str | None = "end_turn"
+    usage: dict[str, int] | None = None
+    fault: str | None = None
+    after: int = 1
+    status: int = 500
+    error: str | None = None
+    message: str = "a scripted fault"
+    retry_after: str | None = None
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        if self.fault is not None and self.fault not in FAULTS:
+            raise ValueError(f"no fault {self.fault!r}: use one of {', '.join(FAULTS)}")
+
+
+Responder = Callable[[Request], Answer]
+
+
+def said(content: Any) -> str:
+    """The text of a message, which may be a string or a list of blocks."""
+    if isinstance(content, str):
+        return content
+    return "".join(block.get("text", "") for block in content)
+
+
+def sequence(*answers: Answer) -> Responder:
+    """One answer after the other, each as often as it says; the last one for ever."""
+    queue = [answer for answer in answers for _ in range(answer.times)]
+
+    def respond(_: Request) -> Answer:
+        return queue.pop(0) if len(queue) > 1 else queue[0]
+
+    return respond
+
+
+class Rules:
+    """The first rule that matches the prompt answers it. Its faults come first, counted for each prompt by itself."""
+
+    def __init__(self, rules: list[dict[str, Any]]) -> None:
+        self.rules = [self.read(dict(rule)) for rule in rules]
+        self.asked: Counter[str] = Counter()
+
+    @staticmethod
+    def read(rule: dict[str, Any]) -> tuple[re.Pattern[str], list[Answer]]:
+        match, faults = rule.pop("match", ""), rule.pop("faults", [])
+        answers = [Answer(**fault) for fault in faults] + [Answer(**rule)]
+        return re.compile(match, re.DOTALL), [answer for answer in answers for _ in range(answer.times)]
+
+    def __call__(self, request: Request) -> Answer:
+        for pattern, answers in self.rules:
+            if pattern.search(request.text):
+                turn = self.asked[request.text]
+                self.asked[request.text] += 1
+                return answers[min(turn, len(answers) - 1)]
+        return Answer(fault="status", status=400, message="no rule matches this prompt")
+
+
+class FakeApi:
+    """The server. As a context manager it runs on a thread of its own and is gone when the block ends."""
+
+    def __init__(self, responder: Responder | None = None, log: Path | None = None) -> None:
+        self.responder = responder or sequence(Answer())
+        self.log = log
+        self.port = 0
+        self._requests: list[Request] = []
+        self._lock = threading.Lock()
+        self._failures: list[BaseException] = []
+        self._connections: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def requests(self) -> list[Request]:
+        """All requests so far, in the order of their arrival."""
+        with self._lock:
+            return list(self._requests)
+
+    @property
+    def prompts(self) -> list[Request]:
+        """Those that asked a model to speak."""
+        return [request for request in self.requests if is_prompt(request)]
+
+    def __enter__(self) -> FakeApi:
+        ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self.serve(ready.set)), name="fakeapi")
+        self._thread.start()
+        ready.wait()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._loop.call_soon_threadsafe(self.stop)
+        self._thread.join()
+        if self._failures and error is None:
+            raise self._failures[0]
+
+    async def serve(self, ready: Callable[[], object]) -> None:
+        """Listen, say so, and answer until told to stop."""
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
+        self.port = server.sockets[0].getsockname()[1]
+        ready()
+        await self._stop.wait()
+        server.close()
+        for task in self._connections:
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    def stop(self) -> None:
+        """On the server's own loop only."""
+        self._stop.set()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(self._converse(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Request after request on one connection, until either side has had enough of it."""
+        try:
+            while (request := await read_request(reader)) is not None:
+                self._record(request)
+                if not await self._answer(request, writer):
+                    break
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the client went away, which is its right
+        except Exception as error:  # noqa: BLE001 (whatever it is, the test must hear of it: it is raised at the end)
+            self._failures.append(error)
+        except asyncio.CancelledError:
+            writer.transport.abort()
+            raise
+        finally:
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+    def _record(self, request: Request) -> None:
+        with self._lock:
+            self._requests.append(request)
+            if self.log is not None:
+                line = json.dumps({**asdict(request), "text": request.text}) + "\n"
+                with self.log.open("a", encoding="utf-8") as log:
+                    log.write(line)
+
+    async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; False where the connection must not be used again."""
+        if not is_prompt(request):
+            send_json(writer, *small_talk(request))
+            return True
+        answer = self.responder(request)
+        await asyncio.sleep(answer.latency)
+        if answer.fault in ("reset", "status", "html"):
+            return send_early_fault(writer, answer)
+        if request.body.get("stream"):
+            return await send_stream(writer, request, answer)
+        send_json(writer, 200, message(request, answer))
+        return True
+
+
+def is_prompt(request: Request) -> bool:
+    return request.method == "POST" and request.path.partition("?")[0].endswith("/v1/messages")
+
+
+def small_talk(request: Request) -> tuple[int, dict[str, Any]]:
+    """What clients ask besides: harmless answers that commit to nothing."""
+    path = request.path.partition("?")[0]
+    if path == "/":
+        return 200, {}
+    if path.endswith("/v1/messages/count_tokens"):
+        return 200, {"input_tokens": tokens(request.text)}
+    if path.endswith("/v1/models"):
+        return 200, {"data": [], "has_more": False, "first_id": None, "last_id": None}
+    return 404, error_body("not_found_error", f"no such path: {path}")
+
+
+# ---- HTTP, as much of it as is needed ----
+
+
+async def read_request(reader: asyncio.StreamReader) -> Request | None:
+    """The next request on a connection, None where there is no next one."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.strip().split("\r\n")
+    method, path, _ = first.split(" ")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    body = await read_body(reader, headers)
+    return Request(method, path, headers, json.loads(body) if body else None)
+
+
+async def read_body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
+    if headers.get("transfer-encoding") != "chunked":
+        return await reader.readexactly(int(headers.get("content-length", 0)))
+    body = b""
+    while size := int(await reader.readline(), 16):
+        body += (await reader.readexactly(size + 2))[:-2]
+    await reader.readline()
+    return body
+
+
+def send_head(writer: asyncio.StreamWriter, status: int, **headers: str) -> None:
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    writer.write("\r\n".join([f"HTTP/1.1 {status} Scripted", *lines, "", ""]).encode("latin-1"))
+
+
+def send_body(writer: asyncio.StreamWriter, status: int, kind: str, body: bytes, **headers: str) -> None:
+    send_head(writer, status, content_type=kind, content_length=str(len(body)), **headers)
+    writer.write(body)
+
+
+def send_json(writer: asyncio.StreamWriter, status: int, body: dict[str, Any], **headers: str) -> None:
+    send_body(writer, status, "application/json", json.dumps(body).encode(), **headers)
+
+
+def send_chunk(writer: asyncio.StreamWriter, data: bytes) -> None:
+    """One chunk of a chunked body; the empty one ends it."""
+    writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+
+
+def reset(writer: asyncio.StreamWriter) -> bool:
+    """Drop the connection the rude way: the client sees a reset, not an end."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+    return False
+
+
+# ---- the Messages API ----
+
+
+def tokens(text: str) -> int:
+    """No real count, but the same for the same text, and more for more of it."""
+    return len(text) // 4 + 1
+
+
+def usage(request: Request, answer: Answer) -> dict[str, int]:
+    counted = {
+        "input_tokens": tokens(request.text),
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+        "output_tokens": tokens(answer.thinking + answer.text),
+    }
+    return counted if answer.usage is None else answer.usage
+
+
+def message(request: Request, answer: Answer) -> dict[str, Any]:
+    return {
+        "id": "msg_fake",
+        "type": "message",
+        "role": "assistant",
+        "model": answer.model or request.body["model"],
+        "content": [{"type": "text", "text": answer.text}],
+        "stop_reason": answer.stop,
+        "stop_sequence": None,
+        "usage": usage(request, answer),
+    }
+
+
+def error_body(kind: str, text: str) -> dict[str, Any]:
+    return {"type": "error", "error": {"type": kind, "message": text}, "request_id": "req_fake"}
+
+
+def send_early_fault(writer: asyncio.StreamWriter, answer: Answer) -> bool:
+    """The faults that come in place of an answer."""
+    if answer.fault == "reset":
+        return reset(writer)
+    if answer.fault == "html":
+        send_body(writer, 200, "text/html", b"<html><body>Sign in to the network: please</body></html>")
+        return True
+    headers = {} if answer.retry_after is None else {"retry_after": answer.retry_after}
+    kind = answer.error or ERROR_TYPES.get(answer.status, "api_error")
+    send_json(writer, answer.status, error_body(kind, answer.message), **headers)
+    return True
+
+
+def pieces(text: str, count: int) -> list[str]:
+    """The text in so many pieces, as even as they get; fewer where it is shorter than that."""
+    size = -(-len(text) // count) or 1
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def block(index: int, kind: str, parts: list[str]) -> Iterator[dict[str, Any]]:
+    yield {"type": "content_block_start", "index": index, "content_block": {"type": kind, kind: ""}}
+    for part in parts:
+        yield {"type": "content_block_delta", "index": index, "delta": {"type": f"{kind}_delta", kind: part}}
+    yield {"type": "content_block_stop", "index": index}
+
+
+def events(request: Request, answer: Answer) -> Iterator[dict[str, Any]]:
+    """The events of a stream that goes well."""
+    counted = usage(request, answer)
+    start = {**message(request, answer), "content": [], "stop_reason": None}
+    yield {"type": "message_start", "message": {**start, "usage": {**counted, "output_tokens": 1}}}
+    yield {"type": "ping"}
+    if answer.thinking:
+        yield from block(0, "thinking", [answer.thinking])
+    if answer.text or not answer.thinking:
+        yield from block(int(bool(answer.thinking)), "text", pieces(answer.text, answer.chunks))
+    done = {"stop_reason": answer.stop, "stop_sequence": None}
+    yield {"type": "message_delta", "delta": done, "usage": {"output_tokens": counted.get("output_tokens", 0)}}
+    yield {"type": "message_stop"}
+
+
+def reached(answer: Answer, sent: int, event: dict[str, Any]) -> bool:
+    """Whether the stream's fault is due now, before this event."""
+    if answer.fault == "no_stop":
+        return bool(event["type"] == "message_stop")
+    if event["type"] == "content_block_delta":
+        return answer.fault is not None and sent == answer.after
+    return answer.fault is not None and event["type"] == "message_delta"
+
+
+def send_event(writer: asyncio.StreamWriter, event: dict[str, Any]) -> None:
+    send_chunk(writer, f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+
+
+async def send_stream(writer: asyncio.StreamWriter, request: Request, answer: Answer) -> bool:
+    """The stream, as far as its fault lets it come."""
+    send_head(writer, 200, content_type="text/event-stream; charset=utf-8", transfer_encoding="chunked")
+    if answer.fault == "reset_after_headers":
+        return reset(writer)
+    sent = 0
+    for event in events(request, answer):
+        if reached(answer, sent, event):
+            return await send_late_fault(writer, answer)
+        if event["type"] == "content_block_delta":
+            await asyncio.sleep(answer.delay)
+            sent += 1
+        send_event(writer, event)
+        await writer.drain()
+    send_chunk(writer, b"")
+    return True
+
+
+async def send_late_fault(writer: asyncio.StreamWriter, answer: Answer) -> bool:
+    """The faults of a stream that began well. What was sent before stays sent."""
+    if answer.fault == "stall":
+        await asyncio.Event().wait()
+    if answer.fault == "error_event":
+        send_event(writer, error_body(answer.error or "overloaded_error", answer.message))
+    if answer.fault == "malformed":
+        send_chunk(writer, b'event: content_block_delta\ndata: {"type": "content_blo\n\n')
+    if answer.fault in ("end", "error_event", "malformed"):
+        send_chunk(writer, b"")
+    return False
+
+
+# ---- as a process of its own ----
+
+
+def write_port(path: Path, port: int) -> None:
+    """By rename, so that whoever waits for the file never reads half a number."""
+    draft = path.with_name(path.name + ".new")
+    draft.write_text(str(port))
+    draft.replace(path)
+
+
+async def run(api: FakeApi, port_file: Path) -> None:
+    def ready() -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, api.stop)
+        write_port(port_file, api.port)
+
+    await api.serve(ready)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.fakeapi", description="A scripted Messages API.")
+    parser.add_argument("--port-file", type=Path, required=True, help="gets the port, once the server listens")
+    parser.add_argument("--replies", "--script", type=Path, help="JSON list of rules; without it the answer is: ok")
+    parser.add_argument("--log", type=Path, help="gets one JSON line a request")
+    options = parser.parse_args()
+    rules = json.loads(options.replies.read_text(encoding="utf-8")) if options.replies else [{}]
+    asyncio.run(run(FakeApi(Rules(rules), options.log), options.port_file))
+
+
+if __name__ == "__main__":
+    main()

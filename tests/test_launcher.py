@@ -1,0 +1,218 @@
+"""bin/council and the environment it makes, with a stand-in for the package and without the network."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+REPO = Path(__file__).parent.parent
+
+STAND_IN = """
+import json, os, sys, time
+
+def main():
+    print(json.dumps({"argv": sys.argv, "pid": os.getpid(), "path": sys.path, "env": dict(os.environ)}), flush=True)
+    if sys.argv[1:] == ["wait"]:
+        time.sleep(60)
+    return 7 if sys.argv[1:] == ["fail"] else 0
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    root = tmp_path / "a check out"
+    for name in ("bin/council", "scripts/setup", "scripts/environment.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPO / name, root / name)
+    (root / "requirements.lock").write_text("# nothing is needed\n")
+    (root / "council").mkdir()
+    (root / "council" / "cli.py").write_text(STAND_IN)
+    return root
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """What is handed to the launcher: COUNCIL_VENV is an environment that is there already."""
+    python = tmp_path / "an environment" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    return {"PATH": os.defpath, "HOME": str(tmp_path), "COUNCIL_VENV": str(python.parent.parent)}
+
+
+def council(program: Path | str, *args: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *args], capture_output=True, text=True, timeout=60, check=False, **options)
+
+
+def tools(path: Path, **programs: str) -> str:
+    """A PATH that knows these programs, and no Python beside them."""
+    path.mkdir()
+    for name in ("cksum", "readlink"):
+        (path / name).symlink_to(shutil.which(name) or name)
+    for name, program in programs.items():
+        (path / name).symlink_to(program)
+    return str(path)
+
+
+def test_arguments_arrive_as_they_were_given(checkout: Path, env: dict[str, str]) -> None:
+    args = ["run", "two words", "", "*", "--", "it's", "naïve"]
+    done = council(checkout / "bin" / "council", *args, env=env)
+    assert json.loads(done.stdout)["argv"] == [str(checkout / "bin" / "council"), *args]
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_nothing_is_imported_from_where_it_is_called(checkout: Path, env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('a foreign module was run')")
+    done = council(checkout / "bin" / "council", env=env | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+    assert json.loads(done.stdout)["path"][0] == str(checkout)
+
+
+def test_commands_that_council_starts_inherit_nothing(checkout: Path, env: dict[str, str]) -> None:
+    inherited = json.loads(council(checkout / "bin" / "council", env=env).stdout)["env"]
+    assert {name for name in inherited if name.startswith("PYTHON")} == set()
+    assert env.items() <= inherited.items()
+
+
+@pytest.mark.parametrize("target", ["a check out/bin/council", "{tmp}/a check out/bin/council", "bin/council", "hop"])
+def test_called_through_a_link(checkout: Path, env: dict[str, str], tmp_path: Path, target: str) -> None:
+    (tmp_path / "bin").symlink_to("a check out/bin")
+    (tmp_path / "hop").symlink_to("bin/council")
+    link = tmp_path / "council"
+    link.symlink_to(target.format(tmp=tmp_path))
+    for done in (council(link, env=env), council("./council", env=env, cwd=tmp_path)):
+        assert json.loads(done.stdout)["path"][0] == str(checkout)
+
+
+def test_the_exit_code_is_councils(checkout: Path, env: dict[str, str]) -> None:
+    assert council(checkout / "bin" / "council", "fail", env=env).returncode == 7
+
+
+def test_signals_reach_council(checkout: Path, env: dict[str, str]) -> None:
+    with subprocess.Popen([checkout / "bin" / "council", "wait"], env=env, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert json.loads(running.stdout.readline())["pid"] == running.pid
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(10) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_without_a_new_enough_python(checkout: Path, tmp_path: Path, old: bool) -> None:
+    path = tools(tmp_path / "path", **({"python3": shutil.which("false") or "false"} if old else {}))
+    done = council(checkout / "bin" / "council", env={"PATH": path, "HOME": str(tmp_path)})
+    assert done.returncode == 2
+    assert done.stderr.startswith("council: Python 3.11 or newer is needed")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_environment_of_another_lock_is_refused(checkout: Path, env: dict[str, str]) -> None:
+    (Path(env["COUNCIL_VENV"]) / "requirements.lock").write_text("something else\n")
+    done = council(checkout / "bin" / "council", env=env)
+    assert done.returncode == 1
+    assert "remove it" in done.stderr
+
+
+def test_two_first_uses_make_one_environment(checkout: Path, tmp_path: Path) -> None:
+    pytest.importorskip("ensurepip")
+    data = tmp_path / "the data"
+    path = tools(tmp_path / "path", python3=os.path.realpath(sys.executable))
+    env = {"PATH": path, "XDG_DATA_HOME": str(data), "PIP_NO_INDEX": "1"}
+    with ThreadPoolExecutor() as pool:
+        both = list(pool.map(lambda _: council(checkout / "bin" / "council", env=env), range(2)))
+    said = "".join(done.stderr for done in both)
+    assert [done.returncode for done in both] == [0, 0], said
+    assert said.count("first use: installing") == 1
+    (made,) = (data / "council").iterdir()
+    assert not any(str(made.with_name(f".{made.name}")) in text for text in scripts_of(made))
+    again = council(checkout / "bin" / "council", env=env)
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+def scripts_of(venv: Path) -> list[str]:
+    return [script.read_text() for script in (venv / "bin").iterdir() if not script.is_symlink()]
+
+
+@pytest.fixture
+def environment() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("environment", REPO / "scripts" / "environment.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def make(environment: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
+    """Makes an environment at `data/venv`, with a Python that says nothing."""
+    (tmp_path / "lock").write_text("# nothing\n")
+
+    def run(mutex: object, *command: str | Path) -> None:
+        if "venv" in command:
+            (Path(command[-1]) / "bin").mkdir(parents=True)
+            (Path(command[-1]) / "bin" / "python").symlink_to(sys.executable)
+
+    def make() -> Path:
+        environment.main(tmp_path / "data" / "venv", tmp_path / "lock")
+        return tmp_path / "data" / "venv"
+
+    monkeypatch.setattr(environment, "run", run)
+    return make
+
+
+def test_what_a_killed_first_use_left_is_thrown_away(make: Callable[[], Path], tmp_path: Path) -> None:
+    (tmp_path / "data" / ".venv.new" / "half").mkdir(parents=True)
+    assert sorted(entry.name for entry in make().iterdir()) == ["bin", "lock"]
+    assert [entry.name for entry in (tmp_path / "data").iterdir()] == ["venv"]
+
+
+def test_an_environment_whose_python_is_gone_is_made_again(make: Callable[[], Path]) -> None:
+    python = make() / "bin" / "python"
+    python.unlink()
+    python.symlink_to("gone")
+    assert (make() / "bin" / "python").exists()
+
+
+def test_what_is_not_ours_is_left_alone(make: Callable[[], Path], tmp_path: Path) -> None:
+    thesis = tmp_path / "data" / "venv" / "thesis.txt"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("years of work")
+    with pytest.raises(SystemExit, match="in the way"):
+        make()
+    assert thesis.read_text() == "years of work"
+
+
+def test_when_the_dependencies_cannot_be_had(
+    environment: ModuleType,
+    make: Callable[[], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    def run(mutex: object, *command: str | Path) -> None:
+        (tmp_path / "data" / ".venv.new").mkdir(exist_ok=True)
+        raise subprocess.CalledProcessError(1, "pip", "", "WARNING: Retrying\nERROR: no answer\n")
+
+    monkeypatch.setattr(environment, "run", run)
+    with pytest.raises(SystemExit, match="check the network"):
+        make()
+    assert "ERROR: no answer" in capsys.readouterr().err
+    assert [entry.name for entry in (tmp_path / "data").iterdir()] == [".venv.lock"]
+
+
+def test_when_python_cannot_make_environments(
+    environment: ModuleType, make: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match=r"apt install python3\.\d+-venv"):
+        make()

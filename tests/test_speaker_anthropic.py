@@ -1,0 +1,432 @@
+"""The `anthropic` speaker: the real SDK over real HTTP against `tests/fakeapi.py`."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import json
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from council.errors import CallFailed, Denied
+from council.speakers.anthropic import AnthropicSpeaker, _seconds
+from council.speakers.base import Brief, Endpoint, Model, Price, Spoken, Usage
+from tests.fakeapi import Answer, FakeApi, Request, Rules, sequence
+
+KEY = "sk-ant-test-0123456789"
+PRICE = Price(input=2.0, output=10.0, cache_read=0.1, cache_write=2.5)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path):
+    """One key of ours, and a home where the SDK finds nothing else."""
+    for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def brief_for(api: FakeApi, deadline: float = 20.0, key: str | None = "ANTHROPIC_API_KEY", **model) -> Brief:
+    asked = Model("sonnet", Endpoint("anthropic", api.url, key), "claude-sonnet-5-5", price=PRICE)
+    return Brief("01-positions/engineer", "engineer", "The topic. ", "Your part.", replace(asked, **model), deadline)
+
+
+def speak(brief: Brief, tell=lambda _: None, stall: float = 10.0) -> Spoken:
+    """One call in a loop of its own."""
+
+    async def once() -> Spoken:
+        speaker = AnthropicSpeaker(stall)
+        try:
+            return await speaker.speak(brief, tell)
+        finally:
+            await speaker.close()
+
+    return asyncio.run(once())
+
+
+# ---- what is asked ----
+
+
+def test_the_request_is_what_the_brief_and_its_model_say():
+    with FakeApi() as api:
+        speak(brief_for(api))
+    (request,) = api.requests
+    assert (request.method, request.path) == ("POST", "/v1/messages")
+    assert request.body == {
+        "model": "claude-sonnet-5-5",
+        "max_tokens": 8000,
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "The topic. "}, {"type": "text", "text": "Your part."}],
+            }
+        ],
+        "stream": True,
+        "output_config": {"effort": "low"},
+    }
+
+
+@pytest.mark.parametrize(("shared", "own"), [("", "Alone."), ("Alone.", ""), ("Alone.", " \n")])
+def test_an_empty_part_of_a_brief_is_no_block(shared, own):
+    with FakeApi() as api:
+        speak(replace(brief_for(api), shared=shared, own=own))
+    assert api.requests[0].body["messages"][0]["content"] == [{"type": "text", "text": "Alone."}]
+
+
+def test_a_model_without_effort_is_asked_without():
+    with FakeApi() as api:
+        speak(brief_for(api, effort=None, name="qwen3", max_tokens=123))
+    body = api.requests[0].body
+    assert "output_config" not in body
+    assert (body["model"], body["max_tokens"]) == ("qwen3", 123)
+
+
+def test_bytes_that_were_no_utf8_do_not_stop_a_call():
+    with FakeApi() as api:
+        speak(replace(brief_for(api), shared=b"caf\xe9 ".decode("utf-8", "surrogateescape"), own="é"))
+    assert api.requests[0].text == "caf? é"
+
+
+# ---- keys ----
+
+
+def sent_with(api: FakeApi) -> str:
+    return api.requests[0].headers.get("x-api-key") or api.requests[0].headers["authorization"].removeprefix("Bearer ")
+
+
+@pytest.mark.parametrize(
+    ("variables", "endpoint", "sent"),
+    [
+        ({"ANTHROPIC_API_KEY": "one"}, ("anthropic", "ANTHROPIC_API_KEY"), "one"),
+        ({"ANTHROPIC_API_KEY": " one\n"}, ("anthropic", "ANTHROPIC_API_KEY"), "one"),
+        ({"ANTHROPIC_API_KEY": "one", "ANTHROPIC_AUTH_TOKEN": "two"}, ("anthropic", "ANTHROPIC_API_KEY"), "one"),
+        ({"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": "two"}, ("anthropic", "ANTHROPIC_API_KEY"), "two"),
+        ({"OPENROUTER_API_KEY": "three"}, ("openrouter", "OPENROUTER_API_KEY"), "three"),
+        ({"ANTHROPIC_AUTH_TOKEN": "two"}, ("ollama", None), "none"),
+    ],
+)
+def test_only_the_variable_that_the_endpoint_names_is_read(variables, endpoint, sent, monkeypatch):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with FakeApi() as api:
+        speak(brief_for(api, endpoint=Endpoint(endpoint[0], api.url, endpoint[1])))
+    assert sent_with(api) == sent
+
+
+def test_nothing_else_is_taken_from_the_environment_or_the_disk(monkeypatch, tmp_path):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"authorization: Bearer {KEY}\nx-gateway: secret")
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+    with FakeApi() as api:
+        speak(brief_for(api, key=None))
+    assert sent_with(api) == "none"
+    assert "x-gateway" not in api.requests[0].headers
+    assert KEY not in str(api.requests[0].headers)
+
+
+@pytest.mark.parametrize(("name", "key"), [("anthropic", "ANTHROPIC_API_KEY"), ("openrouter", "OPENROUTER_API_KEY")])
+def test_a_missing_key_is_refused_by_the_name_of_its_variable(name, key, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    with FakeApi() as api, pytest.raises(Denied, match=f"{name}.*set {key} in the environment"):
+        speak(brief_for(api, endpoint=Endpoint(name, api.url, key)))
+    assert api.requests == []
+
+
+@pytest.mark.parametrize("key", ["sk-one\nsk-two", "sk-\u201cquoted\u201d", "sk-\x1b[0m"])
+def test_a_key_that_no_header_can_carry_is_not_quoted(key, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    with FakeApi() as api, pytest.raises(Denied, match="ANTHROPIC_API_KEY holds characters") as caught:
+        speak(brief_for(api))
+    assert "sk-" not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [401, 500])
+@pytest.mark.parametrize("fault", ["status", "error_event"])
+def test_an_echoed_key_is_hidden(status, fault):
+    kind = {401: "authentication_error", 500: "api_error"}[status]
+    message = "x" * 280 + f" invalid key {KEY} for you"
+    answer = Answer(fault=fault, status=status, error=kind, message=message)
+    with FakeApi(sequence(answer)) as api, pytest.raises((Denied, CallFailed)) as caught:
+        speak(brief_for(api))
+    assert KEY[:8] not in str(caught.value)
+    assert "[key]" in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+# ---- what comes back ----
+
+
+def test_the_answer_and_its_receipt():
+    counted = {
+        "input_tokens": 1000,
+        "cache_creation_input_tokens": 200,
+        "cache_read_input_tokens": 300,
+        "output_tokens": 50,
+    }
+    told: list[str] = []
+    answer = Answer("Yes, and no.\n", thinking="Hm.", chunks=4, model="claude-sonnet-5-5-20260901", usage=counted)
+    with FakeApi(sequence(answer)) as api:
+        spoken = speak(brief_for(api), told.append)
+    assert spoken == Spoken(
+        "Yes, and no.\n",
+        model="claude-sonnet-5-5-20260901",
+        stop="end_turn",
+        usage=Usage(input=1000, cache_read=300, cache_write=200, output=50),
+        usd=pytest.approx((1000 * 2 + 50 * 10 + 300 * 0.1 + 200 * 2.5) / 1e6),
+    )
+    assert "".join(told) == spoken.body
+    assert len(told) == 4
+
+
+@pytest.mark.parametrize("usage", [{}, {"input_tokens": 7}])
+def test_missing_counts_are_nothing(usage):
+    with FakeApi(sequence(Answer(usage=usage))) as api:
+        spoken = speak(brief_for(api, price=None))
+    assert spoken.usage == Usage(input=usage.get("input_tokens", 0), output=1)  # the stream's start says 1
+    assert spoken.usd is None
+
+
+@pytest.mark.parametrize("text", ["", "I would rather"])
+def test_a_refusal_is_an_absent_seat(text):
+    with FakeApi(sequence(Answer(text, stop="refusal"))) as api:
+        spoken = speak(brief_for(api))
+    assert (spoken.body, spoken.stop, spoken.absent) == (text, "refusal", "refused by the model")
+
+
+def test_an_answer_cut_at_max_tokens_is_an_answer():
+    with FakeApi(sequence(Answer("Because", stop="max_tokens"))) as api:
+        spoken = speak(brief_for(api))
+    assert (spoken.body, spoken.stop, spoken.absent) == ("Because", "max_tokens", None)
+
+
+@pytest.mark.parametrize("fault", ["no_stop", None])
+def test_a_stream_that_gave_its_stop_reason_is_whole(fault):
+    with FakeApi(sequence(Answer("All of it.", fault=fault))) as api:
+        assert speak(brief_for(api)).body == "All of it."
+
+
+def test_unicode_arrives_as_it_was_sent():
+    text = "Café ☕ 日本語\u2028and\u0085on\r\n\tend "
+    with FakeApi(sequence(Answer(text, chunks=9))) as api:
+        assert speak(brief_for(api)).body == text
+
+
+# ---- what may pass: CallFailed ----
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        *[(Answer(fault="status", status=code), str(code)) for code in (408, 409, 429, 500, 502, 503, 504, 529)],
+        (Answer(fault="reset"), "connection to anthropic failed"),
+        (Answer(fault="reset_after_headers"), "connection to anthropic failed"),
+        (Answer("one two three", chunks=3, fault="cut", after=0), "connection to anthropic failed"),
+        (Answer("one two three", chunks=3, fault="cut", after=2), "connection to anthropic failed"),
+        (Answer("one two three", chunks=3, fault="end", after=2), "ended its stream before the answer was whole"),
+        (Answer("whole", stop=None), "ended its stream before the answer was whole"),
+        (Answer(fault="html"), "no event of the Messages API: is the base_url"),
+        (Answer(fault="malformed"), "no event of the Messages API"),
+        (Answer(fault="error_event", error="overloaded_error", message="Overloaded"), "Overloaded"),
+        (Answer(fault="error_event", error="api_error"), "a scripted fault"),
+        (Answer(fault="error_event", error="rate_limit_error"), "a scripted fault"),
+        (Answer(""), "empty answer"),
+        (Answer(" \n"), "empty answer"),
+        (Answer("", thinking="Hm.", stop="max_tokens"), r"thinking used up max_tokens \(8000\): .* tier 'sonnet'"),
+    ],
+)
+def test_what_may_pass(answer, why):
+    with FakeApi(sequence(answer)) as api:
+        with pytest.raises(CallFailed, match=why):
+            speak(brief_for(api))
+        assert len(api.requests) == 1, "trying again is not the speaker's business"
+
+
+def test_nobody_listens():
+    with FakeApi() as api:
+        brief = brief_for(api)
+    with pytest.raises(CallFailed, match="connection to anthropic failed"):
+        speak(brief)
+
+
+@pytest.mark.parametrize("answer", [Answer(latency=60), Answer("one two", chunks=2, fault="stall")])
+def test_a_silence_is_borne_for_so_long(answer):
+    with FakeApi(sequence(answer)) as api, pytest.raises(CallFailed, match="anthropic was silent for too long"):
+        speak(brief_for(api), stall=0.1)
+
+
+def test_only_silence_counts_not_length():
+    with FakeApi(sequence(Answer("one two three four five", chunks=5, delay=0.1))) as api:
+        assert speak(brief_for(api), stall=0.3).body == "one two three four five"
+
+
+@pytest.mark.parametrize("answer", [Answer(latency=60), Answer("long" * 1000, chunks=4000, delay=0.02)])
+def test_the_deadline_holds_whatever_comes(answer):
+    began = time.monotonic()
+    with FakeApi(sequence(answer)) as api, pytest.raises(CallFailed, match=r"deadline of 0\.2 s"):
+        speak(brief_for(api, deadline=0.2))
+    assert time.monotonic() - began < 5
+
+
+def test_a_web_page_of_an_error_is_one_short_line():
+    answer = Answer(fault="status", status=502, message="<p>Bad\ngateway</p>\n" * 1000)
+    with FakeApi(sequence(answer)) as api, pytest.raises(CallFailed) as caught:
+        speak(brief_for(api))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("7", 7.0), ("0.05", 0.05), ("-3", 0.0), ("soon", None), ("nan", None), (None, None)]
+)
+def test_retry_after_is_handed_on(header, seconds):
+    answer = Answer(fault="status", status=429, retry_after=header)
+    with FakeApi(sequence(answer)) as api, pytest.raises(CallFailed) as caught:
+        speak(brief_for(api))
+    assert caught.value.retry_after == seconds
+
+
+def test_retry_after_may_be_a_date():
+    assert _seconds(email.utils.formatdate(time.time() + 100, usegmt=True)) == pytest.approx(100, abs=5)
+    assert _seconds(email.utils.formatdate(time.time() - 100, usegmt=True)) == 0
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the environment fixture changes nothing here
+@given(st.text() | st.from_regex(r"\w{3}, \d+ (Jan|Feb|Dec) \d+ \d+:\d+:\d+ (GMT|[+-]\d+)", fullmatch=True))
+@example("Mon, 01 Jan 99999 00:00:00 GMT")
+def test_no_retry_after_does_harm(header):
+    seconds = _seconds(header)
+    assert seconds is None or 0 <= seconds < float("inf")
+
+
+# ---- what will not pass: Denied ----
+
+
+@pytest.mark.parametrize("fault", ["status", "error_event"])
+@pytest.mark.parametrize(
+    ("status", "kind", "names"),
+    [
+        (400, "invalid_request_error", ["claude-sonnet-5-5", "effort", "max_tokens", "tier 'sonnet'"]),
+        (401, "authentication_error", ["ANTHROPIC_API_KEY", "endpoint 'anthropic'"]),
+        (402, "billing_error", ["ANTHROPIC_API_KEY", "credit"]),
+        (403, "permission_error", ["ANTHROPIC_API_KEY", "tier 'sonnet'"]),
+        (404, "not_found_error", ["claude-sonnet-5-5", "tier 'sonnet'", "endpoint 'anthropic'", "base_url"]),
+        (413, "request_too_large", ["too long", "tier 'sonnet'"]),
+    ],
+)
+def test_what_will_not_pass_names_the_setting(status, kind, names, fault):
+    answer = Answer(fault=fault, status=status, error=kind, message="what the API said")
+    with FakeApi(sequence(answer)) as api, pytest.raises(Denied) as caught:
+        speak(brief_for(api))
+    for part in (f"anthropic answered {status}: what the API said", *names):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [405, 422])
+def test_any_other_4xx_will_be_said_again(status):
+    with FakeApi(sequence(Answer(fault="status", status=status))) as api, pytest.raises(Denied, match="Check model"):
+        speak(brief_for(api))
+
+
+def test_an_endpoint_that_wants_a_key_after_all():
+    with (
+        FakeApi(sequence(Answer(fault="status", status=401))) as api,
+        pytest.raises(Denied, match="called with no key"),
+    ):
+        speak(brief_for(api, key=None))
+
+
+# ---- whose errors are whose, cancellation, clients ----
+
+
+@pytest.mark.parametrize("error", [TimeoutError("mine"), ValueError("mine"), BrokenPipeError("mine")])
+def test_an_error_of_the_listener_is_its_own(error):
+    def tell(_: str) -> None:
+        raise error
+
+    with FakeApi() as api, pytest.raises(type(error), match="mine"):
+        speak(brief_for(api), tell)
+
+
+@pytest.mark.parametrize("answer", [Answer(latency=60), Answer("one two", chunks=2, fault="stall")])
+def test_cancellation_goes_through_at_once(answer):
+    async def cancelled() -> float:
+        speaker, loop, under_way = AnthropicSpeaker(), asyncio.get_running_loop(), asyncio.Event()
+
+        def respond(_: Request) -> Answer:
+            if answer.latency:
+                loop.call_soon_threadsafe(under_way.set)
+            return answer
+
+        api.responder = respond
+        task = asyncio.create_task(speaker.speak(brief_for(api), lambda _: under_way.set()))
+        await under_way.wait()
+        began = time.monotonic()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await speaker.close()
+        return time.monotonic() - began
+
+    with FakeApi() as api:
+        assert asyncio.run(cancelled()) < 1
+
+
+def test_an_endpoint_has_one_client_for_all_its_calls():
+    async def many() -> tuple[int, int]:
+        speaker = AnthropicSpeaker()
+        briefs = [brief_for(api) for _ in range(8)] + [brief_for(api, endpoint=Endpoint("other", api.url))]
+        spoken = await asyncio.gather(*(speaker.speak(brief, lambda _: None) for brief in briefs))
+        clients = len(speaker._clients)
+        await speaker.close()
+        return len(spoken), clients
+
+    with FakeApi() as api:
+        assert asyncio.run(many()) == (9, 2)
+
+
+def test_the_sdk_is_imported_only_where_it_speaks():
+    code = "import sys, council.speakers.anthropic; sys.exit('anthropic' in sys.modules or 'httpx2' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---- the fake itself ----
+
+
+def test_faults_come_first_and_for_each_prompt_by_itself():
+    fault = {"fault": "status", "status": 429, "retry_after": "0.05", "times": 2}
+    rules = Rules([{"match": "topic", "text": "On it.", "faults": [fault]}, {"text": "Anything."}])
+    with FakeApi(rules) as api:
+        other = replace(brief_for(api), shared="Else. ")
+        for _ in range(2):
+            with pytest.raises(CallFailed):
+                speak(brief_for(api))
+        assert speak(brief_for(api)).body == "On it."
+        assert speak(other).body == "Anything."
+
+
+def test_the_fake_as_a_process(tmp_path):
+    port, log, replies = tmp_path / "port", tmp_path / "log.jsonl", tmp_path / "replies.json"
+    replies.write_text(json.dumps([{"match": "topic", "text": "On it."}]))
+    options = ["--port-file", str(port), "--log", str(log), "--replies", str(replies)]
+    process = subprocess.Popen([sys.executable, "-m", "tests.fakeapi", *options])
+    try:
+        while not port.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        url = f"http://127.0.0.1:{port.read_text()}"
+        asked = {"model": "m", "messages": [{"role": "user", "content": "the topic"}]}
+        with urllib.request.urlopen(f"{url}/v1/messages", json.dumps(asked).encode()) as answer:
+            assert json.load(answer)["content"] == [{"type": "text", "text": "On it."}]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+    (line,) = log.read_text().splitlines()
+    assert json.loads(line)["text"] == "the topic"
