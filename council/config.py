@@ -123,10 +123,7 @@ def _merged(kit: dict[str, Any], user: dict[str, Any]) -> dict[str, Any]:
 
 def _built(settings: dict[str, Any], where: str) -> Config:
     prices = {name: _price(keys, f"{where}: prices: {name}") for name, keys in settings["prices"].items()}
-    endpoints = {
-        name: Endpoint(name, keys.get("base_url") or None, keys.get("key") or None)
-        for name, keys in settings["endpoints"].items()
-    }
+    endpoints = {name: _endpoint(name, keys, where) for name, keys in settings["endpoints"].items()}
     tiers = {}
     for name, keys in settings["tiers"].items():
         what = f"{where}: tiers: {name}"
@@ -148,6 +145,13 @@ def _built(settings: dict[str, Any], where: str) -> Config:
         concurrency=max(1, int(_number(settings["concurrency"], f"{where}: concurrency"))),
         retry=Retry(**{key: _number(settings["retry"][key], f"{where}: retry: {key}") for key in RETRY_KEYS}),
     )
+
+
+def _endpoint(name: str, keys: Mapping[str, Any], where: str) -> Endpoint:
+    url, key = str(keys.get("base_url") or ""), str(keys.get("key") or "")
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(f'{where}: endpoints: {name}: base_url: "{url}" must begin with https:// or http://')
+    return Endpoint(name, url, key or None)
 
 
 def _price(keys: Mapping[str, Any], what: str) -> Price:

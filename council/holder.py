@@ -41,6 +41,11 @@ class Holder:
         about = {"pid": os.getpid(), "host": socket.gethostname(), "boot": boot(), "since": _now()}
         files.replace(self.folder / NOTE, json.dumps(about | facts, indent=2).encode() + b"\n")
 
+    def clear(self) -> None:
+        """Nobody works here any more, and nothing is left to do."""
+        self.check()
+        files.remove(self.folder / NOTE)
+
 
 @contextmanager
 def hold(folder: Path) -> Iterator[Holder]:

@@ -179,16 +179,28 @@ def absences(plan: Plan) -> list[Turn]:
 
 def synthesis(plan: Plan) -> str:
     """The last synthesis, and whatever dissent it left out, appended by the program and marked so."""
-    turns = [turn for turn in plan.scene.turns if turn.phase == SYNTHESIS]
-    if not turns:
+    if not any(turn.phase == SYNTHESIS for turn in plan.scene.turns):
         return ""
-    body = "" if turns[-1].absent else turns[-1].body.strip()
-    parts = ["### Council Synthesis\n", body or "*(There is none: the chair was absent.)*"]
-    lost = lost_dissent(plan.scene, body)
-    if lost:
-        parts += ["\n**Dissent on record** *(added by council: the synthesis left it out)*\n"]
-        parts += [f"- {turn.seat.label}: {_dissent(turn, words)}" for turn, words in lost]
-    return "\n".join(parts) + "\n"
+    body = _synthesis_body(plan) or "*(There is none: the chair was absent.)*"
+    return (
+        "\n".join(["### Council Synthesis\n", body, *([f"\n{lost}"] if (lost := dissent_on_record(plan)) else [])])
+        + "\n"
+    )
+
+
+def _synthesis_body(plan: Plan) -> str:
+    turns = [turn for turn in plan.scene.turns if turn.phase == SYNTHESIS]
+    return turns[-1].body.strip() if turns and not turns[-1].absent else ""
+
+
+def dissent_on_record(plan: Plan) -> str:
+    """The dissent that the synthesis lacks, empty where it lacks none."""
+    lost = [
+        f"- {turn.seat.label}: {_dissent(turn, words)}"
+        for turn, words in lost_dissent(plan.scene, _synthesis_body(plan))
+    ]
+    heading = "**Dissent on record** *(added by council: the synthesis left it out)*\n"
+    return "\n".join([heading, *lost]) if lost else ""
 
 
 def _dissent(turn: Turn, words: str) -> str:

@@ -226,7 +226,7 @@ def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = Non
     passed = [name for name, limit in limits.items() if limit is not None and sums[name] >= number(limit)]
     said = ", ".join(f"{sums[name]:g} {name}" for name, limit in limits.items() if limit is not None)
     unpriced = sum(said.usd is None for said in every_said)
-    unknown = f" ({unpriced} calls of unknown price)" if unpriced and usd is not None else ""
+    unknown = f" ({unpriced} of {len(every_said)} calls have no known price)" if unpriced and usd is not None else ""
     return Verdict(bool(passed), f"{said} spent{unknown}", tally={**sums, "unpriced": unpriced})
 
 

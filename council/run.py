@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from council.receipts import Receipt, sha256
 from council.session import Session
 from council.speakers.base import Brief, Model, Speaker, Spoken
 from council.speakers.retry import Patience
+from council.workflow import Seat
 
 
 class Events(Protocol):
@@ -43,13 +44,12 @@ class Events(Protocol):
 
 @dataclass
 class Runner:
-    """One run over one session that is held. `person` speaks for people, None where there is no terminal."""
+    """One run over one session that is held. `voice` says who speaks for a seat: None where a person has to."""
 
     session: Session
-    speaker: Speaker | None
+    voice: Callable[[Seat], Speaker | None]
     config: Config
     events: Events
-    person: Speaker | None = None
     quorum: int | None = None
     told: int = 0
     patience: Patience = field(init=False)
@@ -75,13 +75,15 @@ class Runner:
 
     async def batch(self, plan: Plan) -> None:
         """Everybody who is due speaks; what comes back is recorded as it comes. Then it is said who did not."""
-        spoken_by_model = () if self.speaker is None else tuple(due for due in plan.due if not of_a_person(due))
-        batch = spoken_by_model or plan.due
-        prepared = [(due, self.brief(due)) for due in batch]
-        if not spoken_by_model:
-            self._need_a_person(batch)
+        voices = {due.id: self.voice(due.seat) for due in plan.due}
+        batch = tuple(due for due in plan.due if voices[due.id] is not None)
+        prepared = [(due, prepare(self.session, self.config, due)) for due in batch or plan.due]
+        if not batch:
+            ids = ", ".join(due.id for due in plan.due)
+            raise Waiting(f"waiting for {ids}; `council next {self.session.id}` shows the briefs")
         self.events.due(batch, {due.id: brief.model for due, brief in prepared})
-        tasks = [asyncio.create_task(self.turn(due, brief)) for due, brief in prepared]
+        speaking = [self.turn(due, brief, speaker) for due, brief in prepared if (speaker := voices[due.id])]
+        tasks = [asyncio.create_task(turn) for turn in speaking]
         try:
             results = await asyncio.gather(*tasks, return_exceptions=True)
         except asyncio.CancelledError:
@@ -89,19 +91,7 @@ class Runner:
             raise
         self.settle(batch, results)
 
-    def _need_a_person(self, batch: tuple[Due, ...]) -> None:
-        if self.person is None or not all(map(of_a_person, batch)):
-            raise Waiting(
-                f"waiting for {', '.join(due.id for due in batch)}; `council next {self.session.id}` shows the briefs"
-            )
-
-    def brief(self, due: Due) -> Brief:
-        """The prompt of a turn, on disk before anybody is asked."""
-        return prepare(self.session, self.config, due)
-
-    async def turn(self, due: Due, brief: Brief) -> None:
-        speaker = self.person if of_a_person(due) else self.speaker
-        assert speaker is not None
+    async def turn(self, due: Due, brief: Brief, speaker: Speaker) -> None:
         started, clock = datetime.now(UTC), time.monotonic()
 
         async def attempt() -> Spoken:
@@ -154,7 +144,8 @@ class Runner:
     def absent(self, due: Due, why: str) -> None:
         model = model_of(self.session, self.config, due)
         silence = Spoken("", stop="absent", absent=why, usd=0.0)
-        name = self.speaker.name if self.speaker else "nobody"
+        speaker = self.voice(due.seat)
+        name = speaker.name if speaker else "nobody"
         self.record(due, receipt(self.session, due, model, name, silence, datetime.now(UTC), 0.0), "")
 
 

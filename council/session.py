@@ -299,7 +299,17 @@ def _metadata(folder: Path) -> dict[str, Any]:
 def _folders(root: Path) -> list[Path]:
     if not root.is_dir():
         return []
-    return sorted((path for path in root.iterdir() if ID.fullmatch(path.name) and path.is_dir()), reverse=True)
+    return sorted(
+        (path for path in root.iterdir() if ID.fullmatch(path.name) and path.is_dir()), key=_age, reverse=True
+    )
+
+
+def _age(folder: Path) -> tuple[str, int]:
+    """When a session began: by its id to the second, and then by the one file that is written first and never again."""
+    try:
+        return folder.name[:15], os.stat(folder / "workflow.md", follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return folder.name[:15], 0
 
 
 def all_ids(root: Path) -> list[str]:

@@ -156,7 +156,7 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None) 
 
 def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any]) -> None:
     """Run the session to its end, or to where it has to stop."""
-    from council.cli.execute import execute, voice
+    from council.cli.execute import execute, voices
     from council.ui import Screen
 
     session = state.session
@@ -164,8 +164,8 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     if source and Path(source).is_file():
         state.go_on = f"council recover {session.id} --from {source}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"])
-    name, speaker = voice(session, settings, given["speaker"], source)
-    result = execute(session, settings, name, speaker, screen, given["quorum"])
+    speaking = voices(session, settings, given["speaker"], source)
+    result = execute(session, settings, speaking, screen, given["quorum"])
     if given["as_json"]:
         print_json(result)
 

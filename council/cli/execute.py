@@ -16,22 +16,19 @@ from council.config import Config
 from council.errors import CouncilError, UsageError
 from council.run import Runner
 from council.session import Session
-from council.speakers import choice, human, replay
-from council.speakers.base import Speaker
+from council.speakers import choice, replay
 from council.ui import Screen, Watcher
 
 PATIENCE = 1.0
 
 
-def voice(session: Session, settings: Config, wanted: str | None, source: str | None) -> tuple[str, Speaker | None]:
-    """Who speaks in this session: whom the command names, else whom the session began with. None: by hand."""
+def voices(session: Session, settings: Config, wanted: str | None, source: str | None) -> choice.Voices:
+    """Who speaks in this session: whom the command names, else whom the session began with."""
     name = choice.choose(wanted or session.metadata["speaker"], settings)
-    if name == "replay":
-        return name, replayed(settings, source or str(session.metadata.get("replay_of")))
-    return name, None if name in choice.BY_HAND else choice.make(name, settings)
+    return choice.Voices(name, settings, lambda: replayed(settings, source or str(session.metadata.get("replay_of"))))
 
 
-def replayed(settings: Config, source: str) -> Speaker:
+def replayed(settings: Config, source: str) -> replay.ReplaySpeaker:
     if Path(source).is_file():
         return replay.of_script(Path(source))
     if not sessions.ID.fullmatch(source):
@@ -42,33 +39,32 @@ def replayed(settings: Config, source: str) -> Speaker:
 
 
 def execute(
-    session: Session, settings: Config, name: str, speaker: Speaker | None, screen: Screen, quorum: int | None
+    session: Session, settings: Config, speaking: choice.Voices, screen: Screen, quorum: int | None
 ) -> dict[str, Any]:
-    """Run the session to its end; what came of it. A pause or a signal is noted before it is raised."""
+    """Run the session to its end; what came of it. A pause is noted before it is raised."""
     with session.hold():
         assert session.holder is not None
         session.holder.note()
-        if session.metadata["speaker"] != name:
-            session.merge(speaker=name)
-        begun = bool(session.said)
+        if session.metadata["speaker"] != speaking.name:
+            session.merge(speaker=speaking.name)
         screen.out(publish.announcement(session))
-        if begun:
+        if session.said:
             screen.say(f"going on: {len(session.said)} turns are recorded already", "dim")
-        person = human.HumanSpeaker() if human.at_a_terminal() else None
         watcher = Watcher(session, screen)
-        runner = Runner(session, speaker, settings, watcher, person, quorum)
+        runner = Runner(session, speaking, settings, watcher, quorum)
         try:
-            archived = _until_stopped(runner, watcher, settings.archive)
+            archived = _until_stopped(runner, speaking, watcher, settings.archive)
         except CouncilError as failure:
             with suppress(CouncilError):
                 session.holder.note(paused=str(failure))
             raise
         finally:
             screen.wipe()
+        session.holder.clear()
         return _told(session, screen, archived, time.monotonic() - watcher.began)
 
 
-def _until_stopped(runner: Runner, watcher: Watcher, archive: Path) -> Path:
+def _until_stopped(runner: Runner, speaking: choice.Voices, watcher: Watcher, archive: Path) -> Path:
     """The loop, with signals that cancel it in place of tearing it apart."""
     caught: list[int] = []
 
@@ -87,7 +83,7 @@ def _until_stopped(runner: Runner, watcher: Watcher, archive: Path) -> Path:
             return await runner.run(archive)
         finally:
             live.cancel()
-            await _close(runner.speaker)
+            await _close(speaking)
 
     try:
         return asyncio.run(main())
@@ -98,11 +94,10 @@ def _until_stopped(runner: Runner, watcher: Watcher, archive: Path) -> Path:
             raise Stopped(caught[0])
 
 
-async def _close(speaker: Speaker | None) -> None:
+async def _close(speaking: choice.Voices) -> None:
     """Connections are closed politely, but nobody waits long for that."""
-    if speaker is not None:
-        with suppress(Exception):
-            await asyncio.wait_for(speaker.close(), PATIENCE)
+    with suppress(Exception):
+        await asyncio.wait_for(speaking.close(), PATIENCE)
 
 
 def _told(session: Session, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:
@@ -110,8 +105,8 @@ def _told(session: Session, screen: Screen, archived: Path, seconds: float) -> d
     facts = publish.convergence(plan) or {}
     totals = publish.totals(session)
     text = publish.synthesis(plan)
-    if "Dissent on record" in text:
-        screen.out(text[text.index("**Dissent on record") :])
+    if dissent := publish.dissent_on_record(plan):
+        screen.out(dissent)
     for line in publish.degraded(plan):
         screen.out(line)
     screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from council.config import Config
 from council.errors import Denied, UsageError
 from council.speakers.base import Speaker
+from council.speakers.human import HumanSpeaker, at_a_terminal
 from council.text import did_you_mean
+from council.workflow import Seat
 
 NAMES = ("anthropic", "claude", "assistant", "human", "replay")
-BY_HAND = ("assistant", "human")
 NOBODY = """nobody can speak. Do one of these, then run it again:
   - set ANTHROPIC_API_KEY in the environment (or add an endpoint of your own to Config.md);
   - install the `claude` program and log in with it;
@@ -50,6 +51,29 @@ def make(name: str, config: Config) -> Speaker:
         from council.speakers.claude import ClaudeSpeaker
 
         return ClaudeSpeaker()
-    from council.speakers.human import HumanSpeaker
+    if name == "human":
+        return HumanSpeaker()
+    raise UsageError(f'"{name}" is nobody that a program could ask')
 
-    return HumanSpeaker()
+
+class Voices:
+    """Who speaks for each seat: whom the seat names, else the session's own speaker. Each is made once, when needed."""
+
+    def __init__(self, name: str, config: Config, replay: Callable[[], Speaker] | None = None) -> None:
+        self.name = name
+        self.config = config
+        self.replay = replay
+        self.made: dict[str, Speaker] = {}
+
+    def __call__(self, seat: Seat) -> Speaker | None:
+        """None where nobody can be asked from here: the turn is recorded by hand."""
+        name = self.name if self.name in ("replay", "assistant") else seat.speaker or self.name
+        if name == "assistant" or (name == "human" and not at_a_terminal()):
+            return None
+        if name not in self.made:
+            self.made[name] = self.replay() if name == "replay" and self.replay else make(name, self.config)
+        return self.made[name]
+
+    async def close(self) -> None:
+        for speaker in self.made.values():
+            await speaker.close()

@@ -11,17 +11,20 @@ from council.errors import Waiting
 from council.speakers.base import Brief, Spoken
 from council.text import harmless
 
+HOW = "Your reply. End it with a line that holds a single full stop."
+
 
 class HumanSpeaker:
     name = "human"
 
+    def __init__(self) -> None:
+        self.terminal = asyncio.Lock()
+
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
         """The brief is printed; the reply ends with a line that holds a single full stop, or with the end of input."""
-        print(
-            f"\n{harmless(brief.text)}\n\nYour reply. End it with a line that holds a single full stop.",
-            file=sys.stderr,
-        )
-        text = await _typed()
+        async with self.terminal:
+            print(f"\n{harmless(brief.text)}\n\n{HOW}", file=sys.stderr)
+            text = await _typed()
         if not text.strip():
             raise Waiting(f"nothing was typed for {brief.turn}")
         return Spoken(text, usd=0.0)
