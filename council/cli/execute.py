@@ -42,6 +42,7 @@ def execute(
     session: Session, settings: Config, speaking: choice.Voices, screen: Screen, quorum: int | None
 ) -> dict[str, Any]:
     """Run the session to its end; what came of it. A pause is noted before it is raised."""
+    files.prove_writable(settings.archive)
     with session.hold():
         assert session.holder is not None
         session.holder.note()

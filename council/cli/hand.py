@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.cli.state import State, print_json
+from council.cli.state import State, echo, print_json
 from council.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def next_(state: State, session: str, as_json: bool) -> None:
         print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": archived})
     elif rows:
         for row in rows:
-            print(f"{row['turn']}  {row['name']}  {row['tier']} ({row['model']})  {row['brief']}")
+            echo(f"{row['turn']}  {row['name']}  {row['tier']} ({row['model']})  {row['brief']}")
     else:
-        print(f"nothing is due: the debate is over and archived to {archived}")
+        echo(f"nothing is due: the debate is over and archived to {archived}")
 
 
 @click.command()
@@ -74,11 +74,11 @@ def record(state: State, session: str, turn: str, file: Path | None, model: str 
         plan = found.plan()
         publish.build(found, plan)
         if plan.done:
-            print(
+            echo(
                 f"recorded {due.id}; the debate is over and archived to {publish.finish(found, plan, settings.archive)}"
             )
         else:
-            print(f"recorded {due.id}; due now: {', '.join(one.id for one in plan.due)}")
+            echo(f"recorded {due.id}; due now: {', '.join(one.id for one in plan.due)}")
 
 
 def reply_text(file: Path | None) -> str:

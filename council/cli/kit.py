@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from council.cli.state import State, print_json
+from council.cli.state import State, echo, print_json
 from council.errors import CouncilError, UsageError
 
 
@@ -32,7 +32,7 @@ def lint(workflows: tuple[str, ...]) -> None:
         except UsageError as refusal:
             found = [str(refusal)]
         wrong += found
-        print("\n".join(found) or f"{name}: nothing is wrong")
+        echo("\n".join(found) or f"{name}: nothing is wrong")
     if wrong:
         raise UsageError(f"{len(wrong)} problem{'s' if len(wrong) > 1 else ''}, see above")
 
@@ -63,14 +63,14 @@ def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...
     if as_json:
         print_json([asdict(row) for row in rows])
         return
-    print(f"{'phase':<16}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
+    echo(f"{'phase':<16}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
     for row in rows:
         calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
         again, tokens = f"up to {row.again}", f"{row.input:,} / {row.output:,}"
-        print(f"{row.phase:<16}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
+        echo(f"{row.phase:<16}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
     least, most, more = (sum(getattr(row, name) for row in rows) for name in ("least", "most", "again"))
-    print(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
-    print("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")
+    echo(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
+    echo("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")
 
 
 def money(usd: float | None) -> str:
@@ -84,10 +84,10 @@ def doctor(state: State) -> None:
     failures: list[CouncilError] = []
     for what, check in checks():
         try:
-            print(f"ok    {what}: {check()}")
+            echo(f"ok    {what}: {check()}")
         except CouncilError as failure:
             failures.append(failure)
-            print(f"FAIL  {what}: {failure}")
+            echo(f"FAIL  {what}: {failure}")
     if failures:
         state.go_on = "put right what failed above, then run `council doctor` again"
         raise type(failures[0])(f"{len(failures)} of the checks failed")
@@ -133,7 +133,7 @@ def completion(shell: str) -> None:
 
     kind = get_completion_class(shell)
     assert kind is not None
-    print(kind(council, {}, "council", "_COUNCIL_COMPLETE").source())
+    echo(kind(council, {}, "council", "_COUNCIL_COMPLETE").source())
 
 
 COMMANDS = (lint, cost, doctor, completion)

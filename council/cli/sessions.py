@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.cli.state import State, print_json
+from council.cli.state import State, echo, print_json
 from council.errors import Damaged, UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def status(state: State, session: str, as_json: bool) -> None:
     if as_json:
         print_json(row)
     else:
-        print(f"{folder.name}: {found.state} ({found.why})")
+        echo(f"{folder.name}: {found.state} ({found.why})")
     if found.state == "damaged":
         state.go_on = f"council verify {folder.name}"
         raise Damaged(folder.name, "damaged, see above")
@@ -48,11 +47,11 @@ def list_(as_json: bool, most: int) -> None:
         print_json(rows)
         return
     if not rows:
-        print('no sessions yet; `council run "topic"` begins one', file=sys.stderr)
+        click.echo('no sessions yet; `council run "topic"` begins one', err=True)
     for row in rows:
         usd = "?" if row["usd"] is None else f"${row['usd']:.2f}"
         facts = f"{row['state']:<11}  {row['age']:>4}  {usd:>7}  {row['outcome'] or '-':<19}"
-        print(f"{row['session_id']}  {facts}  {row['topic']}")
+        echo(f"{row['session_id']}  {facts}  {row['topic']}")
 
 
 def described(id: str, found: Status) -> dict[str, Any]:
@@ -85,11 +84,10 @@ def age(id: str) -> str:
 def show(state: State, session: str) -> None:
     """Print the transcript of SESSION as it stands."""
     from council import publish
-    from council.text import harmless
 
     found = state.open(session)
     found.read_turns()
-    print(harmless(publish.transcript(found, found.plan())))
+    echo(publish.transcript(found, found.plan()))
 
 
 @click.command()
@@ -102,7 +100,7 @@ def build(state: State, session: str) -> None:
     found = state.open(session)
     with found.hold():
         for path in publish.build(found, found.plan()):
-            print(path)
+            echo(str(path))
 
 
 @click.command()
@@ -117,7 +115,7 @@ def archive(state: State, session: str) -> None:
         plan = found.plan()
         if not plan.done:
             raise UsageError(f"the debate is not over: {', '.join(due.id for due in plan.due)} is due")
-        print(publish.finish(found, plan, config.load().archive))
+        echo(str(publish.finish(found, plan, config.load().archive)))
 
 
 @click.command()
@@ -135,12 +133,12 @@ def verify(state: State, session: str, as_json: bool) -> None:
     if as_json:
         print_json({"session_id": folder.name, "findings": wrong, "not_ours": others})
     for line in () if as_json else (*wrong, *(f"{folder / name}: not council's; it proves nothing" for name in others)):
-        print(line)
+        echo(line)
     if wrong:
         state.go_on = f"council show {folder.name}"
         raise Unproven(f"{len(wrong)} finding{'s' if len(wrong) > 1 else ''} in {folder.name}")
     if not as_json:
-        print(f"{folder.name}: every receipt, hash, brief and derived file is as it must be")
+        echo(f"{folder.name}: every receipt, hash, brief and derived file is as it must be")
 
 
 COMMANDS = (status, list_, show, build, archive, verify)

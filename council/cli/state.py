@@ -75,5 +75,10 @@ FIRST_AID = {
 }
 
 
+def echo(text: str) -> None:
+    """A result. Much of what is printed was written by others, so nothing in it may command the terminal."""
+    print(harmless(text))
+
+
 def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    print(json.dumps(value, indent=2, default=str))
