@@ -36,6 +36,10 @@ class Due:
     problems: tuple[str, ...] = ()
 
     @property
+    def of_a_person(self) -> bool:
+        return self.seat.speaker == "human"
+
+    @property
     def tier(self) -> str:
         return str(self.seat.attributes.get("tier") or self.step.tier)
 

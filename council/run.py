@@ -15,7 +15,7 @@ from typing import Protocol
 
 from council import briefs, publish
 from council.config import Config
-from council.errors import CallFailed, CouncilError, Denied, Paused, StorageError, Waiting
+from council.errors import CallFailed, CouncilError, Paused, StorageError, Waiting
 from council.plan import Due, Note, Plan
 from council.receipts import Receipt, sha256
 from council.session import Session
@@ -117,15 +117,10 @@ class Runner:
 
     def settle(self, batch: tuple[Due, ...], results: list[BaseException | None]) -> None:
         """Raise what stops the debate; record as absent whom the quorum lets it go on without."""
-        failures = [failure for failure in results if failure is not None]
-        for kind in (StorageError, Denied, Waiting):
-            for failure in failures:
-                if isinstance(failure, kind):
-                    raise failure
-        lost = [(due, failure) for due, failure in zip(batch, results, strict=True) if isinstance(failure, CallFailed)]
-        for failure in failures:
-            if not isinstance(failure, CallFailed):
-                raise failure
+        grave = [failure for failure in results if failure is not None and not isinstance(failure, CallFailed)]
+        if grave:
+            raise min(grave, key=lambda failure: not isinstance(failure, StorageError))
+        lost = [(due, failure) for due, failure in zip(batch, results, strict=True) if failure is not None]
         for due, failure in lost:
             self.events.lost(due, str(failure))
         if lost and not self.spared(batch, len(lost)):
@@ -136,10 +131,10 @@ class Runner:
     def spared(self, batch: tuple[Due, ...], lost: int) -> bool:
         """Whether a quorum was given, only members are missing, and enough of them are left in this step."""
         members = {seat.name for seat in self.session.workflow.members}
-        moment = (batch[0].phase.name, batch[0].round, batch[0].step.name)
-        gone = sum(1 for turn in batch[0].scene.turns if turn.moment == moment and turn.absent)
+        step = batch[0].id.partition("/")[0]
+        gone = [turn for turn, said in self.session.said.items() if turn.startswith(f"{step}/") and said.absent]
         seated = all(due.seat.name in members for due in batch)
-        return self.quorum is not None and seated and len(members) - gone - lost >= self.quorum
+        return self.quorum is not None and seated and len(members) - len(gone) - lost >= self.quorum
 
     def absent(self, due: Due, why: str) -> None:
         model = model_of(self.session, self.config, due)
@@ -147,10 +142,6 @@ class Runner:
         speaker = self.voice(due.seat)
         name = speaker.name if speaker else "nobody"
         self.record(due, receipt(self.session, due, model, name, silence, datetime.now(UTC), 0.0), "")
-
-
-def of_a_person(due: Due) -> bool:
-    return due.seat.speaker == "human"
 
 
 def model_of(session: Session, config: Config, due: Due) -> Model:

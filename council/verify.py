@@ -9,7 +9,6 @@ from pathlib import Path
 from council import files, holder, publish, session
 from council.errors import CouncilError, Damaged
 from council.plan import Plan
-from council.run import of_a_person
 from council.session import Session
 
 OURS = {"metadata.json", "workflow.md", "topic.md", "turns", "briefs", holder.LOCK, holder.NOTE}
@@ -49,7 +48,7 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
             return "complete", publish.outcome(plan)
         return "interrupted", "everything was said; it was not published yet"
     due = ", ".join(one.id for one in plan.due)
-    if found.metadata["speaker"] == "assistant" or all(of_a_person(one) for one in plan.due):
+    if found.metadata["speaker"] == "assistant" or all(one.of_a_person for one in plan.due):
         return "waiting", f"for {due}"
     if isinstance(note.get("paused"), str):
         return "paused", note["paused"]

@@ -34,7 +34,7 @@ def next_(state: State, session: str, as_json: bool) -> None:
     rows = [
         {
             "turn": one.id, "seat": one.seat.name, "name": one.seat.label, "tier": one.tier,
-            "model": brief.model.name, "person": run.of_a_person(one), "brief": str(found.brief_path(one.id)),
+            "model": brief.model.name, "person": one.of_a_person, "brief": str(found.brief_path(one.id)),
         }
         for one, brief in due
     ]  # fmt: skip
@@ -69,7 +69,7 @@ def record(state: State, session: str, turn: str, file: Path | None, model: str 
         brief = run.prepare(found, settings, due)
         stop = "absent" if absent else "recorded"
         spoken = Spoken(body, model, stop, usd=None, absent=absent)
-        speaker = "human" if run.of_a_person(due) else "assistant"
+        speaker = "human" if due.of_a_person else "assistant"
         found.record(run.receipt(found, due, brief.model, speaker, spoken, datetime.now(UTC), 0.0), body)
         plan = found.plan()
         publish.build(found, plan)
