@@ -38,29 +38,38 @@ def create(path: Path, data: bytes) -> None:
     _put(path, data)
 
 
-def replace(path: Path, data: bytes) -> None:
-    """The file with new content; nothing is written where it has that content already."""
+def replace(path: Path, data: bytes, temp: Path | None = None) -> None:
+    """The file with new content; nothing is written where it has that content already.
+
+    Outside of a session nobody sweeps: there the caller names a `temp` that is its own, and what is left of it goes.
+    """
+    if temp is not None:
+        remove(temp)
     with suppress(OSError, Damaged):
         if read(path) == data:
             return
-    _put(path, data)
+    _put(path, data, temp)
 
 
-def _put(path: Path, data: bytes) -> None:
-    temp = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}")
+def _put(path: Path, data: bytes, temp: Path | None = None) -> None:
+    temp = temp or path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}")
     try:
-        descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        try:
-            _write_all(descriptor, data)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _fill(temp, data, os.O_EXCL)
         os.rename(temp, path)
         sync_folder(path.parent)
     except OSError as failure:
         with suppress(OSError):
             os.unlink(temp)
         raise storage_error(path, failure) from failure
+
+
+def _fill(path: Path, data: bytes, how: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how, 0o600)
+    try:
+        _write_all(descriptor, data)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -99,10 +108,15 @@ def remove(path: Path) -> None:
 
 
 def prove_writable(folder: Path) -> None:
-    """Before anything is paid for: a file can be made, filled and removed there."""
+    """Before anything is paid for: a file can be made, filled and removed there. All use one name, so none is left."""
     make_folder(folder)
-    probe = folder / f".probe.{secrets.token_hex(4)}{TEMP}"
-    _put(probe, b"council was here\n" * 4096)
+    probe = folder / f".probe{TEMP}"
+    try:
+        _fill(probe, b"council was here\n" * 4096, os.O_NONBLOCK)
+    except OSError as failure:
+        with suppress(OSError):
+            os.unlink(probe)
+        raise storage_error(probe, failure) from failure
     remove(probe)
 
 
@@ -121,13 +135,16 @@ def read(path: Path) -> bytes:
         if failure.errno == errno.ELOOP:
             raise Damaged(path, "it is a symbolic link; council follows none inside a session. Remove it") from None
         raise
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
             raise Damaged(path, "it is no plain file; remove it")
         if about.st_size > LARGEST:
             raise Damaged(path, f"it is larger than {LARGEST:,} bytes; no session has such a file")
-        return file.read()
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def walk(folder: Path) -> Iterator[Path]:

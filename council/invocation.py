@@ -40,16 +40,16 @@ def parse(text: str, known: Collection[str]) -> Invocation:
             word.strip().lower() for mode in (call["mode"], call["mode2"]) if mode for word in mode.split(",")
         )
         words = ("quick", *words) if call["quick"] else words
-        inner = parse_just(call["topic"], known)
+        inner = parse_just(call["topic"], known) or Invocation(_topic(call["topic"]))
         return Invocation(inner.topic, seats(call["with"] or "", known), inner.only, words)
-    return parse_just(text, known)
+    return parse_just(text, known) or Invocation(text)
 
 
-def parse_just(text: str, known: Collection[str]) -> Invocation:
+def parse_just(text: str, known: Collection[str]) -> Invocation | None:
     """`Just architect and engineer: …`. A topic may begin so too: it is a call only if it names a seat."""
     if (just := JUST.fullmatch(text)) and any(name in known for name in _split(just["only"])):
         return Invocation(_topic(just["topic"]), only=seats(just["only"], known))
-    return Invocation(_topic(text) if text.startswith(" ") else text)
+    return None
 
 
 def seats(text: str, known: Collection[str]) -> tuple[str, ...]:

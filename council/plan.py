@@ -184,8 +184,9 @@ class _Walk:
         return [str(item) for value in given for item in (value if isinstance(value, tuple) else [value])]
 
     def granted(self, phase: Phase) -> int:
-        """Rounds that a person gave on top of the cap, by an answer named `grant`."""
-        return sum(int(turn.answers.get("grant") or 0) for turn in self.scene.named(phase.name))
+        """Rounds that a person gave on top of the cap, by an answer named `grant`. No model can give itself more."""
+        people = (turn for turn in self.scene.named(phase.name) if turn.seat.speaker == "human")
+        return sum(int(turn.answers.get("grant") or 0) for turn in people)
 
     def outcome(self, phase: Phase, round: int, begun: int) -> tuple[str, Verdict]:
         """Why the phase is over after this round; empty while it goes on."""

@@ -335,7 +335,7 @@ def archive(session: Session, plan: Plan, root: Path) -> Path:
     path = folder / f"{ended:%Y-%m-%d-%H%M%S}_COUNCIL_{name}.md"
     if path.exists() and files.read(path) != data:
         path = path.with_name(f"{path.stem}_{session.id[-8:]}.md")
-    files.replace(path, data)
+    files.replace(path, data, folder / f".{session.id}{files.TEMP}")
     return path
 
 

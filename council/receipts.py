@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class Receipt:
 
 
 ALLOWED: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
+MOST = 1_000_000_000  # seconds or dollars: whatever says more was not written by council
 TYPES = {field.name: field.type for field in fields(Receipt)}
 
 
@@ -71,8 +73,11 @@ def decode(data: bytes, path: Path) -> tuple[Receipt, str]:
         raise Damaged(path, f"it is not as council wrote it; {REMEDY}")
     try:
         pairs = [line.split(": ", 1) for line in lines.decode("utf-8").split("\n")]
-        return _receipt({key: json.loads(value) for key, value in pairs}), words.decode("utf-8")
-    except (ValueError, TypeError, RecursionError):
+        found = {key: json.loads(value) for key, value in pairs}
+        if len(found) < len(pairs):
+            raise ValueError("a key stands twice")
+        return _receipt(found), words.decode("utf-8")
+    except (ValueError, TypeError, LookupError, RecursionError):
         raise Damaged(path, f"its receipt cannot be read; {REMEDY}") from None
 
 
@@ -84,4 +89,9 @@ def _receipt(found: dict[str, Any]) -> Receipt:
         allowed = ALLOWED[str(kind).split(" ")[0]]
         if not (isinstance(found[name], allowed) or (found[name] is None and "None" in str(kind))):
             raise TypeError(name)
+    if datetime.fromisoformat(found["started"]).tzinfo is None:
+        raise ValueError("started")
+    for name in ("seconds", "usd"):
+        if not 0 <= (found[name] or 0) < MOST:  # false of NaN too
+            raise ValueError(name)
     return Receipt(**found)

@@ -24,7 +24,7 @@ from council.plan import Plan, plan
 from council.receipts import Receipt, sha256
 from council.scene import Said
 from council.text import did_you_mean
-from council.workflow import Seat, Workflow, load
+from council.workflow import NAME, Seat, Workflow, load
 
 SCHEMA = 1
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
@@ -101,7 +101,9 @@ class Session:
             raise Damaged(self.brief_path(turn), "the brief of a recorded turn is missing; put it back from a backup")
         if sha256(brief) != receipt.brief:
             raise Damaged(
-                self.brief_path(turn), "it is not the brief that its turn answered; put it back from a backup"
+                self.brief_path(turn),
+                f"it is not the brief that {path} answered: one of the two was changed, or is another session's; "
+                "put it back from a backup",
             )
         self._remember(receipt, body, brief)
 
@@ -185,7 +187,8 @@ def fence_key(seed: str, *about: str) -> str:
 
 
 def _turn_files(folder: Path) -> list[Path]:
-    return [path for path in files.walk(folder) if path.suffix == ".md"] if folder.is_dir() else []
+    """Whatever is called like a turn: a folder of that name is read as one too, and so refused."""
+    return sorted(folder.rglob("*.md")) if folder.is_dir() else []
 
 
 def _possible(turn: str, workflow: Workflow) -> bool:
@@ -224,13 +227,20 @@ def create(root: Path, workflow_text: str, topic: str, facts: Mapping[str, Any])
 
 
 def clear_unborn(root: Path) -> None:
-    """Remove what is left of sessions whose making was cut off before they began."""
+    """Remove what is left of sessions whose making was cut off before they began; where there is more, nothing is."""
     for folder in _folders(root):
-        if not (folder / "metadata.json").exists() and (folder / holder.LOCK).exists():
+        if _unborn(folder):
             with suppress(CouncilError, OSError), holder.hold(folder):
                 for name in (*RECORD, holder.LOCK):
                     files.remove(folder / name)
                 folder.rmdir()
+
+
+def _unborn(folder: Path) -> bool:
+    """A damaged session still has turns or briefs, and a link leads to what is not ours: neither is a leftover."""
+    names = set() if folder.is_symlink() else {path.name for path in folder.iterdir()}
+    rest = {name for name in names if not name.endswith(files.TEMP)} - {"workflow.md", "topic.md"}
+    return rest == {holder.LOCK}
 
 
 def open_(folder: Path) -> Session:
@@ -280,7 +290,7 @@ def _seal(plain: Mapping[str, Any]) -> str:
 def _metadata(folder: Path) -> dict[str, Any]:
     path = folder / "metadata.json"
     try:
-        found = json.loads(_existing(path))
+        found = json.loads(_existing(path), object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise Damaged(path, "it is no JSON any more; put it back from a backup") from None
     if isinstance(found, dict) and isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
@@ -290,10 +300,32 @@ def _metadata(folder: Path) -> dict[str, Any]:
         )
     if not isinstance(found, dict) or found.pop("seal", None) != _seal(found):
         raise Damaged(path, "it is not as council wrote it; put it back from a backup")
-    wrong = [key for key, kind in NEEDED.items() if not isinstance(found.get(key), kind)]
+    wrong = [key for key, kind in NEEDED.items() if not isinstance(found.get(key), kind)] or list(_misshapen(found))
     if wrong or found["session_id"] != folder.name:
         raise Damaged(path, f"{', '.join(wrong) or 'session_id'} is missing or not what it must be")
     return found
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object none of whose keys hides another."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
+    """The keys whose values no session could have. A member's name becomes a path, so it must be a name."""
+    if not found["members"] or not all(isinstance(name, str) and NAME.fullmatch(name) for name in found["members"]):
+        yield "members"
+    for key in ("seats", "tiers"):
+        if not all(isinstance(inner, dict) for inner in found[key].values()):
+            yield key
+    try:
+        if datetime.fromisoformat(found["started_at"]).tzinfo is None:
+            yield "started_at"
+    except ValueError:
+        yield "started_at"
 
 
 def _folders(root: Path) -> list[Path]:

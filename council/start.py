@@ -118,7 +118,7 @@ def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> li
     named = request.only or [seat.name for seat in workflow.members]
     own = {seat.name: seat for seat in workflow.members}
     taken = {seat.name for name, group in list(workflow.groups.items())[1:] for seat in group}
-    for name in request.with_:
+    for name in (*request.only, *request.with_):
         if name in taken:
             raise UsageError(f"{name} has another part in {workflow.name} and cannot be a member of it too")
     return [own.get(name, Seat(name, "")) for name in dict.fromkeys((*named, *request.with_))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,16 +75,19 @@ def verify(folder: Path, archive: bool = True) -> Iterator[Damaged]:
 
 
 def check_derived(found: Session, plan: Plan) -> Iterator[Damaged]:
-    """Derived files that are not what the record gives, and completion facts that do not follow from it."""
+    """Derived files that are not what the record gives, and completion facts that do not follow from it.
+
+    While a debate goes on they may lag behind the turns; only a round that is over is as it will stay.
+    """
     made = publish.derived(found, plan)
     complete = "completed_at" in found.metadata
     for name, data in made.items():
         path = found.folder / name
-        there = files.read(path) if path.exists() or path.is_symlink() else None
-        if there is None and not complete:
+        there = os.path.lexists(path)
+        if not complete and (not there or not name.startswith("round-")):
             continue
-        if there != data:
-            why = "it is missing" if there is None else "it is not what the turns give"
+        if not there or not _holds(path, data):
+            why = "it is not what the turns give" if there else "it is missing"
             yield Damaged(path, f"{why}; `council build {found.id}` makes it again")
     for path in sorted(found.folder.iterdir()):
         if publish.is_derived(path.name) and path.name not in made:
@@ -106,12 +110,16 @@ def _archived(found: Session, plan: Plan) -> Iterator[Damaged]:
     if not (told := found.metadata.get("archived_to")):
         return
     path = Path(str(told)).expanduser()
-    try:
-        same = files.read(path) == publish.derived(found, plan)["transcript.md"]
-    except OSError:
-        same = False
-    if not same:
+    if not _holds(path, publish.derived(found, plan)["transcript.md"]):
         yield Damaged(path, f"the archived copy is missing or changed; `council archive {found.id}` makes it again")
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether a plain file of these bytes stands there."""
+    try:
+        return files.read(path) == data
+    except (OSError, Damaged):
+        return False
 
 
 def strangers(folder: Path) -> list[str]:

@@ -27,8 +27,8 @@ def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> View:
         for seen in _one(ref, seat, scene):
             if seen.turn.id not in found or found[seen.turn.id].gist:
                 found[seen.turn.id] = seen
-    spoken = [turn.id for turn in scene.turns]
-    return tuple(sorted(found.values(), key=lambda seen: spoken.index(seen.turn.id)))
+    spoken = {turn.id: place for place, turn in enumerate(scene.turns)}
+    return tuple(sorted(found.values(), key=lambda seen: spoken[seen.turn.id]))
 
 
 def _one(ref: Ref, seat: Seat, scene: Scene) -> View:

@@ -122,7 +122,7 @@ class Phase:
     def folder(self, round: int, step: Step) -> str:
         """Where the turns of one step in one round stand; short where a phase is one step in one round."""
         place = f"{self.number:02}-{self.name}"
-        if self.most > 1:
+        if self.most > 1 or round > 1:  # a person may grant rounds where there was to be one
             place += f"-r{round:02}"
         if len(self.steps) > 1:
             place += f"-{self.steps.index(step) + 1}-{step.name}"
@@ -174,8 +174,12 @@ class Workflow:
                 yield phase, step
 
     def with_members(self, members: Iterable[Seat]) -> Workflow:
+        """A seat's name becomes the name of its turns' files, so whoever sits down has to have one."""
         group = next(iter(self.groups))
         seated = tuple(replace(seat, group=group) for seat in members)
+        for seat in seated:
+            if not NAME.fullmatch(seat.name) or len(seat.name) > LONGEST_NAME:
+                raise UsageError(f'"{seat.name}" cannot be a seat: its name must be small letters, digits and hyphens')
         return replace(self, groups={**self.groups, group: seated})
 
     def with_attributes(self, known: Mapping[str, Mapping[str, Any]]) -> Workflow:

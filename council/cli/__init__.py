@@ -66,9 +66,13 @@ def told(state: State, failure: BaseException) -> int:
         return state.closing(f"stopped by {signal.Signals(failure.number).name}", 128 + failure.number)
     if isinstance(failure, BrokenPipeError):
         return 0  # whoever read our output has had enough of it
+    if isinstance(failure, click.exceptions.NoArgsIsHelpError):
+        print(failure.format_message(), file=sys.stderr)
+        return UsageError.code
     if isinstance(failure, click.ClickException):
         command = failure.ctx.command_path if isinstance(failure, click.UsageError) and failure.ctx else "council"
-        return state.closing(failure.format_message(), UsageError.code, f"`{command} -h` shows how it is called")
+        advice = f"nothing was spent; `{command} -h` shows how it is called"
+        return state.closing(failure.format_message(), UsageError.code, advice)
     if isinstance(failure, CouncilError):
         return state.closing(str(failure), failure.code)
     return state.closing(str(failure), 6 if isinstance(failure, OSError) else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import click
 
 from council.cli.state import State, print_json
 from council.errors import UsageError
+from council.text import did_you_mean
 
 if TYPE_CHECKING:
     from council.config import Config
@@ -103,7 +105,8 @@ def asked(text: str, given: dict[str, Any]) -> Request | str:
         elif word in config.workflows():
             workflow = workflow or word
         else:
-            config.workflow_text(word)
+            known_words = (*config.workflows(), *invocation.MODES)
+            raise UsageError(f'there is no workflow or mode "{word}"; {did_you_mean(word, known_words)}')
     return Request(
         topic=call.topic,
         workflow=workflow or "debate",
@@ -162,7 +165,7 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     session = state.session
     assert session is not None
     if source and Path(source).is_file():
-        state.go_on = f"council recover {session.id} --from {source}"
+        state.go_on = f"council recover {session.id} --from {shlex.quote(source)}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"])
     speaking = voices(session, settings, given["speaker"], source)
     result = execute(session, settings, speaking, screen, given["quorum"])

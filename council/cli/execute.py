@@ -58,6 +58,7 @@ def execute(
         except CouncilError as failure:
             with suppress(CouncilError):
                 session.holder.note(paused=str(failure))
+                publish.build(session, session.plan())
             raise
         finally:
             screen.wipe()

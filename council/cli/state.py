@@ -51,7 +51,7 @@ class State:
         else:
             turns = len(list((self.session.folder / "turns").rglob("*.md")))
             kept = f"kept: {turns} turn{'s' if turns != 1 else ''} in {tilde(self.session.folder)}"
-            lines.append(f"{kept}; go on with: {self.go_on or self.advice(code)}")
+            lines.append(f"{kept}; go on with: {self.advice(code)}")
         print(harmless("\n".join(lines)), file=sys.stderr)
         return code
 
@@ -63,7 +63,7 @@ class State:
             Damaged.code: f"council verify {id}",
             Unproven.code: f"council build {id}",
         }
-        return by_code.get(code, f"council recover {id}")
+        return by_code.get(code, self.go_on or f"council recover {id}")
 
 
 FIRST_AID = {
@@ -77,7 +77,8 @@ FIRST_AID = {
 
 def echo(text: str) -> None:
     """A result. Much of what is printed was written by others, so nothing in it may command the terminal."""
-    print(harmless(text))
+    encoding = sys.stdout.encoding or "utf-8"
+    print(harmless(text).encode(encoding, "backslashreplace").decode(encoding))
 
 
 def print_json(value: Any) -> None:
