@@ -18,11 +18,14 @@ from council import config, reply
 from council.errors import UsageError
 from council.plan import Due
 from council.rules import judge
-from council.scene import Scene, Turn
+from council.scene import Scene, Seen, Turn
 from council.session import Session
 from council.text import one_line
 from council.views import labels_for
 from council.workflow import Seat, Step, Workflow
+
+# What an expression in a template may raise, besides Jinja's own errors.
+BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 class Overlays(jinja2.BaseLoader):
@@ -32,7 +35,7 @@ class Overlays(jinja2.BaseLoader):
         path = next(config.overlaid(f"templates/{template}"), None)
         if path is None:
             raise jinja2.TemplateNotFound(template)
-        return path.read_text("utf-8"), str(path), None
+        return config.read(path), str(path), None
 
     def list_templates(self) -> list[str]:
         found = {path for folder in config.overlays() for path in (folder / "templates").rglob("*.md.j2")}
@@ -66,7 +69,7 @@ def render(session: Session, due: Due) -> tuple[str, str]:
         text = environment().select_template(names).render(_context(session, due), cut=cut)
     except jinja2.TemplatesNotFound:
         raise UsageError(f'there is no template "{names[1]}" for the step {due.step.name}') from None
-    except jinja2.TemplateError as wrong:
+    except (jinja2.TemplateError, *BROKEN) as wrong:
         raise UsageError(f"the template {names[1]}: {wrong}") from None
     shared, found, own = text.partition(cut)
     return (shared, own) if found else ("", shared)
@@ -96,6 +99,29 @@ def _context(session: Session, due: Due) -> dict[str, Any]:
 def _seat(seat: Seat) -> dict[str, str]:
     known = {key: str(seat.attributes.get(key) or "") for key in ("name", "focus", "perspective", "about", "icon")}
     return {**known, "seat": seat.name, "title": seat.title, "label": seat.label, "person": known["name"]}
+
+
+def openings(due: Due) -> tuple[str, ...]:
+    """How the seat's persona begins its sentences: before it has heard anybody, in its answer, and later.
+
+    `{other}` is one of those who were heard, and goes round the table, so that not everybody answers the same member.
+    """
+    heard = {seen.turn.seat.name: _called(seen) for seen in due.sees}
+    place = [*heard, due.seat.name].index(due.seat.name)
+    others = [called for name, called in heard.items() if name != due.seat.name]
+    spoken = sum(turn.seat.name == due.seat.name for turn in due.scene.turns)
+    kind = "openings" if not others else "answers" if spoken < 2 else "closing"
+    text = str(due.seat.attributes.get(kind) or "")
+    while others and "{other}" in text:
+        text = text.replace("{other}", others[(place + spoken) % len(others)], 1)
+        place += 1
+    return tuple(part.strip(" .…") for part in text.split("|") if part.strip(" .…"))
+
+
+def _called(seen: Seen) -> str:
+    """What a member calls another: by the label, where the view hides the name, else by the first name."""
+    seat = seen.turn.seat
+    return seen.label or str(seat.attributes.get("name") or seat.title).split(maxsplit=1)[0]
 
 
 def _again(session: Session, due: Due) -> dict[str, Any] | None:

@@ -100,11 +100,8 @@ def load(env: Mapping[str, str] = os.environ) -> Config:
 
 
 def _settings(path: Path) -> dict[str, Any]:
-    try:
-        keys, _ = markdown.split(path.read_text("utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as bad:
-        raise UsageError(f"{path}: cannot be read: {bad}") from None
-    _known(keys, KEYS, str(path))
+    keys, _ = markdown.split(read(path), str(path))
+    _known(keys, KEYS, str(path), nested=(*NAMED, "retry"))
     for section, allowed in NAMED.items():
         for name, inner in _mapping(keys.get(section, {}), f"{path}: {section}").items():
             _known(_mapping(inner, f"{path}: {section}: {name}"), allowed, f"{path}: {section}: {name}")
@@ -177,10 +174,12 @@ def _mapping(value: Any, what: str) -> dict[str, Any]:
     return value
 
 
-def _known(keys: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
-    for key in keys:
+def _known(keys: Mapping[str, Any], allowed: tuple[str, ...], what: str, nested: tuple[str, ...] = ()) -> None:
+    for key, value in keys.items():
         if key not in allowed:
             raise UsageError(f'{what}: there is no key "{key}"; {did_you_mean(key, allowed)}')
+        if key not in nested and not isinstance(value, str):
+            raise UsageError(f"{what}: {key}: it must be a word or a number")
 
 
 def kit_folder() -> Path:
@@ -237,7 +236,12 @@ def workflow_text(name: str) -> tuple[str, str]:
     path = Path(name) if name.endswith(".md") or os.sep in name else workflows().get(name.lower())
     if path is None:
         raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), workflows())}')
+    return read(path), str(path)
+
+
+def read(path: Path) -> str:
+    """The text of a file that people write."""
     try:
-        return path.read_text("utf-8"), str(path)
+        return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as bad:
         raise UsageError(f"{path}: cannot be read: {bad}") from None

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import frontmatter
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
@@ -34,11 +33,12 @@ def split(text: str, where: str) -> tuple[dict[str, Any], str]:
     """The frontmatter and the body of a Markdown file that people write."""
     if not text.lstrip("\ufeff").startswith("---"):
         raise UsageError(f"{where}: it must begin with a line of three hyphens, then YAML, then another such line")
+    handler = _Strict(where)
     try:
-        keys, body = frontmatter.parse(text.lstrip("\ufeff"), handler=_Strict(where))
+        keys, body = handler.split(text.lstrip("\ufeff"))  # frontmatter.parse would take an unclosed one for none
     except ValueError:
         raise UsageError(f"{where}: the frontmatter has no closing line of three hyphens") from None
-    return keys, body
+    return handler.load(keys), body.strip()
 
 
 class _Strict(YAMLHandler):
@@ -98,4 +98,4 @@ class _Composer:
         return found
 
     def bad(self, event: Any, why: str) -> UsageError:
-        return UsageError(f"{self.where}: line {event.start_mark.line + 1} of the frontmatter: {why}")
+        return UsageError(f"{self.where}: line {event.start_mark.line + 1}: {why}")

@@ -9,7 +9,7 @@ from council import config
 from council.errors import UsageError
 from council.text import did_you_mean
 
-FIELDS = ("title", "name", "icon", "tier", "focus")
+FIELDS = ("title", "name", "icon", "tier", "focus", "openings", "answers", "closing")
 FIELD = re.compile(r"-\s+\*\*(\w+):\*\*\s*(.+)")
 
 Persona = dict[str, Any]
@@ -42,5 +42,5 @@ def load() -> dict[str, Persona]:
     """Everybody known, the nearest file's word first."""
     found: dict[str, Persona] = {}
     for path in config.overlaid("AgentPersonalities.md"):
-        found = parse(path.read_text("utf-8"), str(path)) | found
+        found = parse(config.read(path), str(path)) | found
     return found

@@ -135,27 +135,24 @@ class _Walk:
         """The seat's turn as recorded, or what is due of it: the reply, or once more a reply that can be read."""
         id = f"{phase.folder(round, step)}/{seat.name}"
         self.expected.add(id)
-        due = Due(id, phase, step, round, seat, look(step.sees, seat, self.scene), self.scene)
         first = self.said.get(id)
         if first is None:
-            return due
+            return Due(id, phase, step, round, seat, look(step.sees, seat, self.scene), self.scene)
         answers = reply.read(step.reply, first.body, first.brief) if not first.absent else reply.UNHEARD
+        asked = tuple(name for name, _ in step.reply)
+        turn = Turn(id, phase.name, step.name, round, seat, first, asked, answers.found, answers.problems)
         if not answers.problems:
-            return self.spoken(due, first, answers)
-        self.expected.add(f"{id}.2")
-        second = self.said.get(f"{id}.2")
+            return turn
+        again = f"{id}.2"
+        self.expected.add(again)
+        second = self.said.get(again)
         if second is None:
-            return replace(due, id=f"{id}.2", first=first, problems=answers.problems)
+            sees = look(step.sees, seat, self.scene)
+            return Due(again, phase, step, round, seat, sees, self.scene, first, answers.problems)
         if second.absent:
-            return self.spoken(due, first, answers)
-        again = reply.read(step.reply, second.body, second.brief).after(answers)
-        return replace(self.spoken(due, second, again), first=first)
-
-    def spoken(self, due: Due, said: Said, answers: reply.Answers) -> Turn:
-        asked = tuple(name for name, _ in due.step.reply)
-        return Turn(
-            due.id, due.phase.name, due.step.name, due.round, due.seat, said, asked, answers.found, answers.problems
-        )
+            return turn
+        answers = reply.read(step.reply, second.body, second.brief).after(answers)
+        return replace(turn, said=second, answers=answers.found, problems=answers.problems, first=first)
 
     def seats(self, step: Step) -> tuple[Seat, ...]:
         named = self.workflow.seats(name for name in step.seats if isinstance(name, str))

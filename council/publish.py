@@ -6,6 +6,7 @@ All of it can be deleted and is made again byte for byte: nothing here looks at 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -19,6 +20,7 @@ from council.receipts import sha256
 from council.rules import DISAGREES, lost_dissent
 from council.scene import Turn
 from council.session import Session
+from council.speakers import embedded
 from council.stances import Standing, standing
 from council.text import WORD, one_line, slug
 from council.workflow import Phase
@@ -223,11 +225,22 @@ def header(session: Session) -> str:
         f"**Council Members:** {labels}",
         f"**Rounds:** {rounds_planned(session)}",
     ]
+    if told := _small_print(session):
+        lines.append(f"**Model:** {told}")
     if source := session.metadata.get("replay_of"):
         lines.append(
             f"**Replay of:** {one_line(str(source))} (these words were spoken before; this is no debate of its own)"
         )
     return "\n".join(lines) + "\n"
+
+
+def _small_print(session: Session) -> str:
+    """What must be known of a model that ran on this machine. Once somebody has spoken, the receipts alone tell who."""
+    spoken = {receipt.answered for receipt in session.receipts.values() if receipt.speaker == "local"}
+    to_come = {session.metadata.get("model", embedded.NAME)} if session.metadata["speaker"] == "local" else set()
+    names = (spoken if session.receipts else to_come) - {None}
+    told = [embedded.SMALL_PRINT if name == embedded.NAME else f"{name}, run on this machine" for name in names]
+    return "; ".join(sorted(told))
 
 
 def rounds_planned(session: Session) -> str:
@@ -307,14 +320,17 @@ def receipts_table(session: Session) -> str:
 
 
 def totals(session: Session) -> dict[str, Any]:
-    """What the debate took, from its receipts. A price that nobody knows makes the sum unknown, not smaller."""
+    """What the debate took, from its receipts. A price that nobody knows makes the sum unknown, not smaller.
+
+    `fsum`, because its sum is the same in whatever order the turns came in.
+    """
     all_receipts = list(session.receipts.values())
     prices = [receipt.usd for receipt in all_receipts]
     return {
         "calls": len(all_receipts),
         "input_tokens": sum(receipt.input + receipt.cache_read + receipt.cache_write for receipt in all_receipts),
         "output_tokens": sum(receipt.output for receipt in all_receipts),
-        "usd": None if None in prices else round(sum(price or 0.0 for price in prices), 6),
+        "usd": None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6),
     }
 
 

@@ -23,13 +23,13 @@ NOTHING = re.compile(
     r"|left|today))?(?=\W*+$|[.:;(,]|\s[—–-]+\s|—)",
     re.I,
 )
-BULLET = re.compile(r"\s*(?:[-*+•–—]|\d{1,3}[.)]|\([a-z0-9]\)|\[[ x]\])\s+")
-RULED = re.compile(r"\s*(?:[-*_]\s*){3,}")
+BULLET = re.compile(r"^\s*(?:[-*+•–—]|\d{1,3}[.)]|\([a-z0-9]\)|\[[ x]\])\s+")
+RULED = re.compile(r"\s*(?:(?:[-*_]\s*){3,}|#{1,6}\s.*)")
 FENCE = re.compile(r"\s*(`{3,}+(?!.*`)|~{3,}+)(.*)$")
 NUMBER = re.compile(
     r"(-?\d++(?:[.,]\d++)*+)(?:\s*(?:(%)|(?:/|out of)\s*(\d++)))?+(?=$|\s*[.:;(,]|\s[—–-]+\s|—)(?!\W{0,3}\d)"
 )
-AFTER = r"\s*(?:[.:;(]|\s[—–-]+\s|—)\s*"
+AFTER = r"\s*(?:[.:;!(]|\s[—–-]+\s|—)\s*"
 TAKEN_BACK = re.compile(r"\b(?:unless|if|but|until|except|provided|however|once|al?though|though)\b", re.I)
 HEDGED = re.compile(TAKEN_BACK.pattern + r"|\b(?:not?|yet|cannot|can't|don't|nor|or)\b", re.I)
 MARKER = re.compile(r"<(/?)said by=\"[^\"]*\" key=\"([0-9a-f]+)\">")
@@ -256,20 +256,21 @@ def _value(kind: Kind, section: list[_Line]) -> Any:
 
 def _code(lines: list[_Line]) -> str | None:
     block: list[str] = []
-    inside = False
+    opened = ""
     for line in lines:
-        if line.code and FENCE.match(line.text):
-            if inside:
-                break
-            inside = True
-        elif inside:
+        fence = FENCE.match(line.text) if line.code else None
+        if fence and not opened:
+            opened = fence.group(1)
+        elif fence and fence.group(1).startswith(opened) and not fence.group(2).strip():
+            break
+        elif opened:
             block.append(line.text)
-    text = "\n".join(block) if inside else "\n".join(line.text for line in lines).strip()
+    text = "\n".join(block) if opened else "\n".join(line.text for line in lines).strip()
     return text if text.strip() else None
 
 
 def _items(texts: list[str], kind: Kind) -> tuple[str, ...] | None:
-    """The list's items. Where there are bullets only they are items; no words at all are no answer; `none` is empty."""
+    """The list's items. Where there are bullets only they are; no words at all are no answer; `none` is empty."""
     lines = ["" if RULED.fullmatch(text) else text.expandtabs(4).rstrip() for text in texts]
     given = [line for line in lines if any(map(str.isalnum, line))]
     if not given:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +20,7 @@ from council.plan import Due, Note, Plan
 from council.receipts import Receipt, sha256
 from council.session import Session
 from council.speakers.base import Brief, Model, Speaker, Spoken
+from council.speakers.budget import Budget
 from council.speakers.retry import Patience
 from council.workflow import Seat
 
@@ -51,13 +52,12 @@ class Runner:
     config: Config
     events: Events
     quorum: int | None = None
+    budget: Budget = field(default_factory=Budget)
     told: int = 0
     patience: Patience = field(init=False)
-    slots: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
-        self.patience = Patience(self.config.retry)
-        self.slots = asyncio.Semaphore(self.config.concurrency)
+        self.patience = Patience(self.config.retry, asyncio.Semaphore(self.config.concurrency))
 
     async def run(self, archive: Path) -> Path:
         """Until nothing is due any more; then what is derived is written and archived; the path of the archive."""
@@ -77,7 +77,7 @@ class Runner:
         """Everybody who is due speaks; what comes back is recorded as it comes. Then it is said who did not."""
         voices = {due.id: self.voice(due.seat) for due in plan.due}
         batch = tuple(due for due in plan.due if voices[due.id] is not None)
-        prepared = [(due, prepare(self.session, self.config, due)) for due in batch or plan.due]
+        prepared = [(due, prepare(self.session, self.config, due, voices[due.id])) for due in batch or plan.due]
         if not batch:
             ids = ", ".join(due.id for due in plan.due)
             raise Waiting(f"waiting for {ids}; `council next {self.session.id}` shows the briefs")
@@ -96,9 +96,11 @@ class Runner:
 
         async def attempt() -> Spoken:
             nonlocal started, clock
-            async with self.slots:
+            async with self.budget.call(speaker.name, brief):
                 started, clock = datetime.now(UTC), time.monotonic()
-                return await speaker.speak(brief, lambda piece: self.events.words(due, piece))
+                spoken = await speaker.speak(brief, lambda piece: self.events.words(due, piece))
+                self.budget.paid(spoken.usd)
+                return spoken
 
         spoken = await self.patience.call(attempt, lambda why, seconds: self.events.waits(due, why, seconds))
         self.record(
@@ -137,24 +139,27 @@ class Runner:
         return self.quorum is not None and seated and len(members) - len(gone) - lost >= self.quorum
 
     def absent(self, due: Due, why: str) -> None:
-        model = model_of(self.session, self.config, due)
-        silence = Spoken("", stop="absent", absent=why, usd=0.0)
         speaker = self.voice(due.seat)
+        model = model_of(self.session, self.config, due, speaker)
+        silence = Spoken("", stop="absent", absent=why, usd=0.0)
         name = speaker.name if speaker else "nobody"
         self.record(due, receipt(self.session, due, model, name, silence, datetime.now(UTC), 0.0), "")
 
 
-def model_of(session: Session, config: Config, due: Due) -> Model:
-    """What the turn's tier stood for when the session began."""
+def model_of(session: Session, config: Config, due: Due, speaker: Speaker | None) -> Model:
+    """What the turn's tier stood for when the session began; a speaker that has one model speaks with that."""
     frozen = session.metadata["tiers"].get(due.tier) or {}
-    return config.model(due.tier, frozen.get("endpoint"), frozen.get("model"))
+    model = config.model(due.tier, frozen.get("endpoint"), frozen.get("model"))
+    own = getattr(speaker, "model", None)
+    return replace(model, name=own, price=None) if own else model
 
 
-def prepare(session: Session, config: Config, due: Due) -> Brief:
+def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None = None) -> Brief:
     """The brief of a turn, rendered and on disk."""
     shared, own = briefs.render(session, due)
     session.write_brief(due.id, shared + own)
-    return Brief(due.id, due.seat.name, shared, own, model_of(session, config, due), config.deadline)
+    model, openings = model_of(session, config, due, speaker), briefs.openings(due)
+    return Brief(due.id, due.seat.name, shared, own, model, config.deadline, due.step.reply, openings)
 
 
 def receipt(

@@ -354,7 +354,9 @@ def all_ids(root: Path) -> list[str]:
 def find(root: Path, word: str) -> Path:
     """The session of that id, or of an unmistakable part of it; `last` is the newest. Never a path elsewhere."""
     ids = all_ids(root)
-    if word in ("last", "latest") and ids:
+    if word in ("last", "latest"):
+        if not ids:
+            raise UsageError(f'there is no session in {root} yet; `council run "topic"` begins one')
         return root / ids[0]
     if not re.fullmatch(r"[0-9a-f-]{4,}", word):
         raise UsageError(f'"{word[:60]}" is no session id; `council list` shows them')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from council.scene import Scene, Turn
+from council.scene import Scene
 from council.text import listing
 
 AGREED = "agreed"
@@ -42,14 +42,10 @@ def standing(scene: Scene) -> Standing:
     blocking = {name: items for name, (_, items) in scene.last_words("blocking").items() if items}
     if not rounds:
         return Standing(INSUFFICIENT, "no round asked the members where they stand", {}, blocking, ())
-    now = {turn.seat.name: _stance(turn) for turn in rounds[0]}
-    before = {turn.seat.name: _stance(turn) for turn in rounds[1]} if len(rounds) > 1 else {}
+    now = {turn.seat.name: turn.answers.get("stance") for turn in rounds[0]}
+    before = {turn.seat.name: turn.answers.get("stance") for turn in rounds[1]} if len(rounds) > 1 else {}
     moved = tuple(name for name, stance in now.items() if stance and before.get(name) not in (None, stance))
     return Standing(*_outcome(now, blocking, moved, len(rounds)), now, blocking, moved)
-
-
-def _stance(turn: Turn) -> str | None:
-    return None if turn.absent else turn.answers.get("stance")
 
 
 def _outcome(

@@ -14,8 +14,9 @@ from council.errors import UsageError
 from council.invocation import MODES, seats
 from council.lint import Known, check
 from council.session import Session
+from council.speakers import embedded
 from council.speakers.choice import NAMES
-from council.text import did_you_mean
+from council.text import did_you_mean, one_line
 from council.workflow import Cast, Seat, Workflow, load
 
 LARGEST_TOPIC = 1_000_000
@@ -64,6 +65,8 @@ def begin(request: Request, settings: Config) -> Session:
         "attachments": [path.name for path in request.files],
         "council": __version__,
     }
+    if request.speaker == "local":
+        facts["model"] = embedded.place().gguf.stem
     if request.replay_of:
         facts["replay_of"] = request.replay_of
     attached = "".join(attachment(path, seed) for path in request.files)
@@ -108,7 +111,8 @@ def attachment(path: Path, seed: str) -> str:
         text = "\0"
     if "\0" in text or not text.strip():
         raise UsageError(f"--file {path}: it is empty or no text; attach a text file in UTF-8")
-    mark = f'said by="file {path.name.replace(chr(34), chr(39))}" key="{session.fence_key(seed, path.name, text)}"'
+    name = one_line(path.name).replace(chr(34), chr(39))
+    mark = f'said by="file {name}" key="{session.fence_key(seed, path.name, text)}"'
     return f"\n\n<{mark}>\n{text}\n</{mark}>"
 
 

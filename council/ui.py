@@ -146,8 +146,7 @@ class Watcher:
 
     def unsaved(self, due: Due, body: str) -> None:
         """A reply that was paid for and could not be stored is at least shown, wherever there is a stream left."""
-        text = f"--- the reply of {due.id}, which could not be stored ---\n{body}\n--- end of the reply ---\n"
-        self.screen.insist(text)
+        self.screen.insist(unsaved_text(due.id, body))
 
     async def animate(self) -> None:
         """The live line, until cancelled."""
@@ -165,6 +164,10 @@ class Watcher:
         usd = "cost unknown" if facts["usd"] is None else f"${facts['usd']:.4f}"
         parts = [names, f"{tokens:,} tokens", f"{time.monotonic() - self.began:.0f} s", usd, self.waiting]
         return " · ".join(part for part in parts if part)
+
+
+def unsaved_text(turn: str, body: str) -> str:
+    return f"--- the reply of {turn}, which could not be stored ---\n{body}\n--- end of the reply ---\n"
 
 
 def heading_of(session: Session, due: Due) -> str:

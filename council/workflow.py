@@ -216,6 +216,8 @@ class _Loader:
         groups = self.groups(self.need(keys, "seats", "a workflow", dict))
         first = (next(iter(groups)),)
         phases = self.need(keys, "phases", "a workflow", list)
+        if not phases:
+            raise self.bad("phases: there must be at least one")
         found = Workflow(
             name=self.name(self.need(keys, "name", "a workflow", str)),
             description=str(keys.get("description", "")),

@@ -234,6 +234,13 @@ def test_a_round_granted_on_top_of_a_single_one_is_a_round_of_its_own() -> None:
     assert plan(program, said | {due.id: Said("## Grant\n0")}).done
 
 
+def test_the_round_in_which_a_person_grants_another_is_not_the_last() -> None:
+    asked = "{name: ask, reply: {grant: 0-3}, until: {over: last_round}}"
+    program = load(f"---\nname: g\nseats: {{all: human}}\nphases: [{asked}]\n---", "g.md")
+    said = {"01-ask/human": Said("## Grant\n1")}
+    assert [due.id for due in plan(program, said).due] == ["01-ask-r02/human"]
+
+
 @pytest.mark.parametrize("seat", ["human", "member"])
 def test_only_a_person_can_grant_rounds(seat: str) -> None:
     program = load(f"---\nname: g\nseats: {{all: {seat}}}\nphases: [{{name: ask, reply: {{grant: 0-3}}}}]\n---", "g.md")
@@ -281,10 +288,12 @@ def programs(draw: st.DrawFn) -> Workflow:
     for number in range(draw(st.integers(1, 3))):
         steps = [draw(steps_of(f"p{number}-s{place}")) for place in range(draw(st.integers(1, 2)))]
         least = draw(st.integers(1, 2))
-        phase = {"name": f"p{number}", "rounds": [str(least), str(draw(st.integers(least, 3)))], "steps": steps}
+        rounds = [str(least), str(draw(st.integers(least, 3)))]
+        phase: dict[str, object] = {"name": f"p{number}", "rounds": rounds, "steps": steps}
         phase |= draw(st.fixed_dictionaries({}, optional={"when": st.sampled_from(RULES)}))
-        until = st.fixed_dictionaries({"over": st.sampled_from(RULES)})
-        phase |= draw(st.fixed_dictionaries({}, optional={"until": until}))
+        phase |= draw(
+            st.fixed_dictionaries({}, optional={"until": st.sampled_from([{"over": rule} for rule in RULES])})
+        )
         phases.append(phase)
     halt = draw(st.sampled_from([{}, {"enough": {"spent": {"calls": "9"}}}]))
     keys = {"name": "any", "seats": {"all": ["a", "b", "c"], "others": ["d", "e"]}, "halt": halt, "phases": phases}
@@ -292,18 +301,20 @@ def programs(draw: st.DrawFn) -> Workflow:
 
 
 def steps_of(name: str) -> st.SearchStrategy[dict[str, object]]:
-    reply = st.sets(st.sampled_from(sorted(KINDS))).map(
+    reply: st.SearchStrategy[object] = st.sets(st.sampled_from(sorted(KINDS))).map(
         lambda fields: {field: KINDS[field] for field in sorted(fields)}
     )
     cast = {"from": f"{name}.cast", "without": f"{name}.blocking"}
-    required = {
+    seats: list[object] = [["all"], ["others", "a"], ["human"], cast]
+    required: dict[str, st.SearchStrategy[object]] = {
         "name": st.just(name),
         "reply": reply,
         "order": st.sampled_from(ORDERS),
         "sees": st.lists(st.sampled_from(VIEWS), min_size=1, max_size=2),
-        "seats": st.sampled_from([["all"], ["others", "a"], ["human"], cast]),
+        "seats": st.sampled_from(seats),
     }
-    return st.fixed_dictionaries(required, optional={"when": st.sampled_from(RULES)})
+    optional: dict[str, st.SearchStrategy[object]] = {"when": st.sampled_from(RULES)}
+    return st.fixed_dictionaries(required, optional=optional)
 
 
 def as_yaml(value: object) -> str:

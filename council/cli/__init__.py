@@ -12,7 +12,7 @@ import click
 from council import __version__
 from council.cli import debate, hand, kit, sessions
 from council.cli.state import State, Stopped
-from council.errors import CouncilError, UsageError
+from council.errors import CouncilError, StorageError, UsageError
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -38,6 +38,7 @@ for command in (*debate.COMMANDS, *hand.COMMANDS, *sessions.COMMANDS, *kit.COMMA
 def main() -> int:
     """The exit code. It never shows a traceback unless it was asked to."""
     state = State()
+    _open_streams()
     for number in SIGNALS:
         signal.signal(number, _stop)
     try:
@@ -52,6 +53,13 @@ def main() -> int:
             raise
         code = told(state, CouncilError(f"{type(unexpected).__name__}: {unexpected} (`council --debug …` shows where)"))
     return finished(code)
+
+
+def _open_streams() -> None:
+    """Who starts us with a stream closed wants nothing from it; without this, the next file would take its place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "w" if number else "r"))
 
 
 def _stop(number: int, _: FrameType | None) -> None:
@@ -83,7 +91,10 @@ def finished(code: int) -> int:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):
+        except (OSError, ValueError) as failure:
+            if code == 0 and stream is sys.stdout and not isinstance(failure, BrokenPipeError):
+                print(f"council: the result could not be written: {failure}", file=sys.stderr)
+                code = StorageError.code
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     if code > 128:
         os._exit(code)  # a thread that still looks up a name must not hold up somebody who said stop

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from council.session import Session
     from council.start import Request
 
+LARGEST_INPUT = 16_000_000
 OUTPUT = [
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end, and nothing before."),
     click.option("-q", "--quiet", is_flag=True, help="No progress; only the debate."),
+    click.option("--no-input", is_flag=True, help="Ask nothing: go on as without a terminal."),
     click.option("--quorum", type=click.IntRange(1), metavar="N", help="Go on without a lost member while N are left."),
+    click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Pause before a call could pass it."),
+    click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Pause before more calls than this."),
     click.option("--from", "source", metavar="SESSION|FILE", help="With --speaker replay: whose words to speak again."),
 ]  # fmt: skip
 
@@ -49,7 +53,7 @@ def output_options(function: Any) -> Any:
 @click.option(
     "-f", "--file", "files", multiple=True, type=click.Path(path_type=Path), help="Attach a text file to the topic."
 )
-@click.option("--speaker", metavar="NAME", help="auto, anthropic, claude, assistant, human or replay.")
+@click.option("--speaker", metavar="NAME", help="auto, anthropic, claude, local, assistant, human or replay.")
 @output_options
 @click.pass_obj
 def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: Any) -> None:
@@ -62,7 +66,7 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     from council.speakers import choice
 
     settings = config.load()
-    text = sys.stdin.read() if topic == ("-",) else " ".join(topic)
+    text = typed() if topic == ("-",) else " ".join(topic)
     wanted = given["speaker"] or settings.speaker
     if source and wanted != "replay":
         raise UsageError("--from goes with --speaker replay")
@@ -72,7 +76,9 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     if isinstance(request, str):
         state.open(request)
     else:
-        state.session = begin(request, settings, choice.choose(wanted, settings), source)
+        name = choice.choose(wanted, settings)
+        provide(name, given)
+        state.session = begin(request, settings, name, source)
     carry_on(state, settings, source, given)
 
 
@@ -87,6 +93,14 @@ def recover(state: State, /, session: str, source: str | None, **given: Any) -> 
 
     state.open(session)
     carry_on(state, config.load(), source, given)
+
+
+def typed() -> str:
+    """The topic from standard input; of what is far too long no more is read than shows it."""
+    try:
+        return sys.stdin.buffer.read(LARGEST_INPUT).decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError("the topic on standard input is no UTF-8 text") from None
 
 
 def asked(text: str, given: dict[str, Any]) -> Request | str:
@@ -148,18 +162,53 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None) 
     from dataclasses import replace
 
     from council import files, session, start
+    from council.speakers import replay
 
     for folder in (settings.sessions, settings.archive):
         files.prove_writable(folder)
     if source and not Path(source).is_file():
-        return start.again(session.open_(session.find(settings.sessions, source)), settings)
+        spoken = session.open_(session.find(settings.sessions, source))
+        spoken.read_turns()
+        return start.again(spoken, settings)
+    if source:
+        replay.of_script(Path(source))  # for what it refuses, before anything is written
     replayed = Path(source).name if source else None
     return start.begin(replace(request, speaker=speaker, replay_of=replayed), settings)
 
 
+def provide(speaker: str, given: dict[str, Any]) -> None:
+    """Fetch the embedded model, where it is to speak and is not there. On a terminal that takes a yes."""
+    if speaker != "local":
+        return
+    from council.speakers import embedded
+    from council.speakers.choice import NOBODY
+    from council.speakers.human import at_a_terminal
+    from council.ui import Screen
+
+    here = embedded.place()
+    if here.complete:
+        return
+    if why := embedded.obstacle():
+        raise UsageError(why)
+    if not given["no_input"] and at_a_terminal() and not agreed(embedded.weight(here)):
+        raise UsageError(NOBODY)
+    say = Screen(quiet=given["quiet"] or given["as_json"]).say
+    say(f"fetching the embedded model ({embedded.weight(here)}, once) into {here.folder}")
+    embedded.fetch(embedded.source(), here, say)
+
+
+def agreed(weight: str) -> bool:
+    try:
+        return click.confirm(f"Fetch the embedded model ({weight}, once)?", default=True, err=True)
+    except click.Abort:  # the end of input is no yes
+        click.echo(err=True)
+        return False
+
+
 def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any]) -> None:
     """Run the session to its end, or to where it has to stop."""
-    from council.cli.execute import execute, voices
+    from council.cli.execute import Limits, execute, voices
+    from council.speakers import choice
     from council.ui import Screen
 
     session = state.session
@@ -167,8 +216,11 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     if source and Path(source).is_file():
         state.go_on = f"council recover {session.id} --from {shlex.quote(source)}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"])
-    speaking = voices(session, settings, given["speaker"], source)
-    result = execute(session, settings, speaking, screen, given["quorum"])
+    name = choice.choose(given["speaker"] or session.metadata["speaker"], settings)
+    provide(name, given)
+    speaking = voices(session, settings, name, source)
+    limits = Limits(given["quorum"], given["max_calls"], given["max_cost"])
+    result = execute(session, settings, speaking, screen, limits)
     if given["as_json"]:
         print_json(result)
 

@@ -6,6 +6,7 @@ import asyncio
 import signal
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from council.errors import CouncilError, UsageError
 from council.run import Runner
 from council.session import Session
 from council.speakers import choice, replay
+from council.speakers.budget import Budget
 from council.ui import Screen, Watcher
 
 PATIENCE = 1.0
@@ -38,8 +40,22 @@ def replayed(settings: Config, source: str) -> replay.ReplaySpeaker:
     return replay.of_session(other.said, other.receipts, f"session {other.id}")
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a person set for this run: None is no limit."""
+
+    quorum: int | None = None
+    calls: int | None = None
+    usd: float | None = None
+
+    def budget(self, session: Session) -> Budget:
+        """The limits hold for the session, whatever run a call was made in."""
+        so_far = publish.totals(session)
+        return Budget(self.calls, self.usd, so_far["calls"], sum(one.usd or 0.0 for one in session.receipts.values()))
+
+
 def execute(
-    session: Session, settings: Config, speaking: choice.Voices, screen: Screen, quorum: int | None
+    session: Session, settings: Config, speaking: choice.Voices, screen: Screen, limits: Limits
 ) -> dict[str, Any]:
     """Run the session to its end; what came of it. A pause is noted before it is raised."""
     files.prove_writable(settings.archive)
@@ -52,7 +68,7 @@ def execute(
         if session.said:
             screen.say(f"going on: {len(session.said)} turns are recorded already", "dim")
         watcher = Watcher(session, screen)
-        runner = Runner(session, speaking, settings, watcher, quorum)
+        runner = Runner(session, speaking, settings, watcher, limits.quorum, limits.budget(session))
         try:
             archived = _until_stopped(runner, speaking, watcher, settings.archive)
         except CouncilError as failure:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from council.cli.state import State, echo, print_json
-from council.errors import UsageError
+from council.errors import CouncilError, UsageError
 
 if TYPE_CHECKING:
     from council.plan import Plan
@@ -63,9 +65,10 @@ def record(state: State, session: str, turn: str, file: Path | None, model: str 
 
     settings, found = config.load(), state.open(session)
     body = "" if absent else reply_text(file)
-    with found.hold():
+    turn = turn.removesuffix(".md")
+    with shown_if_lost(found, turn, body if piped(file) else ""), found.hold():
         plan = found.plan()
-        due = due_turn(found, plan, turn.removesuffix(".md"))
+        due = due_turn(found, plan, turn)
         brief = run.prepare(found, settings, due)
         stop = "absent" if absent else "recorded"
         spoken = Spoken(body, model, stop, usd=None, absent=absent)
@@ -81,9 +84,26 @@ def record(state: State, session: str, turn: str, file: Path | None, model: str 
             echo(f"recorded {due.id}; due now: {', '.join(one.id for one in plan.due)}")
 
 
+@contextmanager
+def shown_if_lost(session: Session, turn: str, body: str) -> Iterator[None]:
+    """What came through a pipe exists nowhere else: where it could not be stored, it is at least shown."""
+    from council.ui import Screen, unsaved_text
+
+    try:
+        yield
+    except CouncilError:
+        if body and turn not in session.said:
+            Screen().insist(unsaved_text(turn, body))
+        raise
+
+
+def piped(file: Path | None) -> bool:
+    return file is None or str(file) == "-"
+
+
 def reply_text(file: Path | None) -> str:
     try:
-        data = sys.stdin.buffer.read() if file is None or str(file) == "-" else file.read_bytes()
+        data = sys.stdin.buffer.read() if file is None or piped(file) else file.read_bytes()
     except OSError as failure:
         raise UsageError(f"{file}: {failure.strerror}") from None
     try:

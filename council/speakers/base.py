@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from council.workflow import Reply
+
 
 @dataclass(frozen=True)
 class Endpoint:
@@ -43,7 +45,11 @@ class Model:
 
 @dataclass(frozen=True)
 class Brief:
-    """The prompt that a turn is given: `shared` is the same for every seat of a batch, `own` is this seat's."""
+    """The prompt that a turn is given: `shared` is the same for every seat of a batch, `own` is this seat's.
+
+    `reply` and `openings` are for a speaker that can hold its model to them: the answers that the prompt asks for, and
+    how the seat begins its sentences.
+    """
 
     turn: str
     seat: str
@@ -51,6 +57,8 @@ class Brief:
     own: str
     model: Model
     deadline: float = 300.0
+    reply: Reply = ()
+    openings: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

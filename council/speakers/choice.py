@@ -12,10 +12,11 @@ from council.speakers.human import HumanSpeaker, at_a_terminal
 from council.text import did_you_mean
 from council.workflow import Seat
 
-NAMES = ("anthropic", "claude", "assistant", "human", "replay")
+NAMES = ("anthropic", "claude", "local", "assistant", "human", "replay")
 NOBODY = """nobody can speak. Do one of these, then run it again:
   - set ANTHROPIC_API_KEY in the environment (or add an endpoint of your own to Config.md);
   - install the `claude` program and log in with it;
+  - add `--speaker local`: council fetches a small model (1.1 GB, once), fine for trying council, not for decisions;
   - add `--speaker assistant`, and record the replies by hand with `council next` and `council record`."""
 
 
@@ -27,11 +28,13 @@ def choose(wanted: str, config: Config, env: Mapping[str, str] = os.environ) -> 
         return wanted
     if has_key(config, env):
         return "anthropic"
-    from council.speakers import claude
+    from council.speakers import claude, embedded
 
     if claude.find() and claude.logged_in():
         return "claude"
-    raise Denied(NOBODY)
+    if why := embedded.obstacle():
+        raise Denied(f"{NOBODY}\n{why}")
+    return "local"
 
 
 def has_key(config: Config, env: Mapping[str, str] = os.environ) -> bool:
@@ -51,6 +54,10 @@ def make(name: str, config: Config) -> Speaker:
         from council.speakers.claude import ClaudeSpeaker
 
         return ClaudeSpeaker()
+    if name == "local":
+        from council.speakers.local import LocalSpeaker
+
+        return LocalSpeaker()
     if name == "human":
         return HumanSpeaker()
     raise UsageError(f'"{name}" is nobody that a program could ask')

@@ -15,9 +15,13 @@ T = TypeVar("T")
 
 @dataclass
 class Patience:
-    """`spent` are the seconds that this run has waited; members who wait at the same time wait the same seconds."""
+    """`spent` are the seconds that this run has waited; members who wait at the same time wait the same seconds.
+
+    Who has got one of the `slots` looks at the back-off once more: it may have begun while they stood in line.
+    """
 
     retry: Retry
+    slots: asyncio.Semaphore
     spent: float = 0.0
     open_at: float = 0.0
     denied: Denied | None = field(default=None)
@@ -26,15 +30,16 @@ class Patience:
         """The result, or CallFailed once the budget is used up. `tell` hears of every wait before it begins."""
         failures = 0
         while True:
-            await self._gate()
-            try:
-                return await attempt()
-            except Denied as denied:
-                self.denied = denied
-                raise
-            except CallFailed as failure:
-                failures += 1
-                tell(str(failure), self._back_off(failure, failures))
+            async with self.slots:
+                await self._gate()
+                try:
+                    return await attempt()
+                except Denied as denied:
+                    self.denied = denied
+                    raise
+                except CallFailed as failure:
+                    failures += 1
+                    tell(str(failure), self._back_off(failure, failures))
 
     async def _gate(self) -> None:
         """Wait until the shared back-off is over. Whoever was denied for good meanwhile ends the waiting of all."""

@@ -1,0 +1,77 @@
+"""The grammar of one reply, in llama.cpp's GBNF: what a small model may write, so that `reply` can read it. Pure.
+
+The program decides the structure (a seat's sentence openings, then a heading an answer), the model writes the clauses.
+Words are the unit, not characters: a sentence that runs into a limit then ends with a whole word.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from council.reply import heading
+from council.workflow import Kind, Reply
+
+NEW_LINE = "\n"
+# Letters of alphabets that put spaces between words. Others are left out: small models slip into them unasked.
+LETTERS = r"A-Za-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F\u0386-\u03CE\u0400-\u0481"
+# No mark of Markdown is part of a word, so nothing but the program's own headings can be read as one. An item begins
+# with no letter that `none`, `no risks` or `keine` begin with: as an item, they would say that there is none.
+RULES = rf"""
+word ::= plain | [0-9]{{1,6}} ("." [0-9]{{1,3}})? "%"?
+plain ::= [$€£]? run (['’/-] run){{0,3}}
+run ::= [0-9{LETTERS}]{{1,24}}
+gap ::= " " | ", " | "; "
+clause ::= word rest
+rest ::= (gap word){{4,30}} "."
+more ::= run? (['’/-] run){{0,3}}
+sentence ::= [A-Z] more rest
+sentences ::= sentence (" " sentence){{0,2}}
+item ::= "- " [A-JLMO-Z\u0386-\u03CE\u0400-\u0481] more rest
+items ::= item ("\n" item){{0,2}}
+code ::= "```" [a-z]{{0,12}} "\n" [!-_a-}}] line ("\n" line){{0,39}} "\n```"
+line ::= [ -_a-}}]{{0,120}}
+"""
+
+
+def gbnf(reply: Reply, openings: Iterable[str] = ()) -> str:
+    """The grammar of a reply to a step that asks for these answers, by a seat that begins its sentences so."""
+    answers = (f"{_literal(f'## {heading(name)}{NEW_LINE}')} {_value(kind)}" for name, kind in reply)
+    between = f" {_literal(NEW_LINE * 2)} "
+    return f"root ::= {between.join([*_prose(reply, openings), *answers])}{RULES}"
+
+
+def _prose(reply: Reply, openings: Iterable[str]) -> list[str]:
+    """What stands before the answers. Where some answer is text, a seat without openings says it all in there."""
+    begun = [_literal(f"{plain} ") + " clause" for plain in map(_plain, openings) if plain]
+    if not begun:
+        return [] if any(kind.type in ("text", "code") for _, kind in reply) else ["sentences"]
+    return [f" {_literal(' ')} ".join(begun)]
+
+
+def _plain(opening: str) -> str:
+    """An opening without what Markdown, or the reader of replies, would take for a heading or a quotation."""
+    return " ".join(re.sub(r"[^\w ,;'’()-]", "", opening).split()).strip("-")
+
+
+def _value(kind: Kind) -> str:
+    if kind.type == "choice":
+        return f"({' | '.join(map(_literal, kind.options))})"
+    if kind.type == "range":
+        return f"({' | '.join(_literal(f'{mark:g}') for mark in _marks(int(kind.low), int(kind.high)))})"
+    if kind.type == "list":
+        return "items" if kind.required else '("none" | items)'
+    return {"text": "sentences", "code": "code", "integer": '("0" | [1-9] [0-9]{0,5})'}[kind.type]
+
+
+def _marks(low: int, high: int) -> list[float]:
+    """Numbers of a range, a hundred or so at most; of one too narrow for whole numbers, tenths."""
+    if high - low == 1:
+        return [low + tenth / 10 for tenth in range(11)]
+    return sorted({*range(low, high, max(1, (high - low) // 100)), high})
+
+
+def _literal(text: str) -> str:
+    """JSON writes all that GBNF would take for a mark of its own as GBNF reads it."""
+    return json.dumps(text, ensure_ascii=False)

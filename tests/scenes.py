@@ -1,0 +1,34 @@
+"""Scenes made by hand, in a line each: who said what in which phase, step and round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from council.scene import Said, Scene, Turn
+from council.workflow import Seat
+
+MEMBERS = tuple(Seat(name, "members") for name in ("architect", "designer", "engineer", "researcher"))
+
+
+def turn(
+    seat: str | Seat, at: str = "challenges", round: int = 1, body: str = "", asked: str = "", **answers: Any
+) -> Turn:
+    """One seat's turn at `phase` or `phase/step`. `asked` names answers that it was asked for and did not give."""
+    phase, _, step = at.partition("/")
+    seat = seat if isinstance(seat, Seat) else Seat(seat, "members")
+    id = f"{phase}-{round}-{step or phase}/{seat.name}"
+    said = Said(body or f"{seat.name} at {at}, round {round}.", tokens=10, usd=0.5)
+    return Turn(id, phase, step or phase, round, seat, said, (*answers, *asked.split()), answers)
+
+
+def absent(seat: str, at: str = "challenges", round: int = 1, asked: str = "", why: str = "timeout") -> Turn:
+    made = turn(seat, at, round, asked=asked)
+    return Turn(made.id, made.phase, made.step, round, made.seat, Said("", absent=why), made.asked)
+
+
+def scene(*turns: Turn, options: Mapping[str, Any] | None = None, seed: str = "seed", **more: Any) -> Scene:
+    """What was said so far, at the place of the last turn unless told otherwise."""
+    last = turns[-1] if turns else None
+    place = {"phase": last.phase if last else "", "round": last.round if last else 0, "cap": 3}
+    return Scene(seed, options or {}, {"members": MEMBERS}, turns, **{**place, **more})

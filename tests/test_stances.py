@@ -1,0 +1,168 @@
+"""Where the council stands. Each of these was once called an agreement by some program, or nearly so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from council.plan import plan
+from council.reply import describe
+from council.scene import Said
+from council.stances import AGREED, AGREED_WITH_DISSENT, INSUFFICIENT, MOVING, STABLE, Standing, standing
+from council.workflow import Reply, load
+from tests.scenes import absent, scene, turn
+
+SEATS = "abcdef"
+DEBATE = """---
+name: three
+seats: {members: [a, b, c]}
+phases:
+  - {name: challenges, reply: {stance: agree | mixed | disagree, blocking: list}}
+  - {name: closing, reply: {stance: agree | mixed | disagree, blocking: list}}
+---"""
+
+
+def stand(*rounds: str, blocking: dict[str, tuple[str, ...]] | None = None) -> Standing:
+    """Rounds of stances by letter, a seat each: `a`gree `m`ixed `d`isagree `?` unreadable `-` absent."""
+    words = {"a": "agree", "m": "mixed", "d": "disagree"}
+    turns = []
+    for number, stances in enumerate(rounds, 1):
+        for seat, letter in zip(SEATS, stances, strict=False):
+            given: dict[str, Any] = {"stance": words[letter]} if letter in words else {}
+            if number == len(rounds) and seat in (blocking or {}):
+                given["blocking"] = (blocking or {})[seat]
+            asked = "stance blocking"
+            turns.append(
+                absent(seat, round=number, asked=asked)
+                if letter == "-"
+                else turn(seat, round=number, asked=asked, **given)
+            )
+    return standing(scene(*turns))
+
+
+@pytest.mark.parametrize(
+    ("rounds", "outcome", "converged"),
+    [
+        (["aaaa"], AGREED, True),
+        (["aa"], AGREED, True),
+        (["dddd", "aaaa"], AGREED, True),
+        (["aaad"], AGREED_WITH_DISSENT, False),
+        (["aaam"], AGREED_WITH_DISSENT, True),
+        (["aaa-"], AGREED_WITH_DISSENT, False),
+        (["aaa?"], AGREED_WITH_DISSENT, False),
+        (["aamm"], MOVING, False),  # one round cannot show whether anybody moves
+        (["aadd", "aadd"], STABLE, False),
+        (["ad", "ad"], STABLE, False),
+        (["dd", "dd"], STABLE, False),
+        (["mmmm", "mmmm"], STABLE, False),
+        (["ddmm", "dmmm"], MOVING, False),
+        (["ddmm", "damm"], MOVING, False),
+        (["dd--", "mm--"], INSUFFICIENT, False),
+        (["aa--"], INSUFFICIENT, False),  # half is no majority
+        (["a--"], INSUFFICIENT, False),
+        (["a"], INSUFFICIENT, False),  # nobody can agree alone
+        (["a-"], INSUFFICIENT, False),
+        (["----"], INSUFFICIENT, False),
+        (["????"], INSUFFICIENT, False),
+        (["aaa--"], AGREED_WITH_DISSENT, False),
+        (["aam--"], MOVING, False),  # three of five heard, two of five agree
+        (["aaaa", "----"], INSUFFICIENT, False),  # the stances of the round before are abandoned
+        (["mm-", "mmd"], STABLE, False),  # to be heard for the first time is no movement
+    ],
+)
+def test_outcome(rounds: list[str], outcome: str, converged: bool) -> None:
+    found = stand(*rounds)
+    assert (found.outcome, found.converged) == (outcome, converged), found.reason
+
+
+def test_nobody_was_asked() -> None:
+    found = standing(scene(turn("a", "positions", blocking=()), turn("b", "positions", blocking=("cost",))))
+    assert (found.outcome, found.stances, found.converged) == (INSUFFICIENT, {}, False)
+    assert found.blocking == {"b": ("cost",)}
+
+
+@pytest.mark.parametrize("stances", ["aaaa", "aaam"])
+def test_what_blocks_is_dissent(stances: str) -> None:
+    found = stand(stances, blocking={"a": ("cost", "risk")})
+    assert (found.outcome, found.converged) == (AGREED_WITH_DISSENT, False)
+    assert "2 blocking items" in found.reason
+
+
+def test_an_empty_list_blocks_nothing() -> None:
+    assert stand("aaaa", blocking={"a": ()}).converged
+
+
+def test_a_lost_member_stays_in_the_denominator() -> None:
+    found = stand("aaa-")
+    assert found.missing == ["d"]
+    assert found.reason == "3/4 agree, d was not heard"
+    assert stand("aad--").outcome == MOVING, "two of five are no majority, though they are two of the three heard"
+
+
+def test_two_members_frozen_in_opposite_positions_are_not_converged() -> None:
+    """Nothing changes any more: that is stable, and the opposite of agreement."""
+    found = stand("ad", "ad", "ad")
+    assert (found.outcome, found.converged, found.moved) == (STABLE, False, ())
+    assert found.reason == "1/2 agree, b disagrees; nobody moved in the last round"
+
+
+def test_an_abandoned_stance_of_an_earlier_round_is_not_counted() -> None:
+    found = stand("ddd", "aaa")
+    assert (found.outcome, found.moved) == (AGREED, ("a", "b", "c"))
+    assert stand("aaa", "add").stances == {"a": "agree", "b": "disagree", "c": "disagree"}
+
+
+def test_what_a_lost_member_called_blocking_still_blocks() -> None:
+    """Who falls silent has not taken anything back."""
+    asked = "stance blocking"
+    first = [turn("a", round=1, stance="agree", blocking=("cost",)), turn("b", round=1, stance="agree", blocking=())]
+    second = [absent("a", round=2, asked=asked), turn("b", round=2, stance="agree", blocking=())]
+    assert standing(scene(*first, *second)).blocking == {"a": ("cost",)}
+
+
+# The same through the planner: what stands in the files, not what a test calls an answer.
+
+
+def debated(said: Said) -> Standing:
+    """Where three members stand who all say the same, in both rounds, also when they are asked again."""
+    ids = [
+        f"{place}/{seat}{again}" for place in ("01-challenges", "02-closing") for seat in "abc" for again in ("", ".2")
+    ]
+    end = plan(load(DEBATE, "three.md"), dict.fromkeys(ids, said))
+    assert end.done
+    return standing(end.scene)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Said("", absent="Error: 429 rate limit"),
+        Said("Error: 429 rate limit"),
+        Said(""),
+        Said("I cannot say I agree yet."),
+        Said("## Stance\nI cannot say I agree yet.\n\n## Blocking\nnone"),
+        Said("## Stance\nagree, once the costs are known\n\n## Blocking\nnone"),
+        Said("## Stance\nagree / mixed / disagree\n\n## Blocking\nnone"),
+        Said("> ## Stance\n> agree\n>\n> ## Blocking\n> none"),
+        Said("## Stance\nagree\n\n## Stance\ndisagree\n\n## Blocking\nnone"),
+    ],
+)
+def test_three_who_say_the_same_nothing_have_not_agreed(said: Said) -> None:
+    found = debated(said)
+    assert (found.outcome, found.converged) == (INSUFFICIENT, False)
+    assert found.missing == ["a", "b", "c"]
+
+
+def test_a_placeholder_echoed_from_the_brief_is_no_vote() -> None:
+    form = describe(reply_of_closing())
+    assert debated(Said(form)).missing == ["a", "b", "c"]
+    assert debated(Said(f"Here it is.\n\n{form}", brief=f"Answer so:\n\n{form}")).missing == ["a", "b", "c"]
+
+
+def reply_of_closing() -> Reply:
+    return load(DEBATE, "three.md").phases[1].steps[0].reply
+
+
+def test_three_who_say_that_they_agree_have() -> None:
+    assert debated(Said("Yes.\n\n## Stance\nagree\n\n## Blocking\nnone")).outcome == AGREED
