@@ -51,6 +51,22 @@ def replace(path: Path, data: bytes, temp: Path | None = None) -> None:
     _put(path, data, temp)
 
 
+def claim(path: Path, data: bytes, temp: Path) -> bool:
+    """The file under that name, unless another's stands there: whoever links it first has the name."""
+    remove(temp)
+    try:
+        _fill(temp, data, os.O_EXCL)
+        with suppress(FileExistsError):
+            os.link(temp, path)
+        os.unlink(temp)
+        sync_folder(path.parent)
+    except OSError as failure:
+        with suppress(OSError):
+            os.unlink(temp)
+        raise storage_error(path, failure) from failure
+    return read(path) == data
+
+
 def _put(path: Path, data: bytes, temp: Path | None = None) -> None:
     temp = temp or path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}")
     try:

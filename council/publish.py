@@ -349,9 +349,10 @@ def archive(session: Session, plan: Plan, root: Path) -> Path:
     folder = root / f"{ended:%Y-%m}"
     files.make_folder(folder)
     path = folder / f"{ended:%Y-%m-%d-%H%M%S}_COUNCIL_{name}.md"
-    if path.exists() and files.read(path) != data:
+    temp = folder / f".{session.id}{files.TEMP}"
+    if not files.claim(path, data, temp):
         path = path.with_name(f"{path.stem}_{session.id[-8:]}.md")
-    files.replace(path, data, folder / f".{session.id}{files.TEMP}")
+        files.replace(path, data, temp)
     return path
 
 

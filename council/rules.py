@@ -279,11 +279,12 @@ def _first_choice(answer: Any) -> str | None:
 
 
 @rule
-def dissent_kept(scene: Scene) -> Verdict:
-    """The synthesis names everyone who still disagrees, and has every blocking item with its owner's name."""
-    if not scene.turns or scene.turns[-1].absent:
+def dissent_kept(scene: Scene, *, by: str = "synthesis") -> Verdict:
+    """The last turn of the step `by` names everyone who still disagrees, and has every blocking item with its owner."""
+    written = scene.named(by)
+    if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
-    lost = lost_dissent(scene, scene.turns[-1].body)
+    lost = lost_dissent(scene, written[-1].body)
     reason = f"{len(lost)} of the dissent left out" if lost else "all dissent is kept"
     return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
 

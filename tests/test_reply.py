@@ -296,6 +296,7 @@ FORMS = st.dictionaries(NAMES, answered(), min_size=1, max_size=5).filter(
 )
 
 
+@settings(deadline=None)
 @given(form=FORMS)
 def test_what_describe_prints_is_no_answer(form: dict[str, tuple[Kind, str, Any]]) -> None:
     reply = tuple((name, kind) for name, (kind, _, _) in form.items())
@@ -304,6 +305,7 @@ def test_what_describe_prints_is_no_answer(form: dict[str, tuple[Kind, str, Any]
     assert len(read(reply, describe(reply)).problems) == len(reply)
 
 
+@settings(deadline=None)
 @given(form=FORMS)
 def test_a_format_that_is_filled_in_is_read_back(form: dict[str, tuple[Kind, str, Any]]) -> None:
     reply = tuple((name, kind) for name, (kind, _, _) in form.items())
@@ -332,7 +334,7 @@ NOISE = [
 ]
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(body=st.text() | st.lists(st.sampled_from(NOISE)).map("".join), brief=st.text() | st.just(BRIEF))
 def test_nothing_that_is_said_raises(body: str, brief: str) -> None:
     answers = read(REPLY, body, brief)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from council import markdown
@@ -107,6 +107,7 @@ def test_yaml(text: str, value: Any) -> None:
     assert markdown.load_yaml(text, "x") == value
 
 
+@settings(deadline=None)
 @given(
     st.text()
     | st.lists(st.sampled_from(["a: ", "- ", "{", "}", "[", "]", "\n", " ", "x", "&a ", "*a", "!t "])).map("".join)

@@ -1,0 +1,46 @@
+"""Durable files, and what is said of whoever holds a session."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from council import files, holder
+from council.errors import StorageError
+
+
+def test_whoever_links_a_name_first_has_it(tmp_path: Path) -> None:
+    path, temp = tmp_path / "archived.md", tmp_path / f".mine{files.TEMP}"
+    assert files.claim(path, b"mine", temp)
+    assert files.claim(path, b"mine", temp), "the same again is no other's"
+    assert not files.claim(path, b"another's", temp)
+    assert path.read_bytes() == b"mine"
+    assert [found.name for found in tmp_path.iterdir()] == ["archived.md"]
+
+
+def test_what_a_killed_writer_left_is_no_obstacle(tmp_path: Path) -> None:
+    temp = tmp_path / f".mine{files.TEMP}"
+    temp.write_bytes(b"half")
+    assert files.claim(tmp_path / "archived.md", b"whole", temp)
+    assert not temp.exists()
+
+
+def test_a_file_is_created_once(tmp_path: Path) -> None:
+    files.create(tmp_path / "turn.md", b"first")
+    with pytest.raises(StorageError, match="never overwritten"):
+        files.create(tmp_path / "turn.md", b"second")
+    assert (tmp_path / "turn.md").read_bytes() == b"first"
+
+
+def test_the_note_of_the_dead_is_not_believed() -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    here = {"host": socket.gethostname(), "boot": holder.boot(), "since": "2026-01-01T00:00:00+00:00"}
+    assert holder.described({**here, "pid": dead.pid}) == "another runner"
+    assert holder.described({**here, "pid": os.getpid()}).startswith(f"pid {os.getpid()} on {socket.gethostname()}")
+    assert holder.described({**here, "host": "elsewhere", "pid": dead.pid}).startswith(f"pid {dead.pid} on elsewhere")
