@@ -65,6 +65,7 @@ def execute(
         if session.metadata["speaker"] != speaking.name:
             session.merge(speaker=speaking.name)
         screen.out(publish.announcement(session))
+        screen.say(f"speaker: {speaking.name}", "dim")
         if session.said:
             screen.say(f"going on: {len(session.said)} turns are recorded already", "dim")
         watcher = Watcher(session, screen)
