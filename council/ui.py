@@ -1,92 +1,38 @@
-"""What a person sees of a run: replies on stdout as they come, all else on stderr, and on a terminal one live line.
-
-Nothing a model wrote reaches a terminal with an escape sequence in it.
-"""
+"""What a person sees of a run: replies on stdout as they come, all else on stderr, and who speaks just now."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-import sys
 import time
 from collections.abc import Mapping
-from typing import TextIO
+from dataclasses import dataclass
 
-from council import publish
+from council import cells, publish
+from council.paint import SEATS
 from council.plan import Due, Note, Plan
 from council.receipts import Receipt
+from council.screen import Screen
 from council.session import Session
 from council.speakers.base import Model
-from council.text import harmless, listing, one_line
+from council.text import listing, one_line
 
-CLEAR = "\r\x1b[K"
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-STYLES = {"bold": "1", "dim": "2", "green": "32", "yellow": "33", "red": "31"}
+KEPT = 600  # characters of what a seat is saying: more than any row shows
+NARROW, SHORT = 56, 6  # below these a single line has to do
+NAMES = 24
 
 
-class Screen:
-    """Two streams and one live line. A stream that breaks is given up; the debate goes on without it."""
+@dataclass
+class Speech:
+    """What a seat is saying: its last words, how many characters there were, and what it waits for."""
 
-    def __init__(self, quiet: bool = False, silent_out: bool = False) -> None:
-        self.quiet = quiet
-        self.silent_out = silent_out
-        self.live = sys.stderr.isatty() and not quiet and os.environ.get("TERM") != "dumb"
-        self.colour = self.live and "NO_COLOR" not in os.environ
-        self.broken: set[int] = set()
-        self.line = ""
+    due: Due
+    words: str = ""
+    count: int = 0
+    waits: str = ""
 
-    def out(self, text: str = "") -> None:
-        """A result."""
-        if not self.silent_out:
-            self._above(sys.stdout, harmless(text))
-
-    def say(self, text: str, style: str = "") -> None:
-        """Anything else."""
-        if not self.quiet:
-            self._above(sys.stderr, self.styled(harmless(text), style))
-
-    def styled(self, text: str, style: str) -> str:
-        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
-
-    def insist(self, text: str) -> None:
-        """What must be seen even when nothing else is to be."""
-        self.wipe()
-        self._write(sys.stderr, harmless(text))
-
-    def draw(self, line: str) -> None:
-        """The live line; it stands below everything and is cut to the terminal's width."""
-        if self.live:
-            width = shutil.get_terminal_size().columns - 1
-            self.line = one_line(line, width)
-            self._write(sys.stderr, CLEAR + self.styled(self.line, "dim"))
-
-    def wipe(self) -> None:
-        if self.live and self.line:
-            self._write(sys.stderr, CLEAR)
-            self.line = ""
-
-    def _above(self, stream: TextIO, text: str) -> None:
-        line = self.line
-        self.wipe()
-        self._write(stream, text + "\n")
-        if line:
-            self.draw(line)
-
-    def _write(self, stream: TextIO, text: str) -> None:
-        if stream.fileno() in self.broken:
-            return
-        try:
-            stream.write(text.encode(stream.encoding or "utf-8", "replace").decode(stream.encoding or "utf-8"))
-            stream.flush()
-        except (OSError, ValueError):
-            self.broken.add(stream.fileno())
-            _to_nowhere(stream)
-
-
-def _to_nowhere(stream: TextIO) -> None:
-    """What is still buffered must not raise again when the program ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    def more(self, piece: str) -> None:
+        self.words, self.count, self.waits = (self.words + piece)[-KEPT:], self.count + len(piece), ""
 
 
 class Watcher:
@@ -95,46 +41,64 @@ class Watcher:
     def __init__(self, session: Session, screen: Screen) -> None:
         self.session = session
         self.screen = screen
-        self.began = time.monotonic()
-        self.speaking: dict[str, tuple[Due, int]] = {}
+        self.began = self.round_began = time.monotonic()
+        self.speaking: dict[str, Speech] = {}
         self.heading = ""
-        self.waiting = ""
+        self.heard: set[tuple[str, int]] = set()
 
     def due(self, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None:
-        self.speaking = {due.id: (due, 0) for due in batch}
+        self.speaking = {due.id: Speech(due) for due in batch}
         heading = heading_of(self.session, batch[0])
         if heading != self.heading:
-            self.heading = heading
+            self.heading, self.round_began = heading, time.monotonic()
             self.screen.out(f"### {heading}\n")
         names = sorted({model.name for model in models.values()})
         again = " (asked once more)" if any(due.first for due in batch) else ""
         who = f"{listing(due.seat.label for due in batch)} {'speaks' if len(batch) == 1 else 'speak'}"
-        self.screen.say(f"{who}{again}: {listing(names)}", "dim")
+        self.screen.say(f"{who}{again}: {listing(names)}" + "\n" * self.screen.live, "dim")
+        if self.typing():
+            self.screen.wipe()
+
+    def typing(self) -> bool:
+        """Whether a person is asked at this terminal, where nothing else may move the cursor."""
+        everybody = self.session.metadata["speaker"]
+        people = any(speech.due.of_a_person for speech in self.speaking.values()) and everybody != "replay"
+        return people or (everybody == "human" and bool(self.speaking))
 
     def words(self, due: Due, piece: str) -> None:
-        seat, count = self.speaking.get(due.id, (due, 0))
-        self.speaking[due.id] = (seat, count + len(piece))
-        self.waiting = ""
+        self.speaking.setdefault(due.id, Speech(due)).more(piece)
 
     def waits(self, due: Due, why: str, seconds: float) -> None:
-        self.waiting = f"waiting {seconds:.1f} s"
+        self.speaking[due.id] = Speech(due, waits=f"waiting {seconds:.1f} s")
         self.screen.say(f"{due.seat.label}: {why}; trying again in {seconds:.1f} s", "yellow")
 
     def spoke(self, due: Due, receipt: Receipt, body: str) -> None:
         self.speaking.pop(due.id, None)
+        self.heard.add((due.phase.name, due.round))
         icon = str(due.seat.attributes.get("icon") or "")
+        label = (icon + " " + due.seat.label).strip()
         said = body.strip() if not receipt.absent else f"*absent: {receipt.absent}*"
-        self.screen.out(f"**{(icon + ' ' + due.seat.label).strip()}:**\n{said}\n")
+        if paint := self.screen.paint:
+            below = f"\n{paint.rule()}\n" if due.phase.name == publish.SYNTHESIS else ""
+            self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply) + below)
+        else:
+            self.screen.out(f"**{label}:**\n{said}\n")
         if not publish.same_model(receipt.asked, receipt.answered):
             self.screen.say(f"{due.seat.label}: asked of {receipt.asked}, answered by {receipt.answered}", "yellow")
         if receipt.stop == "max_tokens":
             self.screen.say(f"{due.seat.label}: cut off, the model reached its limit of tokens", "yellow")
+
+    def colour(self, due: Due) -> str:
+        names = [seat.name for seat in self.session.workflow.members]
+        return SEATS[names.index(due.seat.name) % len(SEATS)] if due.seat.name in names else ""
 
     def lost(self, due: Due, why: str) -> None:
         self.speaking.pop(due.id, None)
         self.screen.say(f"{due.seat.label} is not heard: {why}", "red")
 
     def decided(self, plan: Plan, note: Note) -> None:
+        if note.kind == "round":
+            self.closed(plan, note)
         if text := publish.decision_text(plan, note):
             self.screen.out(text)
         if note.kind == "round" and note.phase != publish.SYNTHESIS:
@@ -144,26 +108,69 @@ class Watcher:
                 ):
                     self.screen.say(f"{turn.seat.label}: {told}", "yellow")
 
+    def closed(self, plan: Plan, note: Note) -> None:
+        """On a terminal, a round that was spoken in this run is seen to end."""
+        key = (note.phase, note.round)
+        if not self.screen.live or key not in self.heard or key not in publish.rounds(plan):
+            return
+        turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == key]
+        absent = sum(turn.absent is not None for turn in turns)
+        stances = [str(turn.answers["stance"]) for turn in turns if "stance" in turn.answers]
+        parts = [f"{len(turns) - absent} {'reply' if len(turns) - absent == 1 else 'replies'}"]
+        parts += [f"{absent} absent"] if absent else []
+        parts += [f"{stances.count(stance)} {stance}" for stance in dict.fromkeys(sorted(stances))]
+        parts.append(lasted(time.monotonic() - self.round_began))
+        self.screen.say(f"Round {publish.rounds(plan).index(key) + 1} closed: {' · '.join(parts)}\n", "dim")
+
     def unsaved(self, due: Due, body: str) -> None:
         """A reply that was paid for and could not be stored is at least shown, wherever there is a stream left."""
         self.screen.insist(unsaved_text(due.id, body))
 
     async def animate(self) -> None:
-        """The live line, until cancelled."""
+        """The live block, until cancelled."""
         frame = 0
         while self.screen.live:
-            self.screen.draw(f"{SPINNER[frame % len(SPINNER)]} {self.progress()}")
+            if not self.typing():
+                self.screen.draw(self.block(SPINNER[frame % len(SPINNER)]))
             frame += 1
             await asyncio.sleep(0.1)
 
+    def block(self, spinner: str) -> list[str]:
+        """A row for each seat that speaks and one for the facts; a single one where there is little room."""
+        columns, rows = self.screen.room()
+        speeches = list(self.speaking.values())
+        if columns < NARROW or rows < SHORT or not speeches:
+            names = ", ".join(speech.due.seat.name for speech in speeches) or "…"
+            return [self.screen.styled(cells.cut(f"{spinner} {self.progress()} · {names}", columns), "dim")]
+        shown = speeches[: rows - 1]
+        longest = min(max(cells.width(_label(speech)) for speech in shown), NAMES)
+        more = f" · {len(speeches) - len(shown)} more" if len(speeches) > len(shown) else ""
+        facts = self.screen.styled(cells.cut(f"  {self.progress()}{more}", columns), "dim")
+        return [*(self.row(speech, spinner, longest, columns) for speech in shown), facts]
+
+    def row(self, speech: Speech, spinner: str, longest: int, columns: int) -> str:
+        name = cells.pad(cells.cut(_label(speech), longest), longest)
+        said = one_line(speech.words, KEPT) or speech.waits or "…"
+        words = cells.tail(said, columns - longest - 4)
+        style = "yellow" if speech.waits else "dim"
+        screen = self.screen
+        return f"{spinner} {screen.styled(name, self.colour(speech.due))}  {screen.styled(words, style)}"
+
     def progress(self) -> str:
         facts = publish.totals(self.session)
-        pieces = sum(count for _, count in self.speaking.values())
-        names = ", ".join(due.seat.name for due, _ in self.speaking.values()) or "…"
+        pieces = sum(speech.count for speech in self.speaking.values())
         tokens = facts["input_tokens"] + facts["output_tokens"] + pieces // 4
         usd = "cost unknown" if facts["usd"] is None else f"${facts['usd']:.4f}"
-        parts = [names, f"{tokens:,} tokens", f"{time.monotonic() - self.began:.0f} s", usd, self.waiting]
-        return " · ".join(part for part in parts if part)
+        waits = next((speech.waits for speech in self.speaking.values() if speech.waits), "")
+        return " · ".join(filter(None, [f"{tokens:,} tokens", lasted(time.monotonic() - self.began), usd, waits]))
+
+
+def _label(speech: Speech) -> str:
+    return one_line(speech.due.seat.label, NAMES)
+
+
+def lasted(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds // 60:.0f} min {seconds % 60:02.0f} s"
 
 
 def unsaved_text(turn: str, body: str) -> str:

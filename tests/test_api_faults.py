@@ -635,7 +635,7 @@ def test_a_terminal_has_a_live_line_and_colours_unless_it_wants_none(env, live, 
     with FakeApi(Table(user, agreed(), {E: [DOWN]}, latency=0.3)) as api:
         configure(user, api)
         seen, out = on_a_terminal(user, env)
-    assert ("\r\x1b[K" in seen) is live
+    assert ("\x1b[J" in seen) is live
     assert (re.search(r"\x1b\[\d+m", seen) is not None) is colour
     assert "\x1b" not in out, "what is piped has no colours, wherever the progress goes"
     assert "trying again" in seen

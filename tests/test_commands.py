@@ -114,8 +114,8 @@ def test_list(finished):
     rows = ok(finished.council("list", "--json")).json
     assert sorted(row["session_id"] for row in rows) == sorted(folder.name for folder in finished.sessions)
     assert {row["topic"]: row["state"] for row in rows} == {"Shall we?": "complete", "And we?": "waiting"}
-    assert len(ok(finished.council("list")).out.splitlines()) == 2
-    assert len(ok(finished.council("list", "-n", "1")).out.splitlines()) == 1
+    assert len(ok(finished.council("list")).out.splitlines()) == 3, "a header, and a line each"
+    assert len(ok(finished.council("list", "-n", "1")).out.splitlines()) == 2
 
 
 def test_an_empty_list_says_how_to_begin(user):

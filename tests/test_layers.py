@@ -12,12 +12,12 @@ import council
 
 PACKAGE = Path(council.__file__).parent
 LAYERS = (
-    ("errors", "text", "markdown", "workflow", "scene"),
+    ("errors", "text", "cells", "markdown", "workflow", "scene"),
     ("hooks", "rules", "orders", "views", "stances"),
-    ("reply", "plan", "lint", "cost", "invocation"),
+    ("reply", "answers", "plan", "lint", "cost", "invocation"),
     ("files", "holder", "receipts", "session", "briefs", "config", "personas", "speakers"),
-    ("run", "publish", "verify", "archive", "review", "start"),
-    ("cli", "ui", "__main__"),
+    ("run", "publish", "page", "verify", "archive", "review", "start"),
+    ("cli", "ui", "screen", "paint", "__main__"),
 )
 LAYER = {module: number for number, modules in enumerate(LAYERS) for module in modules}
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

@@ -27,6 +27,10 @@ OUTPUT = [
     click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Pause before a call could pass it."),
     click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Pause before more calls than this."),
     click.option("--from", "source", metavar="SESSION|FILE", help="With --speaker replay: whose words to speak again."),
+    click.option(
+        "--pace", type=click.Choice(["real", "none"]), default="none", show_default=True,
+        help="With --speaker replay: let each seat take the seconds that it took, or none.",
+    ),
 ]  # fmt: skip
 
 
@@ -72,11 +76,13 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
         raise UsageError("--from goes with --speaker replay")
     if wanted == "replay" and not source:
         raise UsageError("--speaker replay needs --from, a session or a script")
+    paced(wanted, given)
     request = asked(text, given)
     if isinstance(request, str):
         state.open(request)
     else:
         name = choice.choose(wanted, settings)
+        choice.warm_up(name)
         provide(name, given)
         state.session = begin(request, settings, name, source)
     carry_on(state, settings, source, given)
@@ -93,6 +99,13 @@ def recover(state: State, /, session: str, source: str | None, **given: Any) -> 
 
     state.open(session)
     carry_on(state, config.load(), source, given)
+
+
+def paced(speaker: str, given: dict[str, Any]) -> bool:
+    """Whether a replay is to take its time."""
+    if given["pace"] == "real" and speaker != "replay":
+        raise UsageError("--pace real goes with --speaker replay")
+    return bool(given["pace"] == "real")
 
 
 def typed() -> str:
@@ -180,10 +193,10 @@ def provide(speaker: str, given: dict[str, Any]) -> None:
     """Fetch the embedded model, where it is to speak and is not there. On a terminal that takes a yes."""
     if speaker != "local":
         return
+    from council.screen import Screen
     from council.speakers import embedded
     from council.speakers.choice import NOBODY
     from council.speakers.human import at_a_terminal
-    from council.ui import Screen
 
     here = embedded.place()
     if here.complete:
@@ -208,8 +221,8 @@ def agreed(weight: str) -> bool:
 def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any]) -> None:
     """Run the session to its end, or to where it has to stop."""
     from council.cli.execute import Limits, execute, voices
+    from council.screen import Screen
     from council.speakers import choice
-    from council.ui import Screen
 
     session = state.session
     assert session is not None
@@ -218,7 +231,7 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"])
     name = choice.choose(given["speaker"] or session.metadata["speaker"], settings)
     provide(name, given)
-    speaking = voices(session, settings, name, source)
+    speaking = voices(session, settings, name, source, paced(name, given))
     limits = Limits(given["quorum"], given["max_calls"], given["max_cost"])
     result = execute(session, settings, speaking, screen, limits)
     if given["as_json"]:

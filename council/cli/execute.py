@@ -16,28 +16,32 @@ from council.cli.state import Stopped
 from council.config import Config
 from council.errors import CouncilError, UsageError
 from council.run import Runner
+from council.screen import Screen
 from council.session import Session
 from council.speakers import choice, replay
 from council.speakers.budget import Budget
-from council.ui import Screen, Watcher
+from council.ui import Watcher, lasted
 
 PATIENCE = 1.0
 
 
-def voices(session: Session, settings: Config, wanted: str | None, source: str | None) -> choice.Voices:
+def voices(
+    session: Session, settings: Config, wanted: str | None, source: str | None, paced: bool = False
+) -> choice.Voices:
     """Who speaks in this session: whom the command names, else whom the session began with."""
     name = choice.choose(wanted or session.metadata["speaker"], settings)
-    return choice.Voices(name, settings, lambda: replayed(settings, source or str(session.metadata.get("replay_of"))))
+    words_of = source or str(session.metadata.get("replay_of"))
+    return choice.Voices(name, settings, lambda: replayed(settings, words_of, paced))
 
 
-def replayed(settings: Config, source: str) -> replay.ReplaySpeaker:
+def replayed(settings: Config, source: str, paced: bool = False) -> replay.ReplaySpeaker:
     if Path(source).is_file():
-        return replay.of_script(Path(source))
+        return replay.of_script(Path(source), paced)
     if not sessions.ID.fullmatch(source):
         raise UsageError(f"the replay of {source} goes on only with --from and the path of that script")
     other = sessions.open_(sessions.find(settings.sessions, source))
     other.read_turns()
-    return replay.of_session(other.said, other.receipts, f"session {other.id}")
+    return replay.of_session(other.said, other.receipts, f"session {other.id}", paced)
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ def _told(session: Session, screen: Screen, archived: Path, seconds: float) -> d
     screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")
     usd = "unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
     tokens = f"{totals['input_tokens']:,} tokens in, {totals['output_tokens']:,} out"
-    screen.say(f"{totals['calls']} calls, {tokens}, cost {usd}, {seconds:.0f} s")
+    screen.say(f"{totals['calls']} calls, {tokens}, cost {usd}, {lasted(seconds)}")
     screen.say(f"session: {files.tilde(session.folder)}")
     screen.say(f"archive: {files.tilde(archived)}")
     return {

@@ -87,7 +87,8 @@ def record(state: State, session: str, turn: str, file: Path | None, model: str 
 @contextmanager
 def shown_if_lost(session: Session, turn: str, body: str) -> Iterator[None]:
     """What came through a pipe exists nowhere else: where it could not be stored, it is at least shown."""
-    from council.ui import Screen, unsaved_text
+    from council.screen import Screen
+    from council.ui import unsaved_text
 
     try:
         yield

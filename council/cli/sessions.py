@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,6 +43,7 @@ def status(state: State, session: str, as_json: bool) -> None:
 def list_(as_json: bool, most: int) -> None:
     """The sessions, newest first."""
     from council import config, session, verify
+    from council.cli import table
 
     root = config.load().sessions
     rows = [described(id, verify.status(root / id)) for id in session.all_ids(root)[:most]]
@@ -48,10 +52,8 @@ def list_(as_json: bool, most: int) -> None:
         return
     if not rows:
         click.echo('no sessions yet; `council run "topic"` begins one', err=True)
-    for row in rows:
-        usd = "?" if row["usd"] is None else f"${row['usd']:.2f}"
-        facts = f"{row['state']:<11}  {row['age']:>4}  {usd:>7}  {row['outcome'] or '-':<19}"
-        echo(f"{row['session_id']}  {facts}  {row['topic']}")
+    else:
+        table.show(rows)
 
 
 def described(id: str, found: Status) -> dict[str, Any]:
@@ -80,14 +82,37 @@ def age(id: str) -> str:
 
 @click.command()
 @click.argument("session", default="last")
+@click.option("--html", is_flag=True, help="One HTML page that stands for itself: it loads nothing.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it into this file.")
 @click.pass_obj
-def show(state: State, session: str) -> None:
-    """Print the transcript of SESSION as it stands."""
-    from council import publish
+def show(state: State, session: str, html: bool, output: Path | None) -> None:
+    """The transcript of SESSION as it stands; on a terminal, through $PAGER or less."""
+    from council import files, page, publish
 
     found = state.open(session)
     found.read_turns()
-    echo(publish.transcript(found, found.plan()))
+    make = page.page if html else publish.transcript
+    text = make(found, found.plan())
+    if output is not None:
+        output.write_bytes(files.encode(text))
+        click.echo(f"written: {output}", err=True)
+    elif sys.stdout.isatty() and not html:
+        paged(text)
+    else:
+        echo(text)
+
+
+def paged(text: str) -> None:
+    """The text through the reader's pager, which answers Ctrl-C itself."""
+    from council import screen
+    from council.paint import Paint
+
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        paint = Paint(screen.size(sys.stdout)[0], screen.coloured(sys.stdout))
+        click.echo_via_pager(paint.text(text).encode("utf-8", "replace").decode())
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @click.command()

@@ -77,8 +77,13 @@ FIRST_AID = {
 
 def echo(text: str) -> None:
     """A result. Much of what is printed was written by others, so nothing in it may command the terminal."""
+    put(harmless(text))
+
+
+def put(text: str) -> None:
+    """A result that is harmless already, and may have colours of ours."""
     encoding = sys.stdout.encoding or "utf-8"
-    print(harmless(text).encode(encoding, "backslashreplace").decode(encoding))
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def print_json(value: Any) -> None:

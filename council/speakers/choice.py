@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import threading
 from collections.abc import Callable, Mapping
 
 from council.config import Config
@@ -44,12 +46,18 @@ def has_key(config: Config, env: Mapping[str, str] = os.environ) -> bool:
     return all(one.key is None or env.get(one.key) or (name == "anthropic" and token) for name, one in used.items())
 
 
+def warm_up(name: str) -> None:
+    """Import what is heavy beside the work that comes before the first call. Whoever needs it sooner waits for it."""
+    if name == "anthropic":
+        threading.Thread(target=lambda: importlib.import_module("anthropic"), daemon=True).start()
+
+
 def make(name: str, config: Config) -> Speaker:
     """The speaker itself. What is heavy is imported by the speaker that needs it."""
     if name == "anthropic":
         from council.speakers.anthropic import AnthropicSpeaker
 
-        return AnthropicSpeaker(stall=config.stall)
+        return AnthropicSpeaker(config.stall, config.cache_from)
     if name == "claude":
         from council.speakers.claude import ClaudeSpeaker
 

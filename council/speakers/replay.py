@@ -1,8 +1,13 @@
-"""Replay: the words of another session, or of a scripted file, spoken again. Never presented as a debate of its own."""
+"""Replay: the words of another session, or of a scripted file, spoken again, at once or in the rhythm they had.
+
+Never presented as a debate of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from council import markdown
@@ -12,28 +17,50 @@ from council.scene import Said
 from council.speakers.base import Brief, Spoken, Usage
 
 ABSENT = "absent:"
+THOUGHT = 0.2  # the share of a turn's seconds that passes before its first word
+USUAL_RATE = 250.0  # characters a second, where no receipt tells how long it took
 
 
 class ReplaySpeaker:
     name = "replay"
 
-    def __init__(self, spoken: Mapping[str, Spoken], source: str) -> None:
+    def __init__(self, spoken: Mapping[str, Spoken], source: str, seconds: Mapping[str, float] | None = None) -> None:
+        """`seconds` are those that each turn is to take; without them none takes any."""
         self.spoken = spoken
         self.source = source
+        self.seconds = seconds or {}
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
         if brief.turn not in self.spoken:
             raise Denied(
                 f"{self.source} has no turn {brief.turn}; replay the same workflow with the same members and options"
             )
-        tell(self.spoken[brief.turn].body)
+        clock = asyncio.get_running_loop()
+        began = clock.time()
+        for moment, piece in rhythm(self.spoken[brief.turn].body, self.seconds.get(brief.turn, 0.0)):
+            if (left := began + moment - clock.time()) > 0:
+                await asyncio.sleep(left)
+            tell(piece)
         return self.spoken[brief.turn]
 
     async def close(self) -> None:
         pass
 
 
-def of_session(said: Mapping[str, Said], receipts: Mapping[str, Receipt], source: str) -> ReplaySpeaker:
+def rhythm(body: str, seconds: float) -> Iterator[tuple[float, str]]:
+    """The pieces of a turn, each with the second at which it comes: thought first, then word by word to the end."""
+    if not seconds:
+        yield 0.0, body
+        return
+    said = 0
+    for piece in re.findall(r"\s*\S+\s*\Z|\s*\S+|\s+", body) or [""]:
+        said += len(piece)
+        yield seconds * (THOUGHT + (1 - THOUGHT) * (said / len(body) if body else 1)), piece
+
+
+def of_session(
+    said: Mapping[str, Said], receipts: Mapping[str, Receipt], source: str, paced: bool = False
+) -> ReplaySpeaker:
     """A session's turns as they were spoken. They cost nothing now, so no tokens are counted."""
     return ReplaySpeaker(
         {
@@ -41,10 +68,11 @@ def of_session(said: Mapping[str, Said], receipts: Mapping[str, Receipt], source
             for turn, one in said.items()
         },
         source,
+        {turn: receipts[turn].seconds for turn in said} if paced else None,
     )
 
 
-def of_script(path: Path) -> ReplaySpeaker:
+def of_script(path: Path, paced: bool = False) -> ReplaySpeaker:
     """A YAML file of turn ids with their replies; `absent: why` is a seat that does not speak."""
     try:
         keys = markdown.load_yaml(path.read_text("utf-8"), str(path))
@@ -52,7 +80,8 @@ def of_script(path: Path) -> ReplaySpeaker:
         raise UsageError(f"{path}: cannot be read: {bad}") from None
     if not isinstance(keys, dict) or not all(isinstance(reply, str) for reply in keys.values()):
         raise UsageError(f"{path}: a script is a list of turns with their replies, as in 01-positions/architect: |")
-    return ReplaySpeaker({turn: _spoken(reply) for turn, reply in keys.items()}, path.name)
+    seconds = {turn: len(reply) / USUAL_RATE for turn, reply in keys.items()} if paced else None
+    return ReplaySpeaker({turn: _spoken(reply) for turn, reply in keys.items()}, path.name, seconds)
 
 
 def _spoken(reply: str) -> Spoken:

@@ -1,0 +1,126 @@
+"""A terminal for tests: what a person sees after all that was written, in a window of some columns.
+
+It knows what council may send (line ends, colours, cursor up, clearing) and refuses every other sequence.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from pathlib import Path
+
+from council import cells
+from tests.helpers import User
+
+PIECE = re.compile(r"\x1b\[(\d*(?:;\d+)*)([A-Za-z])|(\x1b.?.?)|(.)", re.S)
+
+
+class Terminal:
+    """`rows` holds the screen and everything that has scrolled out of it."""
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.rows: list[list[str]] = [[]]
+        self.row = self.column = 0
+        self.colours = 0
+
+    @property
+    def text(self) -> str:
+        return "\n".join("".join(row).rstrip() for row in self.rows).rstrip()
+
+    def write(self, text: str) -> None:
+        for found in PIECE.finditer(text):
+            argument, command, strange, char = found.groups()
+            assert strange is None, f"a sequence that no terminal should get: {strange!r}"
+            self.obey(command, argument) if command else self.put(char)
+
+    def obey(self, command: str, argument: str) -> None:
+        if command == "m":
+            self.colours += 1
+        elif command == "A":
+            assert int(argument or 1) <= self.row, "the cursor was moved above what council wrote"
+            self.row -= int(argument or 1)
+        elif command in "JK":
+            assert argument in ("", "0")
+            del self.rows[self.row][self.column :]
+            if command == "J":
+                del self.rows[self.row + 1 :]
+        else:
+            raise AssertionError(f"a sequence that no terminal should get: {argument}{command}")
+
+    def put(self, char: str) -> None:
+        if char == "\r":
+            self.column = 0
+        elif char == "\n":
+            self.down()
+            self.column = 0
+        elif char == cells.EMOJI_STYLE or cells.of(char) == 0:
+            pass  # it belongs to the sign before it
+        else:
+            self.show(char, cells.of(char))
+
+    def show(self, char: str, wide: int) -> None:
+        if self.column + wide > self.columns:
+            self.down()
+            self.column = 0
+        row = self.rows[self.row]
+        row += [" "] * (self.column - len(row))
+        row[self.column : self.column + wide] = [char, *[""] * (wide - 1)]
+        self.column += wide
+
+    def down(self) -> None:
+        self.row += 1
+        if self.row == len(self.rows):
+            self.rows.append([])
+
+
+class Shown:
+    """What a command wrote to a terminal, piece by piece, and how it ended."""
+
+    def __init__(self, user: User, words: tuple[str | Path, ...], columns: int, rows: int, **env: str) -> None:
+        self.columns = columns
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        stdout = env.pop("stdout", "terminal")
+        process = user.spawn(
+            *words,
+            stdin=theirs,
+            stdout=theirs if stdout == "terminal" else subprocess.PIPE,
+            stderr=theirs,
+            env={"TERM": "xterm", **env},
+        )
+        os.close(theirs)
+        self.raw = _all(ours)
+        os.close(ours)
+        self.out = process.communicate(timeout=60)[0] or b""
+        self.code = process.returncode
+
+    @property
+    def screen(self) -> Terminal:
+        """The screen at the end."""
+        terminal = Terminal(self.columns)
+        terminal.write(self.raw)
+        return terminal
+
+    def moments(self) -> list[str]:
+        """The screen each time that the live block is about to be drawn anew, and at the end."""
+        terminal, moments = Terminal(self.columns), []
+        for piece in re.split(r"(?=\r(?:\x1b\[\d+A)?(?:\x1b\[J|\x1b\[\d*m?|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]))", self.raw):
+            terminal.write(piece)
+            moments.append(terminal.text)
+        return moments
+
+
+def _all(terminal: int) -> str:
+    seen = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # nobody writes to it any more
+            return seen.decode()
+        seen += piece

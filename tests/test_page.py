@@ -1,0 +1,206 @@
+"""The page of a debate: whoever wrote something into it wrote text, it loads nothing, and it is made the same twice."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from council import page, session
+from tests.helpers import User, disputed, script, summary
+
+KEPT_OPEN = {"meta", "br"}
+TAGS = set(
+    "html head meta title style body main section article header footer h1 h2 h3 h4 h5 h6 p dl dt dd div span details "
+    "summary ul ol li pre code strong em br blockquote table thead tbody tr th td".split()
+)
+ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "dir", "start"}
+EVIL = [
+    "<script>alert(1)</script>",
+    "</style><script>alert(1)</script>",
+    "</title><img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)" x=\'',
+    "' onmouseover='alert(1)",
+    "<!-- --><base href='//evil.example'>",
+    "[a](javascript:alert(1)) ![b](https://evil.example/x.png) <https://evil.example>",
+    "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &#60;",
+    "**<b>** *<i>* `</code><script>` ***",
+    "# <img src=x>",
+    "- <iframe src=x>\n  <object data=x>",
+    "> <svg onload=alert(1)>",
+    "```</pre><script>\n</code></pre><script>alert(1)</script>\n```",
+    "| <td> | <a href=x> |",
+    "</article></main></body></html><link rel=stylesheet href=//evil.example>",
+]
+
+
+class Strict(HTMLParser):
+    """A parser that knows what council writes, and refuses everything else."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in TAGS, f"<{tag}> is no tag of ours"
+        assert {name for name, _ in attrs} <= ATTRIBUTES, f"<{tag}> has attributes that are not ours: {attrs}"
+        self.seen.add(tag)
+        if tag not in KEPT_OPEN:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes what is not open"
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data}")
+
+
+def parsed(text: str) -> Strict:
+    parser = Strict()
+    parser.feed(text)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+@pytest.fixture
+def user(tmp_path) -> User:
+    return User(tmp_path)
+
+
+def debate(user: User, words: dict[str, str], topic: str = "Shall we?", *more: str) -> str:
+    ended = user.council("run", topic, "--speaker", "replay", "--from", script(user, words), *more)
+    assert ended.code == 0, ended.err
+    ended = user.council("show", "--html")
+    assert ended.code == 0, ended.err
+    return ended.out
+
+
+# ---- nothing that was written is markup ----
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_whatever_was_written_stays_text(evil):
+    parser = parsed(page.markup(evil))
+    shown = re.sub(r"\W", "", "".join(parser.text))
+    assert re.sub(r"\W", "", evil) in shown, "no word is lost"
+    inside = parsed(f'<p class="{page.clean(evil)}">{page.clean(evil)}</p>')
+    assert "".join(inside.text) == evil
+
+
+def test_a_page_of_evil_words_is_ours_alone(user):
+    words = disputed()
+    for turn, evil in zip(words, EVIL, strict=False):
+        words[turn] = f"{evil}\n\n{words[turn]}"
+    words["02-challenges/designer"] = f"absent: {EVIL[1]}"
+    text = debate(user, words, f"Shall we {' '.join(EVIL)}?", "--quorum", "2")
+    parser = parsed(text)
+    assert parser.seen >= {"details", "blockquote", "pre", "article", "table"}
+    assert text.count("<style>") == text.count("</style>") == 1
+    assert not re.search(r"<[^>]*\b(?:src|href|on\w+|style|url)\s*=", text)
+    assert "@import" not in text
+    assert "url(" not in text
+
+
+def test_nothing_turns_the_reading_direction_of_what_follows():
+    for char in "\u202e\u202d\u2066\u2067\u2069":
+        assert char not in page.clean(f"a{char}b")
+        assert char not in page.markup(f"a{char}b")
+    assert page.clean("\x00\x1b[2Ja\x07\ud800") == "a?"
+    assert "שלום" in page.markup("שלום")
+
+
+def test_the_page_forbids_what_it_does_not_hold(user):
+    text = debate(user, disputed())
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+    (style,) = re.findall(r"<style>(.*)</style>", text, re.S)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert "prefers-color-scheme: dark" in style
+    assert "@media print" in style
+    assert 'name="viewport"' in text
+
+
+# ---- what it shows ----
+
+
+def test_the_page_of_a_debate(user):
+    words = disputed() | {"04-synthesis-r01/chair": summary(), "04-synthesis-r02/chair": summary()}
+    words["02-challenges/designer"] = "absent: on holiday"
+    text = debate(user, words, "Shall we?", "--quorum", "2")
+    shown = " ".join("".join(parsed(text).text).split())
+    for told in (
+        f"Session ID{user.session.name}", "Architect (Serena), Designer (Aditi)", "Degraded: absent: Designer (Aditi)",
+        "Replay ofscript.yaml (these words were spoken before", "Round 1: Positions", "Round 2: Challenges",
+        "Convergence check: still moving", "Round 3 needed: ", "Round 3: Closing", "absent: on holiday",
+        "Stance: disagree", "Blocking: The restore is untested.", "Council Synthesis", "Keep one database.",
+        "Dissent on record", "Receipts", "02-challenges/engineer", "cost $0.0000", "Outcome: ",
+    ):  # fmt: skip
+        assert told in shown, told
+    order = [shown.index(word) for word in ("Round 1:", "Round 2:", "Convergence check:", "Round 3:", "Receipts")]
+    assert order == sorted(order)
+
+
+def test_a_debate_that_is_not_over_says_so(user):
+    assert user.council("run", "Shall we?", "--speaker", "assistant").code == 8
+    text = user.council("show", "--html").out
+    assert "This debate is not finished: positions waits for Architect (Serena)" in "".join(parsed(text).text)
+
+
+def test_a_long_question_can_be_read_whole(user):
+    topic = "Shall we? " + "Because of this. " * 40
+    text = debate(user, disputed(), topic)
+    assert "The whole question" in text
+    assert html.unescape(text).count("Because of this.") >= 40
+
+
+def test_the_same_record_gives_the_same_bytes(user):
+    text = debate(user, disputed())
+    there = user.root / "page.html"
+    for _ in range(2):
+        assert user.council("show", "--html", "-o", there).code == 0
+        assert there.read_text() == text.removesuffix("\n")
+    moved = user.session.rename(user.session.with_name("20200101-000000-00000000"))
+    with pytest.raises(Exception, match="20200101"):
+        session.open_(moved)  # it is the record that tells the id
+
+
+def test_an_output_file_that_cannot_be_written(user):
+    debate(user, disputed())
+    ended = user.council("show", "--html", "-o", Path("missing") / "page.html")
+    assert ended.code == 6
+    assert "missing/page.html" in ended.err
+
+
+# ---- the little Markdown that is understood ----
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("One\ntwo\n\nthree", "<p>One<br>two</p>\n<p>three</p>"),
+        ("## Title ##", "<h4>Title</h4>"),
+        ("- a\n  more\n- b", "<ul><li>a<br>more</li><li>b</li></ul>"),
+        ("3. a\n4. b", '<ol start="3"><li>a</li><li>b</li></ol>'),
+        ("Text:\n- a", "<p>Text:</p>\n<ul><li>a</li></ul>"),
+        ("```py\nif a < b:\n    **c**\n```\nafter", "<pre><code>if a &lt; b:\n    **c**</code></pre>\n<p>after</p>"),
+        ("```\nnever closed", "<pre><code>never closed</code></pre>"),
+        ("> a\n> b", "<blockquote> a<br> b</blockquote>"),
+        ("**a** *b* `**c**` 2*3*4 *", "<p><strong>a</strong> <em>b</em> <code>**c**</code> 2*3*4 *</p>"),
+        ("**a *b** c*", "<p>**a *b** c*</p>"),
+        ("| a | b |\n|---|---|", "<pre>| a | b |\n|---|---|</pre>"),
+        ("", ""),
+    ],
+)
+def test_markup(text, made):
+    assert page.markup(text) == made

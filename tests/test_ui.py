@@ -1,0 +1,301 @@
+"""What a person sees: on terminals wide and narrow, with colours and without; and pipes get the Markdown itself."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+
+from council import cells, paint, screen, ui
+from council.answers import compact
+from council.cli import table
+from council.speakers.replay import THOUGHT, rhythm
+from council.text import harmless
+from council.workflow import Kind
+from tests.fakeapi import FakeApi
+from tests.helpers import Table, User, agreed, disputed, script
+from tests.terminal import Shown, Terminal
+
+KEY = "sk-ant-of-the-tests"
+EVIL = "Words \x1b[2J\x1b[3A\x1b]0;owned\x07 and \x1b[31mmore\x08\x9b5A of them"
+LONG = "A measurement comes first, and after it whatever it shows to be needed: an index, a cache, or nothing at all. "
+WIDE = "日本語の文章もここに混ざっています🚀と⚙️の絵文字" * 4
+
+
+@pytest.fixture
+def user(tmp_path) -> User:
+    return User(tmp_path, {"ANTHROPIC_API_KEY": KEY})
+
+
+def words() -> dict[str, str]:
+    found = disputed()
+    found["01-positions/architect"] = EVIL
+    found["01-positions/designer"] = LONG * 3
+    found["01-positions/engineer"] = f"- {WIDE}\n- {LONG}"
+    return found
+
+
+def debate(user: User, columns: int = 80, rows: int = 30, **env: str) -> Shown:
+    """A debate over HTTP, streamed slowly enough for the block to be drawn."""
+    with FakeApi(Table(user, words(), chunks=6, delay=0.05)) as api:
+        user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
+        return Shown(user, ("run", "Shall we?"), columns, rows, **env)
+
+
+def longest(text: str) -> int:
+    return max(map(cells.width, text.splitlines()))
+
+
+# ---- a whole debate ----
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 30), (40, 30), (120, 9)])
+def test_a_debate_on_a_terminal(columns, rows, user):
+    shown = debate(user, columns, rows)
+    assert shown.code == 0, shown.raw
+    text = shown.screen.text
+    assert not re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", text), "the block is gone in the end"
+    assert "── Round 1: Positions ──" in text
+    assert "━━ Council Synthesis ━━" in text
+    assert "Stance: disagree\nBlocking:\n- The restore is untested." in text
+    assert "Round 2 closed: 4 replies" in text
+    assert "Outcome: agreed with dissent" in text
+    assert f"/council-sessions/{user.session.name}archive:" in text.replace("\n", ""), "the paths are there"
+    assert " ".join(LONG.split()) in " ".join(text.split())
+    assert "Words and more5A of them" in text
+    assert "owned" not in shown.raw
+
+
+def test_the_block_shows_who_speaks_and_what(user):
+    moments = debate(user).moments()
+    blocks = [text for text in moments if re.search("^⠋|^[⠙⠹⠸⠼⠴⠦⠧⠇⠏]", text, re.M)]
+    several = [text for text in blocks if len(re.findall("^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] ", text, re.M)) == 4]
+    assert several, "four seats speak at once, each in a row"
+    assert any(re.search(r"^. Designer \(Aditi\) +….*\w", text, re.M) for text in several), "the last words are shown"
+    assert all(re.search(r"^  [\d,]+ tokens · \d+ s · \$\d", text, re.M) for text in several)
+    assert all(text.count("Round 1: Positions") <= 1 for text in moments), "the block is drawn over itself"
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(40, 30), (120, 9)])
+def test_where_there_is_little_room_one_row_has_to_do(columns, rows, user):
+    shown = debate(user, columns, rows)
+    assert not re.search(r"\x1b\[\d*A", shown.raw)
+    assert any(re.search("^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] [0-9,]+ tokens · [0-9]+ s · [$]0", text, re.M) for text in shown.moments())
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_no_line_is_longer_than_the_window(columns, user):
+    shown = debate(user, columns)
+    rows = [row for row in shown.raw.replace("\r\n", "\n").split("\n") if "~/memory" not in row]
+    drawn = [part for row in rows for part in re.split(r"\r|\x1b\[\d*[AJK]", row)]
+    assert max(map(cells.width, drawn)) < columns
+
+
+def test_without_colours(user):
+    shown = debate(user, NO_COLOR="1")
+    assert shown.screen.colours == 0
+    assert "**Stance:** disagree" in shown.screen.text
+    assert "── Round 1: Positions ──" in shown.screen.text
+    assert re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", shown.raw), "the block needs no colour"
+
+
+def test_a_dumb_terminal_gets_neither_colours_nor_a_block(user):
+    shown = debate(user, TERM="dumb")
+    assert shown.code == 0
+    assert "\x1b" not in shown.raw
+    assert not re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", shown.raw)
+    assert longest("\n".join(row for row in shown.screen.text.split("\n") if "closed" not in row)) <= 80
+
+
+def test_a_pipe_gets_the_words_themselves(user):
+    """The heading, then every reply as it was given, less what a terminal would obey."""
+    words = agreed() | {"01-positions/designer": LONG * 3}
+    shown = Shown(
+        user, ("run", "Shall we?", "--speaker", "replay", "--from", script(user, words)), 80, 30, stdout="pipe"
+    )
+    assert shown.code == 0
+    out = shown.out.decode()
+    names = {"architect": "🏛️ Architect (Serena)", "designer": "🎨 Designer (Aditi)"}
+    names |= {"engineer": "⚙️ Engineer (Marcus)", "researcher": "🔍 Researcher (Ava)"}
+    assert out.startswith("## Council Debate: Shall we?\n\n**Session ID:** ")
+    for title, phase in (("Round 1: Positions", "01-positions"), ("Round 2: Challenges", "02-challenges")):
+        said = "".join(f"**{name}:**\n{words[f'{phase}/{seat}'].strip()}\n\n" for seat, name in names.items())
+        assert f"### {title}\n\n{said}" in out
+    chair = words["04-synthesis-r01/chair"].strip()
+    assert f"### Council Synthesis\n\n**⚖️ Chair:**\n{chair}\n\n**Outcome:** agreed (4/4 agree)\n\n" in out
+    assert "\x1b" not in out
+
+
+# ---- rows ----
+
+
+def test_a_window_made_narrower_is_cleared_whole(monkeypatch):
+    """The terminal has wrapped what was drawn; the block still begins where it began."""
+    made = screen.Screen()
+    made.block = ["x" * 70, "y" * 30]
+    monkeypatch.setattr(screen, "size", lambda _: (100, 30))
+    assert made._home() == "\r\x1b[1A"
+    monkeypatch.setattr(screen, "size", lambda _: (40, 30))
+    assert made._home() == "\r\x1b[2A"
+    monkeypatch.setattr(screen, "size", lambda _: (20, 3))
+    assert made._home() == "\r\x1b[2A", "never above the window"
+
+
+@pytest.mark.parametrize("text", [WIDE, LONG, "e\u0301" * 60, "🏳️‍🌈" * 30, "\udcff" * 90, "👩‍👩‍👧" * 20])
+@pytest.mark.parametrize("most", [1, 7, 40])
+def test_cutting_by_columns(text, most):
+    for part in (cells.cut(text, most), cells.tail(text, most)):
+        assert 0 < cells.width(part) <= most
+
+
+@pytest.mark.parametrize(
+    ("char", "columns"), [("a", 1), ("日", 2), ("🚀", 2), ("\u0301", 0), ("\u200d", 0), ("·", 1), ("\udcff", 1)]
+)
+def test_columns(char, columns):
+    assert cells.of(char) == columns
+
+
+@pytest.mark.parametrize("width", [20, 40, 100])
+def test_wrapping_keeps_every_word(width):
+    text = f"{LONG}{WIDE} https://example.org/{'x' * 120} {LONG}"
+    lines = cells.wrap(text, width, "- ", "  ")
+    assert "".join(text.split()) == "".join("".join(lines).split())[1:]
+    assert all(cells.width(line) <= width for line in lines if "xxx" not in line)
+    assert any("/" + "x" * 120 in line for line in lines), "an address stays whole"
+
+
+# ---- Markdown on a terminal ----
+
+
+def test_code_and_tables_are_left_as_they_are():
+    text = f"```\n{'long ' * 40}\n## no heading\n```\n| {'a' * 200} |"
+    assert paint.Paint(40).text(text) == text
+
+
+def test_painted_text_says_what_the_plain_one_says():
+    text = f"## Points\n\n1. **Strong words** and {LONG}\n\n> quoted {LONG}\n"
+    plain = unicodedata.normalize("NFC", cells.STYLE.sub("", paint.Paint(50, colour=True).text(text)))
+    for word in text.replace("**", "").replace("#", "").split():
+        assert word in plain
+
+
+def test_no_text_can_smuggle_a_sequence():
+    for colour in (True, False):
+        terminal = Terminal(60)
+        terminal.write(
+            "above\r\n" + paint.Paint(60, colour).speech(EVIL, "cyan", f"{EVIL}\r\x1b[5A").replace("\n", "\r\n")
+        )
+        assert terminal.text.startswith("above\n")
+        assert "owned" not in terminal.text
+
+
+ANSWERS = (
+    ("stance", Kind("choice", options=("agree", "disagree"))),
+    ("blocking", Kind("list")),
+    ("path", Kind("text")),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Prose.\n\n## Stance\nagree\n\n## Blocking\nnone", "Prose.\n\n**Stance:** agree\n**Blocking:** none"),
+        ("## Stance\n\nagree\n\n## Blocking\n- one\n- two", "**Stance:** agree\n**Blocking:**\n- one\n- two"),
+        ("## Stance\nI do not know it yet", "**Stance:**\nI do not know it yet"),
+        ("## Stance\n## Blocking\nnone", "**Stance:**\n**Blocking:** none"),
+        ("## Path\nyes", "**Path:**\nyes"),
+        ("## Other\n\nagree", "## Other\n\nagree"),
+        ("## Stance", "**Stance:**"),
+    ],
+)
+def test_short_answers_in_a_line(text, shown):
+    assert compact(text, ANSWERS) == shown
+
+
+# ---- the rhythm of a replay ----
+
+
+@pytest.mark.parametrize("body", ["One two\n\nthree.  ", "", "   ", WIDE, "word"])
+@pytest.mark.parametrize("seconds", [0.0, 3.5])
+def test_the_rhythm_of_a_replay(body, seconds):
+    beats = list(rhythm(body, seconds))
+    moments = [moment for moment, _ in beats]
+    assert "".join(piece for _, piece in beats) == body
+    assert moments == sorted(moments)
+    assert moments[-1] == pytest.approx(seconds)
+    assert moments[0] >= seconds * THOUGHT
+    assert beats == list(rhythm(body, seconds))
+
+
+def test_a_replay_takes_the_seconds_of_the_receipts(user):
+    words = script(user, agreed())
+    assert user.council("run", "Shall we?", "--speaker", "replay", "--from", words, "--pace", "real").code == 0
+    spoken = {path.name: path.read_text() for path in user.session.glob("turns/01-positions/*.md")}
+    seconds = {name: float(re.search(r"^seconds: (.*)$", text, re.M)[1]) for name, text in spoken.items()}
+    assert all(0.1 < taken < 20 for taken in seconds.values()), seconds
+    first = user.session
+    assert user.council("run", "x", "--speaker", "replay", "--from", first.name, "--pace", "real").code == 0
+    (again,) = (folder for folder in user.sessions if folder != first)
+    for path in again.glob("turns/01-positions/*.md"):
+        taken = float(re.search(r"^seconds: (.*)$", path.read_text(), re.M)[1])
+        assert seconds[path.name] <= taken < seconds[path.name] + 20
+
+
+def test_only_a_replay_has_a_pace(user):
+    ended = user.council("run", "Shall we?", "--speaker", "assistant", "--pace", "real")
+    assert ended.code == 2
+    assert "--pace real goes with --speaker replay" in ended.err
+    assert not user.sessions
+
+
+# ---- show and list ----
+
+
+def test_show_on_a_terminal_goes_through_the_pager(user):
+    assert user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, words())).code == 0
+    pager = user.write("pager", '#!/bin/sh\necho "the pager"\ncat\n')
+    pager.chmod(0o755)
+    shown = Shown(user, ("show",), 60, 30, PAGER=str(pager))
+    text = shown.screen.text
+    assert text.startswith("the pager\n── Council Debate: Shall we? ─")
+    assert "sha256:" not in text.replace("| ", "")
+    assert "\x1b" not in shown.raw, "this pager did not say that it knows colours"
+    piped = Shown(user, ("show",), 60, 30, stdout="pipe", PAGER=str(pager))
+    assert piped.out.decode().rstrip() == harmless((user.session / "transcript.md").read_text()).rstrip()
+
+
+ROW = {
+    "session_id": "20261118-145118-d31870ac", "state": "complete", "why": "agreed", "age": "3h", "topic": WIDE,
+    "outcome": "stable disagreement", "turns": 13, "due": [], "usd": 0.1234,
+}  # fmt: skip
+BAD = ROW | {"state": "damaged", "why": "turns/x.md: it is not as council wrote it", "topic": "", "outcome": None}
+BAD |= {"usd": None}
+
+
+@pytest.mark.parametrize("columns", [80, 60, 120, 0])
+def test_the_table_of_sessions(columns):
+    header, *rows = table.lines([ROW, BAD], columns, colour=False)
+    assert header.split() == list(table.COLUMNS)
+    assert not columns or longest("\n".join([header, *rows])) < max(columns, 70)
+    assert rows[0].startswith(ROW["session_id"][-8:] if 0 < columns < table.ROOMY else ROW["session_id"])
+    assert "$0.12  stable disagreement  日本" in rows[0]
+    assert rows[1].split()[1:4] == ["damaged", "3h", "?"]
+    assert header.index("OUTCOME") == rows[0].index("stable")
+    assert columns or WIDE in rows[0]
+    assert [cells.STYLE.sub("", line) for line in table.lines([ROW, BAD], columns, colour=True)] == [header, *rows]
+
+
+def test_the_table_on_a_terminal_and_in_a_pipe(user):
+    assert user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed())).code == 0
+    shown = Shown(user, ("list",), 80, 30)
+    assert shown.screen.colours
+    assert [line.split()[0] for line in shown.screen.text.split("\n")] == ["SESSION", user.session.name[-8:]]
+    assert user.council("status", user.session.name[-8:]).code == 0, "the short id is taken for the long one"
+    piped = Shown(user, ("list",), 80, 30, stdout="pipe").out.decode()
+    assert [line.split()[0] for line in piped.splitlines()] == ["SESSION", user.session.name]
+    assert "\x1b" not in piped
+
+
+def test_lasting():
+    assert [ui.lasted(seconds) for seconds in (0.4, 99, 125)] == ["0 s", "99 s", "2 min 05 s"]
