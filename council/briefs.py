@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import jinja2
@@ -61,8 +62,12 @@ def prompts(workflow: str) -> set[str]:
     return own | {name for name in names if "/" not in name and not name.startswith("_")}
 
 
-def render(session: Session, due: Due) -> tuple[str, str]:
-    """The brief in two parts: what is the same for every seat of the batch, and what is this seat's own."""
+def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
+    """The brief in two parts: what is the same for every seat of the batch, and what is this seat's own.
+
+    The last cut of the template stands between them. The others mark the ends of prefixes that are worth caching; they
+    come as offsets into the first part.
+    """
     cut = session.key("cut", due.id)
     names = [f"{session.workflow.name}/{due.step.prompt}.md.j2", f"{due.step.prompt}.md.j2"]
     try:
@@ -71,8 +76,8 @@ def render(session: Session, due: Due) -> tuple[str, str]:
         raise UsageError(f'there is no template "{names[1]}" for the step {due.step.name}') from None
     except (jinja2.TemplateError, *BROKEN) as wrong:
         raise UsageError(f"the template {names[1]}: {wrong}") from None
-    shared, found, own = text.partition(cut)
-    return (shared, own) if found else ("", shared)
+    *pieces, own = text.split(cut)
+    return "".join(pieces), own, tuple(accumulate(map(len, pieces[:-1])))
 
 
 def _context(session: Session, due: Due) -> dict[str, Any]:

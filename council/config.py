@@ -17,7 +17,7 @@ from council.speakers.base import Endpoint, Model, Price
 from council.text import did_you_mean
 
 KEYS = (
-    "home", "speaker", "tiers", "endpoints", "prices", "deadline", "stall", "concurrency", "retry",
+    "home", "speaker", "tiers", "endpoints", "prices", "deadline", "stall", "concurrency", "retry", "cache_from",
 )  # fmt: skip
 TIER_KEYS = ("endpoint", "model", "max_tokens", "effort")
 ENDPOINT_KEYS = ("base_url", "key")
@@ -46,6 +46,7 @@ class Config:
     stall: float
     concurrency: int
     retry: Retry
+    cache_from: int
 
     @property
     def sessions(self) -> Path:
@@ -141,6 +142,7 @@ def _built(settings: dict[str, Any], where: str) -> Config:
         stall=_number(settings["stall"], f"{where}: stall"),
         concurrency=max(1, int(_number(settings["concurrency"], f"{where}: concurrency"))),
         retry=Retry(**{key: _number(settings["retry"][key], f"{where}: retry: {key}") for key in RETRY_KEYS}),
+        cache_from=int(_number(settings["cache_from"], f"{where}: cache_from")),
     )
 
 

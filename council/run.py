@@ -21,6 +21,7 @@ from council.receipts import Receipt, sha256
 from council.session import Session
 from council.speakers.base import Brief, Model, Speaker, Spoken
 from council.speakers.budget import Budget
+from council.speakers.cache import Start, Warmth
 from council.speakers.retry import Patience
 from council.workflow import Seat
 
@@ -43,6 +44,9 @@ class Events(Protocol):
     def unsaved(self, due: Due, body: str) -> None: ...
 
 
+PAYS = "anthropic"  # the speaker whose prompts cost less where the API has them in its cache
+
+
 @dataclass
 class Runner:
     """One run over one session that is held. `voice` says who speaks for a seat: None where a person has to."""
@@ -55,9 +59,11 @@ class Runner:
     budget: Budget = field(default_factory=Budget)
     told: int = 0
     patience: Patience = field(init=False)
+    warmth: Warmth = field(init=False)
 
     def __post_init__(self) -> None:
         self.patience = Patience(self.config.retry, asyncio.Semaphore(self.config.concurrency))
+        self.warmth = Warmth(self.config.cache_from)
 
     async def run(self, archive: Path) -> Path:
         """Until nothing is due any more; then what is derived is written and archived; the path of the archive."""
@@ -82,8 +88,12 @@ class Runner:
             ids = ", ".join(due.id for due in plan.due)
             raise Waiting(f"waiting for {ids}; `council next {self.session.id}` shows the briefs")
         self.events.due(batch, {due.id: brief.model for due, brief in prepared})
-        speaking = [self.turn(due, brief, speaker) for due, brief in prepared if (speaker := voices[due.id])]
-        tasks = [asyncio.create_task(turn) for turn in speaking]
+        speaking = [(due, brief, speaker) for due, brief in prepared if (speaker := voices[due.id])]
+        starts = self.warmth.starts(brief for _, brief, speaker in speaking if speaker.name == PAYS)
+        tasks = [
+            asyncio.create_task(self.turn(due, brief, speaker, starts.get(due.id) or Start()))
+            for due, brief, speaker in speaking
+        ]
         try:
             results = await asyncio.gather(*tasks, return_exceptions=True)
         except asyncio.CancelledError:
@@ -91,23 +101,35 @@ class Runner:
             raise
         self.settle(batch, results)
 
-    async def turn(self, due: Due, brief: Brief, speaker: Speaker) -> None:
+    async def turn(self, due: Due, brief: Brief, speaker: Speaker, start: Start) -> None:
         started, clock = datetime.now(UTC), time.monotonic()
 
         async def attempt() -> Spoken:
             nonlocal started, clock
             async with self.budget.call(speaker.name, brief):
                 started, clock = datetime.now(UTC), time.monotonic()
-                spoken = await speaker.speak(brief, lambda piece: self.events.words(due, piece))
+                spoken = await speaker.speak(brief, lambda piece: self.hear(due, brief, start, piece))
                 self.budget.paid(spoken.usd)
                 return spoken
 
-        spoken = await self.patience.call(attempt, lambda why, seconds: self.events.waits(due, why, seconds))
+        def waits(why: str, seconds: float) -> None:
+            start.begun.set()
+            self.events.waits(due, why, seconds)
+
+        async with start:
+            spoken = await self.patience.call(attempt, waits)
         self.record(
             due,
             receipt(self.session, due, brief.model, speaker.name, spoken, started, time.monotonic() - clock),
             spoken.body,
         )
+
+    def hear(self, due: Due, brief: Brief, start: Start, piece: str) -> None:
+        if not start.begun.is_set():
+            self.warmth.began(brief)
+            start.begun.set()
+        if piece:
+            self.events.words(due, piece)
 
     def record(self, due: Due, receipt: Receipt, body: str) -> None:
         try:
@@ -156,10 +178,10 @@ def model_of(session: Session, config: Config, due: Due, speaker: Speaker | None
 
 def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None = None) -> Brief:
     """The brief of a turn, rendered and on disk."""
-    shared, own = briefs.render(session, due)
+    shared, own, marks = briefs.render(session, due)
     session.write_brief(due.id, shared + own)
     model, openings = model_of(session, config, due, speaker), briefs.openings(due)
-    return Brief(due.id, due.seat.name, shared, own, model, config.deadline, due.step.reply, openings)
+    return Brief(due.id, due.seat.name, shared, own, model, config.deadline, due.step.reply, openings, marks)
 
 
 def receipt(

@@ -10,15 +10,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import hashlib
 import json
 import re
 import signal
 import socket
 import struct
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -131,10 +133,51 @@ class Rules:
         return Answer(fault="status", status=400, message="no rule matches this prompt")
 
 
+LOOKBACK = 20  # blocks before a breakpoint in which the API looks for an entry
+LEAST = 1024  # tokens: no shorter prefix is kept
+
+
+class Cache:
+    """Prompt caching: entries of a model, keyed by the blocks up to a breakpoint. None of them ever expires here."""
+
+    def __init__(self) -> None:
+        self.entries: set[tuple[str, str]] = set()
+
+    def read(self, request: Request) -> int:
+        """The length of the longest kept prefix: one that ends with a block, at a breakpoint or not far before one."""
+        blocks = prefixes(request)
+        near = (blocks[max(0, at - LOOKBACK) : at + 1] for at, (_, _, marked) in enumerate(blocks) if marked)
+        return max((size for found in near for key, size, _ in found if key in self.entries), default=0)
+
+    def usage(self, request: Request, answer: Answer) -> dict[str, int]:
+        read = self.read(request)
+        marked = [size for _, size, marked in prefixes(request) if marked and size >= LEAST * 4]
+        written = max([read, *marked]) - read
+        counted = {"cache_creation_input_tokens": written // 4, "cache_read_input_tokens": read // 4}
+        return {**usage(request, answer), **counted, "input_tokens": tokens(request.text[read + written :])}
+
+    def write(self, request: Request) -> None:
+        self.entries |= {key for key, size, marked in prefixes(request) if marked and size >= LEAST * 4}
+
+
+def prefixes(request: Request) -> list[tuple[tuple[str, str], int, bool]]:
+    """Every prefix of the prompt that ends with a block: its key, its length, and whether it is a breakpoint."""
+    found, text = [], ""
+    for message in request.body["messages"]:
+        content = message["content"]
+        for block in content if isinstance(content, list) else [{"text": content}]:
+            text += block["text"]
+            key = (request.body["model"], hashlib.sha256(text.encode()).hexdigest())
+            found.append((key, len(text), "cache_control" in block))
+    return found
+
+
 class FakeApi:
     """The server. As a context manager it runs on a thread of its own and is gone when the block ends."""
 
-    def __init__(self, responder: Responder | None = None, log: Path | None = None) -> None:
+    def __init__(self, responder: Responder | None = None, log: Path | None = None, cache: Cache | None = None) -> None:
+        self.cache = cache
+        self.times: list[tuple[str, str, float]] = []
         self.responder = responder or sequence(Answer())
         self.log = log
         self.port = 0
@@ -215,7 +258,7 @@ class FakeApi:
         with self._lock:
             self._requests.append(request)
             if self.log is not None:
-                line = json.dumps({**asdict(request), "text": request.text}) + "\n"
+                line = json.dumps({**asdict(request), "text": request.text, "at": time.time()}) + "\n"
                 with self.log.open("a", encoding="utf-8") as log:
                     log.write(line)
 
@@ -225,9 +268,15 @@ class FakeApi:
             send_json(writer, *small_talk(request))
             return True
         answer = self.responder(request)
+        self.times.append(("asked", request.text, time.monotonic()))
+        if self.cache is not None and answer.usage is None:
+            answer = replace(answer, usage=self.cache.usage(request, answer))  # looked up when it is asked
         await asyncio.sleep(answer.latency)
         if answer.fault in ("reset", "status", "html"):
             return send_early_fault(writer, answer)
+        if self.cache is not None:
+            self.cache.write(request)  # to be read from here on, for now the first byte goes out
+        self.times.append(("began", request.text, time.monotonic()))
         if request.body.get("stream"):
             return await send_stream(writer, request, answer)
         send_json(writer, 200, message(request, answer))
@@ -446,9 +495,10 @@ def main() -> None:
     parser.add_argument("--port-file", type=Path, required=True, help="gets the port, once the server listens")
     parser.add_argument("--replies", "--script", type=Path, help="JSON list of rules; without it the answer is: ok")
     parser.add_argument("--log", type=Path, help="gets one JSON line a request")
+    parser.add_argument("--cache", action="store_true", help="simulate prompt caching")
     options = parser.parse_args()
     rules = json.loads(options.replies.read_text(encoding="utf-8")) if options.replies else [{}]
-    asyncio.run(run(FakeApi(Rules(rules), options.log), options.port_file))
+    asyncio.run(run(FakeApi(Rules(rules), options.log, Cache() if options.cache else None), options.port_file))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from council.errors import CallFailed, Denied
 from council.speakers.base import Brief, Endpoint, Model, Spoken, Usage, cost
+from council.speakers.cache import breakpoints
 
 if TYPE_CHECKING:
     import anthropic
@@ -41,12 +42,15 @@ COUNTS = {
 
 
 class AnthropicSpeaker:
-    """Speaks through the SDK with one client an endpoint. `stall` is the longest silence, in seconds, that is borne."""
+    """Speaks through the SDK with one client an endpoint. `stall` is the longest silence, in seconds, that is borne;
+    `cache_from` how many tokens make the beginning of a prompt worth caching.
+    """
 
     name = "anthropic"
 
-    def __init__(self, stall: float = 60.0) -> None:
+    def __init__(self, stall: float = 60.0, cache_from: int = 2000) -> None:
         self.stall = stall
+        self.cache_from = cache_from
         self._clients: dict[Endpoint, anthropic.AsyncAnthropic] = {}
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
@@ -69,12 +73,13 @@ class AnthropicSpeaker:
         heard, secret = _Heard(), _secret(brief.model.endpoint)
         with _judging(brief.model, secret):
             client = self._client(brief.model.endpoint, secret)
-            stream: anthropic.AsyncStream[Any] = await client.messages.create(**_request(brief))
+            stream: anthropic.AsyncStream[Any] = await client.messages.create(**_request(brief, self.cache_from))
         async with stream:
             while not heard.over:
+                begun = heard.model is not None
                 with _judging(brief.model, secret, heard):
                     heard.take(await anext(stream, None))
-                if heard.piece:
+                if heard.piece or (heard.model is not None and not begun):
                     tell(heard.piece)
         return heard
 
@@ -100,9 +105,8 @@ def _new_client(endpoint: Endpoint, secret: _Secret, stall: float) -> anthropic.
     return client
 
 
-def _request(brief: Brief) -> dict[str, Any]:
-    model = brief.model
-    blocks = [{"type": "text", "text": _sendable(text)} for text in (brief.shared, brief.own) if text.strip()]
+def _request(brief: Brief, cache_from: int) -> dict[str, Any]:
+    model, blocks = brief.model, _blocks(brief, cache_from)
     effort = {} if model.effort is None else {"output_config": {"effort": model.effort}}
     return {
         "model": model.name,
@@ -111,6 +115,23 @@ def _request(brief: Brief) -> dict[str, Any]:
         "stream": True,
         **effort,
     }
+
+
+def _blocks(brief: Brief, cache_from: int) -> list[dict[str, Any]]:
+    """The brief's text, cut where it may be cached: the API finds an entry again only where a block ends.
+
+    The API takes no block of white space alone: such a piece goes with what follows it.
+    """
+    cached = breakpoints(brief, cache_from)
+    blocks: list[dict[str, Any]] = []
+    begin = 0
+    for end in (*(brief.marks if cached else ()), len(brief.shared), len(brief.text)):
+        piece = brief.text[begin:end]
+        if piece.strip():
+            keep = {"cache_control": {"type": "ephemeral"}} if end in cached else {}
+            blocks.append({"type": "text", "text": _sendable(piece), **keep})
+            begin = end
+    return blocks
 
 
 def _sendable(text: str) -> str:

@@ -47,6 +47,7 @@ class Model:
 class Brief:
     """The prompt that a turn is given: `shared` is the same for every seat of a batch, `own` is this seat's.
 
+    `marks` are the offsets into `shared` up to which later briefs may say the same: ends of prefixes worth caching.
     `reply` and `openings` are for a speaker that can hold its model to them: the answers that the prompt asks for, and
     how the seat begins its sentences.
     """
@@ -59,6 +60,7 @@ class Brief:
     deadline: float = 300.0
     reply: Reply = ()
     openings: tuple[str, ...] = ()
+    marks: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -93,7 +95,10 @@ class Speaker(Protocol):
     name: str
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
-        """Have the brief answered; `tell` is called with pieces of the text as they come, where they come in pieces."""
+        """Have the brief answered; `tell` is called with pieces of the text as they come, where they come in pieces.
+
+        An empty piece says that the answer has begun.
+        """
         ...
 
     async def close(self) -> None: ...

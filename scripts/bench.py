@@ -1,0 +1,377 @@
+"""Usage: scripts/bench [--repeats N] [NAME…]
+
+Measures council against floors of the same run, on a Messages API of our own in another process, and says which targets
+hold. Names: debate start commands many cache store; without any, all of them. Every figure is the median of the repeats
+with the smallest and the largest. It judges this machine's program, never a model or a network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+LATENCY = 0.2
+STREAM = 1.5
+CRITICAL = 4 * LATENCY  # three rounds of four and a synthesis
+PIECES = 15
+WORDS = "Keep one database until the load of a year is measured, because a second store is a second thing to repair. "
+REPLY = WORDS * 6 + "\n\n## Stance\nagree\n\n## Blocking\nnone\n"
+SYNTHESIS = "## Convergence\n- One database.\n\n## Remaining disagreements\nnone\n\n## Recommended path\nOne.\n"
+SAID = list(product(("initial", "responses", "closing"), ("Architect", "Designer", "Engineer", "Researcher")))
+TOPIC = "Should we keep one database? " + "The report says that it holds the load of a whole year. " * 357
+PROGRAM = "import sys; from council.cli import main; sys.exit(main())"
+BARE = """
+import anthropic
+anthropic.Anthropic(api_key="k", base_url={url!r}, max_retries=0).messages.create(
+    model="one", max_tokens=9, messages=[{{"role": "user", "content": "x"}}])
+"""
+ASYNC = """
+import asyncio, time, anthropic
+async def main():
+    client = anthropic.AsyncAnthropic(api_key="k", base_url={url!r}, max_retries=0)
+    began = time.perf_counter()
+    for number in ({calls}):
+        await asyncio.gather(*(client.messages.create(model="one", max_tokens=9, messages=[
+            {{"role": "user", "content": "x"}}]) for _ in range(number)))
+    print(time.perf_counter() - began)
+asyncio.run(main())
+"""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What was measured, one value a repeat. `target` is the most that the median may be; None is for a look alone."""
+
+    name: str
+    values: list[float]
+    target: float | None = None
+    unit: str = "x"
+
+    @property
+    def holds(self) -> bool:
+        return self.target is None or statistics.median(self.values) <= self.target
+
+    def __str__(self) -> str:
+        low, middle, high = min(self.values), statistics.median(self.values), max(self.values)
+        verdict = "" if self.target is None else f"<= {self.target:g} {'holds' if self.holds else 'MISSED'}"
+        return f"{self.name:<64} {middle:8.3f} {self.unit:<3} [{low:.3f} … {high:.3f}]  {verdict}"
+
+
+# ---- the stage ----
+
+
+@contextmanager
+def api(place: Path, latency: float = LATENCY, stream: float = 0.0, cache: bool = False) -> Iterator[str]:
+    """The fake API in a process of its own; its address."""
+    port, replies = place / f"port-{time.monotonic_ns()}", place / "replies.json"
+    pieces = PIECES if stream else 1
+    shape = {"latency": latency, "chunks": pieces, "delay": stream / pieces}
+    chair = {"match": "# Now: the council synthesis", "text": WORDS * 6 + "\n\n" + SYNTHESIS, **shape}
+    rules = [chair, *({"match": f"# Now: {now}.*as {seat}", "text": said(now, seat), **shape} for now, seat in SAID)]
+    replies.write_text(json.dumps([*rules, {"text": REPLY, **shape}]))
+    options = ["--port-file", str(port), "--replies", str(replies), "--log", str(place / "log"), *["--cache"] * cache]
+    with subprocess.Popen([sys.executable, "-m", "tests.fakeapi", *options], cwd=ROOT) as process:
+        try:
+            while not port.exists():
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{port.read_text()}"
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+def said(now: str, seat: str) -> str:
+    """No two replies are the same: what was said before is an echo, and no answer."""
+    return f"The {seat.lower()} says in the {now} round: {REPLY}"
+
+
+def environment(place: Path, url: str = "", settings: str = "") -> dict[str, str]:
+    own = place / "config" / "council"
+    own.mkdir(parents=True, exist_ok=True)
+    (own / "Config.md").write_text(f"---\nretry: {{first_wait: 1}}\n{settings}\n---\n")
+    found = {"HOME": str(place), "COUNCIL_HOME": str(place / "memory"), "XDG_CONFIG_HOME": str(place / "config")}
+    return {**found, "PATH": os.defpath, "LANG": "C.UTF-8", "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": url}
+
+
+def python(code: str, *words: str, env: dict[str, str] | None = None) -> str:
+    """A program in a fresh interpreter, as a user would start it; what it printed."""
+    path = {**(env or {"PATH": os.defpath}), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code, *words], env=path, cwd=ROOT, capture_output=True, check=False)
+    if done.returncode:
+        sys.exit(f"{words}: {done.stderr.decode()}")
+    return done.stdout.decode()
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def newest(place: Path) -> Path:
+    return max((place / "memory" / "STATE" / "council-sessions").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+
+
+def head(path: Path) -> dict[str, Any]:
+    lines = path.read_text().split("\n---\n")[0].splitlines()[1:]
+    return {key: json.loads(value) for key, _, value in (line.partition(": ") for line in lines)}
+
+
+def spoken(session: Path) -> list[dict[str, Any]]:
+    return [head(path) for path in sorted(session.rglob("turns/*/*.md"))]
+
+
+# ---- what is measured ----
+
+
+def debate(place: Path, repeats: int) -> Iterator[Figure]:
+    """From the first call to the last derived file, and beside it bare calls through the SDK in the same shape."""
+    walls, floors = [], []
+    with api(place) as url:
+        env = environment(place, url)
+        for _ in range(repeats):
+            walls.append(loop_seconds(place, env))
+            floors.append(float(python(ASYNC.format(url=url, calls="4, 4, 4, 1"))))
+            (place / "log").unlink()
+    yield Figure(
+        "a  debate of 4x3+1, every file fsynced / critical path 0.8 s", [wall / CRITICAL for wall in walls], 1.06
+    )
+    yield Figure("   the same calls through the bare SDK / critical path", [floor / CRITICAL for floor in floors])
+    yield Figure("   debate / the bare SDK's calls", [wall / floor for wall, floor in zip(walls, floors, strict=True)])
+
+
+def loop_seconds(place: Path, env: dict[str, str]) -> float:
+    """From the first call to the end of the last file: the loop, without the start of the program."""
+    python(PROGRAM, "run", "-q", "--speaker", "anthropic", "--rounds", "3", "Shall we?", env=env)
+    session = newest(place)
+    turns = spoken(session)
+    assert len(turns) == 13, f"{len(turns)} turns in place of 13"
+    return (session / "metadata.json").stat().st_mtime - arrived(place)
+
+
+def arrived(place: Path) -> float:
+    """When the first request since the last look was there; the log is put back to nothing."""
+    log = place / "log"
+    first = json.loads(log.read_text().partition("\n")[0])
+    log.unlink()
+    return float(first["at"])
+
+
+def start(place: Path, repeats: int) -> Iterator[Figure]:
+    """Until the first request is there; a request that is refused ends the program at once."""
+    ours, floors = [], []
+    with api(place, latency=0.0) as url:
+        env = environment(place, url)
+        for _ in range(repeats):
+            began = time.time()
+            python(PROGRAM, "run", "-q", "--speaker", "anthropic", "--rounds", "3", "Shall we?", env=env)
+            ours.append(arrived(place) - began)
+            began = time.time()
+            python(BARE.format(url=url))
+            floors.append(time.time() - began)
+            (place / "log").unlink()
+    ratios = [one / floor for one, floor in zip(ours, floors, strict=True)]
+    yield Figure("b  process start to the first call / import of the SDK + one call", ratios, 1.15)
+    yield Figure("   the same in seconds", ours, unit="s")
+
+
+def commands(place: Path, repeats: int) -> Iterator[Figure]:
+    env = environment(place)
+    script = place / "script.json"
+    script.write_text(json.dumps(replayed()))
+    python(PROGRAM, "run", "-q", "--speaker", "replay", "--from", str(script), "--rounds", "3", "Shall we?", env=env)
+    for words in (["--help"], ["list"], ["status"]):
+        added = []
+        for _ in range(repeats):
+            bare = seconds(partial(python, "pass"))
+            added.append(seconds(partial(python, PROGRAM, *words, env=env)) - bare)
+        yield Figure(f"c  council {words[0]} minus a bare interpreter", added, 0.25, "s")
+
+
+def replayed() -> dict[str, str]:
+    steps = {"initial": "01-positions", "responses": "02-challenges", "closing": "03-closing"}
+    words = {f"{steps[now]}/{seat.lower()}": said(now, seat) for now, seat in SAID}
+    return {**words, "04-synthesis-r01/chair": WORDS + "\n\n" + SYNTHESIS}
+
+
+def many(place: Path, repeats: int) -> Iterator[Figure]:
+    """A hundred debates in one process, with one speaker for all."""
+    walls, sizes = [], []
+    with api(place) as url:
+        env = environment(place, url)
+        for _ in range(repeats):
+            wall, size = python(MANY, env=env).split()
+            walls.append(float(wall) / CRITICAL)
+            sizes.append(float(size))
+        bare = [float(python(ASYNC.format(url=url, calls="400, 400, 400, 100"))) for _ in range(repeats)]
+    yield Figure("d  100 debates at once in one process / critical path", walls, 2.5)
+    yield Figure("   peak memory of it", sizes, 150, "MB")
+    yield Figure("   the same 1,300 calls through the bare SDK / critical path", [one / CRITICAL for one in bare])
+
+
+MANY = "import runpy; runpy.run_path('scripts/bench.py', run_name='many')"
+
+
+async def hundred() -> None:
+    """What `many` runs in a process of its own: prints the seconds and the peak memory in MB."""
+    from contextlib import ExitStack
+    from dataclasses import replace
+    from unittest.mock import Mock
+
+    from council import config, start
+    from council.run import Events, Runner
+    from council.speakers.anthropic import AnthropicSpeaker
+
+    settings = replace(config.load(), concurrency=1000)
+    speaker = AnthropicSpeaker()
+    sessions = [start.begin(start.Request("Shall we?", options={"three_rounds": True}), settings) for _ in range(100)]
+    with ExitStack() as held:
+        for session in sessions:
+            held.enter_context(session.hold())
+        runners = [Runner(one, lambda _: speaker, settings, Mock(spec=Events)) for one in sessions]
+        began = time.perf_counter()
+        await asyncio.gather(*(runner.run(settings.archive) for runner in runners))
+        wall = time.perf_counter() - began
+    await speaker.close()
+    print(wall, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def cache(place: Path, repeats: int) -> Iterator[Figure]:
+    """The API begins to answer after 200 ms and streams for 1.5 s, as real models do."""
+    topic = place / "topic.md"
+    topic.write_text(TOPIC)
+    for name, words in (("the default tiers, two models", []), ("one model", ["--tier-map", "haiku=sonnet"])):
+        tokens, money, walls = [], [], []
+        for _ in range(repeats):
+            cached, naive = (bill(place, least, words, topic) for least in (2000, 999_999_999))
+            tokens.append(cached[0] / naive[0])
+            money.append(cached[1] / naive[1])
+            walls.append(cached[2] / naive[2])
+        yield Figure(f"e  input tokens billed / no caching ({name})", tokens, 0.30)
+        yield Figure("   price of the input / no caching", money)
+        yield Figure("   wall time / everybody at once", walls, 1.10)
+
+
+PRICES = {"claude-sonnet-5-5": 2.0, "claude-haiku-5-5": 0.10}
+
+
+def bill(place: Path, least: int, words: list[str], topic: Path) -> tuple[float, float, float]:
+    """Weighted input tokens, their price, and the seconds of the loop."""
+    with api(place, stream=STREAM, cache=True) as url:
+        env = environment(place, url, f"cache_from: {least}")
+        python(
+            PROGRAM,
+            "run",
+            "-q",
+            "--speaker",
+            "anthropic",
+            "--rounds",
+            "3",
+            *words,
+            "Shall we?",
+            "--file",
+            str(topic),
+            env=env,
+        )
+        session = newest(place)
+    turns = spoken(session)
+    weighed = [turn["input"] + 1.25 * turn["cache_write"] + 0.1 * turn["cache_read"] for turn in turns]
+    price = sum(weight * PRICES[turn["asked"]] for weight, turn in zip(weighed, turns, strict=True))
+    return sum(weighed), price, (session / "metadata.json").stat().st_mtime - arrived(place)
+
+
+def store(place: Path, repeats: int) -> Iterator[Figure]:
+    """One turn into the record, and the same bytes by bare system calls."""
+    from council import config, run
+    from council import start as begin
+    from council.receipts import encode
+    from council.speakers.base import Spoken
+
+    os.environ.update(environment(place))
+    settings = config.load()
+    ours, floors = [], []
+    for _ in range(repeats):
+        session = begin.begin(begin.Request("Shall we?"), settings)
+        with session.hold():
+            for due in session.plan().due:
+                brief = run.prepare(session, settings, due)
+                receipt = run.receipt(session, due, brief.model, "human", Spoken(REPLY), now(), 0.0)
+                ours.append(1000 * seconds(partial(session.record, receipt, REPLY)))
+                bare = partial(bare_store, place / due.seat.name, encode(receipt, REPLY))
+                floors.append(1000 * seconds(bare))
+    yield Figure("f  a stored turn", ours, 2.0, "ms")
+    yield Figure("   the same bytes by bare write, fsync, rename, fsync", floors, unit="ms")
+    yield Figure("   stored turn / bare", [one / floor for one, floor in zip(ours, floors, strict=True)])
+
+
+def now() -> Any:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC)
+
+
+def bare_store(path: Path, data: bytes) -> None:
+    draft = path.with_suffix(".new")
+    for target, flags in ((draft, os.O_WRONLY | os.O_CREAT), (path.parent, os.O_RDONLY)):
+        descriptor = os.open(target, flags, 0o600)
+        if target is draft:
+            os.write(descriptor, data)
+        else:
+            draft.rename(path)
+        os.fsync(descriptor)
+        os.close(descriptor)
+
+
+ALL: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
+    "debate": debate,
+    "start": start,
+    "commands": commands,
+    "many": many,
+    "cache": cache,
+    "store": store,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(ALL):
+        parser.error(f"no such measurement: {', '.join(sorted(unknown))}; there are {', '.join(ALL)}")
+    missed = 0
+    print(f"{'what, with its floor':<64} {'median':>8}     [least … most]  target")
+    for name in options.names or ALL:
+        with tempfile.TemporaryDirectory(prefix="council-bench-") as place:
+            for figure in ALL[name](Path(place), options.repeats):
+                print(figure, flush=True)
+                missed += not figure.holds
+    print(f"\n{missed or 'no'} target{'' if missed == 1 else 's'} missed")
+    print("Latency: 200 ms to the first byte; `cache` streams for 1.5 s after that, the others answer in one piece.")
+    return int(missed > 0)
+
+
+if __name__ == "many":
+    asyncio.run(hundred())
+if __name__ == "__main__":
+    sys.exit(main())
