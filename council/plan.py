@@ -140,7 +140,8 @@ class _Walk:
             return Due(id, phase, step, round, seat, look(step.sees, seat, self.scene), self.scene)
         answers = reply.read(step.reply, first.body, first.brief) if not first.absent else reply.UNHEARD
         asked = tuple(name for name, _ in step.reply)
-        turn = Turn(id, phase.name, step.name, round, seat, first, asked, answers.found, answers.problems)
+        found, problems = answers.found, answers.problems
+        turn = Turn(id, phase.name, step.name, round, seat, first, asked, found, problems, prose=answers.prose)
         if not answers.problems:
             return turn
         again = f"{id}.2"
@@ -152,7 +153,8 @@ class _Walk:
         if second.absent:
             return turn
         answers = reply.read(step.reply, second.body, second.brief).after(answers)
-        return replace(turn, said=second, answers=answers.found, problems=answers.problems, first=first)
+        found, problems = answers.found, answers.problems
+        return replace(turn, said=second, answers=found, problems=problems, first=first, prose=answers.prose)
 
     def seats(self, step: Step) -> tuple[Seat, ...]:
         named = self.workflow.seats(name for name in step.seats if isinstance(name, str))

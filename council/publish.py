@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from council import files, reply
+from council import files
 from council.briefs import named
 from council.plan import Note, Plan
 from council.receipts import sha256
@@ -122,13 +122,8 @@ def length_remark(session: Session, turn: Turn) -> str:
     low, dash, high = str(session.workflow.options.get("words", "")).partition("-")
     if not dash or not low.isdigit() or not high.isdigit() or turn.phase == SYNTHESIS:
         return ""
-    words = len(WORD.findall(_prose(session, turn)))
+    words = len(WORD.findall(turn.prose))
     return "" if int(low) <= words <= int(high) else f"{words} words; {low}-{high} were asked for"
-
-
-def _prose(session: Session, turn: Turn) -> str:
-    step = next(step for phase, step in session.workflow.steps() if (phase.name, step.name) == (turn.phase, turn.step))
-    return reply.read(step.reply, turn.body, turn.said.brief).prose
 
 
 def same_model(asked: str | None, answered: str | None) -> bool:
@@ -207,7 +202,7 @@ def dissent_on_record(plan: Plan) -> str:
 
 def _dissent(turn: Turn, words: str) -> str:
     if words == DISAGREES:
-        return f"disagrees. In their own words: “{one_line(turn.body, 400)}”"
+        return f"disagrees. In their own words: “{one_line(turn.prose or turn.body, 400)}”"
     return f"blocking: “{one_line(words, 600)}”"
 
 

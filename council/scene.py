@@ -28,7 +28,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Turn:
-    """One seat having spoken, with its answers read. `asked` are the answers that its step asks for."""
+    """One seat having spoken, with its answers read. `asked` are those that its step asks for, `prose` the rest."""
 
     id: str
     phase: str
@@ -40,6 +40,7 @@ class Turn:
     answers: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     first: Said | None = None
+    prose: str = ""
 
     @property
     def moment(self) -> Moment:

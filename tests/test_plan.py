@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from council import config
 from council.lint import lint
 from council.plan import Due, Plan, plan
 from council.reply import describe
@@ -382,3 +383,16 @@ def assert_rounds(program: Workflow, end: Plan) -> None:
         over = [note.phase for note in end.notes if note.kind == "ended"]
         skipped = [note.phase for note in end.notes if note.kind == "skipped" and not note.step]
         assert sorted(over + skipped) == sorted(phases)
+
+
+def test_the_words_outside_of_the_answers_are_a_turns_prose() -> None:
+    """What is quoted of a member's dissent is what it argued, not the headings below it."""
+    debate = load(*config.workflow_text("debate"))
+    positions = {f"01-positions/{seat.name}": Said("I am against it.") for seat in debate.members}
+    body = "It will page us at night.\n\n## Stance\ndisagree\n\n## Blocking\nnone\n"
+    challenges = {f"02-challenges/{seat.name}": Said(body) for seat in debate.members}
+    turns = plan(debate, positions | challenges).scene.turns
+    assert {turn.prose for turn in turns} == {"I am against it.", "It will page us at night."}
+    again = {"02-challenges/engineer": Said("Hm."), "02-challenges/engineer.2": Said(body)}
+    (engineer,) = [turn for turn in plan(debate, positions | challenges | again).scene.turns if turn.first]
+    assert engineer.prose == "It will page us at night."
