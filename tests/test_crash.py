@@ -504,7 +504,7 @@ def numbers_for(found: Prepared, kind: str) -> list[int]:
     calls = list(enumerate(found.calls, 1))
     if kind == "half":
         return numbers_of(found, "write")
-    every = EVERY_SO_MANIETH.get(kind, 1) * (3 if found.case.name == "recover" else 1)
+    every = EVERY_SO_MANIETH.get(kind, 1)
     return [number for number, _ in calls if not (len(calls) - number) % every]
 
 
@@ -517,7 +517,7 @@ def numbers_of(found: Prepared, name: str) -> list[int]:
 
 # After one call is before the next; a disk that is full once, or broken from now on, differs little from the others.
 EVERY_SO_MANIETH = {"after": 4, "full once": 4, "broken": 4}
-LEAST = {"run": 200, "recover": 40, "archive": 20, "build": 20, "record": 15, "record the last": 30}
+LEAST = {"run": 200, "recover": 120, "archive": 20, "build": 20, "record": 15, "record the last": 30}
 
 
 @pytest.mark.parametrize(("case", "kind"), EVERY)
