@@ -56,7 +56,7 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
     return "interrupted", f"before {due}"
 
 
-def verify(folder: Path, archive: bool = True) -> Iterator[Damaged]:
+def verify(folder: Path) -> Iterator[Damaged]:
     """Everything that is wrong with a session, file by file. The record first: what is derived follows from it."""
     try:
         found = session.open_(folder)
@@ -70,7 +70,7 @@ def verify(folder: Path, archive: bool = True) -> Iterator[Damaged]:
     found.read_turns()
     plan = found.plan()
     yield from check_derived(found, plan)
-    if archive and plan.done:
+    if plan.done:
         yield from _archived(found, plan)
 
 
