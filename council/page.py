@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from council import publish, reply
+from council import cost, publish, reply
 from council.answers import compact
 from council.briefs import named
 from council.plan import Note, Plan
@@ -24,6 +24,8 @@ from council.workflow import Phase
 ITEM = re.compile(r"\s*(?:[-*+•]|(\d{1,3})[.)])\s+(.*)")
 HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.+?)\s*#*\s*")
 QUOTE = re.compile(r"\s{0,3}>\s?(.*)")
+PIPE = re.compile(r"(?<!\\)\|")
+RULE = re.compile(r":?-+:?")
 LANGUAGE = re.compile(r"[\w+#.-]*")
 CODE, STRONG, EMPHASIS = (
     re.compile(pattern)
@@ -33,6 +35,7 @@ CODE, STRONG, EMPHASIS = (
         r"(?<![\w*])\*([^*<>\s](?:[^*<>\n]*[^*<>\s])?)\*(?![\w*])",
     )
 )
+OURS = '<meta name="generator" content="council">'
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1d22; --soft: #5d6070; --paper: #fbfaf7; --card: #fff; --line: #dedbd2;
   --accent: #0b6b7d; --good: #1d6f3a; --bad: #a8262b; --warn: #8a5a00; --tint: #eef6f7; }
@@ -69,13 +72,18 @@ pre { background: var(--paper); border: 1px solid var(--line); border-radius: .4
   overflow-x: auto; overflow-wrap: normal; }
 blockquote { border-left: 3px solid var(--line); margin-left: 0; padding-left: .9rem; color: var(--soft); }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .8rem; width: 100%; overflow-wrap: normal; }
-th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; font-size: .875rem; margin: .6rem 0; overflow-wrap: normal; }
+th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+.receipts { font-size: .8rem; width: 100%; }
+.receipts th, .receipts td { white-space: nowrap; padding-right: .6rem; }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
 summary { cursor: pointer; color: var(--accent); }
 @media (max-width: 30rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
 @media print { body { background: none; font-size: 10.5pt; } main { max-width: none; padding: 0; }
-  article { border-radius: 0; } h2, h3, article header { break-after: avoid; } pre { white-space: pre-wrap; } }
+  article { border-radius: 0; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
+  pre, blockquote, tr { break-inside: avoid; } .scroll { overflow: visible; }
+  .receipts { font-size: 7.5pt; } .receipts th, .receipts td { white-space: normal; }
+  h2, h3, article header { break-after: avoid; } pre { white-space: pre-wrap; } }
 """
 
 
@@ -92,6 +100,7 @@ def page(session: Session, plan: Plan) -> str:
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
+{OURS}
 <title>{topic}</title>
 <style>{STYLE}</style>
 </head>
@@ -115,6 +124,8 @@ def heading(session: Session, plan: Plan) -> Iterator[str]:
     yield f'<h1 dir="auto">{clean(one_line(topic, 200))}</h1>'
     facts = publish.header(session).splitlines()[1:]
     pairs = [match.groups() for fact in facts if (match := re.fullmatch(r"\*\*([^*]+):\*\* (.*)", fact))]
+    if plan.done and (found := publish.convergence(plan)):
+        pairs.append(("Outcome", f"{found['outcome']} ({found['reason']})"))
     yield "<dl>" + "".join(f'<dt>{clean(name)}</dt><dd dir="auto">{clean(told)}</dd>' for name, told in pairs) + "</dl>"
     if " ".join(session.topic.split()) != one_line(topic, 200):
         yield f'<details><summary>The whole question</summary>\n<div dir="auto">{markup(session.topic)}</div></details>'
@@ -192,13 +203,16 @@ def ending(session: Session, plan: Plan) -> Iterator[str]:
     if not plan.done:
         due = ", ".join(due.seat.label for due in plan.due)
         told = f"This debate is not finished: {plan.due[0].phase.name} waits for {due}."
-        yield f'<div class="note"><p dir="auto">{clean(told)}</p></div>'
+        open_ = {turn for turn in session.said if turn.removesuffix(".2") not in {one.id for one in plan.scene.turns}}
+        kept = f" Spoken already, and shown once all have: {', '.join(sorted(open_))}." if open_ else ""
+        yield f'<div class="note"><p dir="auto">{clean(told + kept)}</p></div>'
 
 
 def receipts(session: Session) -> Iterator[str]:
-    names = ("turn", "speaker", "asked", "answered", "tokens in", "out", "usd", "seconds")
-    yield '<h2>Receipts</h2>\n<div class="scroll"><table>'
-    yield "<thead><tr>" + "".join(f"<th>{name}</th>" for name in names) + "</tr></thead>\n<tbody>"
+    names, numbers = ("turn", "speaker", "asked", "answered"), ("tokens in", "out", "usd", "seconds")
+    heads = [*(f"<th>{name}</th>" for name in names), *(f'<th class="number">{name}</th>' for name in numbers)]
+    yield '<h2>Receipts</h2>\n<div class="scroll"><table class="receipts">'
+    yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"
     for turn, one in sorted(session.receipts.items()):
         speaker = f"{one.speaker}, absent" if one.absent else one.speaker
         sent = one.input + one.cache_read + one.cache_write
@@ -209,9 +223,9 @@ def receipts(session: Session) -> Iterator[str]:
         )
     yield "</tbody></table></div>"
     totals = publish.totals(session)
-    usd = "unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
-    tokens = f"{totals['input_tokens']:,} tokens in, {totals['output_tokens']:,} out"
-    yield f"<footer><p>{totals['calls']} calls, {tokens}, cost {usd}</p></footer>"
+    cached = sum(one.cache_read for one in session.receipts.values())
+    taken = cost.Taken(totals["calls"], totals["input_tokens"], totals["output_tokens"], totals["usd"], cached)
+    yield f"<footer><p>{cost.told(taken)}</p></footer>"
 
 
 def row(told: Iterable[str], numbers: Iterable[str]) -> str:
@@ -275,7 +289,7 @@ def _block(kind: str, lines: list[str]) -> str:
     if kind == "p":
         return f"<p>{'<br>'.join(_inline(line.strip()) for line in lines)}</p>"
     if kind == "pre":
-        return f"<pre>{clean(chr(10).join(lines))}</pre>"
+        return _table(lines) or f"<pre>{clean(chr(10).join(lines))}</pre>"
     if kind == "blockquote":
         return f"<blockquote>{'<br>'.join(_inline(line.strip().removeprefix('>')) for line in lines)}</blockquote>"
     items: list[str] = []
@@ -287,6 +301,21 @@ def _block(kind: str, lines: list[str]) -> str:
     start = ITEM.fullmatch(lines[0])
     number = f' start="{int(start.group(1))}"' if start and start.group(1) else ""
     return f"<{kind}{number}>{''.join(f'<li>{item}</li>' for item in items)}</{kind}>"
+
+
+def _table(lines: list[str]) -> str:
+    """Rows of as many cells as the heading has; empty where the lines are no such table."""
+    rows = [[cell.strip() for cell in PIPE.split(line.strip().removeprefix("|").removesuffix("|"))] for line in lines]
+    if len(rows) < 3 or not all(map(RULE.fullmatch, rows[1])) or len({len(row) for row in rows}) > 1:
+        return ""
+    head, *body = [
+        "".join(f"<{tag}>{_inline(cell)}</{tag}>" for cell in row)
+        for tag, row in (("th", rows[0]), *(("td", row) for row in rows[2:]))
+    ]
+    return (
+        f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table></div>"
+    )
 
 
 def _inline(text: str) -> str:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+import termios
 from collections.abc import Sequence
 from typing import TextIO
 
 from council import cells
-from council.paint import Paint, styled
+from council.paint import WIDEST, Paint, styled
 from council.text import harmless
 
 USUAL = (80, 24)
@@ -35,16 +36,54 @@ def coloured(stream: TextIO) -> bool:
     return terminal(stream) and not os.environ.get("NO_COLOR")
 
 
+def in_front(stream: TextIO) -> bool:
+    """Whether the terminal is ours just now. In the background somebody else types there and reads the answers."""
+    try:
+        return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
+    except OSError:  # it is not the terminal that controls us: then nobody has put us in the background
+        return True
+
+
+class Hush:
+    """While a block is drawn, typed keys are not echoed into it. They wait in the terminal for whoever reads next."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.hushed = False
+
+    def on(self) -> None:
+        """Looked at anew each time: a shell that put us aside for a while may have changed it."""
+        self.hushed = self._echo(False) or self.hushed
+
+    def off(self) -> None:
+        if self.hushed:
+            self.hushed = not self._echo(True)
+
+    def _echo(self, wanted: bool) -> bool:
+        """Whether anything was changed. Who changes a terminal from the background is stopped, so nobody does."""
+        try:
+            now = termios.tcgetattr(self.stream)
+            if not in_front(self.stream) or bool(now[3] & termios.ECHO) is wanted:
+                return False
+            now[3] ^= termios.ECHO
+            termios.tcsetattr(self.stream, termios.TCSANOW, now)
+        except (termios.error, OSError, ValueError):
+            return False
+        return True
+
+
 class Screen:
     """Two streams and the live block. A stream that breaks is given up; the debate goes on without it."""
 
     def __init__(self, quiet: bool = False, silent_out: bool = False) -> None:
         self.quiet = quiet
         self.silent_out = silent_out
+        self.watched = sys.stderr.isatty() and not quiet
         self.live = terminal(sys.stderr) and not quiet
         self.colour = self.live and coloured(sys.stderr)
         self.broken: set[int] = set()
         self.block: list[str] = []
+        self.hush = Hush(sys.stderr)
 
     @property
     def paint(self) -> Paint | None:
@@ -66,8 +105,8 @@ class Screen:
         if self.quiet:
             return
         lines = harmless(text).split("\n")
-        if self.live:
-            most = size(sys.stderr)[0] - 1
+        if self.watched:
+            most = min(size(sys.stderr)[0] - 1, WIDEST)
             lines = [row for line in lines for row in cells.wrap(line, most)]
         self._above(sys.stderr, "\n".join(self.styled(line, *styles) for line in lines))
 
@@ -81,7 +120,10 @@ class Screen:
 
     def draw(self, lines: Sequence[str]) -> None:
         """The live block, in place of the one before. Each line is one row: whoever makes them cuts them to `room`."""
-        if self.live:
+        if self.live and not in_front(sys.stderr):
+            self.block = []  # whoever has the terminal now has written over it
+        elif self.live:
+            self.hush.on()
             self._write(sys.stderr, self._home() + "\x1b[K\n".join(lines) + "\x1b[J")
             self.block = list(lines)
 
@@ -91,6 +133,11 @@ class Screen:
         return columns - 1, max(rows // 2, 1)
 
     def wipe(self) -> None:
+        """No block any more, and keys are echoed again."""
+        self._clear()
+        self.hush.off()
+
+    def _clear(self) -> None:
         if self.live and self.block:
             self._write(sys.stderr, self._home() + "\x1b[J")
             self.block = []
@@ -104,7 +151,7 @@ class Screen:
 
     def _above(self, stream: TextIO, text: str) -> None:
         block = self.block
-        self.wipe()
+        self._clear()
         self._write(stream, text + "\n")
         if block:
             self.draw(block)

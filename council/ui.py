@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from council import cells, publish
+from council import cells, cost, publish
+from council.config import Config
+from council.errors import UsageError
 from council.paint import SEATS
 from council.plan import Due, Note, Plan
 from council.receipts import Receipt
@@ -20,19 +24,25 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 KEPT = 600  # characters of what a seat is saying: more than any row shows
 NARROW, SHORT = 56, 6  # below these a single line has to do
 NAMES = 24
+JOINER = "\u200d"  # at the end of what is said so far, it would draw the next row's first sign into this one
 
 
 @dataclass
 class Speech:
-    """What a seat is saying: its last words, how many characters there were, and what it waits for."""
+    """What a seat is saying: its last words, how many characters there were, and until when it waits."""
 
     due: Due
     words: str = ""
     count: int = 0
-    waits: str = ""
+    until: float = 0.0
 
     def more(self, piece: str) -> None:
-        self.words, self.count, self.waits = (self.words + piece)[-KEPT:], self.count + len(piece), ""
+        self.words, self.count, self.until = (self.words + piece)[-KEPT:], self.count + len(piece), 0.0
+
+    @property
+    def waits(self) -> str:
+        left = math.ceil(self.until - time.monotonic())
+        return f"waiting {lasted(left)}" if left > 0 else ""
 
 
 class Watcher:
@@ -55,7 +65,7 @@ class Watcher:
         names = sorted({model.name for model in models.values()})
         again = " (asked once more)" if any(due.first for due in batch) else ""
         who = f"{listing(due.seat.label for due in batch)} {'speaks' if len(batch) == 1 else 'speak'}"
-        self.screen.say(f"{who}{again}: {listing(names)}" + "\n" * self.screen.live, "dim")
+        self.screen.say(f"{who}{again}: {listing(names)}" + "\n" * self.screen.watched, "dim")
         if self.typing():
             self.screen.wipe()
 
@@ -69,7 +79,7 @@ class Watcher:
         self.speaking.setdefault(due.id, Speech(due)).more(piece)
 
     def waits(self, due: Due, why: str, seconds: float) -> None:
-        self.speaking[due.id] = Speech(due, waits=f"waiting {seconds:.1f} s")
+        self.speaking[due.id] = Speech(due, until=time.monotonic() + seconds)
         self.screen.say(f"{due.seat.label}: {why}; trying again in {seconds:.1f} s", "yellow")
 
     def spoke(self, due: Due, receipt: Receipt, body: str) -> None:
@@ -93,25 +103,29 @@ class Watcher:
         return SEATS[names.index(due.seat.name) % len(SEATS)] if due.seat.name in names else ""
 
     def lost(self, due: Due, why: str) -> None:
+        """Where the debate itself is seen, what follows says so: the absence in the seat's turn, or why it pauses."""
         self.speaking.pop(due.id, None)
-        self.screen.say(f"{due.seat.label} is not heard: {why}", "red")
+        if self.screen.paint is None:
+            self.screen.say(f"{due.seat.label} is not heard: {why}", "red")
 
     def decided(self, plan: Plan, note: Note) -> None:
         if note.kind == "round":
+            self.lengths(plan, note)
             self.closed(plan, note)
         if text := publish.decision_text(plan, note):
             self.screen.out(text)
-        if note.kind == "round" and note.phase != publish.SYNTHESIS:
-            for turn in plan.scene.turns:
-                if (turn.phase, turn.round) == (note.phase, note.round) and (
-                    told := publish.length_remark(self.session, turn)
-                ):
-                    self.screen.say(f"{turn.seat.label}: {told}", "yellow")
+
+    def lengths(self, plan: Plan, note: Note) -> None:
+        """Who did not keep to the length that the round asked for."""
+        turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (note.phase, note.round)]
+        for turn in turns if note.phase != publish.SYNTHESIS else ():
+            if turn.absent is None and (told := publish.length_remark(self.session, turn)):
+                self.screen.say(f"{turn.seat.label}: {told}", "yellow")
 
     def closed(self, plan: Plan, note: Note) -> None:
         """On a terminal, a round that was spoken in this run is seen to end."""
         key = (note.phase, note.round)
-        if not self.screen.live or key not in self.heard or key not in publish.rounds(plan):
+        if not self.screen.watched or key not in self.heard or key not in publish.rounds(plan):
             return
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == key]
         absent = sum(turn.absent is not None for turn in turns)
@@ -141,7 +155,9 @@ class Watcher:
         speeches = list(self.speaking.values())
         if columns < NARROW or rows < SHORT or not speeches:
             names = ", ".join(speech.due.seat.name for speech in speeches) or "…"
-            return [self.screen.styled(cells.cut(f"{spinner} {self.progress()} · {names}", columns), "dim")]
+            waits = next((speech.waits for speech in speeches if speech.waits), "")
+            told = " · ".join(filter(None, [self.progress(), waits, names]))
+            return [self.screen.styled(cells.cut(f"{spinner} {told}", columns), "dim")]
         shown = speeches[: rows - 1]
         longest = min(max(cells.width(_label(speech)) for speech in shown), NAMES)
         more = f" · {len(speeches) - len(shown)} more" if len(speeches) > len(shown) else ""
@@ -150,7 +166,7 @@ class Watcher:
 
     def row(self, speech: Speech, spinner: str, longest: int, columns: int) -> str:
         name = cells.pad(cells.cut(_label(speech), longest), longest)
-        said = one_line(speech.words, KEPT) or speech.waits or "…"
+        said = one_line(speech.words, KEPT).replace(JOINER, "") or speech.waits or "…"
         words = cells.tail(said, columns - longest - 4)
         style = "yellow" if speech.waits else "dim"
         screen = self.screen
@@ -161,8 +177,43 @@ class Watcher:
         pieces = sum(speech.count for speech in self.speaking.values())
         tokens = facts["input_tokens"] + facts["output_tokens"] + pieces // 4
         usd = "cost unknown" if facts["usd"] is None else f"${facts['usd']:.4f}"
-        waits = next((speech.waits for speech in self.speaking.values() if speech.waits), "")
-        return " · ".join(filter(None, [f"{tokens:,} tokens", lasted(time.monotonic() - self.began), usd, waits]))
+        return f"{tokens:,} tokens · {lasted(time.monotonic() - self.began)} · {usd}"
+
+
+def billed(session: Session, spent: cost.Taken, most: cost.Taken | None) -> dict[str, Any]:
+    """The same in JSON; the bound by the names that the totals have."""
+    bound = most and {"calls": most.calls, "input_tokens": most.input, "output_tokens": most.output, "usd": most.usd}
+    return {"totals": publish.totals(session), "cache_read_tokens": spent.cached, "bound": bound}
+
+
+PRICED = "anthropic"  # what other speakers send, and what they take for it, is not council's to bound
+
+
+def taken(session: Session) -> cost.Taken:
+    """What the session took so far; a person's turn is no call."""
+    called = [one for one in session.receipts.values() if one.speaker != "human"]
+    totals = publish.totals(session)
+    cached = sum(one.cache_read for one in called)
+    return cost.Taken(len(called), totals["input_tokens"], totals["output_tokens"], totals["usd"], cached)
+
+
+def bounded(session: Session, settings: Config) -> cost.Taken | None:
+    """What `council cost` would have said of this very session beforehand; None where others than the API spoke."""
+    speakers = {one.speaker for one in session.receipts.values()} - {"human"}
+    if speakers != {PRICED}:
+        return None
+    workflow, frozen = session.workflow, session.metadata["tiers"]
+    used = {step.tier for _, step in workflow.steps()}
+    used |= {str(seat.attributes["tier"]) for seat in workflow.all_seats() if seat.attributes.get("tier")}
+    try:
+        models = {
+            tier: settings.model(tier, frozen.get(tier, {}).get("endpoint"), frozen.get(tier, {}).get("model"))
+            for tier in used
+        }
+    except UsageError:  # an endpoint that the configuration has no more
+        return None
+    rates = {tier: cost.Rates.of(model) for tier, model in models.items()}
+    return cost.at_most(cost.bounds(workflow, session.topic, rates))
 
 
 def _label(speech: Speech) -> str:

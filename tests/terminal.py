@@ -5,17 +5,21 @@ It knows what council may send (line ends, colours, cursor up, clearing) and ref
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
 import re
+import select
+import signal
 import struct
 import subprocess
+import sys
 import termios
 from pathlib import Path
 
 from council import cells
-from tests.helpers import User
+from tests.helpers import CODE, PATIENCE, PROGRAM, User
 
 PIECE = re.compile(r"\x1b\[(\d*(?:;\d+)*)([A-Za-z])|(\x1b.?.?)|(.)", re.S)
 
@@ -114,6 +118,50 @@ class Shown:
             terminal.write(piece)
             moments.append(terminal.text)
         return moments
+
+
+class Shell:
+    """A shell on a terminal of its own, in which somebody types. It edits no lines: the terminal echoes them."""
+
+    def __init__(self, user: User, columns: int = 80, rows: int = 30, **env: str) -> None:
+        self.ours, self.theirs = pty.openpty()
+        fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        program = user.write("council", f"#!/bin/sh\nexec {sys.executable} -c '{PROGRAM}' \"$@\"\n")
+        program.chmod(0o755)
+        own = {**user.environment, "PYTHONPATH": str(CODE), "TERM": "xterm", "PS1": "ready> ", **env}
+        begin = 'exec sh -i <"$0" >"$0" 2>&1'  # who leads a session and opens a terminal is controlled by it
+        command = ["sh", "-c", begin, os.ttyname(self.theirs)]
+        self.process = subprocess.Popen(command, cwd=user.work, env=own, start_new_session=True)
+        self.raw = ""
+        self.seen = 0
+
+    def __enter__(self) -> Shell:
+        self.until("ready> ")
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(os.tcgetpgrp(self.ours), signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+        os.close(self.theirs)
+
+    def type(self, keys: str) -> None:
+        os.write(self.ours, keys.encode())
+
+    def until(self, pattern: str) -> str:
+        """All that was written up to this and not looked at before."""
+        while not (found := re.compile(pattern).search(self.raw, self.seen)):
+            ready, _, _ = select.select([self.ours], [], [], PATIENCE)
+            assert ready, f"{pattern!r} never came: {self.raw[self.seen :]!r}"
+            self.raw += os.read(self.ours, 65536).decode("utf-8", "replace")
+        text, self.seen = self.raw[self.seen : found.end()], found.end()
+        return text
+
+    @property
+    def echoes(self) -> bool:
+        return bool(termios.tcgetattr(self.theirs)[3] & termios.ECHO)
 
 
 def _all(terminal: int) -> str:

@@ -157,6 +157,13 @@ def test_a_debate_that_is_not_over_says_so(user):
     assert "This debate is not finished: positions waits for Architect (Serena)" in "".join(parsed(text).text)
 
 
+def test_what_was_spoken_in_an_open_round_is_named(user):
+    assert user.council("run", "Shall we?", "--speaker", "assistant").code == 8
+    assert user.council("record", "last", "01-positions/engineer", stdin="One database.").code == 0
+    text = user.council("show", "--html").out
+    assert "Spoken already, and shown once all have: 01-positions/engineer." in "".join(parsed(text).text)
+
+
 def test_a_long_question_can_be_read_whole(user):
     topic = "Shall we? " + "Because of this. " * 40
     text = debate(user, disputed(), topic)
@@ -199,8 +206,30 @@ def test_an_output_file_that_cannot_be_written(user):
         ("**a** *b* `**c**` 2*3*4 *", "<p><strong>a</strong> <em>b</em> <code>**c**</code> 2*3*4 *</p>"),
         ("**a *b** c*", "<p>**a *b** c*</p>"),
         ("| a | b |\n|---|---|", "<pre>| a | b |\n|---|---|</pre>"),
+        (
+            "| a | b |\n|:--|--:|\n| <i> | **c** \\| d |",
+            '<div class="scroll"><table>\n<thead><tr><th>a</th><th>b</th></tr></thead>\n'
+            "<tbody><tr><td>&lt;i&gt;</td><td><strong>c</strong> \\| d</td></tr></tbody></table></div>",
+        ),
+        ("| a | b |\n|---|---|\n| c |", "<pre>| a | b |\n|---|---|\n| c |</pre>"),
+        ("| a | b |\n| c | d |\n| e | f |", "<pre>| a | b |\n| c | d |\n| e | f |</pre>"),
         ("", ""),
     ],
 )
 def test_markup(text, made):
     assert page.markup(text) == made
+
+
+@pytest.mark.parametrize("words", [("--html",), ()])
+def test_its_own_file_is_written_again_and_no_other(words, user):
+    debate(user, disputed())
+    own, mine = user.work / "own", user.write("mine", "<!DOCTYPE html>\n## Council of Elrond\nMy notes.\n")
+    for _ in range(2):
+        assert user.council("show", *words, "-o", own).code == 0
+    ended = user.council("show", *words, "-o", mine)
+    assert (ended.code, mine.read_text()[-10:]) == (2, "My notes.\n")
+    assert f"{mine} is there already, and council did not write it; name another file, or add --force" in ended.err
+    assert user.council("show", *words, "-o", mine, "--force").code == 0
+    assert mine.read_bytes() == own.read_bytes()
+    assert user.council("show", *words, "-o", user.write("empty", "")).code == 0, "there is nothing to lose"
+    assert user.council("show", *words, "-o", "/dev/null").code == 0

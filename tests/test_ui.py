@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+import signal
 import unicodedata
 
 import pytest
@@ -13,9 +16,9 @@ from council.cli import table
 from council.speakers.replay import THOUGHT, rhythm
 from council.text import harmless
 from council.workflow import Kind
-from tests.fakeapi import FakeApi
+from tests.fakeapi import Answer, FakeApi, Request, Responder
 from tests.helpers import Table, User, agreed, disputed, script
-from tests.terminal import Shown, Terminal
+from tests.terminal import Shell, Shown, Terminal
 
 KEY = "sk-ant-of-the-tests"
 EVIL = "Words \x1b[2J\x1b[3A\x1b]0;owned\x07 and \x1b[31mmore\x08\x9b5A of them"
@@ -45,6 +48,92 @@ def debate(user: User, columns: int = 80, rows: int = 30, **env: str) -> Shown:
 
 def longest(text: str) -> int:
     return max(map(cells.width, text.splitlines()))
+
+
+# ---- keys typed meanwhile ----
+
+BLOCK = "[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]"
+
+
+class Held(FakeApi):
+    """Answers nobody until it is opened."""
+
+    def __init__(self, responder: Responder) -> None:
+        super().__init__(responder)
+        self.opened = asyncio.Event()
+
+    def open(self) -> None:
+        self._loop.call_soon_threadsafe(self.opened.set)
+
+    async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
+        await self.opened.wait()
+        return await super()._answer(request, writer)
+
+
+@pytest.fixture
+def api(user):
+    with Held(Table(user, words())) as api:
+        user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
+        yield api
+
+
+@pytest.fixture
+def shell(user, api):
+    """A shell in which `council run` waits for its first answers, with its block drawn."""
+    with Shell(user) as shell:
+        shell.type("./council run 'Shall we?'\n")
+        shell.until(BLOCK)
+        assert not shell.echoes
+        yield shell
+
+
+def test_typed_keys_spoil_no_block_and_wait_for_the_shell(shell, api):
+    shell.type("echo typed-$((40+2))\n")
+    shell.until(BLOCK)
+    api.open()
+    assert "typed" not in shell.until("archive: ")
+    assert shell.until("typed-42").count("ready> ") == 1, "the shell has read what was typed, once"
+    assert shell.echoes
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_gives_the_terminal_back(number, shell):
+    shell.type("lost keys")
+    if number == signal.SIGINT:
+        shell.type("\x03")
+    else:
+        os.killpg(os.tcgetpgrp(shell.ours), number)
+    ended = shell.until("ready> ")
+    assert f"stopped by {number.name}" in ended
+    assert "lost keys" not in ended
+    assert shell.echoes
+
+
+def test_an_error_gives_the_terminal_back(shell, api):
+    api.responder = lambda _: Answer(fault="status", status=400)
+    api.open()
+    assert "answered 400" in shell.until("ready> ")
+    assert shell.echoes
+
+
+def test_a_debate_that_is_put_aside_leaves_the_terminal_and_comes_back(shell, api):
+    shell.type("\x1a")
+    aside = shell.until("(?i)stopped.*(?s:.*)ready> ")
+    assert not re.search(BLOCK, aside.rpartition("\x1b[J")[2]), "the block is wiped before the shell speaks"
+    assert shell.echoes
+    shell.type("fg\n")
+    shell.until(BLOCK)
+    assert not shell.echoes
+    shell.type("\x1a")
+    shell.until("ready> ")
+    shell.type("bg\n")
+    shell.until("ready> ")
+    assert shell.echoes
+    api.open()
+    behind = shell.until("archive: ")
+    assert not re.search(BLOCK, behind), "in the background nothing is drawn"
+    assert "Outcome" in behind
+    assert shell.echoes
 
 
 # ---- a whole debate ----
@@ -90,6 +179,43 @@ def test_no_line_is_longer_than_the_window(columns, user):
     rows = [row for row in shown.raw.replace("\r\n", "\n").split("\n") if "~/memory" not in row]
     drawn = [part for row in rows for part in re.split(r"\r|\x1b\[\d*[AJK]", row)]
     assert max(map(cells.width, drawn)) < columns
+
+
+def test_who_is_absent_is_told_once_and_not_measured(user):
+    """Where the debate itself is seen, its turns say who was not heard; a pipe leaves that to stderr."""
+    gone = Answer(fault="status", status=500)
+    for stdout in ("terminal", "pipe"):
+        table = Table(user, agreed(), {f"{round}/researcher": [gone] for round in ("01-positions", "02-challenges")})
+        with FakeApi(table) as api:
+            user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
+            shown = Shown(user, ("run", "Shall we?", "--quorum", "3"), 80, 30, stdout=stdout)
+        assert shown.code == 0, shown.raw
+        text = shown.screen.text
+        assert "Round 1 closed: 3 replies · 1 absent" in text
+        assert "Researcher (Ava): 0 words" not in text
+        assert ("Researcher (Ava) is not heard" in text) is (stdout == "pipe")
+        assert ("absent: anthropic answered 500" in text) is (stdout == "terminal")
+
+
+def test_a_row_counts_down_while_its_seat_waits(monkeypatch):
+    monkeypatch.setattr(ui.time, "monotonic", lambda: 100.0)
+    speech = ui.Speech(None, until=102.5)
+    assert speech.waits == "waiting 3 s"
+    monkeypatch.setattr(ui.time, "monotonic", lambda: 102.4)
+    assert speech.waits == "waiting 1 s"
+    monkeypatch.setattr(ui.time, "monotonic", lambda: 102.6)
+    assert speech.waits == ""
+
+
+def test_no_row_ends_with_what_would_join_it_to_the_next(user):
+    family = {turn: "👩\u200d👩\u200d👧 " * 12 if turn.startswith("01-") else said for turn, said in agreed().items()}
+    with FakeApi(Table(user, family, chunks=60, delay=0.01)) as api:
+        user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
+        shown = Shown(user, ("run", "Shall we?"), 80, 30, NO_COLOR="1")
+    assert shown.code == 0
+    rows = re.findall(f"({BLOCK} .*?)\x1b\\[[JK]", shown.raw)
+    assert any("👩👩👧" in row for row in rows)
+    assert not [row for row in rows if "\u200d" in row]
 
 
 def test_without_colours(user):
@@ -269,21 +395,40 @@ ROW = {
     "session_id": "20261118-145118-d31870ac", "state": "complete", "why": "agreed", "age": "3h", "topic": WIDE,
     "outcome": "stable disagreement", "turns": 13, "due": [], "usd": 0.1234,
 }  # fmt: skip
-BAD = ROW | {"state": "damaged", "why": "turns/x.md: it is not as council wrote it", "topic": "", "outcome": None}
+BAD = ROW | {
+    "state": "damaged",
+    "why": f"/home/of/{ROW['session_id']}/turns/x.md: it is not as council wrote it",
+    "topic": "",
+    "outcome": None,
+}
 BAD |= {"usd": None}
 
 
-@pytest.mark.parametrize("columns", [80, 60, 120, 0])
+@pytest.mark.parametrize("columns", [120, 0])
 def test_the_table_of_sessions(columns):
     header, *rows = table.lines([ROW, BAD], columns, colour=False)
     assert header.split() == list(table.COLUMNS)
-    assert not columns or longest("\n".join([header, *rows])) < max(columns, 70)
-    assert rows[0].startswith(ROW["session_id"][-8:] if 0 < columns < table.ROOMY else ROW["session_id"])
+    assert not columns or longest("\n".join([header, *rows])) < columns
+    assert rows[0].startswith(ROW["session_id"])
     assert "$0.12  stable disagreement  日本" in rows[0]
-    assert rows[1].split()[1:4] == ["damaged", "3h", "?"]
+    assert rows[1].split()[1:5] == ["damaged", "3h", "?", "-"]
     assert header.index("OUTCOME") == rows[0].index("stable")
     assert columns or WIDE in rows[0]
     assert [cells.STYLE.sub("", line) for line in table.lines([ROW, BAD], columns, colour=True)] == [header, *rows]
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_in_a_narrow_window_the_table_leaves_room_for_the_topic(columns):
+    running = ROW | {"state": "running", "outcome": None, "topic": LONG, "usd": 0.001}
+    header, *rows = table.lines([ROW, BAD, running], columns, colour=False)
+    assert header.split() == ["SESSION", "AGE", "COST", "STATE", "TOPIC"]
+    assert longest("\n".join([header, *rows])) < columns
+    assert rows[0].startswith("d31870ac   3h   $0.12  stable disagreement  日本")
+    assert rows[1].startswith("d31870ac   3h       ?  damaged              (turns/x.m")
+    assert rows[2].startswith("d31870ac   3h  <$0.01  running              A measu")
+    assert all(cells.width(row) > columns - 4 for row in rows), "what there is of room is used"
+    coloured = table.lines([ROW, BAD, running], columns, colour=True)
+    assert [cells.STYLE.sub("", line) for line in coloured] == [header, *rows]
 
 
 def test_the_table_on_a_terminal_and_in_a_pipe(user):
@@ -295,6 +440,20 @@ def test_the_table_on_a_terminal_and_in_a_pipe(user):
     piped = Shown(user, ("list",), 80, 30, stdout="pipe").out.decode()
     assert [line.split()[0] for line in piped.splitlines()] == ["SESSION", user.session.name]
     assert "\x1b" not in piped
+
+
+def test_the_receipts_fit_a_usual_window(user):
+    with FakeApi(Table(user, disputed(), usage={"input_tokens": 12_345, "cache_read_input_tokens": 10_000})) as api:
+        user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}")
+        assert user.council("run", "Shall we?", "--speaker", "anthropic").code == 0
+    shown = Shown(user, ("show",), 80, 30, PAGER="cat").screen.text
+    receipts = shown[shown.index("── Receipts ─") :].split("\n")
+    assert receipts[2].split() == ["TURN", "ANSWERED", "BY", "IN", "CACHED", "OUT", "USD"]
+    assert receipts[3].startswith("01-positions/architect    claude-sonnet-5-5  22,345  10,000    1  0.0257")
+    assert max(map(cells.width, receipts)) < 80
+    assert "13 calls of at most 24, 290,485 tokens in of at most" in receipts[-2]
+    status = Shown(user, ("status",), 40, 30).screen.text
+    assert "(130,000 from\nthe cache)" in status
 
 
 def test_lasting():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council import files, publish
+from council import cost, files, publish
 from council import session as sessions
 from council.cli.state import Stopped
 from council.config import Config
@@ -20,7 +20,7 @@ from council.screen import Screen
 from council.session import Session
 from council.speakers import choice, replay
 from council.speakers.budget import Budget
-from council.ui import Watcher, lasted
+from council.ui import Watcher, billed, bounded, lasted, taken
 
 PATIENCE = 1.0
 
@@ -71,7 +71,8 @@ def execute(
         screen.out(publish.announcement(session))
         screen.say(f"speaker: {speaking.name}", "dim")
         if session.said:
-            screen.say(f"going on: {len(session.said)} turns are recorded already", "dim")
+            kept = "1 turn is" if len(session.said) == 1 else f"{len(session.said)} turns are"
+            screen.say(f"going on: {kept} recorded already", "dim")
         watcher = Watcher(session, screen)
         runner = Runner(session, speaking, settings, watcher, limits.quorum, limits.budget(session))
         try:
@@ -84,7 +85,7 @@ def execute(
         finally:
             screen.wipe()
         session.holder.clear()
-        return _told(session, screen, archived, time.monotonic() - watcher.began)
+        return _told(session, settings, screen, archived, time.monotonic() - watcher.began)
 
 
 def _until_stopped(runner: Runner, speaking: choice.Voices, watcher: Watcher, archive: Path) -> Path:
@@ -101,11 +102,14 @@ def _until_stopped(runner: Runner, speaking: choice.Voices, watcher: Watcher, ar
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, stop, number)
+        if watcher.screen.live and signal.getsignal(signal.SIGTSTP) == signal.SIG_DFL:
+            loop.add_signal_handler(signal.SIGTSTP, _asleep, watcher.screen)
         live = asyncio.create_task(watcher.animate())
         try:
             return await runner.run(archive)
         finally:
             live.cancel()
+            watcher.screen.wipe()
             await _close(speaking)
 
     try:
@@ -117,25 +121,31 @@ def _until_stopped(runner: Runner, speaking: choice.Voices, watcher: Watcher, ar
             raise Stopped(caught[0])
 
 
+def _asleep(screen: Screen) -> None:
+    """Ctrl-Z: the terminal is given back as it was. When the debate goes on, so does the block."""
+    screen.wipe()
+    ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    signal.raise_signal(signal.SIGTSTP)
+    signal.signal(signal.SIGTSTP, ours)
+
+
 async def _close(speaking: choice.Voices) -> None:
     """Connections are closed politely, but nobody waits long for that."""
     with suppress(Exception):
         await asyncio.wait_for(speaking.close(), PATIENCE)
 
 
-def _told(session: Session, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:
+def _told(session: Session, settings: Config, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:
     plan = session.plan()
     facts = publish.convergence(plan) or {}
-    totals = publish.totals(session)
     text = publish.synthesis(plan)
     if dissent := publish.dissent_on_record(plan):
         screen.out(dissent)
     for line in publish.degraded(plan):
         screen.out(line)
     screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")
-    usd = "unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
-    tokens = f"{totals['input_tokens']:,} tokens in, {totals['output_tokens']:,} out"
-    screen.say(f"{totals['calls']} calls, {tokens}, cost {usd}, {lasted(seconds)}")
+    spent, most = taken(session), bounded(session, settings)
+    screen.say(f"{cost.told(spent, most)}, {lasted(seconds)}")
     screen.say(f"session: {files.tilde(session.folder)}")
     screen.say(f"archive: {files.tilde(archived)}")
     return {
@@ -145,5 +155,5 @@ def _told(session: Session, screen: Screen, archived: Path, seconds: float) -> d
         "state": "complete",
         **{key: facts.get(key) for key in ("outcome", "converged", "reason", "missing")},
         "synthesis": text,
-        "totals": totals,
+        **billed(session, spent, most),
     }

@@ -6,14 +6,18 @@ import signal
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from council import cells
 from council.cli.state import State, echo, print_json
 from council.errors import Damaged, UsageError
+from council.text import harmless
 
 if TYPE_CHECKING:
+    from council.cost import Taken
+    from council.session import Session
     from council.verify import Status
 
 
@@ -23,18 +27,36 @@ if TYPE_CHECKING:
 @click.pass_obj
 def status(state: State, session: str, as_json: bool) -> None:
     """Where SESSION stands: complete, running, waiting, paused, interrupted or damaged."""
-    from council import verify
+    from council import cost, ui, verify
 
     folder = state.folder(session)
     found = verify.status(folder)
-    row = described(folder.name, found)
+    spent = bill(found.session) if found.session else None
     if as_json:
-        print_json(row)
+        row = described(folder.name, found)
+        print_json(row | (ui.billed(found.session, *spent) if found.session and spent else {}))
     else:
-        echo(f"{folder.name}: {found.state} ({found.why})")
+        echo(wrapped(f"{folder.name}: {found.state} ({found.why})", sys.stdout))
+        if spent:
+            click.echo(wrapped(cost.told(*spent), sys.stderr), err=True)
     if found.state == "damaged":
         state.go_on = f"council verify {folder.name}"
         raise Damaged(folder.name, "damaged, see above")
+
+
+def wrapped(text: str, stream: TextIO) -> str:
+    """A sentence, in lines that fit where a person reads it."""
+    from council import screen
+
+    return "\n".join(cells.wrap(harmless(text), screen.size(stream)[0] - 1)) if stream.isatty() else text
+
+
+def bill(found: Session) -> tuple[Taken, Taken | None] | None:
+    """What a session took so far, and the most that it can take; None where no model was paid in tokens."""
+    from council import config, ui
+
+    spent = ui.taken(found)
+    return (spent, ui.bounded(found, config.load())) if spent.input or spent.output else None
 
 
 @click.command("list")
@@ -84,8 +106,9 @@ def age(id: str) -> str:
 @click.argument("session", default="last")
 @click.option("--html", is_flag=True, help="One HTML page that stands for itself: it loads nothing.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it into this file.")
+@click.option("--force", is_flag=True, help="With -o: also over a file that council did not write.")
 @click.pass_obj
-def show(state: State, session: str, html: bool, output: Path | None) -> None:
+def show(state: State, session: str, html: bool, output: Path | None, force: bool) -> None:
     """The transcript of SESSION as it stands; on a terminal, through $PAGER or less."""
     from council import files, page, publish
 
@@ -94,23 +117,46 @@ def show(state: State, session: str, html: bool, output: Path | None) -> None:
     make = page.page if html else publish.transcript
     text = make(found, found.plan())
     if output is not None:
+        if not force:
+            spare(output)
         output.write_bytes(files.encode(text))
         click.echo(f"written: {output}", err=True)
     elif sys.stdout.isatty() and not html:
-        paged(text)
+        paged(text, found)
     else:
         echo(text)
 
 
-def paged(text: str) -> None:
-    """The text through the reader's pager, which answers Ctrl-C itself."""
-    from council import screen
+def spare(output: Path) -> None:
+    """Refuse to write over what council did not write. A page or a transcript of its own it can make again."""
+    from council import page
+
+    if not output.is_file():  # new, a folder, or a device: writing to it says what is wrong
+        return
+    with output.open("rb") as file:
+        begin = file.read(4000)
+    if begin and page.OURS.encode() not in begin and not (begin.startswith(b"## Council ") and MARK in begin):
+        raise UsageError(f"{output} is there already, and council did not write it; name another file, or add --force")
+
+
+MARK = b"\n**Session ID:** "
+
+
+def paged(text: str, found: Session) -> None:
+    """The transcript through the reader's pager, which answers Ctrl-C itself; its receipts as they fit the window."""
+    from council import cost, publish, screen
+    from council.cli import table
     from council.paint import Paint
 
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         paint = Paint(screen.size(sys.stdout)[0], screen.coloured(sys.stdout))
-        click.echo_via_pager(paint.text(text).encode("utf-8", "replace").decode())
+        said = paint.text(text.removesuffix(publish.receipts_table(found)))
+        took = [paint.rule("Receipts"), "", *table.receipts(found, paint.columns, paint.colour)]
+        spent = bill(found)
+        sums = ["", *cells.wrap(cost.told(*spent), paint.width)] if spent else []
+        bare = "\n".join([said, *took, *sums, ""])
+        click.echo_via_pager(bare.encode("utf-8", "replace").decode())
     finally:
         signal.signal(signal.SIGINT, before)
 
