@@ -62,6 +62,12 @@ def prompts(workflow: str) -> set[str]:
     return own | {name for name in names if "/" not in name and not name.startswith("_")}
 
 
+@lru_cache
+def template(workflow: str, prompt: str) -> jinja2.Template:
+    """The workflow's own, or the one for all. Remembered: one that is missing would be looked for each time."""
+    return environment().select_template([f"{workflow}/{prompt}.md.j2", f"{prompt}.md.j2"])
+
+
 def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
     """The brief in two parts: what is the same for every seat of the batch, and what is this seat's own.
 
@@ -69,13 +75,13 @@ def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
     come as offsets into the first part.
     """
     cut = session.key("cut", due.id)
-    names = [f"{session.workflow.name}/{due.step.prompt}.md.j2", f"{due.step.prompt}.md.j2"]
+    name = f"{due.step.prompt}.md.j2"
     try:
-        text = environment().select_template(names).render(_context(session, due), cut=cut)
+        text = template(session.workflow.name, due.step.prompt).render(_context(session, due), cut=cut)
     except jinja2.TemplatesNotFound:
-        raise UsageError(f'there is no template "{names[1]}" for the step {due.step.name}') from None
+        raise UsageError(f'there is no template "{name}" for the step {due.step.name}') from None
     except (jinja2.TemplateError, *BROKEN) as wrong:
-        raise UsageError(f"the template {names[1]}: {wrong}") from None
+        raise UsageError(f"the template {name}: {wrong}") from None
     *pieces, own = text.split(cut)
     return "".join(pieces), own, tuple(accumulate(map(len, pieces[:-1])))
 

@@ -9,7 +9,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,10 +32,15 @@ def encode(text: str) -> bytes:
 
 
 def create(path: Path, data: bytes) -> None:
-    """A new file. The caller holds the session's lock, so that nobody comes between the look and the rename."""
-    if os.path.lexists(path):
-        raise StorageError(f"{path} is there already; it is never overwritten")
-    _put(path, data)
+    create_all({path: data})
+
+
+def create_all(new: Mapping[Path, bytes]) -> None:
+    """New files. The caller holds the session's lock, so that nobody comes between the look and the rename."""
+    for path in new:
+        if os.path.lexists(path):
+            raise StorageError(f"{path} is there already; it is never overwritten")
+    _put(new)
 
 
 def replace(path: Path, data: bytes, temp: Path | None = None) -> None:
@@ -45,10 +50,18 @@ def replace(path: Path, data: bytes, temp: Path | None = None) -> None:
     """
     if temp is not None:
         remove(temp)
+    if not _stands(path, data):
+        _put({path: data}, temp)
+
+
+def replace_all(made: Mapping[Path, bytes]) -> None:
+    _put({path: data for path, data in made.items() if not _stands(path, data)})
+
+
+def _stands(path: Path, data: bytes) -> bool:
     with suppress(OSError, Damaged):
-        if read(path) == data:
-            return
-    _put(path, data, temp)
+        return read(path) == data
+    return False
 
 
 def claim(path: Path, data: bytes, temp: Path) -> bool:
@@ -67,12 +80,21 @@ def claim(path: Path, data: bytes, temp: Path) -> bool:
     return read(path) == data
 
 
-def _put(path: Path, data: bytes, temp: Path | None = None) -> None:
-    temp = temp or path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}")
+def _put(made: Mapping[Path, bytes], temp: Path | None = None) -> None:
+    """A folder is synced once, after the last of its files."""
+    for path, data in made.items():
+        _place(path, data, temp or path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}"))
+    for folder in dict.fromkeys(path.parent for path in made):
+        try:
+            sync_folder(folder)
+        except OSError as failure:
+            raise storage_error(folder, failure) from failure
+
+
+def _place(path: Path, data: bytes, temp: Path) -> None:
     try:
         _fill(temp, data, os.O_EXCL)
         os.rename(temp, path)
-        sync_folder(path.parent)
     except OSError as failure:
         with suppress(OSError):
             os.unlink(temp)

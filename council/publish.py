@@ -47,8 +47,7 @@ def is_derived(name: str) -> bool:
 def build(session: Session, plan: Plan) -> list[Path]:
     """Write the derived files, and remove one that the record no longer supports."""
     made = derived(session, plan)
-    for name, data in made.items():
-        files.replace(session.folder / name, data)
+    files.replace_all({session.folder / name: data for name, data in made.items()})
     for path in session.folder.iterdir():
         if is_derived(path.name) and path.name not in made:
             files.remove(path)

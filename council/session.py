@@ -13,7 +13,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,10 @@ class Session:
     @property
     def seed(self) -> str:
         return str(self.metadata["seed"])
+
+    def snapshot(self) -> Session:
+        """The session as it stands now, for whoever reads it while others go on writing."""
+        return replace(self, said=dict(self.said), receipts=dict(self.receipts))
 
     def plan(self) -> Plan:
         return plan(self.workflow, self.said, self.seed)
@@ -105,9 +109,9 @@ class Session:
                 f"it is not the brief that {path} answered: one of the two was changed, or is another session's; "
                 "put it back from a backup",
             )
-        self._remember(receipt, body, brief)
+        self.remember(receipt, body, brief)
 
-    def _remember(self, receipt: Receipt, body: str, brief: bytes) -> None:
+    def remember(self, receipt: Receipt, body: str, brief: bytes) -> None:
         tokens = receipt.input + receipt.cache_read + receipt.cache_write + receipt.output
         text = brief.decode("utf-8", "replace")
         self.said[receipt.turn] = Said(body, text, receipt.absent, tokens, receipt.usd, receipt.answered)
@@ -134,32 +138,39 @@ class Session:
         except FileNotFoundError:
             return None
 
-    def write_brief(self, turn: str, text: str) -> None:
-        """The brief is on disk before it is sent. One that stands there already must be the same."""
-        data = files.encode(text)
-        written = self.brief(turn)
-        if written is not None and written != data:
-            raise Damaged(
-                self.brief_path(turn),
-                "it is not what this debate asks now: it was edited, or council or a template changed since; "
-                "remove it, and it is made anew",
-            )
-        if written is None:
-            self._commit(self.brief_path(turn), data)
+    def write_briefs(self, texts: Mapping[str, str]) -> None:
+        """Briefs are on disk before they are sent. One that stands there already must be the same."""
+        new = {}
+        for turn, text in texts.items():
+            data, written = files.encode(text), self.brief(turn)
+            if written is not None and written != data:
+                raise Damaged(
+                    self.brief_path(turn),
+                    "it is not what this debate asks now: it was edited, or council or a template changed since; "
+                    "remove it, and it is made anew",
+                )
+            if written is None:
+                new[self.brief_path(turn)] = data
+        self._commit(new)
 
     def record(self, receipt: Receipt, body: str) -> None:
         """The turn is spoken once this returns. It is refused if it was spoken before."""
+        self.remember(*self.store(receipt, body))
+
+    def store(self, receipt: Receipt, body: str) -> tuple[Receipt, str, bytes]:
+        """The part of recording that works on the disk; what was written then has to be remembered."""
         brief = self.brief(receipt.turn)
         if brief is None:
             raise Damaged(self.brief_path(receipt.turn), "the brief went missing while it was being answered")
         data = receipts.encode(receipt, body)
-        self._commit(self.turn_path(receipt.turn), data)
-        self._remember(*receipts.decode(data, self.turn_path(receipt.turn)), brief)
+        self._commit({self.turn_path(receipt.turn): data})
+        return *receipts.decode(data, self.turn_path(receipt.turn)), brief
 
-    def _commit(self, path: Path, data: bytes) -> None:
+    def _commit(self, new: Mapping[Path, bytes]) -> None:
         self._check_held()
-        files.make_folder(path.parent)
-        files.create(path, data)
+        for folder in {path.parent for path in new}:
+            files.make_folder(folder)
+        files.create_all(new)
 
     def merge(self, **facts: Any) -> None:
         """Facts that are known later join the metadata; what stands there stays."""

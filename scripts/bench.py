@@ -44,17 +44,42 @@ import anthropic
 anthropic.Anthropic(api_key="k", base_url={url!r}, max_retries=0).messages.create(
     model="one", max_tokens=9, messages=[{{"role": "user", "content": "x"}}])
 """
-ASYNC = """
-import asyncio, time, anthropic
-async def main():
-    client = anthropic.AsyncAnthropic(api_key="k", base_url={url!r}, max_retries=0)
+CALLS = """
+import asyncio, sys, time
+async def main(call):
     began = time.perf_counter()
     for number in ({calls}):
-        await asyncio.gather(*(client.messages.create(model="one", max_tokens=9, messages=[
-            {{"role": "user", "content": "x"}}]) for _ in range(number)))
+        await asyncio.gather(*(call() for _ in range(number)))
     print(time.perf_counter() - began)
-asyncio.run(main())
 """
+SDK = (
+    CALLS
+    + """
+import anthropic
+http_client = anthropic.DefaultAioHttpClient() if {aiohttp} else None
+client = anthropic.AsyncAnthropic(api_key="k", base_url={url!r}, max_retries=0, http_client=http_client)
+async def call():
+    async for _ in await client.messages.create(
+        model="one", max_tokens=9, stream=True, messages=[{{"role": "user", "content": "x"}}]):
+        pass
+asyncio.run(main(call))
+"""
+)
+ASYNCIO = (
+    CALLS
+    + """
+import urllib.parse
+url = urllib.parse.urlsplit({url!r})
+body = b'{{"model": "one", "max_tokens": 9, "stream": true, "messages": [{{"role": "user", "content": "x"}}]}}'
+head = f"POST /v1/messages HTTP/1.1\\r\\nhost: x\\r\\nx-api-key: k\\r\\ncontent-length: {{len(body)}}\\r\\n\\r\\n"
+async def call():
+    reader, writer = await asyncio.open_connection(url.hostname, url.port)
+    writer.write(head.encode() + body)
+    await reader.readuntil(b'"message_stop"')
+    writer.close()
+asyncio.run(main(call))
+"""
+)
 
 
 @dataclass(frozen=True)
@@ -143,18 +168,20 @@ def spoken(session: Path) -> list[dict[str, Any]]:
 
 
 def debate(place: Path, repeats: int) -> Iterator[Figure]:
-    """From the first call to the last derived file, and beside it bare calls through the SDK in the same shape."""
-    walls, floors = [], []
+    """From the first call to the last derived file, and beside it bare calls in the same shape."""
+    walls, floors, bare = [], [], []
     with api(place) as url:
         env = environment(place, url)
         for _ in range(repeats):
             walls.append(loop_seconds(place, env))
-            floors.append(float(python(ASYNC.format(url=url, calls="4, 4, 4, 1"))))
+            floors.append(float(python(SDK.format(url=url, calls="4, 4, 4, 1", aiohttp=False))))
+            bare.append(float(python(ASYNCIO.format(url=url, calls="4, 4, 4, 1"))))
             (place / "log").unlink()
     yield Figure(
         "a  debate of 4x3+1, every file fsynced / critical path 0.8 s", [wall / CRITICAL for wall in walls], 1.06
     )
     yield Figure("   the same calls through the bare SDK / critical path", [floor / CRITICAL for floor in floors])
+    yield Figure("   the same calls by bare asyncio / critical path", [floor / CRITICAL for floor in bare])
     yield Figure("   debate / the bare SDK's calls", [wall / floor for wall, floor in zip(walls, floors, strict=True)])
 
 
@@ -221,10 +248,16 @@ def many(place: Path, repeats: int) -> Iterator[Figure]:
             wall, size = python(MANY, env=env).split()
             walls.append(float(wall) / CRITICAL)
             sizes.append(float(size))
-        bare = [float(python(ASYNC.format(url=url, calls="400, 400, 400, 100"))) for _ in range(repeats)]
+        shape = {"url": url, "calls": "400, 400, 400, 100"}
+        usual, aiohttp, bare = (
+            [float(python(code.format(**shape, aiohttp=fast))) / CRITICAL for _ in range(repeats)]
+            for code, fast in ((SDK, False), (SDK, True), (ASYNCIO, False))
+        )
     yield Figure("d  100 debates at once in one process / critical path", walls, 2.5)
     yield Figure("   peak memory of it", sizes, 150, "MB")
-    yield Figure("   the same 1,300 calls through the bare SDK / critical path", [one / CRITICAL for one in bare])
+    yield Figure("   the same 1,300 calls through the bare SDK, aiohttp / critical path", aiohttp)
+    yield Figure("   the same through the bare SDK, its usual transport", usual)
+    yield Figure("   the same by bare asyncio", bare)
 
 
 MANY = "import runpy; runpy.run_path('scripts/bench.py', run_name='many')"
@@ -241,7 +274,7 @@ async def hundred() -> None:
     from council.speakers.anthropic import AnthropicSpeaker
 
     settings = replace(config.load(), concurrency=1000)
-    speaker = AnthropicSpeaker()
+    speaker = AnthropicSpeaker(many=True)
     sessions = [start.begin(start.Request("Shall we?", options={"three_rounds": True}), settings) for _ in range(100)]
     with ExitStack() as held:
         for session in sessions:
@@ -277,20 +310,8 @@ def bill(place: Path, least: int, words: list[str], topic: Path) -> tuple[float,
     """Weighted input tokens, their price, and the seconds of the loop."""
     with api(place, stream=STREAM, cache=True) as url:
         env = environment(place, url, f"cache_from: {least}")
-        python(
-            PROGRAM,
-            "run",
-            "-q",
-            "--speaker",
-            "anthropic",
-            "--rounds",
-            "3",
-            *words,
-            "Shall we?",
-            "--file",
-            str(topic),
-            env=env,
-        )
+        options = ["-q", "--speaker", "anthropic", "--rounds", "3", *words, "--file", str(topic)]
+        python(PROGRAM, "run", *options, "Shall we?", env=env)
         session = newest(place)
     turns = spoken(session)
     weighed = [turn["input"] + 1.25 * turn["cache_write"] + 0.1 * turn["cache_read"] for turn in turns]
@@ -313,6 +334,7 @@ def store(place: Path, repeats: int) -> Iterator[Figure]:
         with session.hold():
             for due in session.plan().due:
                 brief = run.prepare(session, settings, due)
+                session.write_briefs({due.id: brief.text})
                 receipt = run.receipt(session, due, brief.model, "human", Spoken(REPLY), now(), 0.0)
                 ours.append(1000 * seconds(partial(session.record, receipt, REPLY)))
                 bare = partial(bare_store, place / due.seat.name, encode(receipt, REPLY))

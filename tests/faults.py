@@ -270,10 +270,11 @@ class CountedFile:
         self.file.close()
 
 
-def naive_put(path: Path, data: bytes, temp: Path | None = None) -> None:
+def naive_put(made: Mapping[Path, bytes], temp: Path | None = None) -> None:
     """How one would write a file without a thought."""
-    with open(path, "wb") as file:  # noqa: PTH123 (that is the point)
-        file.write(data)
+    for path, data in made.items():
+        with open(path, "wb") as file:  # noqa: PTH123 (that is the point)
+            file.write(data)
 
 
 def tell_who_is_asked(tell: Callable[[str], None]) -> None:

@@ -118,7 +118,8 @@ class User:
 
     def council(self, *words: str | Path, stdin: str | bytes = b"", **env: str) -> Ended:
         """One command, in this process."""
-        briefs.environment.cache_clear()  # it knows templates by name, and another user's are others
+        briefs.environment.cache_clear()  # templates are known by name, and another user's are others
+        briefs.template.cache_clear()
         with (
             tempfile.TemporaryFile("w+b") as given,
             _stream() as out,

@@ -531,11 +531,11 @@ def test_a_session_that_is_not_over(case: Case, half_done: User, finished: User,
     source = str(damaged.user.work / "script.yaml")
     if case.expected == REFUSED:
         reply = str(damaged.user.write("reply.md", WORDS[OPEN_TURN]))
-        for command in (("recover", "--from", source), ("next",), ("record", "last", OPEN_TURN, "--file", reply)):
+        for command in (("next",), ("record", "last", OPEN_TURN, "--file", reply), ("recover", "--from", source)):
             ended = damaged.council(*command)
             assert ended.code in (1, 6)
             damaged.names(ended)
-        damaged.record_stands()
+            damaged.record_stands()
         return
     assert damaged.council("next").code == 0
     ended = damaged.council("recover", "--from", source)

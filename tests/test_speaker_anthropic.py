@@ -21,6 +21,7 @@ from council.speakers.anthropic import AnthropicSpeaker, _seconds
 from council.speakers.base import Brief, Endpoint, Model, Price, Spoken, Usage
 from tests.fakeapi import Answer, FakeApi, Request, Rules, sequence
 
+MANY = False
 KEY = "sk-ant-test-0123456789"
 PRICE = Price(input=2.0, output=10.0, cache_read=0.1, cache_write=2.5)
 
@@ -34,6 +35,12 @@ def environment(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
+@pytest.fixture(autouse=True, params=[False, True], ids=["usual", "many"])
+def transport(request, monkeypatch):
+    """Whatever is said of the speaker is true of both transports."""
+    monkeypatch.setattr(sys.modules[__name__], "MANY", request.param)
+
+
 def brief_for(api: FakeApi, deadline: float = 20.0, key: str | None = "ANTHROPIC_API_KEY", **model) -> Brief:
     asked = Model("sonnet", Endpoint("anthropic", api.url, key), "claude-sonnet-5-5", price=PRICE)
     return Brief("01-positions/engineer", "engineer", "The topic. ", "Your part.", replace(asked, **model), deadline)
@@ -43,7 +50,7 @@ def speak(brief: Brief, tell=lambda _: None, stall: float = 10.0) -> Spoken:
     """One call in a loop of its own."""
 
     async def once() -> Spoken:
-        speaker = AnthropicSpeaker(stall)
+        speaker = AnthropicSpeaker(stall, MANY)
         try:
             return await speaker.speak(brief, tell)
         finally:
@@ -358,7 +365,7 @@ def test_an_error_of_the_listener_is_its_own(error):
 @pytest.mark.parametrize("answer", [Answer(latency=60), Answer("one two", chunks=2, fault="stall")])
 def test_cancellation_goes_through_at_once(answer):
     async def cancelled() -> float:
-        speaker, loop, under_way = AnthropicSpeaker(), asyncio.get_running_loop(), asyncio.Event()
+        speaker, loop, under_way = AnthropicSpeaker(many=MANY), asyncio.get_running_loop(), asyncio.Event()
 
         def respond(_: Request) -> Answer:
             if answer.latency:
@@ -381,7 +388,7 @@ def test_cancellation_goes_through_at_once(answer):
 
 def test_an_endpoint_has_one_client_for_all_its_calls():
     async def many() -> tuple[int, int]:
-        speaker = AnthropicSpeaker()
+        speaker = AnthropicSpeaker(many=MANY)
         briefs = [brief_for(api) for _ in range(8)] + [brief_for(api, endpoint=Endpoint("other", api.url))]
         spoken = await asyncio.gather(*(speaker.speak(brief, lambda _: None) for brief in briefs))
         clients = len(speaker._clients)

@@ -231,6 +231,7 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"])
     name = choice.choose(given["speaker"] or session.metadata["speaker"], settings)
     provide(name, given)
+    choice.warm_up(name)
     speaking = voices(session, settings, name, source, paced(name, given))
     limits = Limits(given["quorum"], given["max_calls"], given["max_cost"])
     result = execute(session, settings, speaking, screen, limits)

@@ -31,6 +31,7 @@ def next_(state: State, session: str, as_json: bool) -> None:
     with found.hold():
         plan = found.plan()
         due = [(one, run.prepare(found, settings, one)) for one in plan.due]
+        found.write_briefs({one.id: brief.text for one, brief in due})
         publish.build(found, plan)
         archived = None if due else publish.finish(found, plan, settings.archive)
     rows = [
@@ -70,6 +71,7 @@ def record(state: State, session: str, turn: str, file: Path | None, model: str 
         plan = found.plan()
         due = due_turn(found, plan, turn)
         brief = run.prepare(found, settings, due)
+        found.write_briefs({due.id: brief.text})
         stop = "absent" if absent else "recorded"
         spoken = Spoken(body, model, stop, usd=None, absent=absent)
         speaker = "human" if due.of_a_person else "assistant"

@@ -48,6 +48,7 @@ class Brief:
     """The prompt that a turn is given: `shared` is the same for every seat of a batch, `own` is this seat's.
 
     `marks` are the offsets into `shared` up to which later briefs may say the same: ends of prefixes worth caching.
+    `keep` are the offsets up to which this call asks the API to keep it.
     `reply` and `openings` are for a speaker that can hold its model to them: the answers that the prompt asks for, and
     how the seat begins its sentences.
     """
@@ -61,6 +62,7 @@ class Brief:
     reply: Reply = ()
     openings: tuple[str, ...] = ()
     marks: tuple[int, ...] = ()
+    keep: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -93,6 +95,11 @@ class Speaker(Protocol):
     """Raises CallFailed where trying again may help, Denied where it cannot."""
 
     name: str
+
+    @property
+    def model(self) -> str | None:
+        """The one that it always speaks with; None where the tiers say which."""
+        ...
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
         """Have the brief answered; `tell` is called with pieces of the text as they come, where they come in pieces.

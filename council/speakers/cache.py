@@ -16,6 +16,7 @@ from council.speakers.base import Brief
 
 CHARS_A_TOKEN = 4
 LIFETIME = 300.0  # seconds that an entry lives after it was used last
+SHORT = 1 / 4  # of a call: a longer time until the answer begins stretches the round by more than is saved
 
 
 def breakpoints(brief: Brief, least: int) -> tuple[int, ...]:
@@ -29,10 +30,19 @@ def breakpoints(brief: Brief, least: int) -> tuple[int, ...]:
 
 @dataclass
 class Start:
-    """When a turn may begin, and where it says that its answer has begun: also by failing, or by ending."""
+    """When a turn may begin, and where it says that its answer has begun: also by failing, or by ending.
+
+    `keep` are the offsets up to which the API is asked to keep its brief.
+    """
 
     after: asyncio.Event | None = None
+    keep: tuple[int, ...] = ()
     begun: asyncio.Event = field(default_factory=asyncio.Event)
+    at: float = 0.0
+
+    def begin(self) -> None:
+        self.at = time.monotonic()
+        self.begun.set()
 
     async def __aenter__(self) -> None:
         if self.after is not None:
@@ -46,25 +56,37 @@ class Start:
 class Warmth:
     """The prefixes that this run has made the API keep, by model, with the time until which it does.
 
-    `least` is how many tokens make a prefix worth keeping, and how many must be saved to be worth a wait.
+    `least` is how many tokens make a prefix worth keeping, and how many must be saved to be worth a wait. `shares` are
+    the parts of this run's calls that passed before their answers began; the least counts, for a first call is slow.
     """
 
     least: int
     clock: Callable[[], float] = time.monotonic
     kept: dict[tuple[str, ...], float] = field(default_factory=dict)
+    shares: list[float] = field(default_factory=list)
 
     def starts(self, briefs: Iterable[Brief]) -> dict[str, Start]:
-        """When each turn of a batch begins: at once, or after the first of its model, where waiting saves enough."""
+        """When each turn of a batch begins: at once, or after the first of its model, where waiting saves enough.
+
+        Who does not wait keeps nothing new: all of them would pay for writing what one alone has to write.
+        """
         groups: dict[tuple[str, ...], list[Brief]] = {}
         for brief in briefs:
             groups.setdefault(_model(brief), []).append(brief)
         found: dict[str, Start] = {}
         for leader, *others in groups.values():
-            found[leader.turn] = lead = Start()
+            found[leader.turn] = lead = Start(keep=breakpoints(leader, self.least))
             saved = {other.turn: self.saved(leader, other) for other in others}
-            worth = sum(saved.values()) >= self.least * CHARS_A_TOKEN
-            found |= {turn: Start(lead.begun if worth and saved[turn] else None) for turn in saved}
+            worth = min(self.shares, default=0.0) <= SHORT and sum(saved.values()) >= self.least * CHARS_A_TOKEN
+            for other in others:
+                waits = worth and saved[other.turn] > 0
+                keep = breakpoints(other, self.least) if waits else (self.warm(other),)
+                found[other.turn] = Start(lead.begun if waits else None, tuple(filter(None, keep)))
         return found
+
+    def took(self, waited: float, spoken: float) -> None:
+        """A call is over: the seconds until its answer began, and all of them."""
+        self.shares.append(waited / spoken if spoken else 0.0)
 
     def saved(self, leader: Brief, other: Brief) -> int:
         """How many characters more the other could read from the cache once the leader's answer has begun."""

@@ -57,7 +57,7 @@ def make(name: str, config: Config) -> Speaker:
     if name == "anthropic":
         from council.speakers.anthropic import AnthropicSpeaker
 
-        return AnthropicSpeaker(config.stall, config.cache_from)
+        return AnthropicSpeaker(config.stall)
     if name == "claude":
         from council.speakers.claude import ClaudeSpeaker
 

@@ -53,6 +53,7 @@ class ClaudeSpeaker:
     """Speaks through one process a call."""
 
     name = "claude"
+    model = None
 
     def __init__(self, program: str | None = None) -> None:
         self.program = program

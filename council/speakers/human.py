@@ -16,6 +16,7 @@ HOW = "Your reply. End it with a line that holds a single full stop."
 
 class HumanSpeaker:
     name = "human"
+    model = None
 
     def __init__(self) -> None:
         self.terminal = asyncio.Lock()

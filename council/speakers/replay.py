@@ -23,6 +23,7 @@ USUAL_RATE = 250.0  # characters a second, where no receipt tells how long it to
 
 class ReplaySpeaker:
     name = "replay"
+    model = None
 
     def __init__(self, spoken: Mapping[str, Spoken], source: str, seconds: Mapping[str, float] | None = None) -> None:
         """`seconds` are those that each turn is to take; without them none takes any."""
