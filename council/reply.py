@@ -26,8 +26,9 @@ NOTHING = re.compile(
 BULLET = re.compile(r"^\s*(?:[-*+•–—]|\d{1,3}[.)]|\([a-z0-9]\)|\[[ x]\])\s+")
 RULED = re.compile(r"\s*(?:(?:[-*_]\s*){3,}|#{1,6}\s.*)")
 FENCE = re.compile(r"\s*(`{3,}+(?!.*`)|~{3,}+)(.*)$")
+# Atomic groups and no `*+`: Python before 3.11.4 goes back into a possessive group.
 NUMBER = re.compile(
-    r"(-?\d++(?:[.,]\d++)*+)(?:\s*(?:(%)|(?:/|out of)\s*(\d++)))?+(?=$|\s*[.:;(,]|\s[—–-]+\s|—)(?!\W{0,3}\d)"
+    r"(-?\d++(?>(?:[.,]\d++)*))(?>(?:\s*(?:(%)|(?:/|out of)\s*(\d++)))?)(?=$|\s*[.:;(,]|\s[—–-]+\s|—)(?!\W{0,3}\d)"
 )
 AFTER = r"\s*(?:[.:;!(]|\s[—–-]+\s|—)\s*"
 TAKEN_BACK = re.compile(r"\b(?:unless|if|but|until|except|provided|however|once|al?though|though)\b", re.I)

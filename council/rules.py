@@ -139,7 +139,7 @@ def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> V
     if (at is None) == (over is None):
         raise UsageError('the rule "share" needs either at: (at least) or over: (more than), as in at: 2/3')
     holds = part > fraction(over) if at is None else part >= fraction(at)
-    return Verdict(bool(turns) and holds, reason, tally=tally)
+    return Verdict(bool(turns) and holds, reason if holds or not found else f"only {reason}", tally=tally)
 
 
 @rule

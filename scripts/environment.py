@@ -8,26 +8,37 @@ from __future__ import annotations
 import fcntl
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import IO
 
+ROOM = "free some space, or set XDG_DATA_HOME to a directory that has it and can be written"
+LEAST = (
+    120_000_000  # bytes that no environment of ours does without: 85 MB in the end, and beside that what pip unpacks
+)
+ERROR, USAGE, STORAGE, STOPPED = 1, 2, 6, 130  # council's exit codes
+
+
+class Refused(Exception):
+    """What is wrong and what to do, in a sentence, and the exit code."""
+
 
 def main(venv: Path, lock: Path) -> None:
     try:
         provide(venv, lock)
-    except subprocess.CalledProcessError as error:
-        print(reason(error), file=sys.stderr)
-        sys.exit(
-            "council: the dependencies could not be installed: check the network (and pip's proxy or mirror settings, "
-            "if you need them), then run this again"
-        )
+    except Refused as refusal:
+        sentence, code = refusal.args
     except OSError as error:
-        sys.exit(f"council: {error}: free some space, or set XDG_DATA_HOME to a directory that can be written")
+        sentence, code = f"{error.filename or venv.parent}: {error.strerror}: {ROOM}", STORAGE
     except KeyboardInterrupt:
-        sys.exit(130)
+        sentence, code = "stopped; run the same again, and it begins this anew", STOPPED
+    else:
+        return
+    say(sentence)
+    sys.exit(code)
 
 
 def provide(venv: Path, lock: Path) -> None:
@@ -57,16 +68,21 @@ def acquire(mutex: IO[str]) -> None:
 def make(venv: Path, lock: Path, mutex: IO[str]) -> None:
     if importlib.util.find_spec("ensurepip") is None:
         python = "python{}.{}".format(*sys.version_info)
-        sys.exit(f"council: {python} lacks its venv package: install it (Debian and Ubuntu: apt install {python}-venv)")
-    make_room(venv, lock)
-    say(f"first use: installing the locked dependencies into {venv}")
+        raise Refused(
+            f"{python} lacks its venv package: install it (Debian and Ubuntu: apt install {python}-venv)", USAGE
+        )
+    make_way(venv, lock)
     new = beside(venv, "new")
     shutil.rmtree(new, ignore_errors=True)  # a first use that was killed
+    check_room(venv.parent)
+    say(f"first use: installing the locked dependencies into {venv}")
     try:
-        run(mutex, sys.executable, "-I", "-m", "venv", "--prompt", "council", new)
+        (new / "tmp").mkdir(parents=True)
+        run(mutex, new, sys.executable, "-I", "-m", "venv", "--prompt", "council", new)
         # Wheels only: building one would run code that no hash covers.
         pip = (new / "bin" / "python", "-I", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
-        run(mutex, *pip, "install", "--no-user", "--require-hashes", "--only-binary=:all:", "-r", lock)
+        run(mutex, new, *pip, "install", "--no-user", "--require-hashes", "--only-binary=:all:", "-r", lock)
+        shutil.rmtree(new / "tmp")
         shutil.copy(lock, new)  # says that council made it
         mend(new, venv)
         new.rename(venv)
@@ -74,17 +90,51 @@ def make(venv: Path, lock: Path, mutex: IO[str]) -> None:
         shutil.rmtree(new, ignore_errors=True)
 
 
-def make_room(venv: Path, lock: Path) -> None:
+def make_way(venv: Path, lock: Path) -> None:
     """An environment of ours whose Python is gone makes way; anything else is somebody's."""
     if (venv / lock.name).exists():
         shutil.rmtree(venv)
     elif venv.exists() and any(venv.iterdir()):
-        sys.exit(f"council: {venv} is in the way and has no working bin/python: remove it, or change COUNCIL_VENV")
+        raise Refused(f"{venv} is in the way and has no working bin/python: remove it, or change COUNCIL_VENV", USAGE)
 
 
-def run(mutex: IO[str], *command: str | Path) -> None:
-    """The child holds the mutex too: should this process be killed, the next one waits until the child has ended."""
-    subprocess.run(command, check=True, capture_output=True, text=True, pass_fds=[mutex.fileno()])
+def check_room(folder: Path) -> None:
+    if (free := shutil.disk_usage(folder).free) < LEAST:
+        raise Refused(
+            f"the first use takes {LEAST // 10**6} MB for council's dependencies, and {folder} has {free // 10**6} MB "
+            f"free: {ROOM}",
+            STORAGE,
+        )
+
+
+def run(mutex: IO[str], new: Path, *command: str | Path) -> None:
+    """The child holds the mutex too: should this process be killed, the next one waits until the child has ended. Its
+    own scratch goes where room was found."""
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace", env={**os.environ, "TMPDIR": str(new / "tmp")}, pass_fds=[mutex.fileno()], check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise Refused(*verdict(done.stdout, shutil.disk_usage(new).free))
+
+
+def verdict(printed: str, free: int) -> tuple[str, int]:
+    """What the last words of venv or pip mean for a person. venv does not always say that the disk is full."""
+    lines = printed.splitlines()
+    causes = re.findall(r"\[Errno -?\d+\] [\w ]+", printed) + [line for line in lines if line.startswith("ERROR")]
+    said = "".join((causes or lines[-1:])[:1])[:200] or "it said nothing"
+    if "No space left" in printed or "Disk quota" in printed or free < LEAST // 4:
+        return f"the disk became full while the dependencies were installed: {ROOM}", STORAGE
+    if "DO NOT MATCH THE HASHES" in printed:
+        return (
+            f"what was fetched is not what council pins, so it was not used: check pip's mirror settings ({said})",
+            ERROR,
+        )
+    return (
+        "the dependencies could not be installed: check the network (and pip's proxy or mirror settings, if you need "
+        f"them), then run this again ({said})",
+        ERROR,
+    )
 
 
 def mend(new: Path, venv: Path) -> None:
@@ -96,11 +146,6 @@ def mend(new: Path, venv: Path) -> None:
 
 def say(sentence: str) -> None:
     print(f"council: {sentence}", file=sys.stderr, flush=True)
-
-
-def reason(error: subprocess.CalledProcessError) -> str:
-    lines = f"{error.stdout}{error.stderr}".splitlines()
-    return "\n".join([line for line in lines if line.startswith("ERROR")] or lines[-1:])
 
 
 if __name__ == "__main__":

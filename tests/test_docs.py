@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -14,7 +15,8 @@ from council import briefs, config, personas
 from council.cli import council
 from council.lint import Known, lint
 from council.speakers.choice import NAMES
-from council.workflow import load
+from council.workflow import PHASE_KEYS, STEP_KEYS, WORKFLOW_KEYS, load
+from tests.helpers import User
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference.md"
@@ -43,6 +45,83 @@ def test_every_workflow_of_the_kit_is_without_fault(name: str) -> None:
 def test_the_readme_names_every_command() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert [name for name in council.commands if f"`council {name}" not in readme] == []
+
+
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_readme_names_every_key_of_a_workflow() -> None:
+    language = README.partition("\n## Workflows\n")[2]
+    keys = {*WORKFLOW_KEYS, *PHASE_KEYS, *STEP_KEYS}
+    assert [key for key in sorted(keys) if f"{key}:" not in language and f"`{key}`" not in language] == []
+
+
+def test_the_readmes_excerpt_stands_in_the_transcript() -> None:
+    """Word for word, in its order, with nothing changed but what is cut."""
+    excerpt = README.partition("`[…]` is a cut:\n")[2].partition("\nA model this small")[0]
+    rest = " ".join((ROOT / "docs" / "embedded-run.md").read_text("utf-8").split())
+    pieces = [piece.strip(" ,.;)") for piece in " ".join(excerpt.split()).split("[…]")]
+    for piece in filter(None, pieces):
+        _, found, rest = rest.partition(piece)
+        assert found, piece
+    assert len(pieces) > 5
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+def test_the_readmes_configuration_is_one(user: User) -> None:
+    (shown,) = re.findall(r"```yaml\n---\n(endpoints:.*?)\n---\n```", README, re.S)
+    user.configure(shown)
+    told = user.council("doctor", OUR_API_KEY="k")
+    assert told.code == 0, told.text
+    for line in ("tier haiku: qwen3:8b at ollama", "tier opus: our-model at ours", "speaker: anthropic"):
+        assert f"ok    {line}\n" in told.out
+    assert "- speaker: anthropic" not in user.council("doctor").out
+
+
+@pytest.fixture
+def project(user: User) -> User:
+    """The project that the README shows, as somebody would copy it."""
+    files = re.findall(r"`(\.council/[\w./]+)`:\n\n```\w+\n(.*?)```\n", README, re.S)
+    assert len(files) == 3
+    for name, text in files:
+        user.write(name, text)
+    return user
+
+
+def test_the_readmes_workflow_is_one(project: User) -> None:
+    assert project.council("lint", "weigh").out == "weigh: nothing is wrong\n"
+    (calls,) = re.findall(r"council cost weigh +# (\d+ to \d+ calls)", README)
+    assert f"\n{calls}" in project.council("cost", "weigh").out
+
+
+@pytest.mark.parametrize("options", [(), ("-o", "cautious", "-o", "words=60-100")])
+def test_the_readmes_workflow_runs(project: User, options: tuple[str, ...]) -> None:
+    """Two rounds: in the second, two thirds agree, nothing blocks and all are sure."""
+    turns = {"03-synthesis/chair": "## Recommended path\nA table.\n\n## Risks\nnone\n"}
+    for member, stance, blocking in (
+        ("architect", "mixed", "none"),
+        ("engineer", "disagree", "none"),
+        ("operator", "agree", "- there is no backup"),
+    ):
+        turns[f"01-positions/{member}"] = f"No queue, says the {member}."
+        answer = "So I, the {}, say in round {}.\n\n## Stance\n{}\n\n## Blocking\n{}\n"
+        turns[f"02-weighing-r01-1-answers/{member}"] = answer.format(member, 1, stance, blocking)
+        turns[f"02-weighing-r02-1-answers/{member}"] = answer.format(member, 2, "agree", "none")
+        for round in ("r01", "r02"):
+            bet = f"The {member} bets in {round}.\n\n## Sure\n70\n\n## Changes my mind\nA measurement.\n"
+            turns[f"02-weighing-{round}-2-bets/{member}"] = bet
+    project.write("script.yaml", "".join(f"{turn}: {json.dumps(text)}\n" for turn, text in turns.items()))
+    replay = ("--speaker", "replay", "--from", project.work / "script.yaml", "--json")
+    ended = project.council("run", "--workflow", "weigh", *options, *replay, "Queue or table?")
+    assert ended.code == 0, ended.text
+    assert len(list(project.session.glob("turns/*/*.md"))) == len(turns)
+    brief = (project.session / "briefs" / "02-weighing-r02-2-bets" / "operator.md").read_text("utf-8")
+    assert f"Say in {'60-100' if options else '40-80'} words how sure you are" in brief
+    assert "what it takes to run this at night" in brief
 
 
 def test_the_configuration_explains_every_key() -> None:

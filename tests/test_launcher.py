@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -115,6 +116,12 @@ def test_without_a_new_enough_python(checkout: Path, tmp_path: Path, old: bool) 
     assert done.stderr.count("\n") == 1
 
 
+def test_without_a_place_for_its_environment(checkout: Path, tmp_path: Path) -> None:
+    done = council(checkout / "bin" / "council", env={"PATH": tools(tmp_path / "path")})
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "set HOME or XDG_DATA_HOME" in done.stderr
+
+
 def test_an_environment_of_another_lock_is_refused(checkout: Path, env: dict[str, str]) -> None:
     (Path(env["COUNCIL_VENV"]) / "requirements.lock").write_text("something else\n")
     done = council(checkout / "bin" / "council", env=env)
@@ -157,7 +164,7 @@ def make(environment: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Makes an environment at `data/venv`, with a Python that says nothing."""
     (tmp_path / "lock").write_text("# nothing\n")
 
-    def run(mutex: object, *command: str | Path) -> None:
+    def run(mutex: object, new: Path, *command: str | Path) -> None:
         if "venv" in command:
             (Path(command[-1]) / "bin").mkdir(parents=True)
             (Path(command[-1]) / "bin" / "python").symlink_to(sys.executable)
@@ -183,36 +190,109 @@ def test_an_environment_whose_python_is_gone_is_made_again(make: Callable[[], Pa
     assert (make() / "bin" / "python").exists()
 
 
-def test_what_is_not_ours_is_left_alone(make: Callable[[], Path], tmp_path: Path) -> None:
+def test_what_is_not_ours_is_left_alone(
+    make: Callable[[], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     thesis = tmp_path / "data" / "venv" / "thesis.txt"
     thesis.parent.mkdir(parents=True)
     thesis.write_text("years of work")
-    with pytest.raises(SystemExit, match="in the way"):
-        make()
+    code, sentence = ended(make, capsys)
+    assert (code, "in the way" in sentence) == (2, True)
     assert thesis.read_text() == "years of work"
 
 
+def ended(make: Callable[[], Path], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """The exit code, and the one sentence that was the last to be printed."""
+    with pytest.raises(SystemExit) as end:
+        make()
+    assert isinstance(end.value.code, int)
+    *before, last = capsys.readouterr().err.splitlines()
+    assert all(line.startswith("council: first use: installing") for line in before)
+    return end.value.code, last
+
+
+@pytest.mark.parametrize(
+    ("printed", "ending"),
+    [
+        ("WARNING: Retrying\nERROR: no answer\n", (1, r"check the network .* run this again \(ERROR: no answer\)")),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM ...\n", (1, "not what council pins, so it was not used")),
+        ("ERROR: [Errno 28] No space left on device\n", (6, "the disk became full .* free some space, or set XDG_DA")),
+        ("", (1, "check the network")),
+    ],
+)
 def test_when_the_dependencies_cannot_be_had(
     environment: ModuleType,
     make: Callable[[], Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
+    printed: str,
+    ending: tuple[int, str],
 ) -> None:
-    def run(mutex: object, *command: str | Path) -> None:
-        (tmp_path / "data" / ".venv.new").mkdir(exist_ok=True)
-        raise subprocess.CalledProcessError(1, "pip", "", "WARNING: Retrying\nERROR: no answer\n")
+    def run(*_: object) -> None:
+        raise environment.Refused(*environment.verdict(printed, 10**9))
 
     monkeypatch.setattr(environment, "run", run)
-    with pytest.raises(SystemExit, match="check the network"):
-        make()
-    assert "ERROR: no answer" in capsys.readouterr().err
+    code, sentence = ended(make, capsys)
+    assert (code, bool(re.search(ending[1], sentence))) == (ending[0], True), sentence
     assert [entry.name for entry in (tmp_path / "data").iterdir()] == [".venv.lock"]
 
 
+def test_a_command_that_fails_tells_what_it_printed(environment: ModuleType, tmp_path: Path) -> None:
+    with (tmp_path / "mutex").open("w") as mutex, pytest.raises(environment.Refused) as refused:
+        environment.run(mutex, tmp_path, "sh", "-c", "printf 'one\\ntw\\377o\\n' >&2; exit 3")
+    assert "(tw\N{REPLACEMENT CHARACTER}o)" in refused.value.args[0]
+
+
+def test_a_full_disk_is_known_by_its_free_space_too(environment: ModuleType) -> None:
+    """venv says of it no more than that a command failed."""
+    sentence, code = environment.verdict("Error: Command '[…]' returned non-zero exit status 1.", 4096)
+    assert (code, "the disk became full" in sentence) == (6, True)
+
+
+def test_when_there_is_no_room(
+    environment: ModuleType,
+    make: Callable[[], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(environment.shutil, "disk_usage", lambda _: SimpleNamespace(free=30_000_000))
+    code, sentence = ended(make, capsys)
+    assert (code, "takes 120 MB" in sentence, "has 30 MB free: free some space" in sentence) == (6, True, True)
+
+
+def test_when_its_place_cannot_be_written(
+    make: Callable[[], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").write_text("in the way")
+    code, sentence = ended(make, capsys)
+    assert (code, sentence.startswith(f"council: {tmp_path / 'data'}: File exists: free some space, or set")) == (
+        6,
+        True,
+    )
+
+
+def test_when_it_is_stopped_the_next_one_begins_anew(
+    environment: ModuleType,
+    make: Callable[[], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(environment, "mend", interrupt)
+        assert ended(make, capsys) == (130, "council: stopped; run the same again, and it begins this anew")
+    assert (make() / "bin" / "python").exists()
+
+
 def test_when_python_cannot_make_environments(
-    environment: ModuleType, make: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+    environment: ModuleType,
+    make: Callable[[], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(environment.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SystemExit, match=r"apt install python3\.\d+-venv"):
-        make()
+    code, sentence = ended(make, capsys)
+    assert (code, bool(re.search(r"apt install python3\.\d+-venv\)$", sentence))) == (2, True)

@@ -118,7 +118,7 @@ def test_absent_stays_in_the_denominator() -> None:
     )
     verdict = judge(Ref("share", {"move_on": "yes", "at": "2/3"}), polled)
     assert not verdict
-    assert verdict.reason == "2 of 4 say move_on yes (c not heard)"
+    assert verdict.reason == "only 2 of 4 say move_on yes (c not heard)"
     assert verdict.tally == {"move_on": {"for": ["a", "b"], "of": 4, "not_heard": ["c"]}}
 
 

@@ -34,6 +34,34 @@ OUTPUT = [
 ]  # fmt: skip
 
 
+REQUEST = [
+    click.argument("topic", nargs=-1),
+    click.option(
+        "-w", "--workflow", metavar="NAME", help="The protocol: debate (the default), quick, or one of yours."
+    ),
+    click.option(
+        "--with", "with_", multiple=True, metavar="SEAT", help="Call in another member: security, intern, writer …"
+    ),
+    click.option("--only", multiple=True, metavar="SEAT", help="Only these members."),
+    click.option("--rounds", type=int, metavar="N", help="3 asks for the third round whatever the check says."),
+    click.option("--mode", type=click.Choice(["deliberative", "patchlist"]), help="How members put their points."),
+    click.option("--normative", is_flag=True, help="The question is what ought to be done: the third round is needed."),
+    click.option(
+        "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set an option of the workflow."
+    ),
+    click.option("--tier-map", multiple=True, metavar="TIER=TARGET", help="Another tier or model for a tier."),
+    click.option(
+        "-f", "--file", "files", multiple=True, type=click.Path(path_type=Path), help="Attach a text file to the topic."
+    ),
+]
+
+
+def request_options(function: Any) -> Any:
+    for option in reversed(REQUEST):
+        function = option(function)
+    return function
+
+
 def output_options(function: Any) -> Any:
     for option in reversed(OUTPUT):
         function = option(function)
@@ -41,22 +69,7 @@ def output_options(function: Any) -> Any:
 
 
 @click.command()
-@click.argument("topic", nargs=-1)
-@click.option("-w", "--workflow", metavar="NAME", help="The protocol: debate (the default), quick, or a file of yours.")
-@click.option(
-    "--with", "with_", multiple=True, metavar="SEAT", help="Call in another member: security, intern, writer …"
-)
-@click.option("--only", multiple=True, metavar="SEAT", help="Only these members.")
-@click.option("--rounds", type=int, metavar="N", help="3 asks for the third round whatever the convergence check says.")
-@click.option("--mode", type=click.Choice(["deliberative", "patchlist"]), help="How members put their points.")
-@click.option("--normative", is_flag=True, help="The question is what ought to be done: the third round is needed.")
-@click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set an option of the workflow.")
-@click.option(
-    "--tier-map", multiple=True, metavar="TIER=TARGET", help="Another tier, model or endpoint/model for a tier."
-)
-@click.option(
-    "-f", "--file", "files", multiple=True, type=click.Path(path_type=Path), help="Attach a text file to the topic."
-)
+@request_options
 @click.option("--speaker", metavar="NAME", help="auto, anthropic, claude, local, assistant, human or replay.")
 @output_options
 @click.pass_obj
@@ -70,7 +83,7 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     from council.speakers import choice
 
     settings = config.load()
-    text = typed() if topic == ("-",) else " ".join(topic)
+    text = words(topic)
     wanted = given["speaker"] or settings.speaker
     if source and wanted != "replay":
         raise UsageError("--from goes with --speaker replay")
@@ -83,7 +96,7 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     else:
         name = choice.choose(wanted, settings)
         choice.warm_up(name)
-        provide(name, given)
+        provide(settings, name, given)
         state.session = begin(request, settings, name, source)
     carry_on(state, settings, source, given)
 
@@ -108,8 +121,10 @@ def paced(speaker: str, given: dict[str, Any]) -> bool:
     return bool(given["pace"] == "real")
 
 
-def typed() -> str:
-    """The topic from standard input; of what is far too long no more is read than shows it."""
+def words(topic: tuple[str, ...]) -> str:
+    """The topic, of `-` from standard input; of what is far too long no more is read than shows it."""
+    if topic != ("-",):
+        return " ".join(topic)
     try:
         return sys.stdin.buffer.read(LARGEST_INPUT).decode("utf-8")
     except UnicodeDecodeError:
@@ -174,11 +189,10 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None) 
     """The session on disk; for the replay of a session, the same table around the same question."""
     from dataclasses import replace
 
-    from council import files, session, start
+    from council import session, start
     from council.speakers import replay
 
-    for folder in (settings.sessions, settings.archive):
-        files.prove_writable(folder)
+    prove_writable(settings)
     if source and not Path(source).is_file():
         spoken = session.open_(session.find(settings.sessions, source))
         spoken.read_turns()
@@ -189,7 +203,14 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None) 
     return start.begin(replace(request, speaker=speaker, replay_of=replayed), settings)
 
 
-def provide(speaker: str, given: dict[str, Any]) -> None:
+def prove_writable(settings: Config) -> None:
+    from council import files
+
+    for folder in (settings.sessions, settings.archive):
+        files.prove_writable(folder)
+
+
+def provide(settings: Config, speaker: str, given: dict[str, Any]) -> None:
     """Fetch the embedded model, where it is to speak and is not there. On a terminal that takes a yes."""
     if speaker != "local":
         return
@@ -203,6 +224,7 @@ def provide(speaker: str, given: dict[str, Any]) -> None:
         return
     if why := embedded.obstacle():
         raise UsageError(why)
+    prove_writable(settings)  # before 1.1 GB are fetched for nothing
     if not given["no_input"] and at_a_terminal() and not agreed(embedded.weight(here)):
         raise UsageError(NOBODY)
     say = Screen(quiet=given["quiet"] or given["as_json"]).say
@@ -230,7 +252,7 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
         state.go_on = f"council recover {session.id} --from {shlex.quote(source)}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"])
     name = choice.choose(given["speaker"] or session.metadata["speaker"], settings)
-    provide(name, given)
+    provide(settings, name, given)
     choice.warm_up(name)
     speaking = voices(session, settings, name, source, paced(name, given))
     limits = Limits(given["quorum"], given["max_calls"], given["max_cost"])

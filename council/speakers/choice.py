@@ -15,6 +15,7 @@ from council.text import did_you_mean
 from council.workflow import Seat
 
 NAMES = ("anthropic", "claude", "local", "assistant", "human", "replay")
+OTHERS = "set ANTHROPIC_API_KEY, log in with `claude`, or add --speaker assistant and record the replies by hand"
 NOBODY = """nobody can speak. Do one of these, then run it again:
   - set ANTHROPIC_API_KEY in the environment (or add an endpoint of your own to Config.md);
   - install the `claude` program and log in with it;
@@ -35,7 +36,7 @@ def choose(wanted: str, config: Config, env: Mapping[str, str] = os.environ) -> 
     if claude.find() and claude.logged_in():
         return "claude"
     if why := embedded.obstacle():
-        raise Denied(f"{NOBODY}\n{why}")
+        raise Denied(f"nobody can speak: {why}; or {OTHERS}")
     return "local"
 
 

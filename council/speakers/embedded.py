@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -25,14 +25,16 @@ from typing import IO, Any
 
 from council.config import kit_folder
 from council.errors import CouncilError, Denied, StorageError, UsageError
-from council.text import one_line
+from council.files import tilde
+from council.text import listing, one_line
 
 LIBRARY = "xllamacpp"
 NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 SMALL_PRINT = "embedded 1.5B model: fine for trying council, not for decisions"
 OTHERWISE = "name another file in COUNCIL_GGUF, or choose another --speaker"
-BESIDE = 250_000_000  # bytes for the library, and for what pip needs meanwhile
-BEGUN = re.compile(r"(?:Collecting|Processing) .*\(line (\d+)\)\)$")  # pip, at a line of its requirements
+BESIDE = 250_000_000  # bytes for the library, and for one part more than the model has
+COMPILED_FOR = ("avx2", "bmi2", "f16c", "fma")  # on a processor without one of these, the library would crash
+SYSTEM = (("libgomp", "libgomp.so.1", "libgomp1"), ("libstdc++", "libstdc++.so.6", "libstdc++6"))
 Say = Callable[[str], None]
 
 
@@ -76,6 +78,11 @@ class Place:
         return self.own or self.folder / f"{NAME}.gguf"
 
     @property
+    def parts(self) -> Path:
+        """What was fetched by a fetch that did not come to its end: each part whole, in a folder of its name."""
+        return self.folder / ".parts"
+
+    @property
     def complete(self) -> bool:
         return self.library.exists() and self.gguf.exists()
 
@@ -105,7 +112,10 @@ def _own(name: str | None) -> Path | None:
 
 def weight(here: Place) -> str:
     """How much there is to fetch, in words."""
-    return "30 MB" if here.own else "1.1 GB"
+    if here.gguf.exists():
+        return "30 MB"
+    size, kept = Source.size, _bytes_in(here.parts)
+    return f"the last {gigabytes(size - kept)} of {gigabytes(size)}" if kept else gigabytes(size)
 
 
 def obstacle() -> str:
@@ -113,17 +123,35 @@ def obstacle() -> str:
     libc = "CS_GNU_LIBC_VERSION" in os.confstr_names and os.confstr("CS_GNU_LIBC_VERSION")
     if sys.platform != "linux" or platform.machine() != "x86_64" or not libc:
         return "the embedded model needs Linux with glibc on an x86-64 processor: choose another --speaker"
+    if lacking := sorted(set(COMPILED_FOR) - set(processor())):
+        return f"the embedded model needs a processor with {listing(lacking)}: choose another --speaker"
+    for name, file, debian in SYSTEM:
+        if not _loads(file):
+            return (
+                f"the embedded model needs the system's {name}: install it (Debian and Ubuntu: apt install {debian}; "
+                f"Fedora: dnf install {name}), then run this again"
+            )
+    return ""
+
+
+def processor(told: Path = Path("/proc/cpuinfo")) -> Sequence[str]:
+    """What the processor can do, in Linux's words; where they are not told, all that the library needs."""
+    try:
+        with told.open(encoding="utf-8", errors="replace") as lines:
+            return next((line.split() for line in lines if line.startswith("flags")), COMPILED_FOR)
+    except OSError:
+        return COMPILED_FOR
+
+
+def _loads(library: str) -> bool:
     import ctypes
 
     _calm()
     try:
-        ctypes.CDLL("libgomp.so.1")
+        ctypes.CDLL(library)
     except OSError:
-        return (
-            "the embedded model needs the system's libgomp: install it (Debian and Ubuntu: apt install libgomp1; "
-            "Fedora: dnf install libgomp), then run this again"
-        )
-    return ""
+        return False
+    return True
 
 
 def _calm() -> None:
@@ -162,7 +190,7 @@ def fetch(source: Source, here: Place, say: Say) -> None:
         with _alone(here.folder, say) as mutex:
             if not here.complete:
                 _check_room(source, here)
-                with _workshop(here.folder) as new:
+                with _workshop(here.folder) as new, _kept(say):
                     _Fetching(source, new, mutex, say).into(here)
     except OSError as failure:
         raise StorageError(f"{here.folder}: {failure.strerror or failure}; {ROOM}") from None
@@ -195,14 +223,61 @@ def _workshop(folder: Path) -> Iterator[Path]:
         shutil.rmtree(new, ignore_errors=True)
 
 
+@contextmanager
+def _kept(say: Say) -> Iterator[None]:
+    """Who stops the fetch is told that it was not for nothing. What failed by itself says so in its own words."""
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException:
+        say("the fetch was stopped; what is here stays, and the same command goes on with the rest")
+        raise
+
+
 def _check_room(source: Source, here: Place) -> None:
-    """Twice the model: as it is packed or in parts, and beside that unpacked or joined."""
-    needed = BESIDE + (0 if here.gguf.exists() else 2 * source.size)
-    if (free := source.free(here.folder)) < needed:
-        raise StorageError(
-            f"fetching the embedded model takes {needed / 1e9:.1f} GB for a while, and {here.folder} has "
-            f"{free / 1e9:.1f} GB free; {ROOM}"
-        )
+    room = room_for(source, here)
+    if not room.enough:
+        raise StorageError(f"fetching the embedded model takes {room}; {ROOM}")
+
+
+@dataclass(frozen=True)
+class Room:
+    """Bytes: what the fetch still takes at its height, and what is free where it goes."""
+
+    needed: int
+    free: int
+    folder: Path
+
+    @property
+    def writable(self) -> bool:
+        return os.access(self.folder, os.W_OK)
+
+    @property
+    def enough(self) -> bool:
+        return self.writable and self.free >= self.needed
+
+    def __str__(self) -> str:
+        there = f"has {gigabytes(self.free)} free" if self.writable else "cannot be written"
+        return f"{gigabytes(self.needed)} for a while, and {tilde(self.folder)} {there}"
+
+
+def room_for(source: Source, here: Place) -> Room:
+    needed = BESIDE + (0 if here.gguf.exists() else max(source.size - _bytes_in(here.parts), 0))
+    there = next(folder for folder in (here.folder, *here.folder.parents) if folder.exists())
+    return Room(needed, source.free(there), there)
+
+
+def _bytes_in(folder: Path) -> int:
+    found = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):  # a fetch that goes on meanwhile moves them
+            found += path.stat().st_size if path.is_file() else 0
+    return found
+
+
+def gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"
 
 
 @dataclass(frozen=True)
@@ -214,18 +289,34 @@ class _Fetching:
 
     def into(self, here: Place) -> None:
         if not here.library.exists():
+            self.say(f"fetching {LIBRARY}")
             self.install(self.source.pins(library=True), self.new / "library")
             (self.new / "library").rename(here.library)
         if not here.gguf.exists():
-            self.model().rename(here.gguf)
+            self.parts(here.parts)
+            self.model(here.parts).rename(here.gguf)
         self.say("the embedded model is there, and checked")
 
-    def model(self) -> Path:
+    def parts(self, kept: Path) -> None:
+        """One after the other, so that whoever is stopped goes on, and never twice the model is on the disk."""
+        kept.mkdir(exist_ok=True)
         pins = self.source.pins(library=False)
-        self.install(pins, self.new / "parts")
+        for number, pin in enumerate(pins, 1):
+            part = kept / _name(pin)
+            if not any(part.glob("*/data/*")):  # the join that was killed had taken it in
+                shutil.rmtree(part, ignore_errors=True)
+                self.say(f"fetching {_name(pin)} ({number} of {len(pins)})")
+                self.install([pin], self.new / "part")
+                (self.new / "part").rename(part)
+
+    def model(self, parts: Path) -> Path:
+        """The parts as one file. They go in any case: if they were not right, they are to be fetched anew."""
         self.say("joining and checking the embedded model")
         whole = self.new / "whole"
-        join([_part(_name(pin), self.new / "parts") for pin in pins], whole, self.source)
+        try:
+            join([_part(_name(pin), parts) for pin in self.source.pins(library=False)], whole, self.source)
+        finally:
+            shutil.rmtree(parts)
         return whole
 
     def install(self, pins: list[str], target: Path) -> None:
@@ -236,8 +327,7 @@ class _Fetching:
         plain = ("--no-input", "--disable-pip-version-check", "--progress-bar", "off")
         sparing = ("--no-cache-dir", "--retries", "2")
         files = ("--target", str(target), "-r", str(wanted))
-        command = [*self.pip(), "install", *strict, *plain, *sparing, *self.source.pip, *files]
-        if printed := self.run(command, [_name(pin) for pin in pins]):
+        if printed := self.run([*self.pip(), "install", *strict, *plain, *sparing, *self.source.pip, *files]):
             raise _verdict(printed)
 
     def pip(self) -> list[str]:
@@ -252,23 +342,13 @@ class _Fetching:
             )
         return [str(made / "bin" / "python"), "-I", "-m", "pip"]
 
-    def run(self, command: list[str], names: Sequence[str] = ()) -> str:
+    def run(self, command: list[str]) -> str:
         """What a command printed, if it failed. It holds the lock too: should council be killed, the next one waits."""
-        with subprocess.Popen(
+        done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            errors="replace", env={**os.environ, "TMPDIR": str(self.new)}, pass_fds=[self.mutex.fileno()],
-        ) as process:  # fmt: skip
-            assert process.stdout is not None
-            printed = []
-            try:
-                for line in process.stdout:
-                    printed.append(line)
-                    if (begun := BEGUN.match(line)) and names:
-                        number = int(begun.group(1))
-                        self.say(f"fetching {names[number - 1]} ({number} of {len(names)})")
-            finally:
-                process.kill()
-        return "".join(printed) or "it said nothing" if process.returncode else ""
+            errors="replace", env={**os.environ, "TMPDIR": str(self.new)}, pass_fds=[self.mutex.fileno()], check=False,
+        )  # fmt: skip
+        return (done.stdout or "it said nothing") if done.returncode else ""
 
 
 def _name(pin: str) -> str:
@@ -278,7 +358,7 @@ def _name(pin: str) -> str:
 def _part(name: str, parts: Path) -> Path:
     """The one file that a package brings, found without running any of its code."""
     importlib.invalidate_caches()
-    spec = PathFinder.find_spec(name.replace("-", "_"), [str(parts)])
+    spec = PathFinder.find_spec(name.replace("-", "_"), [str(parts / name)])
     folders = list(spec.submodule_search_locations or ()) if spec else []
     files = [path for folder in folders for path in Path(folder, "data").glob("*") if path.is_file()]
     if len(files) != 1:
@@ -304,13 +384,14 @@ def join(parts: list[Path], whole: Path, source: Source) -> None:
 
 def _verdict(printed: str) -> CouncilError:
     """What pip's last words mean for a person."""
-    errors = [line for line in printed.splitlines() if line.startswith("ERROR")] or printed.splitlines()[-1:]
-    said = one_line(" ".join(errors), 300)
+    lines = printed.splitlines()
+    causes = re.findall(r"\[Errno -?\d+\] [\w ]+", printed) + [line for line in lines if line.startswith("ERROR")]
+    said = one_line(" ".join((causes or lines)[:1]), 200)
     if "No space left" in printed or "Disk quota" in printed:
         return StorageError(f"the disk became full while the embedded model was fetched; {ROOM}")
     if "DO NOT MATCH THE HASHES" in printed:
         return CouncilError(f"what was fetched is not what council pins, so it was not used; {OTHERWISE}")
     return CouncilError(
         "the embedded model could not be fetched: check the network (and pip's proxy or mirror settings, if you need "
-        f"them), then run this again, or choose another --speaker ({said})"
+        f"them), then run this again, and it goes on; or choose another --speaker ({said})"
     )
