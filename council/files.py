@@ -145,6 +145,11 @@ def remove(path: Path) -> None:
         raise storage_error(path, failure) from failure
 
 
+def remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        os.rmdir(folder)
+
+
 def prove_writable(folder: Path) -> None:
     """Before anything is paid for: a file can be made, filled and removed there. All use one name, so none is left."""
     make_folder(folder)

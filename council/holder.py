@@ -103,12 +103,12 @@ def read_note(folder: Path) -> Mapping[str, Any]:
 def described(note: Mapping[str, Any]) -> str:
     """Who it was that noted itself there last; only if that one can still be the holder."""
     here = note.get("host") == socket.gethostname() and note.get("boot") == boot()
-    if not note or (here and not _alive(note.get("pid"))):
+    if not note or (here and not alive(note.get("pid"))):
         return "another runner"
     return f"pid {note.get('pid')} on {note.get('host')}, since {note.get('since')}"
 
 
-def _alive(pid: object) -> bool:
+def alive(pid: object) -> bool:
     try:
         os.kill(pid if isinstance(pid, int) and pid > 0 else os.getpid(), 0)
     except ProcessLookupError:

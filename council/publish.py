@@ -104,6 +104,8 @@ def remarks_on(session: Session, turn: Turn) -> Iterator[str]:
     if told := length_remark(session, turn):
         yield told
     receipt = session.receipts.get(_receipt_id(session, turn))
+    if receipt and receipt.typed:
+        yield "typed in by the host: no receipt of a real call"
     if receipt and not same_model(receipt.asked, receipt.answered):
         yield f"asked of {receipt.asked}, answered by {receipt.answered}"
     if receipt and receipt.stop == "max_tokens":
@@ -308,7 +310,7 @@ def receipts_table(session: Session) -> str:
     for turn, receipt in sorted(session.receipts.items()):
         tokens = f"{receipt.input + receipt.cache_read + receipt.cache_write} / {receipt.output}"
         usd = "unknown" if receipt.usd is None else f"{receipt.usd:.4f}"
-        state = f"{receipt.speaker}, absent" if receipt.absent else receipt.speaker
+        state = f"{receipt.speaker}{', absent' if receipt.absent else ', typed in' if receipt.typed else ''}"
         rows.append(f"| {turn} | {state} | {receipt.asked or '-'} | {receipt.answered or '-'} | {tokens} | {usd} |")
     return "\n".join(rows) + "\n"
 

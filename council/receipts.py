@@ -20,7 +20,10 @@ OPEN, CLOSE = b"---\n", b"\n---\n"
 
 @dataclass(frozen=True)
 class Receipt:
-    """Who said it, in answer to what, and what it took. None means that nobody knows."""
+    """Who said it, in answer to what, and what it took. None means that nobody knows.
+
+    `call` is what the API, or the program that asked it, calls the answer: the trace of a real call.
+    """
 
     turn: str
     seat: str
@@ -42,6 +45,12 @@ class Receipt:
     stop: str
     absent: str | None = None
     replayed: str | None = None
+    call: str | None = None
+
+    @property
+    def typed(self) -> bool:
+        """Whether an assistant said that a member spoke so, and nothing shows that anybody was asked."""
+        return self.speaker == "assistant" and self.call is None and self.absent is None
 
 
 ALLOWED: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
@@ -85,6 +94,7 @@ REMEDY = "put the file back from a backup, or move it away and `council recover`
 
 
 def _receipt(found: dict[str, Any]) -> Receipt:
+    found = {"call": None, **found}  # there were receipts before there was this key
     for name, kind in TYPES.items():
         allowed = ALLOWED[str(kind).split(" ")[0]]
         if not (isinstance(found[name], allowed) or (found[name] is None and "None" in str(kind))):

@@ -222,12 +222,12 @@ def receipt(
     session: Session, due: Due, model: Model, speaker: str, spoken: Spoken, started: datetime, seconds: float
 ) -> Receipt:
     """What is written beside the words of a turn."""
-    asked = None if speaker in ("human", "assistant") else model.name
+    asked = None if speaker == "human" else model.name
     return Receipt(
         turn=due.id, seat=due.seat.name, phase=due.phase.name, step=due.step.name, round=due.round,
         speaker=speaker, tier=due.tier, asked=asked, answered=spoken.model, brief=sha256(session.brief(due.id) or b""),
         started=started.isoformat(timespec="milliseconds"), seconds=round(seconds, 3),
         input=spoken.usage.input, cache_read=spoken.usage.cache_read, cache_write=spoken.usage.cache_write,
         output=spoken.usage.output, usd=spoken.usd, stop=spoken.stop, absent=spoken.absent,
-        replayed=session.metadata.get("replay_of"),
+        replayed=session.metadata.get("replay_of"), call=spoken.call,
     )  # fmt: skip

@@ -163,6 +163,8 @@ class Session:
         if brief is None:
             raise Damaged(self.brief_path(receipt.turn), "the brief went missing while it was being answered")
         data = receipts.encode(receipt, body)
+        if len(data) > files.LARGEST:
+            raise UsageError(f"the reply is larger than {files.LARGEST:,} bytes, and could never be read again")
         self._commit({self.turn_path(receipt.turn): data})
         return *receipts.decode(data, self.turn_path(receipt.turn)), brief
 

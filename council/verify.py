@@ -11,8 +11,9 @@ from council import files, holder, publish, session
 from council.errors import CouncilError, Damaged
 from council.plan import Plan
 from council.session import Session
+from council.speakers import assistant
 
-OURS = {"metadata.json", "workflow.md", "topic.md", "turns", "briefs", holder.LOCK, holder.NOTE}
+OURS = {"metadata.json", "workflow.md", "topic.md", "turns", "briefs", holder.LOCK, holder.NOTE, assistant.NOTES}
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,16 @@ def _holds(path: Path, data: bytes) -> bool:
         return files.read(path) == data
     except (OSError, Damaged):
         return False
+
+
+def typed(folder: Path) -> list[str]:
+    """The turns that an assistant only said were spoken. What cannot be read is another check's."""
+    try:
+        found = session.open_(folder)
+        found.read_turns()
+    except CouncilError:
+        return []
+    return sorted(turn for turn, receipt in found.receipts.items() if receipt.typed)
 
 
 def strangers(folder: Path) -> list[str]:

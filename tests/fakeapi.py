@@ -52,8 +52,16 @@ ERROR_TYPES = {
 
 
 @dataclass(frozen=True)
+class ToolUse:
+    """A tool that an answer calls. The id is made of the request, so that a retry gets the same."""
+
+    name: str
+    input: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Request:
-    """What a client asked. `text` is all that its user messages say."""
+    """What a client asked. `text` is all that its user messages say, `last` what the newest of them says."""
 
     method: str
     path: str
@@ -65,15 +73,48 @@ class Request:
         messages = self.body.get("messages", []) if isinstance(self.body, dict) else []
         return "".join(said(message["content"]) for message in messages if message.get("role") == "user")
 
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return list(self.body.get("messages", [])) if isinstance(self.body, dict) else []
+
+    @property
+    def last(self) -> str:
+        """All that was said since the model's newest answer, results of tools included."""
+        spoken = [at for at, message in enumerate(self.messages) if message.get("role") == "assistant"]
+        return "\n".join(said(message["content"]) for message in self.messages[max(spoken, default=-1) + 1 :])
+
+    @property
+    def step(self) -> int:
+        """How often the model has answered in this conversation: a script's place, which a retry does not move."""
+        return sum(message.get("role") == "assistant" for message in self.messages)
+
+    @property
+    def system(self) -> str:
+        return said(self.body.get("system", "")) if isinstance(self.body, dict) else ""
+
+    @property
+    def tools(self) -> set[str]:
+        return {tool["name"] for tool in self.body.get("tools") or []}
+
+    @property
+    def agent(self) -> bool:
+        """Whether a subagent of Claude Code asks."""
+        return "x-claude-code-agent-id" in self.headers
+
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server does with one request; `times` is how often, in a sequence. `after` counts pieces of text."""
+    """What the server does with one request; `times` is how often, in a sequence. `after` counts pieces of text.
+
+    It begins after `latency`, and not before `once` is true.
+    """
 
     text: str = "ok"
+    tools: tuple[ToolUse, ...] = ()
     thinking: str = ""
     chunks: int = 1
     latency: float = 0.0
+    once: Callable[[], bool] | None = None
     delay: float = 0.0
     model: str | None = None
     stop: str | None = "end_turn"
@@ -98,7 +139,7 @@ def said(content: Any) -> str:
     """The text of a message, which may be a string or a list of blocks."""
     if isinstance(content, str):
         return content
-    return "".join(block.get("text", "") for block in content)
+    return "".join(block.get("text", "") or said(block.get("content", "")) for block in content)
 
 
 def sequence(*answers: Answer) -> Responder:
@@ -111,6 +152,19 @@ def sequence(*answers: Answer) -> Responder:
     return respond
 
 
+@dataclass(frozen=True)
+class Match:
+    """Which requests a rule is for: by all that was said, by what was said last, by who asks (a subagent or not)."""
+
+    text: str = ""
+    last: str = ""
+    agent: bool | None = None
+
+    def __call__(self, request: Request) -> bool:
+        found = re.search(self.text, request.text, re.DOTALL) and re.search(self.last, request.last, re.DOTALL)
+        return found is not None and self.agent in (None, request.agent)
+
+
 class Rules:
     """The first rule that matches the prompt answers it. Its faults come first, counted for each prompt by itself."""
 
@@ -119,14 +173,15 @@ class Rules:
         self.asked: Counter[str] = Counter()
 
     @staticmethod
-    def read(rule: dict[str, Any]) -> tuple[re.Pattern[str], list[Answer]]:
-        match, faults = rule.pop("match", ""), rule.pop("faults", [])
-        answers = [Answer(**fault) for fault in faults] + [Answer(**rule)]
-        return re.compile(match, re.DOTALL), [answer for answer in answers for _ in range(answer.times)]
+    def read(rule: dict[str, Any]) -> tuple[Match, list[Answer]]:
+        match = Match(rule.pop("match", ""), rule.pop("last", ""), rule.pop("agent", None))
+        rule["tools"] = tuple(ToolUse(**tool) for tool in rule.pop("tools", []))
+        answers = [Answer(**fault) for fault in rule.pop("faults", [])] + [Answer(**rule)]
+        return match, [answer for answer in answers for _ in range(answer.times)]
 
     def __call__(self, request: Request) -> Answer:
-        for pattern, answers in self.rules:
-            if pattern.search(request.text):
+        for match, answers in self.rules:
+            if match(request):
                 turn = self.asked[request.text]
                 self.asked[request.text] += 1
                 return answers[min(turn, len(answers) - 1)]
@@ -166,7 +221,7 @@ def prefixes(request: Request) -> list[tuple[tuple[str, str], int, bool]]:
     for message in request.body["messages"]:
         content = message["content"]
         for block in content if isinstance(content, list) else [{"text": content}]:
-            text += block["text"]
+            text += block.get("text", "")
             key = (request.body["model"], hashlib.sha256(text.encode()).hexdigest())
             found.append((key, len(text), "cache_control" in block))
     return found
@@ -272,6 +327,8 @@ class FakeApi:
         if self.cache is not None and answer.usage is None:
             answer = replace(answer, usage=self.cache.usage(request, answer))  # looked up when it is asked
         await asyncio.sleep(answer.latency)
+        while answer.once and not answer.once():  # noqa: ASYNC110 (what it waits for, the test's own thread does)
+            await asyncio.sleep(0.005)
         if answer.fault in ("reset", "status", "html"):
             return send_early_fault(writer, answer)
         if self.cache is not None:
@@ -371,12 +428,12 @@ def usage(request: Request, answer: Answer) -> dict[str, int]:
 
 def message(request: Request, answer: Answer) -> dict[str, Any]:
     return {
-        "id": "msg_fake",
+        "id": f"msg_{fingerprint(request)}",
         "type": "message",
         "role": "assistant",
         "model": answer.model or request.body["model"],
-        "content": [{"type": "text", "text": answer.text}],
-        "stop_reason": answer.stop,
+        "content": [*([{"type": "text", "text": answer.text}] if answer.text else []), *tool_uses(request, answer)],
+        "stop_reason": "tool_use" if answer.tools else answer.stop,
         "stop_sequence": None,
         "usage": usage(request, answer),
     }
@@ -412,6 +469,30 @@ def block(index: int, kind: str, parts: list[str]) -> Iterator[dict[str, Any]]:
     yield {"type": "content_block_stop", "index": index}
 
 
+def fingerprint(request: Request) -> str:
+    """Claude Code takes two messages of one id for two pieces of one message, so each needs its own."""
+    return hashlib.sha256(json.dumps([request.system, request.messages]).encode()).hexdigest()[:20]
+
+
+def tool_uses(request: Request, answer: Answer) -> list[dict[str, Any]]:
+    """The blocks of a message that call tools; the ids follow from what was asked."""
+    return [
+        {"type": "tool_use", "id": f"toolu_{fingerprint(request)}{at:02}", "name": tool.name, "input": tool.input}
+        for at, tool in enumerate(answer.tools)
+    ]
+
+
+def tool_block(index: int, use: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield {"type": "content_block_start", "index": index, "content_block": {**use, "input": {}}}
+    for part in pieces(json.dumps(use["input"]), 2):
+        yield {
+            "type": "content_block_delta",
+            "index": index,
+            "delta": {"type": "input_json_delta", "partial_json": part},
+        }
+    yield {"type": "content_block_stop", "index": index}
+
+
 def events(request: Request, answer: Answer) -> Iterator[dict[str, Any]]:
     """The events of a stream that goes well."""
     counted = usage(request, answer)
@@ -420,9 +501,13 @@ def events(request: Request, answer: Answer) -> Iterator[dict[str, Any]]:
     yield {"type": "ping"}
     if answer.thinking:
         yield from block(0, "thinking", [answer.thinking])
-    if answer.text or not answer.thinking:
-        yield from block(int(bool(answer.thinking)), "text", pieces(answer.text, answer.chunks))
-    done = {"stop_reason": answer.stop, "stop_sequence": None}
+    index = int(bool(answer.thinking))
+    if answer.text or not (answer.thinking or answer.tools):
+        yield from block(index, "text", pieces(answer.text, answer.chunks))
+        index += 1
+    for at, use in enumerate(tool_uses(request, answer)):
+        yield from tool_block(index + at, use)
+    done = {"stop_reason": "tool_use" if answer.tools else answer.stop, "stop_sequence": None}
     yield {"type": "message_delta", "delta": done, "usage": {"output_tokens": counted.get("output_tokens", 0)}}
     yield {"type": "message_stop"}
 

@@ -262,7 +262,7 @@ class Table:
     def turn(self, text: str) -> str:
         for session in self.user.sessions:
             for path in (session / "briefs").rglob("*.md"):
-                if path.read_text() == text:
+                if path.read_bytes() == text.encode():
                     return str(path.relative_to(session / "briefs").with_suffix(""))
         raise AssertionError(f"a brief that is on no disk: {text[:200]}")
 
@@ -310,6 +310,13 @@ def derived_of(session: Path) -> dict[str, bytes]:
     paths = [*session.glob("round-*.md"), *(session / name for name in ("convergence.json", "synthesis.md"))]
     paths.append(session / "transcript.md")
     return {path.name: path.read_bytes() for path in paths if path.exists()}
+
+
+def without_receipts(made: dict[str, bytes]) -> dict[str, bytes]:
+    """What was said and decided, less the remarks on who was asked for it."""
+    told = re.compile(rb"^\*\((?:typed in by the host|asked of ).*\)\*\n", re.M)
+    rounds = {name: told.sub(b"", data) for name, data in made.items() if name.startswith("round-")}
+    return {name: rounds.get(name, made[name]) for name in made if name != "transcript.md"}
 
 
 def no_traceback(ended: Ended) -> None:

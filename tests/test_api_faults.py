@@ -567,7 +567,7 @@ def test_results_stand_on_stdout_and_all_else_on_stderr(user):
     for words in agreed().values():
         assert words.strip() in ended.out
         assert words.strip() not in ended.err
-    for told in ("speak", "trying again", "calls,", "session: ", "archive: "):
+    for told in ("speak", "trying again", "calls of at most", "session: ", "archive: "):
         assert told in ended.err
         assert told not in ended.out
     headings = [line for line in ended.out.splitlines() if line.startswith("##")]

@@ -16,8 +16,8 @@ LAYERS = (
     ("hooks", "rules", "orders", "views", "stances"),
     ("reply", "answers", "plan", "lint", "cost", "invocation"),
     ("files", "holder", "receipts", "session", "briefs", "config", "personas", "speakers"),
-    ("run", "publish", "page", "verify", "archive", "review", "start"),
-    ("cli", "ui", "screen", "paint", "__main__"),
+    ("run", "publish", "page", "verify", "archive", "review", "start", "members"),
+    ("cli", "ui", "screen", "paint", "mcp", "__main__"),
 )
 LAYER = {module: number for number, modules in enumerate(LAYERS) for module in modules}
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

@@ -188,7 +188,9 @@ def test_the_answer_and_its_receipt():
         stop="end_turn",
         usage=Usage(input=1000, cache_read=300, cache_write=200, output=50),
         usd=pytest.approx((1000 * 2 + 50 * 10 + 300 * 0.1 + 200 * 2.5) / 1e6),
+        call=spoken.call,
     )
+    assert str(spoken.call).startswith("msg_")
     assert "".join(told) == spoken.body
     assert [bool(piece) for piece in told] == [False, True, True, True, True], "first of all, that it has begun"
 

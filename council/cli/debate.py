@@ -94,6 +94,7 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     if isinstance(request, str):
         state.open(request)
     else:
+        config.workflow_text(request.workflow)  # before anything is fetched for a name that is none
         name = choice.choose(wanted, settings)
         choice.warm_up(name)
         provide(settings, name, given)
@@ -122,11 +123,14 @@ def paced(speaker: str, given: dict[str, Any]) -> bool:
 
 
 def words(topic: tuple[str, ...]) -> str:
-    """The topic, of `-` from standard input; of what is far too long no more is read than shows it."""
+    """The topic, of `-` from standard input; of what is far too long no more is read than shows it.
+
+    The last line feed is none of it: a shell puts it behind whatever it hands over.
+    """
     if topic != ("-",):
         return " ".join(topic)
     try:
-        return sys.stdin.buffer.read(LARGEST_INPUT).decode("utf-8")
+        return sys.stdin.buffer.read(LARGEST_INPUT).decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError:
         raise UsageError("the topic on standard input is no UTF-8 text") from None
 
@@ -240,6 +244,12 @@ def agreed(weight: str) -> bool:
         return False
 
 
+def spoke(session: Session, settings: Config) -> str:
+    """Who spoke in it so far; for an assistant, who is not here, whoever can speak goes on."""
+    before = str(session.metadata["speaker"])
+    return settings.speaker if before == "assistant" else before
+
+
 def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any]) -> None:
     """Run the session to its end, or to where it has to stop."""
     from council.cli.execute import Limits, execute, voices
@@ -251,7 +261,7 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     if source and Path(source).is_file():
         state.go_on = f"council recover {session.id} --from {shlex.quote(source)}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"])
-    name = choice.choose(given["speaker"] or session.metadata["speaker"], settings)
+    name = choice.choose(given["speaker"] or spoke(session, settings), settings)
     provide(settings, name, given)
     choice.warm_up(name)
     speaking = voices(session, settings, name, source, paced(name, given))

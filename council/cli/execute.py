@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council import cost, files, publish
+from council import cost, files, members, publish
 from council import session as sessions
 from council.cli.state import Stopped
 from council.config import Config
@@ -73,6 +73,8 @@ def execute(
         if session.said:
             kept = "1 turn is" if len(session.said) == 1 else f"{len(session.said)} turns are"
             screen.say(f"going on: {kept} recorded already", "dim")
+        members.harvest(session, settings)
+        members.wait_for_assistant(session)
         watcher = Watcher(session, screen)
         runner = Runner(session, speaking, settings, watcher, limits.quorum, limits.budget(session))
         try:

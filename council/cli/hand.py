@@ -11,12 +11,36 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from council.cli.debate import asked, begin, request_options, words
 from council.cli.state import State, echo, print_json
 from council.errors import CouncilError, UsageError
 
 if TYPE_CHECKING:
-    from council.plan import Plan
+    from council.plan import Due, Plan
     from council.session import Session
+    from council.speakers.base import Brief
+
+
+@click.command()
+@request_options
+@click.option("--json", "as_json", is_flag=True, help="Print the session's id and folder as JSON.")
+@click.pass_obj
+def start(state: State, /, topic: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Begin a debate on TOPIC whose members an assistant asks. `-` reads it from standard input.
+
+    Nobody speaks yet: `council next` says who is to be asked.
+    """
+    from council import config, publish
+
+    settings = config.load()
+    request = asked(words(topic), given)
+    if isinstance(request, str):
+        raise UsageError(f"this asks for a recovery; `council next {request}` goes on with that session")
+    state.session = begin(request, settings, "assistant", None)
+    if as_json:
+        print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
+    else:
+        echo(f"{publish.announcement(state.session)}\nnext: council next {state.session.id}")
 
 
 @click.command("next")
@@ -24,30 +48,70 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the due turns as JSON.")
 @click.pass_obj
 def next_(state: State, session: str, as_json: bool) -> None:
-    """Print the turns of SESSION that may be spoken now, and write their briefs."""
-    from council import config, publish, run
+    """Take the replies that are there, and print the turns of SESSION that may be spoken now, with their briefs."""
+    from council import config, members, publish, run
 
     settings, found = config.load(), state.open(session)
     with found.hold():
+        members.harvest(found, settings)
         plan = found.plan()
         due = [(one, run.prepare(found, settings, one)) for one in plan.due]
         found.write_briefs({one.id: brief.text for one, brief in due})
         publish.build(found, plan)
         archived = None if due else publish.finish(found, plan, settings.archive)
-    rows = [
-        {
-            "turn": one.id, "seat": one.seat.name, "name": one.seat.label, "tier": one.tier,
-            "model": brief.model.name, "person": one.of_a_person, "brief": str(found.brief_path(one.id)),
-        }
-        for one, brief in due
-    ]  # fmt: skip
+    flying = members.in_flight(found)
+    rows = [row(found, one, brief, one.id in flying) for one, brief in due]
     if as_json:
         print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": archived})
-    elif rows:
-        for row in rows:
-            echo(f"{row['turn']}  {row['name']}  {row['tier']} ({row['model']})  {row['brief']}")
     else:
-        echo(f"nothing is due: the debate is over and archived to {archived}")
+        echo(to_do(found, plan, rows) if rows else over(found, plan, archived))
+
+
+def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
+    """A due turn: whom to ask, how, and where its brief lies for those who have no hook that puts it in."""
+    from council import members
+
+    return {
+        "turn": due.id, "seat": due.seat.name, "name": due.seat.label, "tier": due.tier, "model": brief.model.name,
+        "person": due.of_a_person, "state": "asked" if flying else "due", "agent": members.agent(due),
+        "agent_model": members.alias(brief.model), "prompt": members.marker(found, due.id),
+        "brief": str(found.brief_path(due.id)),
+    }  # fmt: skip
+
+
+def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
+    """The round that was closed last, while nobody of the next has spoken, and then whom to ask."""
+    from council import publish
+
+    step = rows[0]["turn"].partition("/")[0]
+    begun = any(turn.startswith(f"{step}/") for turn in found.said)
+    closed = publish.rounds(plan) if not begun else []
+    place = found.folder / f"round-{len(closed)}.md"
+    told = [f"{publish.round_text(found, plan, *key)}\n(as a file: {place})\n" for key in closed[-1:]]
+    flying = [one for one in rows if one["state"] == "asked"]
+    due = [one for one in rows if one["state"] == "due"]
+    if due:
+        told.append("Due now. Ask all of them at once; each prompt is the whole prompt:\n")
+        told += [request_line(one) for one in due]
+    if flying:
+        told.append(f"\nAsked, waiting for: {', '.join(one['name'] for one in flying)}")
+    return "\n".join(told)
+
+
+def request_line(one: dict[str, Any]) -> str:
+    if one["person"]:
+        return f"- {one['name']}: a person answers {one['brief']}, and `council record` stores it"
+    model = f", model {one['agent_model']}" if one["agent_model"] else ""
+    return f"- {one['name']}: agent {one['agent']}{model}, prompt: {one['prompt']}\n  (brief: {one['brief']})"
+
+
+def over(found: Session, plan: Plan, archived: Path | None) -> str:
+    from council import files, publish
+
+    facts = publish.convergence(plan) or {}
+    ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})", *publish.degraded(plan)]
+    paths = [f"session: {files.tilde(found.folder)}", f"archive: {files.tilde(archived)}" if archived else ""]
+    return "\n".join([publish.synthesis(plan), *ended, *paths, "Nothing is due: the debate is over."])
 
 
 @click.command()
@@ -61,13 +125,14 @@ def next_(state: State, session: str, as_json: bool) -> None:
 @click.pass_obj
 def record(state: State, session: str, turn: str, file: Path | None, model: str | None, absent: str | None) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
-    from council import config, publish, run
+    from council import config, members, publish, run
     from council.speakers.base import Spoken
 
     settings, found = config.load(), state.open(session)
     body = "" if absent else reply_text(file)
     turn = turn.removesuffix(".md")
     with shown_if_lost(found, turn, body if piped(file) else ""), found.hold():
+        members.harvest(found, settings)
         plan = found.plan()
         due = due_turn(found, plan, turn)
         brief = run.prepare(found, settings, due)
@@ -128,4 +193,4 @@ def due_turn(session: Session, plan: Plan, turn: str) -> Any:
     raise UsageError(f"{turn} is not due in session {session.id}; due now: {ids}")
 
 
-COMMANDS = (next_, record)
+COMMANDS = (start, next_, record)

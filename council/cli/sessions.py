@@ -200,9 +200,9 @@ def verify(state: State, session: str, as_json: bool) -> None:
 
     folder = state.folder(session)
     wrong = [str(one) for one in proof.verify(folder)]
-    others = proof.strangers(folder)
+    others, typed = proof.strangers(folder), proof.typed(folder)
     if as_json:
-        print_json({"session_id": folder.name, "findings": wrong, "not_ours": others})
+        print_json({"session_id": folder.name, "findings": wrong, "not_ours": others, "typed": typed})
     for line in () if as_json else (*wrong, *(f"{folder / name}: not council's; it proves nothing" for name in others)):
         echo(line)
     if wrong:
@@ -210,6 +210,8 @@ def verify(state: State, session: str, as_json: bool) -> None:
         raise Unproven(f"{len(wrong)} finding{'s' if len(wrong) > 1 else ''} in {folder.name}")
     if not as_json:
         echo(f"{folder.name}: every receipt, hash, brief and derived file is as it must be")
+        if typed:
+            echo(f"{len(typed)} without a receipt of a real call, typed in by the host: {', '.join(typed)}")
 
 
 COMMANDS = (status, list_, show, build, archive, verify)

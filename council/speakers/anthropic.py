@@ -182,7 +182,8 @@ class _Heard:
 
     body: str = ""
     piece: str = ""
-    model = None
+    model: str | None = None
+    call: str | None = None
     stop: str | None = None
     over: bool = False
     counts: dict[str, int] = field(default_factory=dict)
@@ -193,7 +194,7 @@ class _Heard:
             case None:
                 self.over = True
             case "message_start":
-                self.model = event.message.model
+                self.model, self.call = event.message.model, event.message.id
                 self.count(event.message)
             case "content_block_start":
                 self.add(event.content_block)
@@ -220,7 +221,7 @@ class _Heard:
         if not self.body.strip() and not refused:
             raise CallFailed(_why_empty(self.stop, model))
         absent = "refused by the model" if refused else None
-        return Spoken(self.body, self.model, self.stop, usage, cost(model.price, usage), absent)
+        return Spoken(self.body, self.model, self.stop, usage, cost(model.price, usage), absent, self.call)
 
     def why_cut(self) -> str:
         if self.model is None:

@@ -81,7 +81,9 @@ class Usage:
 
 @dataclass(frozen=True)
 class Spoken:
-    """What came back. `model` is the one that really answered, None where nobody says."""
+    """What came back. `model` is the one that really answered, and `call` its own name for the answer; None where
+    nobody says.
+    """
 
     body: str
     model: str | None = None
@@ -89,6 +91,7 @@ class Spoken:
     usage: Usage = field(default_factory=Usage)
     usd: float | None = None
     absent: str | None = None
+    call: str | None = None
 
 
 class Speaker(Protocol):

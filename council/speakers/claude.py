@@ -182,7 +182,7 @@ def _spoken(result: dict[str, Any], body: str, absent: str | None = None) -> Spo
         output=counted.get("output_tokens") or 0,
     )
     stop = result.get("stop_reason") or "end_turn"
-    return Spoken(body, _answerer(result), stop, usage, result.get("total_cost_usd"), absent)
+    return Spoken(body, _answerer(result), stop, usage, result.get("total_cost_usd"), absent, result.get("session_id"))
 
 
 def _answerer(result: dict[str, Any]) -> str | None:

@@ -1,0 +1,59 @@
+"""Claude Code's way into council. It runs at every prompt and every call of an agent, so it decides at once, with the
+standard library of any Python 3, what is none of council's; what is goes on to `council hook`.
+
+An error of ours never blocks a prompt, and a member whose brief cannot be given is not asked.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SESSION = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8} \d\d-")
+ROUTED = """The person calls a council. Use the skill `council` for it now, by the Skill tool, with their words as\
+ they stand; do not answer in the members' place."""
+
+
+def main() -> None:
+    data = sys.stdin.buffer.read()
+    call = json.loads(data)
+    if call.get("hook_event_name") == "UserPromptSubmit":
+        if is_call(str(call.get("prompt", ""))):
+            print(ROUTED)
+    elif is_ours(call):
+        pass_on(data, call)
+
+
+def is_call(prompt: str) -> bool:
+    """Whether the prompt begins as people call a council: the words that the command line takes too."""
+    package = ROOT if (ROOT / "council" / "invocation.py").is_file() else ROOT.parent.parent
+    sys.path.insert(0, str(package))
+    from council.invocation import CALL
+
+    return CALL.fullmatch(prompt) is not None
+
+
+def is_ours(call: dict) -> bool:
+    """A marker, an agent of ours, or a description that our own answer to an earlier event has set."""
+    asked = call.get("tool_input") or {}
+    kind = str(call.get("agent_type") or asked.get("subagent_type") or "")
+    words = f"{asked.get('prompt', '')[:200]} {asked.get('description', '')}"
+    return kind.startswith("council:council-") or SESSION.search(words) is not None
+
+
+def pass_on(data: bytes, call: dict) -> None:
+    done = subprocess.run([str(ROOT / "bin" / "council"), "hook"], input=data, capture_output=True, check=False)
+    sys.stdout.write(done.stdout.decode())
+    sys.stderr.write(done.stderr.decode("utf-8", "replace"))
+    if done.returncode and call.get("hook_event_name") == "PreToolUse":
+        why = f"council could not give this member its brief: {done.stderr.decode('utf-8', 'replace').strip()[:500]}"
+        told = {"permissionDecision": "deny", "permissionDecisionReason": why}
+        print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", **told}}))
+    elif done.returncode:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
