@@ -23,6 +23,8 @@ TIER_KEYS = ("endpoint", "model", "max_tokens", "effort")
 ENDPOINT_KEYS = ("base_url", "key")
 PRICE_KEYS = ("input", "output", "cache_read", "cache_write", "long_over", "long_input", "long_output")
 RETRY_KEYS = ("first_wait", "most_wait", "budget")
+# Files of the kit's Workflows that people and assistants read, and that are no programs.
+GUIDES = {"recovery": "it is how a session goes on that broke off; `council recover` does that"}
 NAMED = {"tiers": TIER_KEYS, "endpoints": ENDPOINT_KEYS, "prices": PRICE_KEYS}
 
 
@@ -229,13 +231,16 @@ def workflows() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in overlays():
         for path in sorted((folder / "Workflows").glob("*.md")):
-            found.setdefault(path.stem.lower(), inside(path, folder))
+            if folder != kit_folder() or path.stem.lower() not in GUIDES:
+                found.setdefault(path.stem.lower(), inside(path, folder))
     return found
 
 
 def workflow_text(name: str) -> tuple[str, str]:
     """The text of a workflow and where it stands: by its name, or a file by its path."""
     path = Path(name) if name.endswith(".md") or os.sep in name else workflows().get(name.lower())
+    if path is None and name.lower() in GUIDES:
+        raise UsageError(f"{name} is no workflow: {GUIDES[name.lower()]}")
     if path is None:
         raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), workflows())}')
     return read(path), str(path)

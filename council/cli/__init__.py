@@ -10,7 +10,7 @@ from types import FrameType
 import click
 
 from council import __version__
-from council.cli import debate, hand, kit, sessions
+from council.cli import debate, hand, hook, kit, mcp, sessions, skill
 from council.cli.state import State, Stopped
 from council.errors import CouncilError, StorageError, UsageError
 
@@ -31,8 +31,9 @@ def council(state: State, debug: bool) -> None:
     state.debug = debug
 
 
-for command in (*debate.COMMANDS, *hand.COMMANDS, *sessions.COMMANDS, *kit.COMMANDS):
-    council.add_command(command)
+for module in (debate, hand, hook, sessions, kit, mcp, skill):
+    for command in module.COMMANDS:
+        council.add_command(command)
 
 
 def main() -> int:

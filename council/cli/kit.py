@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 
+from council.cli import skill
 from council.cli.state import State, echo, print_json
 from council.errors import CouncilError, UsageError
+from council.text import one_line
 
 
 @click.command()
@@ -77,14 +80,20 @@ def money(usd: float | None) -> str:
     return "unknown" if usd is None else f"{usd:.4f}"
 
 
+class Lacking(Exception):
+    """What is not there, and need not be for somebody to speak."""
+
+
 @click.command()
 @click.pass_obj
 def doctor(state: State) -> None:
-    """Check what a debate needs: Python, configuration, folders, keys, and somebody who can speak."""
+    """Check what a debate needs: Python, configuration, folders, keys, the skill, and somebody who can speak."""
     failures: list[CouncilError] = []
     for what, check in checks():
         try:
             echo(f"ok    {what}: {check()}")
+        except Lacking as lack:
+            echo(f"-     {what}: {lack}")
         except CouncilError as failure:
             failures.append(failure)
             echo(f"FAIL  {what}: {failure}")
@@ -95,14 +104,10 @@ def doctor(state: State) -> None:
 
 def checks() -> Iterator[tuple[str, Callable[[], str]]]:
     from council import config
-    from council.speakers import choice, claude
+    from council.speakers import choice
 
     yield "python", lambda: sys.version.split()[0]
-    user = config.user_folder() / "Config.md"
-    yield (
-        "configuration",
-        lambda: (config.load(), f"{user}{'' if user.is_file() else ' (none; the defaults apply)'}")[1],
-    )
+    yield "configuration", configured
     settings = config.load()
     yield "sessions", lambda: writable(settings.sessions)
     yield "archive", lambda: writable(settings.archive)
@@ -110,17 +115,87 @@ def checks() -> Iterator[tuple[str, Callable[[], str]]]:
         yield f"tier {name}", lambda model=model: f"{model.name} at {model.endpoint.name}"  # type: ignore[misc]
     for name, endpoint in settings.endpoints.items():
         if endpoint.key:
-            told = f"{endpoint.key} is {'set' if os.environ.get(endpoint.key) else 'not set'}"
-            yield f"endpoint {name}", lambda told=told: told  # type: ignore[misc]
-    yield "claude program", lambda: claude.find() or "not installed (not needed where a key is set)"
+            yield f"endpoint {name}", lambda key=endpoint.key: has_key(key)  # type: ignore[misc]
+    yield "claude program", claude_program
+    yield "embedded model", embedded_model
+    for place in skill.places().values():
+        yield f"skill for {place.whose}", lambda place=place: linked(place)  # type: ignore[misc]
+    yield "members as agents", agents
     yield "speaker", lambda: choice.choose(settings.speaker, settings)
+
+
+def configured() -> str:
+    from council import config, files
+
+    user = config.user_folder() / "Config.md"
+    config.load()
+    return f"{files.tilde(user)}{'' if user.is_file() else ' (none; the defaults apply)'}"
 
 
 def writable(folder: Path) -> str:
     from council import files
 
     files.prove_writable(folder)
-    return str(folder)
+    return files.tilde(folder)
+
+
+def has_key(key: str) -> str:
+    if not os.environ.get(key):
+        raise Lacking(f"{key} is not set")
+    return f"{key} is set"
+
+
+def claude_program() -> str:
+    from council.speakers import claude
+
+    if found := claude.find():
+        return f"{found}, {version_of(found)}"
+    raise Lacking("not installed")
+
+
+def version_of(program: str) -> str:
+    try:
+        done = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as failure:
+        raise Lacking(f"{program} --version fails ({one_line(str(failure))}); install it again") from None
+    return one_line(done.stdout)
+
+
+def linked(place: skill.Place) -> str:
+    from council import config
+
+    here, told = skill.state_of(place, config.kit_folder())
+    if not here:
+        raise Lacking(told)
+    return told
+
+
+def agents() -> str:
+    from council import config
+
+    if stale := skill.stale_agents(config.kit_folder()):
+        raise Lacking(
+            f"{', '.join(stale)} differ from AgentPersonalities.md; `python scripts/agents.py` makes them again"
+        )
+    return "in step with AgentPersonalities.md"
+
+
+def embedded_model() -> str:
+    """Whether it is there, could be fetched, or cannot run on this machine."""
+    from council import files
+    from council.speakers import embedded
+
+    source, here = embedded.source(), embedded.place()
+    if why := embedded.obstacle():
+        raise Lacking(f"cannot run here: {why}")
+    if here.complete:
+        size = embedded.gigabytes(here.gguf.stat().st_size)
+        return f"{here.gguf.stem}, {size}, at {files.tilde(here.gguf)}"
+    room = embedded.room_for(source, here)
+    advice = "`council run --speaker local` fetches it" if room.enough else embedded.ROOM
+    raise Lacking(f"not fetched; that takes {room}; {advice}")
 
 
 @click.command()

@@ -1,0 +1,109 @@
+"""`council doctor`: what is there, what need not be, and what has to be put right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from council.speakers import embedded
+from tests.helpers import User
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
+    monkeypatch.setattr(embedded, "obstacle", lambda: "")
+    room(monkeypatch, 5_000_000_000)
+    (tmp_path / ".local").mkdir()
+    return User(tmp_path)
+
+
+def room(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
+    """However much the machine has that the tests run on."""
+    source = embedded.Source(embedded.source().lock, free=lambda _: free)
+    monkeypatch.setattr(embedded, "source", lambda: source)
+
+
+def line(user: User, what: str, **env: str) -> str:
+    """The line of one check, without the check's name."""
+    lines = user.council("doctor", **env).out.splitlines()
+    (found,) = (line for line in lines if line[6:].startswith(f"{what}: "))
+    return found[:6] + found[6:].removeprefix(f"{what}: ")
+
+
+def fetched(user: User) -> embedded.Place:
+    here = embedded.place({"HOME": str(user.root)})
+    (here.library / embedded.LIBRARY).mkdir(parents=True)
+    with here.gguf.open("wb") as file:
+        file.write(b"GGUF")
+        file.truncate(1_117_320_768)  # a hole takes no room
+    return here
+
+
+def test_the_model_is_there(user: User) -> None:
+    here = fetched(user)
+    path = f"~/{here.gguf.relative_to(user.root)}"
+    assert line(user, "embedded model") == f"ok    {embedded.NAME}, 1.1 GB, at {path}"
+
+
+def test_the_model_could_be_fetched(user: User) -> None:
+    assert line(user, "embedded model") == (
+        "-     not fetched; that takes 1.4 GB for a while, and ~/.local has 5.0 GB free; "
+        "`council run --speaker local` fetches it"
+    )
+
+
+def test_what_an_unfinished_fetch_left_need_not_be_fetched(user: User) -> None:
+    part = embedded.place({"HOME": str(user.root)}).parts / "one" / "part"
+    part.parent.mkdir(parents=True)
+    with part.open("wb") as file:
+        file.truncate(1_000_000_000)
+    assert "takes 0.4 GB for a while" in line(user, "embedded model")
+
+
+def test_there_is_no_room_for_the_model(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    room(monkeypatch, 300_000_000)
+    told = line(user, "embedded model")
+    assert told.endswith(f" 1.4 GB for a while, and ~/.local has 0.3 GB free; {embedded.ROOM}")
+
+
+def test_the_model_has_no_place_that_can_be_written(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded.Room, "writable", False)
+    assert line(user, "embedded model").endswith(f"~/.local cannot be written; {embedded.ROOM}")
+
+
+def test_the_model_cannot_run_here(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "obstacle", lambda: "it needs another machine")
+    told = line(user, "embedded model", ANTHROPIC_API_KEY="k")
+    assert told == "-     cannot run here: it needs another machine"
+
+
+def test_a_model_of_the_users_that_is_none_fails(user: User) -> None:
+    ended = user.council("doctor", COUNCIL_GGUF="/nothing/here", ANTHROPIC_API_KEY="k")
+    assert ended.code == 2
+    assert "FAIL  embedded model: COUNCIL_GGUF: /nothing/here" in ended.out
+
+
+def test_what_need_not_be_there_is_no_failure(user: User) -> None:
+    ended = user.council("doctor", ANTHROPIC_API_KEY="a-secret")
+    assert ended.code == 0, ended.text
+    assert "ok    endpoint anthropic: ANTHROPIC_API_KEY is set\n" in ended.out
+    assert "-     endpoint openrouter: OPENROUTER_API_KEY is not set\n" in ended.out
+    assert "-     claude program: not installed\n" in ended.out
+    assert "ok    speaker: anthropic\n" in ended.out
+    assert "a-secret" not in ended.text
+
+
+def test_nobody_can_speak(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "obstacle", lambda: "it needs another machine")
+    ended = user.council("doctor")
+    assert ended.code == 4
+    assert "FAIL  speaker: nobody can speak" in ended.out
+    assert ended.last == "put right what failed above, then run `council doctor` again"
+
+
+def test_folders_that_cannot_be_written_fail(user: User) -> None:
+    user.write("in-the-way", "a file")
+    ended = user.council("doctor", COUNCIL_HOME=str(user.work / "in-the-way"))
+    assert ended.code == 6
+    assert "FAIL  sessions: " in ended.out

@@ -1,0 +1,667 @@
+"""The repository as skill, plugin and marketplace: its files, its installation, its wheel.
+
+With the real programs where they are: `agentskills`, and Claude Code where COUNCIL_TEST_CLAUDE names it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from council import __version__, config, markdown, personas
+from council.cli import council, skill
+from tests.fakeapi import Answer, FakeApi, ToolUse
+from tests.helpers import Ended, User, picture
+
+ROOT = Path(__file__).resolve().parent.parent
+SKILL = ROOT / "SKILL.md"
+GUIDES = [SKILL, *sorted((ROOT / "Workflows").glob("*.md"))]
+PAGES = [*GUIDES, ROOT / "docs" / "skill.md"]
+AGENTS = sorted((ROOT / "agents").glob("*.md"))
+REAL = os.environ.get("COUNCIL_TEST_CLAUDE", "")
+real = pytest.mark.skipif(not REAL, reason="COUNCIL_TEST_CLAUDE names no claude program")
+
+
+def named(path: Path) -> str:
+    return path.name
+
+
+def frontmatter(path: Path) -> str:
+    """As it is written."""
+    return path.read_text("utf-8").split("---\n", 2)[1]
+
+
+# ---- the skill ----
+
+
+def test_the_skill_has_the_six_standard_keys_and_no_other() -> None:
+    keys = yaml.safe_load(frontmatter(SKILL))
+    assert list(keys) == ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
+    assert (keys["name"], keys["allowed-tools"]) == ("council", "Bash(council:*) Read")
+    assert keys["metadata"] == {"version": __version__}
+    assert len(keys["description"]) <= 1024
+    assert len(keys["compatibility"]) <= 500
+    assert "\ndescription: '" in frontmatter(SKILL), "an unquoted colon makes some clients drop the skill in silence"
+
+
+def test_the_skill_is_short_and_asks_for_no_replacement() -> None:
+    text = SKILL.read_text("utf-8")
+    assert len(text.splitlines()) < 120
+    assert re.findall(r"\$(?:\d|ARGUMENTS|\{)|!`", text) == [], "assistants would put something in its place"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_to_something_that_the_kit_has(page: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8"))
+    assert [target for target in targets if not (page.parent / target).is_file()] == []
+    if page in GUIDES:
+        assert [target for target in targets if Path(target).parts[0] not in skill.KIT] == []
+
+
+def test_every_workflow_is_named_by_the_skill() -> None:
+    """By a link, or by how all of them are listed: a workflow more needs no change of the skill."""
+    links = {Path(target).stem.lower() for target in re.findall(r"\]\(Workflows/([^)]+)\)", SKILL.read_text("utf-8"))}
+    assert {"debate", "quick", "recovery"} <= links <= {*config.workflows(), *config.GUIDES}
+    assert "`council lint` lists them all" in SKILL.read_text("utf-8")
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """What is written as code and begins with `council`, up to the end of a command."""
+    code = re.findall(r"^```\w*\n(.*?)^```", text, re.S | re.M)
+    text = re.sub(r"^```\w*\n.*?^```", "", text, flags=re.S | re.M)
+    code += re.findall(r"`([^`]+)`", text) + re.findall(r"^    (.+)$", text, re.M)
+    for line in "\n".join(code).splitlines():
+        if re.match(r"(bin/)?council [a-z]", line):
+            yield re.split(r"<<|#|\|", line)[0].strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_commands_and_their_options_are_what_the_program_has(page: Path) -> None:
+    wrong = []
+    for line in commands_in(page.read_text("utf-8")):
+        name, *words = line.partition("council ")[2].split()
+        if name == "turn":
+            continue  # the marker that members are launched with
+        command = council.commands.get(name)
+        known = {option for one in command.params for option in one.opts} if command else set()
+        wrong += [line for word in words if word.startswith("--") and word.partition("=")[0] not in known]
+        wrong += [] if command else [line]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=named)
+def test_options_that_stand_alone_are_options_of_start_or_record(page: Path) -> None:
+    known = {
+        option for name in ("start", "record", "next", "recover") for one in council.commands[name].params
+        for option in one.opts
+    }  # fmt: skip
+    body = page.read_text("utf-8").split("---\n", 2)[-1]
+    assert [word for word in re.findall(r"`(--[a-z-]+)", body) if word not in known] == []
+
+
+def test_what_is_asked_for_by_words_is_what_the_table_says() -> None:
+    """The calls in the skill's description are calls, and seats that it names exist."""
+    from council.invocation import parse
+
+    text = yaml.safe_load(frontmatter(SKILL))["description"]
+    known = personas.parse((ROOT / "AgentPersonalities.md").read_text("utf-8"), "")
+    calls = [call for call in re.findall(r'"([^"]+): …"', text) if call != "Council"]
+    assert len(calls) == 5
+    for call in calls:
+        assert parse(f"{call}: Why?", known).topic != f"{call}: Why?"
+
+
+# ---- the guide that is no program ----
+
+
+def test_recovery_is_a_guide_and_no_workflow(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    assert set(config.GUIDES) == {"recovery"}
+    assert (ROOT / "Workflows" / "Recovery.md").is_file()
+    assert "recovery" not in user.council("lint").text.lower()
+    for words in (("lint", "recovery"), ("cost", "Recovery"), ("start", "--workflow", "recovery", "Why?")):
+        ended = user.council(*words)
+        assert ended.code == 2
+        assert "is no workflow" in ended.text
+        assert "`council recover`" in ended.text
+
+
+def test_a_workflow_of_that_name_is_the_users_own_affair(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    text = (ROOT / "Workflows" / "Quick.md").read_text("utf-8").replace("name: quick", "name: recovery")
+    user.write(".council/Workflows/Recovery.md", text)
+    assert user.council("lint", "recovery").out == "recovery: nothing is wrong\n"
+
+
+# ---- the members as agents ----
+
+
+@pytest.mark.golden
+def test_the_agents_are_what_the_personas_say() -> None:
+    if os.environ.get("COUNCIL_UPDATE_GOLDEN"):
+        subprocess.run([sys.executable, str(ROOT / "scripts" / "agents.py")], check=True, timeout=60)
+    assert skill.stale_agents(ROOT) == [], "run scripts/update-golden and read the difference"
+
+
+def test_every_seat_has_its_agent() -> None:
+    seats = personas.parse((ROOT / "AgentPersonalities.md").read_text("utf-8"), "")
+    assert {path.stem for path in AGENTS} == {f"council-{seat}" for seat in (*seats, "member")}
+
+
+@pytest.mark.parametrize("path", AGENTS, ids=named)
+def test_an_agents_frontmatter_is_what_validators_do_not_check(path: Path) -> None:
+    written = frontmatter(path)
+    keys = yaml.safe_load(written)
+    assert list(keys) == ["name", "description", "model", "tools"]
+    assert keys["name"] == path.stem
+    assert keys["model"] in skill.MODELS
+    assert keys["tools"] == [], "a member without tools cannot look at what the others said"
+    assert '\ndescription: "' in written
+    assert isinstance(keys["description"], str)
+    assert len(path.read_text("utf-8").split("---\n", 2)[2]) > 300
+
+
+def test_whatever_a_persona_holds_the_frontmatter_is_whole() -> None:
+    odd = {
+        "title": 'The "x" (y): z',
+        "focus": "a: b\\ #c 🌱 'd'",
+        "tier": "a-tier-of-ours",
+        "perspective": "---\nname: e",
+    }
+    text = skill.agent_file("odd", odd)
+    keys, body = markdown.split(text.replace("tools: []\n", ""), "odd")
+    assert odd["focus"] in keys["description"]
+    assert keys["model"] == "sonnet"
+    assert "---\nname: e" in body
+
+
+def test_an_agent_that_is_stale_is_named(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "AgentPersonalities.md", tmp_path)
+    shutil.copytree(ROOT / "agents", tmp_path / "agents")
+    assert skill.stale_agents(tmp_path) == []
+    (tmp_path / "agents" / "council-writer.md").unlink()
+    (tmp_path / "agents" / "council-intern.md").write_text("something else")
+    (tmp_path / "agents" / "council-ghost.md").write_text("nobody")
+    assert skill.stale_agents(tmp_path) == ["council-ghost.md", "council-intern.md", "council-writer.md"]
+
+
+# ---- the plugin ----
+
+
+def manifest(name: str) -> Any:
+    return json.loads((ROOT / ".claude-plugin" / name).read_text("utf-8"))
+
+
+def test_the_plugin_and_its_marketplace_name_this_folder() -> None:
+    plugin, market = manifest("plugin.json"), manifest("marketplace.json")
+    (entry,) = market["plugins"]
+    assert plugin["version"] == __version__
+    assert plugin["name"] == entry["name"] == market["name"] == "council"
+    assert entry["source"] == "./"
+    assert plugin["description"] == entry["description"]
+    assert "version" not in entry, "the plugin says it"
+    assert not (ROOT / "CLAUDE.md").exists(), "strict validation refuses one beside a plugin: it is in .claude"
+    assert not (ROOT / "commands").exists(), "a command of that name would hide the skill"
+
+
+# ---- installation ----
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+def links(user: User) -> list[Path]:
+    return [user.root / ".claude" / "skills" / "council", user.root / ".agents" / "skills" / "council"]
+
+
+def install(user: User, *words: str, **env: str) -> Ended:
+    ended = user.council("install-skill", *words, **env)
+    assert ended.code == 0, ended.text
+    return ended
+
+
+def test_it_links_the_kit_and_says_what_to_do(user: User) -> None:
+    ended = install(user)
+    assert [link.resolve() for link in links(user)] == [ROOT, ROOT]
+    assert "linked ~/.claude/skills/council\nlinked ~/.agents/skills/council\n" in ended.out
+    assert 'type "Council: "' in ended.out
+    assert "not on your PATH" in ended.err
+    assert sorted(path.name for path in user.root.iterdir()) == [".agents", ".claude", "work"]
+
+
+def test_once_more_changes_nothing(user: User) -> None:
+    install(user)
+    before = picture(user.root)
+    assert install(user).out.count("is linked already") == 2
+    assert picture(user.root) == before
+
+
+@pytest.mark.parametrize(("option", "there"), [("--claude", [True, False]), ("--agents", [False, True])])
+def test_one_place_alone(user: User, option: str, there: list[bool]) -> None:
+    install(user, option)
+    assert [link.exists() for link in links(user)] == there
+
+
+def test_for_one_project(user: User) -> None:
+    install(user, "--project")
+    assert [link.exists() for link in links(user)] == [False, False]
+    assert [(user.work / name / "skills/council").resolve() for name in (".claude", ".agents")] == [ROOT, ROOT]
+    install(user, "--project", "--undo")
+    assert list(user.work.rglob("council")) == []
+
+
+def test_where_the_assistant_keeps_its_settings_elsewhere(user: User) -> None:
+    install(user, CLAUDE_CONFIG_DIR=str(user.root / "elsewhere"))
+    assert (user.root / "elsewhere" / "skills" / "council").resolve() == ROOT
+    assert not links(user)[0].exists()
+
+
+def test_both_places_may_be_one(user: User) -> None:
+    (user.root / ".agents" / "skills").mkdir(parents=True)
+    (user.root / ".claude").mkdir()
+    (user.root / ".claude" / "skills").symlink_to("../.agents/skills")
+    assert "is linked already" in install(user).out
+    install(user, "--undo")
+    assert not links(user)[0].is_symlink()
+
+
+def test_undo_takes_away_the_links_and_nothing_else(user: User) -> None:
+    install(user)
+    other = user.root / ".claude" / "skills" / "other"
+    other.mkdir()
+    ended = install(user, "--undo")
+    assert ended.out.count("removed the link") == 2
+    assert [link.is_symlink() for link in links(user)] == [False, False]
+    assert other.is_dir()
+    assert SKILL.is_file()
+    assert install(user, "--undo").out.count("nothing was there") == 2
+
+
+def foreign_folder(path: Path, root: Path) -> None:
+    path.mkdir(parents=True)
+    (path / "SKILL.md").write_text("---\nname: council\ndescription: of the city\n---\n")
+
+
+def foreign_link(path: Path, root: Path) -> None:
+    foreign_folder(root / "a city" / "council", root)
+    path.parent.mkdir(parents=True)
+    path.symlink_to(root / "a city" / "council")
+
+
+def dangling_link(path: Path, root: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.symlink_to(root / "gone")
+
+
+def a_file(path: Path, root: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text("a note")
+
+
+def false_manifest(path: Path, root: Path) -> None:
+    foreign_folder(path, root)
+    (path / skill.MANIFEST).write_text("{}")
+
+
+@pytest.mark.parametrize("make", [foreign_folder, foreign_link, dangling_link, a_file, false_manifest])
+@pytest.mark.parametrize("words", [(), ("--copy",), ("--undo",)])
+def test_what_is_not_ours_is_left_alone(user: User, make: Any, words: tuple[str, ...]) -> None:
+    make(links(user)[1], user.root)
+    before = picture(user.root)
+    ended = user.council("install-skill", *words)
+    assert picture(user.root) == before, "nothing at all is changed, in the other place neither"
+    assert "~/.agents/skills/council is not council's" in ended.text
+    assert ended.code == (0 if words == ("--undo",) else 2)
+
+
+def older(path: Path) -> Path:
+    """A kit of another version."""
+    (path / ".claude-plugin").mkdir(parents=True)
+    (path / ".claude-plugin" / "plugin.json").write_text('{"name": "council", "version": "0.0.1"}')
+    (path / "AgentPersonalities.md").write_text("")
+    return path
+
+
+def test_a_link_to_another_kit_of_ours_is_renewed(user: User) -> None:
+    kit = older(user.root / "old checkout")
+    gone = user.root / "venv" / "lib" / "python3.9" / "site-packages" / "council" / "kit"
+    for link, target in zip(links(user), (kit, gone), strict=True):
+        link.parent.mkdir(parents=True)
+        link.symlink_to(target)
+    assert install(user).out.count("in place of our older one") == 2
+    assert [link.resolve() for link in links(user)] == [ROOT, ROOT]
+    assert (kit / "AgentPersonalities.md").is_file()
+    assert [path.name for path in links(user)[0].parent.iterdir()] == ["council"]
+
+
+def test_a_copy_stands_for_itself(user: User, tmp_path: Path) -> None:
+    install(user, "--claude", "--copy")
+    copy = links(user)[0]
+    assert not copy.is_symlink()
+    assert skill.changed(copy) == []
+    assert {path.name for path in copy.iterdir()} == {Path(name).parts[0] for name in skill.KIT} | {
+        "council",
+        skill.MANIFEST,
+    }
+    venv = tmp_path / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (venv / "bin" / "python").chmod(0o755)
+    env = {"PATH": os.defpath, "HOME": str(tmp_path), "COUNCIL_VENV": str(venv)}
+    done = subprocess.run(
+        [copy / "bin" / "council", "lint"],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "debate: nothing is wrong" in done.stdout
+    assert skill.changed(copy) == [], "what Python leaves behind does not count"
+
+
+def test_a_copy_is_renewed_becomes_a_link_and_goes_away(user: User) -> None:
+    install(user, "--claude", "--copy")
+    copy = links(user)[0]
+    listed = json.loads((copy / skill.MANIFEST).read_text())
+    (copy / "docs").mkdir()
+    (copy / "docs" / "old.md").write_text("a file of an older version")
+    listed["files"]["docs/old.md"] = skill.digest(copy / "docs" / "old.md")
+    (copy / skill.MANIFEST).write_text(json.dumps(listed))
+    assert "copied to ~/.claude/skills/council, in place of our older one" in install(user, "--claude", "--copy").out
+    assert not (copy / "docs").exists()
+    assert "linked ~/.claude/skills/council, in place of our older one" in install(user, "--claude").out
+    assert copy.is_symlink()
+    install(user, "--claude", "--copy")
+    assert not copy.is_symlink()
+    assert "removed the copy" in install(user, "--claude", "--undo").out
+    assert list(copy.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [(), ("--copy",), ("--undo",)])
+@pytest.mark.parametrize("edit", ["SKILL.md", "Workflows/Mine.md", skill.MANIFEST])
+def test_a_copy_that_was_edited_is_not_destroyed(user: User, edit: str, words: tuple[str, ...]) -> None:
+    install(user, "--claude", "--copy")
+    (links(user)[0] / edit).write_text("years of work")
+    before = picture(user.root)
+    ended = user.council("install-skill", *words)
+    assert ended.code == 2
+    assert f"{edit} was changed by hand" in ended.err
+    assert "~/.config/council" in ended.err
+    assert picture(user.root) == before
+
+
+def test_the_kit_in_its_very_place_is_left_alone(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who cloned the repository to where skills are."""
+    kit = older(links(user)[0]).resolve()
+    monkeypatch.setattr(config, "kit_folder", lambda: kit)
+    before = picture(kit)
+    assert "is this very kit" in install(user, "--claude").out
+    assert "is the kit itself, so it was left alone" in install(user, "--claude", "--undo").out
+    assert picture(kit) == before
+
+
+def test_a_folder_that_cannot_be_written(user: User) -> None:
+    user.write("../.claude", "a file in the way")
+    ended = user.council("install-skill", "--claude")
+    assert ended.code == 6
+    assert "~/.claude/skills/council: " in ended.err
+
+
+def test_copy_and_undo_contradict_each_other(user: User) -> None:
+    assert user.council("install-skill", "--copy", "--undo").code == 2
+
+
+# ---- what doctor says of it ----
+
+
+def doctor(user: User, **env: str) -> str:
+    return user.council("doctor", ANTHROPIC_API_KEY="k", **env).out
+
+
+def test_doctor_says_where_the_skill_is(user: User) -> None:
+    assert "-     skill for Claude Code: not installed; `council install-skill` links it\n" in doctor(user)
+    install(user)
+    told = doctor(user)
+    assert "ok    skill for Claude Code: ~/.claude/skills/council is linked to this kit\n" in told
+    assert "ok    skill for other assistants: ~/.agents/skills/council is linked to this kit\n" in told
+    assert "ok    members as agents: in step with AgentPersonalities.md\n" in told
+
+
+def test_doctor_says_what_else_is_there(user: User) -> None:
+    kit = older(user.root / "old checkout")
+    links(user)[0].parent.mkdir(parents=True)
+    links(user)[0].symlink_to(kit)
+    foreign_folder(links(user)[1], user.root)
+    told = doctor(user)
+    assert f"-     skill for Claude Code: ~/.claude/skills/council is linked to {kit}{skill.RENEW}\n" in told
+    assert "-     skill for other assistants: ~/.agents/skills/council is not council's\n" in told
+
+
+def test_doctor_knows_a_copy_and_what_became_of_it(user: User) -> None:
+    install(user, "--copy")
+    (links(user)[0] / "SKILL.md").write_text("mine")
+    listed = json.loads((links(user)[1] / skill.MANIFEST).read_text())
+    (links(user)[1] / skill.MANIFEST).write_text(json.dumps({**listed, "council": "0.0.1"}))
+    told = doctor(user)
+    assert f"~/.claude/skills/council is a copy of {__version__}, changed by hand: " in told
+    assert "is a copy of 0.0.1; `council install-skill` renews it\n" in told
+
+
+def test_doctor_names_the_version_of_the_claude_program(user: User) -> None:
+    program = user.write("claude", "#!/bin/sh\n[ $1 = --version ] && echo '2.1.327 (Claude Code)'\n")
+    program.chmod(0o755)
+    assert f"ok    claude program: {program}, 2.1.327 (Claude Code)\n" in doctor(user, COUNCIL_CLAUDE=str(program))
+    program.write_text("#!/bin/sh\nexit 3\n")
+    assert f"-     claude program: {program} --version fails" in doctor(user, COUNCIL_CLAUDE=str(program))
+
+
+# ---- the wheel ----
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("hatchling")
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+def test_the_wheel_holds_the_kit(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    for name in skill.KIT:
+        there = [path for path in names if f"{path}/".startswith(f"council/kit/{name}/")]
+        wanted = list(skill.files_of(ROOT / name)) if (ROOT / name).is_dir() else [ROOT / name]
+        assert len(there) == len(wanted), name
+    assert {Path(name).parts[2] for name in names if name.startswith("council/kit/")} == {
+        Path(name).parts[0] for name in skill.KIT
+    }
+
+
+@pytest.fixture
+def installed(wheel: Path, tmp_path: Path) -> Path:
+    """A virtual environment with the wheel in it; the dependencies are those of the tests."""
+    pytest.importorskip("ensurepip")
+    venv = tmp_path / "a venv"
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True, timeout=120)
+    pip = [venv / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    subprocess.run([*pip, "--no-index", "--no-deps", wheel], check=True, timeout=120)
+    (site,) = (venv / "lib").glob("python*/site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return venv
+
+
+def test_the_wheel_works_without_the_repository(installed: Path, tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path), "PATH": os.defpath, "LANG": "C.UTF-8"}
+
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+
+    done = run(installed / "bin" / "council", "install-skill")
+    assert done.returncode == 0, done.stderr
+    assert f"ln -s ~/{(installed / 'bin' / 'council').relative_to(tmp_path)} " in done.stderr
+    link = tmp_path / ".claude" / "skills" / "council"
+    assert link.resolve().parts[-2:] == ("council", "kit")
+    assert (link / "SKILL.md").read_text() == SKILL.read_text()
+    for program in (link / "bin" / "council", tmp_path / ".agents" / "skills" / "council" / "bin" / "council"):
+        done = run(program, "lint")
+        assert done.returncode == 0, done.stderr
+        assert "debate: nothing is wrong" in done.stdout
+    done = run(installed / "bin" / "council", "install-skill", "--claude", "--copy")
+    assert done.returncode == 0, done.stderr
+    assert (link / "council" / "cli" / "__init__.py").is_file()
+    assert not (link / "council" / "kit").exists()
+    assert skill.changed(link) == []
+
+
+def test_a_kit_whose_package_is_gone_says_so(tmp_path: Path) -> None:
+    program = tmp_path / "kit" / "bin" / "council"
+    program.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "bin" / "council", program)
+    env = {"PATH": f"{program.parent}:{os.defpath}", "HOME": str(tmp_path)}
+    done = subprocess.run([program, "lint"], env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "install it again" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+# ---- with the real programs ----
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The repository by the name that the standard asks for."""
+    link = tmp_path / "plugins" / "council"
+    link.parent.mkdir()
+    link.symlink_to(ROOT)
+    return link
+
+
+def test_the_standards_own_validator_passes(folder: Path) -> None:
+    program = shutil.which("agentskills", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
+    if program is None:
+        pytest.skip("agentskills (PyPI: skills-ref) is not installed")
+    done = subprocess.run([program, "validate", folder], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+QUIET = [
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "DISABLE_TELEMETRY",
+    "DISABLE_ERROR_REPORTING",
+    "DISABLE_AUTOUPDATER",
+]
+
+
+class Claude:
+    """The real client with a home of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.home, self.project = root / "home", root / "project"
+        self.home.mkdir()
+        self.project.mkdir()
+
+    def __call__(self, *words: str | Path, url: str = "http://127.0.0.1:9", code: int = 0) -> str:
+        env = {
+            "HOME": str(self.home), "PATH": os.defpath, "LANG": "C.UTF-8", "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": "sk-ant-dummy", "COUNCIL_VENV": sys.prefix, **dict.fromkeys(QUIET, "1"),
+        }  # fmt: skip
+        done = subprocess.run(
+            [REAL, *words], env=env, cwd=self.project, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def claude(tmp_path: Path) -> Claude:
+    return Claude(tmp_path)
+
+
+@real
+def test_real_strict_validation_passes(claude: Claude, folder: Path) -> None:
+    told = json.loads(claude("plugin", "validate", "--strict", "--json", folder))
+    assert told["success"] is True, told
+
+
+@real
+def test_real_marketplace_and_plugin_are_installed(claude: Claude, folder: Path) -> None:
+    claude("plugin", "marketplace", "add", folder)
+    claude("plugin", "install", "council@council")
+    (found,) = json.loads(claude("plugin", "list", "--json"))
+    assert (found["id"], found["version"], found["enabled"]) == ("council@council", __version__, True)
+    details = claude("plugin", "details", "council@council")
+    for part in ("council-architect", "SubagentStop", "council"):
+        assert part in details
+
+
+def asked(claude: Claude, *words: str) -> str:
+    """All that the client told its model."""
+    with FakeApi(lambda _: Answer("Yes.")) as api:
+        claude("-p", *words, "--output-format", "json", url=api.url)
+    return json.dumps([prompt.body["messages"] for prompt in api.prompts], ensure_ascii=False)
+
+
+@real
+def test_real_linked_skill_is_found_with_its_agents(claude: Claude) -> None:
+    install_for(claude)
+    told = asked(claude, "hello")
+    assert told.count("- council: Hold a true debate") == 1
+    for path in AGENTS:
+        assert f"- council:{path.stem}: A member of a council debate" in told
+    assert "council@skills-dir" in claude("plugin", "list")
+
+
+@real
+def test_real_slash_command_hands_over_the_topic(claude: Claude) -> None:
+    install_for(claude)
+    topic = 'Redis "or" $(touch P) not?\nA second line with `x` and $1.'
+    told = asked(claude, f"/council {topic}")
+    assert json.dumps(topic, ensure_ascii=False)[1:-1] in told
+    assert "You are the host of a debate" in told
+    assert not (claude.project / "P").exists()
+
+
+@real
+def test_real_skill_may_run_what_it_says(claude: Claude) -> None:
+    """The skill's own way to begin, with a topic that a shell would obey. Its `allowed-tools` is all the permission."""
+    topic = "Is it \"$(touch P)\" or `touch P`; touch P\n\N{HOT BEVERAGE} $HOME \\n 'x' <<EOF &"
+    (block,) = re.findall(r"^```bash\n(.*?)```", SKILL.read_text("utf-8"), re.S | re.M)
+    command = re.sub(r"(?<=\n).*(?=\nTOPIC-)", lambda _: topic, block.replace("xxxxxxxx", "h4k9s2ma"), flags=re.S)
+    install_for(claude)
+    calls = [
+        Answer("", tools=(ToolUse("Skill", {"skill": "council", "args": topic}),)),
+        Answer("", tools=(ToolUse("Bash", {"command": command, "description": "Begin a council"}),)),
+        Answer("Begun."),
+    ]
+    with FakeApi(lambda request: calls[min(request.step, 2)]) as api:
+        claude("-p", f"Council: {topic}", "--allowedTools", "Skill(council)", url=api.url)
+    assert "**Session ID:**" in api.prompts[-1].last
+    (found,) = (claude.home / ".claude" / "MEMORY" / "STATE" / "council-sessions").iterdir()
+    assert topic in (found / "topic.md").read_text("utf-8")
+    assert not (claude.project / "P").exists()
+
+
+def install_for(claude: Claude) -> None:
+    User(claude.home.parent / "user", {"HOME": str(claude.home)}).council("install-skill", "--claude")
