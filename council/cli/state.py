@@ -47,7 +47,8 @@ class State:
 
         lines = [f"council: {message}"]
         if self.session is None:
-            lines.append(advice or self.go_on or FIRST_AID.get(code, "nothing was spent" if code > 128 else "nothing was changed"))
+            otherwise = "nothing was spent" if code > 128 else "nothing was changed"
+            lines.append(advice or self.go_on or FIRST_AID.get(code, otherwise))
         else:
             turns = len(list((self.session.folder / "turns").rglob("*.md")))
             kept = f"kept: {turns} turn{'s' if turns != 1 else ''} in {tilde(self.session.folder)}"
