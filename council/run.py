@@ -19,7 +19,7 @@ from council import briefs, publish
 from council.config import Config
 from council.errors import CallFailed, CouncilError, Paused, StorageError, Waiting
 from council.plan import Due, Note, Plan
-from council.receipts import Receipt, sha256
+from council.receipts import Receipt
 from council.session import Session
 from council.speakers.base import Brief, Model, Speaker, Spoken
 from council.speakers.budget import Budget
@@ -221,11 +221,11 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
 def receipt(
     session: Session, due: Due, model: Model, speaker: str, spoken: Spoken, started: datetime, seconds: float
 ) -> Receipt:
-    """What is written beside the words of a turn."""
+    """What is written beside the words of a turn, but for the hash of its brief."""
     asked = None if speaker == "human" else model.name
     return Receipt(
         turn=due.id, seat=due.seat.name, phase=due.phase.name, step=due.step.name, round=due.round,
-        speaker=speaker, tier=due.tier, asked=asked, answered=spoken.model, brief=sha256(session.brief(due.id) or b""),
+        speaker=speaker, tier=due.tier, asked=asked, answered=spoken.model, brief="",
         started=started.isoformat(timespec="milliseconds"), seconds=round(seconds, 3),
         input=spoken.usage.input, cache_read=spoken.usage.cache_read, cache_write=spoken.usage.cache_write,
         output=spoken.usage.output, usd=spoken.usd, stop=spoken.stop, absent=spoken.absent,

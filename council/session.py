@@ -158,10 +158,14 @@ class Session:
         self.remember(*self.store(receipt, body))
 
     def store(self, receipt: Receipt, body: str) -> tuple[Receipt, str, bytes]:
-        """The part of recording that works on the disk; what was written then has to be remembered."""
+        """The part of recording that works on the disk; what was written then has to be remembered.
+
+        What the receipt says of the brief is what lies on the disk now.
+        """
         brief = self.brief(receipt.turn)
         if brief is None:
             raise Damaged(self.brief_path(receipt.turn), "the brief went missing while it was being answered")
+        receipt = replace(receipt, brief=sha256(brief))
         data = receipts.encode(receipt, body)
         if len(data) > files.LARGEST:
             raise UsageError(f"the reply is larger than {files.LARGEST:,} bytes, and could never be read again")

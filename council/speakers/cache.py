@@ -96,6 +96,8 @@ class Warmth:
 
     def warm(self, brief: Brief) -> int:
         """Up to where the brief's shared part can be read from the cache now."""
+        if not self.kept:
+            return 0
         now = self.clock()
         return max((at for at, key in self._prefixes(brief, brief.marks) if self.kept.get(key, 0.0) > now), default=0)
 
