@@ -93,9 +93,10 @@ class Rates:
 
 @dataclass(frozen=True)
 class Row:
-    """The bounds of one phase. `again` are the calls that unreadable replies could add, `bound` the most of `usd`."""
+    """The bounds of one step. `again` are the calls that unreadable replies could add, `bound` the most of `usd`."""
 
     phase: str
+    step: str
     least: int
     most: int
     again: int
@@ -150,9 +151,15 @@ def dollars(usd: float | None) -> str:
 
 
 def bounds(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[Row]:
-    """A row a phase: its calls, the tokens usual at the most calls, the price, and what nothing can pass."""
+    """A row a step: its calls, the tokens usual at the most calls, the price, and what nothing can pass."""
     alone, said = Said.of(topic), Said.of(topic)
-    return [_row(phase.name, list(_calls(workflow, phase, alone, said, rates))) for phase in workflow.phases]
+    rows = []
+    for phase in workflow.phases:
+        calls = list(_calls(workflow, phase, alone, said, rates))
+        rows += [
+            _row(phase.name, step.name, [call for call in calls if call.step == step.name]) for step in phase.steps
+        ]
+    return rows
 
 
 def tokens(text: str) -> int:
@@ -179,6 +186,7 @@ class Said:
 class Call:
     """One seat speaking once: the tokens that are usual, and those that nothing can pass."""
 
+    step: str
     rate: Rates
     sure: bool
     again: bool
@@ -187,10 +195,11 @@ class Call:
     most_input: int
 
 
-def _row(phase: str, calls: list[Call]) -> Row:
+def _row(phase: str, step: str, calls: list[Call]) -> Row:
     usual = [call for call in calls if not call.again]
     return Row(
         phase=phase,
+        step=step,
         least=sum(call.sure for call in usual),
         most=len(usual),
         again=len(calls) - len(usual),
@@ -224,7 +233,7 @@ def _calls(workflow: Workflow, phase: Phase, topic: Said, said: Said, rates: Map
             heard = _heard(step, topic, said, spoken)
             for seat, rate in zip(seats, rated, strict=True):
                 most = heard.most + quoted + _most_frame(workflow, seat, rate)
-                yield from _turn(workflow, step, seat, Call(rate, sure, False, FRAME + heard.usual, 0, most))
+                yield from _turn(workflow, step, seat, Call(step.name, rate, sure, False, FRAME + heard.usual, 0, most))
             said.usual, said.most = said.usual + spoken.usual, said.most + spoken.most
 
 
@@ -242,7 +251,7 @@ def _turn(workflow: Workflow, step: Step, seat: Seat, call: Call) -> Iterator[Ca
     yield replace(call, sure=call.sure and seat.group != CAST, output=usual_reply(workflow, step))
     if step.reply:
         longer = call.most_input + call.rate.max_tokens + MARKS
-        yield Call(call.rate, sure=False, again=True, input=0, output=0, most_input=longer)
+        yield Call(step.name, call.rate, sure=False, again=True, input=0, output=0, most_input=longer)
 
 
 CAST = "<cast>"  # no workflow can have a group of that name

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from council import cost, publish, reply
+from council import boardroom, cost, publish, reply
 from council.answers import compact
 from council.briefs import named
 from council.plan import Note, Plan
@@ -187,8 +187,8 @@ def words(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
 
 
 def ending(session: Session, plan: Plan) -> Iterator[str]:
-    """The synthesis, and the dissent that it left out; or what the debate waits for."""
-    turns = [turn for turn in plan.scene.turns if turn.phase == publish.SYNTHESIS]
+    """The synthesis, the dissent that it left out, and how it was checked; or what the debate waits for."""
+    turns = publish.written(plan)
     if plan.done and turns:
         yield "<section>\n<h2>Council Synthesis</h2>"
         yield f'<article class="synthesis">\n<h3>{clean(label(turns[-1]))}</h3>'
@@ -196,6 +196,8 @@ def ending(session: Session, plan: Plan) -> Iterator[str]:
         yield "</article>"
         if lost := publish.dissent_on_record(plan):
             yield f'<article class="dissent" dir="auto">{markup(lost)}</article>'
+        if told := boardroom.checked(plan.scene):
+            yield f'<div class="note" dir="auto">{markup(told)}</div>'
         yield "</section>"
     if plan.done and (facts := publish.convergence(plan)):
         told = f"{facts['outcome']} ({facts['reason']})"

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from council import files
+from council import boardroom, files
 from council.briefs import named
 from council.plan import Note, Plan
 from council.receipts import sha256
@@ -112,6 +112,7 @@ def remarks_on(session: Session, turn: Turn) -> Iterator[str]:
         yield "cut off: the model reached its limit of tokens"
     for problem in turn.problems:
         yield f"not answered: {problem}"
+    yield from boardroom.remarks(turn, session.workflow.all_seats())
 
 
 def _receipt_id(session: Session, turn: Turn) -> str:
@@ -176,18 +177,22 @@ def absences(plan: Plan) -> list[Turn]:
 
 
 def synthesis(plan: Plan) -> str:
-    """The last synthesis, and whatever dissent it left out, appended by the program and marked so."""
-    if not any(turn.phase == SYNTHESIS for turn in plan.scene.turns):
+    """The last synthesis; below it what the program adds: whatever dissent it left out, and how it was checked."""
+    if not (tries := written(plan)):
         return ""
-    body = _synthesis_body(plan) or "*(There is none: the chair was absent.)*"
-    return (
-        "\n".join(["### Council Synthesis\n", body, *([f"\n{lost}"] if (lost := dissent_on_record(plan)) else [])])
-        + "\n"
-    )
+    body = _synthesis_body(plan) or f"*(There is none: the {tries[-1].seat.title.lower()} was absent.)*"
+    added = filter(None, [dissent_on_record(plan), boardroom.checked(plan.scene)])
+    return "\n".join(["### Council Synthesis\n", body, *(f"\n{told}" for told in added)]) + "\n"
+
+
+def written(plan: Plan) -> list[Turn]:
+    """The tries at the synthesis: the first step of its phase writes it; what is said of it then is no part of it."""
+    turns = [turn for turn in plan.scene.turns if turn.phase == SYNTHESIS]
+    return [turn for turn in turns if turn.step == turns[0].step]
 
 
 def _synthesis_body(plan: Plan) -> str:
-    turns = [turn for turn in plan.scene.turns if turn.phase == SYNTHESIS]
+    turns = written(plan)
     return turns[-1].body.strip() if turns and not turns[-1].absent else ""
 
 

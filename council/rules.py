@@ -6,16 +6,17 @@ Whoever is silent, absent or unreadable agrees to nothing and stays in every den
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
+from council import voting
 from council.errors import UsageError
 from council.hooks import Hook
 from council.scene import Scene, Turn, Verdict
 from council.text import content_words, fold, listing, overlap
-from council.workflow import AllOf, AnyOf, Condition, Not
+from council.workflow import AllOf, AnyOf, Condition, Not, Seat
 
 rule: Hook[Callable[..., Verdict]] = Hook("rule", leading=1)
 
@@ -205,6 +206,18 @@ def last_round(scene: Scene) -> Verdict:
 
 
 @rule
+def from_round(scene: Scene, number: Any) -> Verdict:
+    """This is that round of the phase, or a later one."""
+    return Verdict(scene.round >= _round(number), f"round {scene.round}, from round {number} on")
+
+
+def _round(number: Any) -> int:
+    if not re.fullmatch(r"[1-9]\d?", str(number)):
+        raise UsageError(f'the rule "from_round": "{number}" is no round')
+    return int(number)
+
+
+@rule
 def disagreement(scene: Scene) -> Verdict:
     """Someone says "I disagree", "I challenge" or the like, in words of their own, in what was spoken last."""
     turns = scene.moments()[-1] if scene.turns else ()
@@ -254,28 +267,43 @@ def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
 
 
 @rule
-def vote(scene: Scene, *, field: str, method: str = "plurality") -> Verdict:
-    """The seats chose: `plurality` (most first choices; a tie is no choice) or `unanimous` (all, nobody missing)."""
-    turns = scene.latest(field)
-    ballots = {turn.seat.name: _first_choice(turn.answers.get(field)) for turn in turns}
-    counts = Counter(ballot for ballot in ballots.values() if ballot)
-    ranked = counts.most_common()
-    missing = [name for name, ballot in ballots.items() if not ballot]
-    if method == "plurality":
-        chosen = bool(ranked) and (len(ranked) == 1 or ranked[0][1] > ranked[1][1])
-    elif method == "unanimous":
-        chosen = len(ranked) == 1 and not missing
-    else:
-        raise UsageError(f'the rule "vote" knows plurality and unanimous, not "{method}"')
-    winner = ranked[0][0] if chosen else None
-    said = f"{winner} with {counts[winner]} of {len(turns)}" if winner else f"no choice by {method}"
-    tally = {"winner": winner, "votes": dict(ranked), "of": len(turns), "not_heard": missing}
-    return Verdict(chosen, said, tally=tally)
+def vote(
+    scene: Scene, *, field: str, method: str = "plurality", among: Any = (), sure: str = "", scored: Any = False
+) -> Verdict:
+    """The seats chose one option; a tie is no choice.
+
+    Methods: `plurality` (most first choices), `majority`, `2/3` and `unanimous` (of all who were asked), `weighted`
+    (each choice for as much as the answer `sure` says, or the sum of scores), `borda`, `condorcet` (Borda where nobody
+    beats all others), `auto` (unanimous below 3 seats, weighted below 6, else Borda). An answer is a choice, a ranking
+    (a list, the best first) or, with `scored: true`, a list of `option: 80`; `among` lists the options where no other
+    may count. A seat's `weight` counts in every method."""
+    options = [voting.name(str(one)) for one in (among if isinstance(among, (list, tuple)) else [among])]
+    if not isinstance(scored, bool) or not all(options):
+        raise UsageError('the rule "vote" takes scored: true or false, and among: a list of options')
+    turns = scene.latest(*filter(None, (field, sure)))
+    weights = {seat.name: _weight(seat) for seat in (*chain(*scene.groups.values()), *(turn.seat for turn in turns))}
+    ballots = {
+        turn.seat.name: voting.read(
+            turn.answers.get(field),
+            options,
+            scores=scored,
+            sure=turn.answers.get(sure) if sure else voting.FULL,
+            weight=weights[turn.seat.name],
+        )
+        for turn in turns
+    }
+    result = voting.count([*ballots.values()], method, options)
+    silent = [name for name, ballot in ballots.items() if weights[name] and not ballot.heard]
+    unknown = {name: list(ballot.unknown) for name, ballot in ballots.items() if ballot.unknown}
+    tally = {**result.tally, "not_heard": silent, "unknown": unknown}
+    return Verdict(result.outcome == "winner", result.told, tally=tally)
 
 
-def _first_choice(answer: Any) -> str | None:
-    first = answer[0] if isinstance(answer, (list, tuple)) and answer else answer
-    return fold(str(first)) if first or first == 0 else None
+def _weight(seat: Seat) -> Fraction:
+    text = str(seat.attributes.get("weight", 1))
+    if not re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", text):
+        raise UsageError(f'the seat {seat.name}: its weight "{text}" is no number')
+    return Fraction(text)
 
 
 @rule

@@ -62,7 +62,7 @@ def begin(request: Request, settings: Config) -> Session:
         "speaker": request.speaker,
         "tiers": tiers(checked, request, settings, known),
         "seats": {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()},
-        "attachments": [path.name for path in request.files],
+        "attachments": [shown(path) for path in request.files],
         "council": __version__,
     }
     if request.speaker == "local":
@@ -111,9 +111,15 @@ def attachment(path: Path, seed: str) -> str:
         text = "\0"
     if "\0" in text or not text.strip():
         raise UsageError(f"--file {path}: it is empty or no text; attach a text file in UTF-8")
-    name = one_line(path.name).replace(chr(34), chr(39))
-    mark = f'said by="file {name}" key="{session.fence_key(seed, path.name, text)}"'
+    name = shown(path)
+    mark = f'said by="file {name}" key="{session.fence_key(seed, name, text)}"'
     return f"\n\n<{mark}>\n{text}\n</{mark}>"
+
+
+def shown(path: Path) -> str:
+    """A document's name: the path as it was given, where that says nothing of this machine."""
+    plain = path.name if path.is_absolute() or ".." in path.parts else path.as_posix()
+    return one_line(plain).replace(chr(34), chr(39))
 
 
 def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
@@ -121,7 +127,7 @@ def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> li
     seats(",".join((*request.only, *request.with_)), known)
     named = request.only or [seat.name for seat in workflow.members]
     own = {seat.name: seat for seat in workflow.members}
-    taken = {seat.name for name, group in list(workflow.groups.items())[1:] for seat in group}
+    taken = {seat.name for group in list(workflow.groups.values())[1:] for seat in group} - set(own)
     for name in (*request.only, *request.with_):
         if name in taken:
             raise UsageError(f"{name} has another part in {workflow.name} and cannot be a member of it too")

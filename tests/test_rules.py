@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -400,9 +401,94 @@ def test_vote(ballots: list[Any], plurality: str | None, unanimous: str | None) 
 def test_a_vote_tells_what_it_counted() -> None:
     verdict = judge(Ref("vote", {"field": "choice"}), said("choice", "redis", "redis", None))
     assert verdict.reason == "redis with 2 of 3"
-    assert verdict.tally == {"winner": "redis", "votes": {"redis": 2}, "of": 3, "not_heard": ["engineer"]}
-    with pytest.raises(UsageError, match='not "borda"'):
-        judge(Ref("vote", {"field": "choice", "method": "borda"}), said("choice", "redis"))
+    assert verdict.tally == {
+        "outcome": "winner",
+        "winner": "redis",
+        "tied": [],
+        "method": "plurality",
+        "cycle": False,
+        "votes": {"redis": 2},
+        "of": 3,
+        "not_heard": ["engineer"],
+        "unknown": {},
+    }
+
+
+RANKED = [("a", "b", "c"), ("b", "c", "a"), ("c", "a", "b"), ("a", "b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("args", "ballots", "winner", "reason"),
+    [
+        ({"method": "borda"}, RANKED, "a", "a with a score of 5"),
+        (
+            {"method": "condorcet"},
+            RANKED[:3],
+            None,
+            "a Condorcet cycle, a tie by borda: a, b and c with a score of 3 each",
+        ),
+        ({"method": "majority"}, ["a", "a", None, None], None, "no choice by majority: a with 2 of 4"),
+        ({"method": "2/3"}, ["a", "a", None], "a", "a with 2 of 3"),
+        ({"method": "auto"}, ["a", None], None, "no choice by unanimous: a with 1 of 2"),
+        ({"method": "auto"}, ["a", "a", "b"], "a", "a with 2 of 3"),
+        ({"method": "auto"}, [*RANKED, None, None], "a", "a with a score of 5"),
+        ({"among": ["A", "b"]}, ["a: cheap", "**B**", "B.", "b or a", "c"], "b", "b with 2 of 5"),
+        ({"among": "a"}, ["a", "b"], "a", "a with 1 of 2"),
+        ({"scored": True, "method": "weighted"}, [("a: 40", "b: 90"), ("a: 100", "b: 55")], "b", "b with 1.45 of 2"),
+        ({"scored": True, "method": "borda"}, [("a: 40", "b: 90"), ("a: none",)], "b", "b with a score of 1"),
+        ({}, [None, None], None, "nobody voted"),
+    ],
+)
+def test_vote_by_each_way(args: dict[str, Any], ballots: list[Any], winner: str | None, reason: str) -> None:
+    verdict = judge(Ref("vote", {"field": "choice", **args}), said("choice", *ballots))
+    assert (verdict.holds, verdict.tally["winner"]) == (winner is not None, winner)
+    assert verdict.reason.startswith(reason)
+
+
+def test_a_vote_names_what_did_not_count() -> None:
+    polled = said("choice", ("a", "x"), ("x",), (), None)
+    tally = judge(Ref("vote", {"field": "choice", "among": ["a", "b"]}), polled).tally
+    assert (tally["votes"], tally["of"]) == ({"a": 1, "b": 0}, 4)
+    assert tally["not_heard"] == ["designer", "engineer", "researcher"]
+    assert tally["unknown"] == {"architect": ["x"], "designer": ["x"]}
+
+
+def test_a_choice_weighs_as_much_as_its_seat_is_sure() -> None:
+    """A seat that does not say how sure it is adds nothing, and a moment that did not ask for it is none."""
+    rule = Ref("vote", {"field": "choice", "sure": "sure", "method": "weighted"})
+    polled = scene(
+        turn("architect", choice="a", sure=90),
+        turn("designer", choice="b", sure=40),
+        turn("engineer", choice="b", sure=41),
+        turn("researcher", asked="sure", choice="b"),
+    )
+    assert judge(rule, polled).reason == "a with 0.9 of 4"
+    assert judge(rule, polled).tally["votes"] == {"a": 0.9, "b": 0.81}
+    assert judge(rule, said("choice", "a")).reason == "nobody voted"
+    assert (
+        judge(rule, scene(turn("architect", choice="a", sure="very"))).reason == "no choice by weighted: a with 0 of 1"
+    )
+
+
+@pytest.mark.parametrize("method", ["plurality", "majority", "borda", "condorcet", "weighted"])
+def test_a_seats_weight_counts_in_every_method(method: str) -> None:
+    chief, mute = Seat("chief", "members", {"weight": "2.5"}), Seat("guest", "members", {"weight": "0"})
+    polled = scene(turn(chief, choice="a"), turn("b", choice="b"), turn("c", choice="b"), turn(mute, asked="choice"))
+    tally = judge(Ref("vote", {"field": "choice", "method": method}), polled).tally
+    assert (tally["winner"], tally["of"], tally["not_heard"]) == ("a", 4.5, [])
+
+
+def test_a_vote_refuses_what_it_does_not_know() -> None:
+    for args, weight, why in (
+        ({"method": "bodra"}, "1", 'no method of voting "bodra"; did you mean "borda"?'),
+        ({"scored": "no"}, "1", "scored: true or false"),
+        ({"among": ["a", " "]}, "1", "among: a list of options"),
+        ({}, "heavy", 'the seat chief: its weight "heavy" is no number'),
+        ({}, "-1", 'its weight "-1" is no number'),
+    ):
+        table = Scene("", {}, {"members": (Seat("chief", "members", {"weight": weight}),)})
+        with pytest.raises(UsageError, match=re.escape(why)):
+            judge(Ref("vote", {"field": "choice", **args}), table)
 
 
 # Dissent

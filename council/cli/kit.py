@@ -57,20 +57,18 @@ def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...
     settings, known = config.load(), personas.load()
     found = load(*config.workflow_text(workflow))
     request = start.Request(topic, workflow, with_, only)
-    found = found.with_members(start.seated(found, request, known))
-    rates = {
-        tier: Rates(m.name, m.price.input if m.price else None, m.price.output if m.price else None, m.max_tokens)
-        for tier, m in settings.tiers.items()
-    }
+    found = found.with_members(start.seated(found, request, known)).with_attributes(known)
+    rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
     rows = bounds(found, topic, rates)
     if as_json:
         print_json([asdict(row) for row in rows])
         return
-    echo(f"{'phase':<16}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
+    echo(f"{'step':<24}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
     for row in rows:
         calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
         again, tokens = f"up to {row.again}", f"{row.input:,} / {row.output:,}"
-        echo(f"{row.phase:<16}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
+        name = row.phase if row.step == row.phase else f"{row.phase}: {row.step}"
+        echo(f"{name:<24}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
     least, most, more = (sum(getattr(row, name) for row in rows) for name in ("least", "most", "again"))
     echo(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
     echo("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")

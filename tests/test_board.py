@@ -1,0 +1,358 @@
+"""The board and its presets: whole debates on disk, cut anywhere and recovered, with what its document must keep."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from council import boardroom, config, cost
+from council.errors import UsageError
+from council.rules import judge
+from council.scene import Turn
+from council.workflow import Phase, Ref, Seat, Workflow, load
+from tests.fakeapi import FakeApi
+from tests.helpers import Table, User, derived_of, no_traceback, record_of, script
+from tests.scenes import absent, scene, turn
+from tests.scripted import Played, names, played
+
+DEBATES = [name for name in names() if name.startswith("board/")]
+CUT_EVERYWHERE = ("board/agreed", "board/fundamental", "board/synthesis-corrected")
+PRESETS = ("board", "planning-1", "planning-2", "planning-3")
+RATES = dict.fromkeys(("sonnet", "haiku", "opus"), cost.Rates("one", 1.0, 1.0, 1000))
+PERSON = "03-guidance/human"
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+def words(debate: Played) -> dict[str, str]:
+    """What everybody says, but a person: nobody speaks for one."""
+    said = {id: one.body if one.absent is None else f"absent: {one.absent}" for id, one in debate.said.items()}
+    return {id: body for id, body in said.items() if id != PERSON}
+
+
+def hold(user: User, name: str, **changed: str) -> Path:
+    """A scripted debate, by the command, to its end; the session's folder."""
+    debate = played(name)
+    script(user, {**words(debate), **changed})
+    only = [f"--only={seat.name}" for seat in debate.script.workflow.members]
+    return to_its_end(user, debate, "run", "--workflow", "board", *only, "Shall we?")
+
+
+def to_its_end(user: User, debate: Played, *command: str) -> Path:
+    """The script has no words for a person, who gives them by hand when they are asked for."""
+    replay = ("--speaker", "replay", "--from", user.work / "script.yaml")
+    ended = user.council(*command, *replay)
+    no_traceback(ended)
+    if ended.code and PERSON in ended.err:
+        assert user.council("record", "last", PERSON, stdin=debate.said[PERSON].body).code == 0
+        ended = user.council("recover", *replay)
+    assert ended.code == 0, ended.err
+    return user.session
+
+
+def facts(session: Path) -> dict:
+    return json.loads((session / "convergence.json").read_text("utf-8"))
+
+
+def text(session: Path, name: str) -> str:
+    return (session / name).read_text("utf-8")
+
+
+# ---- whole debates ----
+
+
+@pytest.mark.parametrize("name", DEBATES)
+def test_a_debate_on_disk_ends_as_it_was_planned(name, user):
+    session, debate = hold(user, name), played(name)
+    assert facts(session)["phases"] == debate.end.scene.outcomes
+    assert {str(path.relative_to(session / "turns").with_suffix("")) for path in session.glob("turns/*/*.md")} == set(
+        debate.said
+    )
+    assert user.council("verify").code == 0
+
+
+@pytest.mark.parametrize("name", DEBATES)
+def test_from_every_cut_it_recovers_to_the_same_files(name, user):
+    """The last turns are lost, one to all of them; a person's answer is given again. The rest is cut at every fifth."""
+    session, debate = hold(user, name), played(name)
+    whole, asked = derived_of(session), briefs_of(session)
+    spoken = [due.id for batch in debate.batches for due in batch]
+    for cut in range(1, len(spoken) + 1, 1 if name in CUT_EVERYWHERE else 5):
+        for lost in spoken[-cut:]:
+            (session / "turns" / f"{lost}.md").unlink()
+        again = to_its_end(user, debate, "recover")
+        assert (derived_of(again), briefs_of(again)) == (whole, asked), f"without the last {cut}"
+
+
+def briefs_of(session: Path) -> dict[str, bytes]:
+    return {name: data for name, data in record_of(session).items() if name.startswith("briefs/")}
+
+
+@pytest.mark.parametrize("name", ["board/fundamental", "board/rubber-stamp"])
+def test_by_hand_it_is_the_same_debate(name, user, tmp_path):
+    """`next` says what is due, `record` stores it, until nothing is; a person's turn is told as one."""
+    debate = played(name)
+    only = [f"--only={seat.name}" for seat in debate.script.workflow.members]
+    assert user.council("start", "--workflow", "board", *only, "Shall we?").code == 0
+    while due := user.council("next", "--json").json["due"]:
+        assert {one["turn"] for one in due if one["person"]} <= {PERSON}
+        for one in due:
+            assert user.council("record", "last", one["turn"], stdin=debate.said[one["turn"]].body).code == 0
+    twin = hold(User(tmp_path / "twin"), name)
+    for derived in ("convergence.json", "synthesis.md"):
+        assert text(user.session, derived) == text(twin, derived)
+    assert list(derived_of(user.session)) == list(derived_of(twin))
+
+
+# ---- dissents, checks and rubber stamps ----
+
+LEFT_OUT = """In round {}, we enter.
+
+## Chosen
+Enter the market.
+
+## Rejected
+none
+
+## Dissents
+none
+
+## Risks
+none
+
+## Confidence
+high
+"""
+PENS = [f"04-synthesis-r0{number}-1-synthesize/pen" for number in (1, 2)]
+FORGETFUL = {turn: LEFT_OUT.format(number) for number, turn in enumerate(PENS, 1)}
+FINDS = {
+    f"04-synthesis-r02-2-check/{seat}": "I looked.\n\n## Accurate\nyes\n\n## Correction\nnone\n"
+    for seat in ("ceo", "cto", "cfo", "coo", "moonshot", "contrarian")
+}
+
+
+def test_what_the_document_leaves_out_twice_stands_there_in_its_owners_words(user):
+    session = hold(user, "board/agreed", **FORGETFUL, **FINDS)
+    document = text(session, "synthesis.md")
+    assert facts(session)["phases"]["synthesis"] == "cap"
+    assert document.startswith(f"### Council Synthesis\n\n{FORGETFUL[PENS[1]]}")
+    assert "**Dissent on record** *(added by council: the synthesis left it out)*" in document
+    assert "- Contrarian: blocking: “Nobody has asked one customer.”\n" in document
+    assert "- Contrarian: disagrees. In their own words: “Contrarian on respond, round 2.”\n" in document
+    assert document.endswith("**Checked by the members:** 6 of 6 find it accurate after a correction.\n")
+    assert document in text(session, "transcript.md")
+    again = (session / "briefs" / f"{PENS[1]}.md").read_text("utf-8")
+    assert "This is the correction." in again
+    assert "- Contrarian: Nobody has asked one customer.\n" in again
+
+
+def test_a_document_with_all_dissents_is_left_alone(user):
+    session = hold(user, "board/agreed")
+    assert "Dissent on record" not in text(session, "synthesis.md")
+    assert facts(session)["blocking"] == {"contrarian": ["Nobody has asked one customer."]}
+    assert not list(session.glob("turns/04-synthesis-r02*"))
+
+
+def test_whoever_still_finds_it_inaccurate_is_named_with_the_correction(user):
+    assert text(hold(user, "board/nobody-accurate"), "synthesis.md").endswith(
+        "**Checked by the members:** 0 of 2 find it accurate after a correction (CFO not heard).\n\n"
+        "- CEO does not: “I said for two years.”\n"
+    )
+
+
+def test_a_page_shows_the_document_and_its_check(user):
+    hold(user, "board/synthesis-corrected")
+    page = user.council("show", "--html").out
+    ending = page.partition("<h2>Council Synthesis</h2>")[2]
+    assert "Hire five." in ending
+    assert "I said five." not in ending
+    assert "3 of 3 find it accurate after a correction." in ending
+
+
+def test_a_rubber_stamp_is_sent_back_once_and_then_recorded(user):
+    session = hold(user, "board/rubber-stamp")
+    again = (session / "briefs/02-challenge-r01-1-respond/cto.2.md").read_text("utf-8")
+    assert "there must be at least one" in again.partition("# Once more")[2]
+    stamp = "*(rubber stamp: it challenges nobody, also when asked again)*"
+    assert text(session, "round-2.md").count(stamp) == text(session, "transcript.md").count(stamp) == 1
+    assert text(session, "round-2.md").partition("**🔧 CTO:**")[2].lstrip().partition("\n")[2].startswith(stamp)
+    assert stamp not in text(session, "round-3.md")
+    assert not (session / "turns/02-challenge-r01-1-respond/cto.3.md").exists()
+
+
+OTHERS = (Seat("cfo", "board", {"title": "CFO"}), Seat("data-specialist", "board", {"name": "Tomas Ribeiro"}))
+
+
+def response(*challenges: str, prose: str = "Fine.", **more: object) -> Turn:
+    return replace(turn("ceo", asked="challenges", challenges=challenges, **more), prose=prose)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (response(), ["rubber stamp: it challenges nobody, also when asked again"]),
+        (response(prose="The CFO forgets the rent."), []),
+        (response("CFO: the rent."), []),
+        (response("the rent, of the cfo’s plan"), []),
+        (response("Ribeiro stores it twice."), []),
+        (response("The Data Specialist stores it twice."), []),
+        (response("The rent.", "The CFO's estimate."), []),
+        (response("The rent."), ["no challenge of it says whose point it is"]),
+        (response("As the ceo I know better."), ["no challenge of it says whose point it is"]),
+        (response("The cfoo is wrong."), ["no challenge of it says whose point it is"]),
+        (absent("ceo", asked="challenges"), []),
+        (turn("ceo", stance="agree"), []),
+    ],
+)
+def test_whom_a_challenge_names(said, told):
+    assert list(boardroom.remarks(said, (Seat("ceo", "board"), *OTHERS))) == told
+
+
+def test_how_a_check_is_told():
+    assert boardroom.checked(scene(turn("ceo", stance="agree"))) == ""
+    told = boardroom.checked(
+        scene(
+            turn("ceo", "synthesis/check", accurate="yes", correction=()),
+            turn("cfo", "synthesis/check", accurate="no", correction=("I said five.", "Not in May.")),
+            turn("coo", "synthesis/check", accurate="no", asked="correction"),
+            absent("cto", "synthesis/check", asked="accurate correction"),
+        )
+    )
+    assert told == (
+        "**Checked by the members:** 1 of 4 find it accurate (Cto not heard).\n\n"
+        "- Cfo does not: “I said five.”; “Not in May.”\n- Coo does not: (no correction given)"
+    )
+
+
+# ---- the challenge ----
+
+
+@pytest.mark.parametrize(("round", "result"), [(1, False), (2, True), (10, True)])
+def test_from_round(round, result):
+    assert judge(Ref("from_round", "2"), scene(round=round)).holds is result
+
+
+@pytest.mark.parametrize("number", ["0", "two", "-1", "1.5", "100", [2], None])
+def test_from_round_refuses_what_is_no_round(number):
+    with pytest.raises(UsageError, match="is no round"):
+        judge(Ref("from_round", {"number": number}), scene(round=1))
+
+
+def test_the_gate_reviewer_reads_a_line_a_turn(user):
+    session = hold(user, "board/agreed")
+    brief = (session / "briefs/02-challenge-r02-3-review/gate-reviewer.md").read_text("utf-8")
+    assert "Nobody has asked a customer.\n</said" in brief
+    assert "everybody agrees too soon" not in brief
+    assert not (session / "briefs/02-challenge-r01-3-review").exists()
+
+
+def test_the_person_is_shown_what_the_reviewer_asks_and_is_heard(user):
+    session = hold(user, "board/fundamental")
+    assert "Is the company there for its users or for its owners?" in (session / f"briefs/{PERSON}.md").read_text(
+        "utf-8"
+    )
+    pen = (session / f"briefs/{PENS[0]}.md").read_text("utf-8")
+    assert '<said by="Human" ' in pen
+    assert "The company is paid for support." in pen
+
+
+def test_a_debate_over_the_api_waits_for_the_person_and_pays_nothing_twice(user):
+    debate = played("board/fundamental")
+    table = Table(user, words(debate))
+    user = replace(user, env={"ANTHROPIC_API_KEY": "k"})
+    with FakeApi(table) as api:
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
+        only = [f"--only={seat.name}" for seat in debate.script.workflow.members]
+        waiting = user.council("run", "--workflow", "board", *only, "--speaker", "anthropic", "Shall we?")
+        assert waiting.code == 8, waiting.err
+        assert PERSON in waiting.err
+        assert user.council("recover").code == 8
+        assert user.council("record", "last", PERSON, stdin="The company is paid for support.").code == 0
+        ended = user.council("recover")
+    assert ended.code == 0, ended.err
+    assert sorted(table.asked) == sorted(words(debate))
+    assert facts(user.session)["phases"] == debate.end.scene.outcomes
+    assert "**Challenge ended (fundamental):**" in text(user.session, "transcript.md")
+
+
+# ---- what it takes, and the other tables ----
+
+
+def program(name: str) -> Workflow:
+    return load(*config.workflow_text(name))
+
+
+def without(workflow: Workflow, *steps: str) -> Workflow:
+    def rest(phase: Phase) -> Phase:
+        return replace(phase, steps=tuple(step for step in phase.steps if step.name not in steps))
+
+    return replace(workflow, phases=tuple(map(rest, workflow.phases)))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_calls_are_those_that_the_page_tells(name):
+    calls: dict[str, tuple[int, int]] = {}
+    for row in cost.bounds(without(program(name), "poll", "review"), "", RATES):
+        least, most = calls.get(row.phase, (0, 0))
+        calls[row.phase] = (least + row.least, most + row.most)
+    assert calls == {"positions": (6, 6), "challenge": (12, 60), "guidance": (0, 0), "synthesis": (7, 14)}
+    page = program("board").body
+    told = dict(re.findall(r"^\| \**([\w ]+?)\** +\| +\**(\d+\** +\| +\**\d+)\** +\|$", page, re.M))
+    figures = {what: tuple(map(int, re.findall(r"\d+", numbers))) for what, numbers in told.items()}
+    assert figures["the members and the pen"] == (25, 80) == tuple(map(sum, zip(*calls.values(), strict=True)))
+    of_phases = ("positions", "responses", "synthesis and check")
+    assert [figures[what] for what in of_phases] == [calls[phase] for phase in ("positions", "challenge", "synthesis")]
+
+
+def test_reviews_and_polls_come_on_top():
+    """As the page tells. The bound does not know that nobody is polled in the first round, and nothing reviewed."""
+    rows = cost.bounds(without(program("board"), "respond"), "", RATES)
+    assert sum(row.most for row in rows if row.phase == "challenge") == 10 * 6 + 10
+    spoken = [due for batch in played("board/ten-rounds").batches for due in batch if due.step.name == "review"]
+    assert len(spoken) == 9
+
+
+@pytest.mark.parametrize("name", PRESETS[1:])
+def test_a_preset_is_the_boards_program_with_another_table(name):
+    board, preset = program("board"), program(name)
+    assert list(preset.groups) == [next(iter(preset.groups)), "gate", "pen"]
+    first = next(iter(board.groups))
+    own = next(iter(preset.groups))
+    assert own != first
+    assert replace(preset, groups={}, name="", description="", body="", phases=seated_as(preset, own)) == replace(
+        board, groups={}, name="", description="", body="", phases=seated_as(board, first)
+    )
+
+
+def seated_as(workflow: Workflow, members: str) -> tuple[Phase, ...]:
+    """The phases with one name for the members' group, whatever the workflow calls it."""
+    return tuple(
+        replace(
+            phase,
+            steps=tuple(
+                replace(step, seats=("all",) if step.seats == (members,) else step.seats) for step in phase.steps
+            ),
+        )
+        for phase in workflow.phases
+    )
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_contrarian_and_moonshot_sit_in_every_debate(name):
+    assert [seat.name for seat in program(name).members][-2:] == ["contrarian", "moonshot"]
+
+
+@pytest.mark.parametrize("name", PRESETS[1:])
+def test_a_member_of_a_preset_writes_its_document(name, user):
+    ended = user.council("start", "--workflow", name, "What do we build?", "--json")
+    assert ended.code == 0, ended.err
+    due = user.council("next", "--json").json["due"]
+    assert [one["seat"] for one in due] == [seat.name for seat in program(name).members]
+    assert program(name).seats(["pen"])[0].name in {one["seat"] for one in due}
