@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from council import config, reply
+from council import config, contest, reply
 from council.errors import UsageError
 from council.plan import Due
 from council.rules import judge
@@ -104,6 +104,7 @@ def _context(session: Session, due: Due) -> dict[str, Any]:
         "format": reply.describe(due.step.reply),
         "again": _again(session, due),
         "left_out": _left_out(due.scene, session.workflow),
+        "findings": _findings(session, due),
     }
 
 
@@ -140,6 +141,12 @@ def _again(session: Session, due: Due) -> dict[str, Any] | None:
         return None
     own = fence(session, "you", due.first.body, due.id)
     return {"problems": list(due.problems), "reply": own}
+
+
+def _findings(session: Session, due: Due) -> str:
+    """The merged list of a review: written by its members, so it stands between marks as what they say does."""
+    labels = {seat.name: seat.label for seat in session.workflow.all_seats()}
+    return fence(session, "the members", contest.listed(contest.reviewed(due.scene), labels), due.step.name)
 
 
 def _left_out(scene: Scene, workflow: Workflow) -> list[str]:

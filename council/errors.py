@@ -43,6 +43,12 @@ class Unproven(CouncilError):
     code = 5
 
 
+class Found(CouncilError):
+    """A review found what its gate does not let through."""
+
+    code = 5
+
+
 class StorageError(CouncilError):
     """The disk is full, or a path may not be written."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from council import findings, judging, listing
 from council.text import fold
 from council.workflow import Kind, Reply
 
@@ -74,6 +75,8 @@ def _placeholder(kind: Kind) -> str:
     if kind.type == "range":
         return f"[a number from {kind.low:g} to {kind.high:g}]"
     empty = "there must be at least one" if kind.required else 'the word "none" if there is nothing'
+    if kind.type in LISTS:
+        return LISTS[kind.type]
     return {
         "text": "[in your own words]",
         "list": f'[one item a line, each beginning with "- "; {empty}]',
@@ -90,7 +93,11 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
     found: dict[str, Any] = {}
     missing: dict[str, str] = {}
     for name, kind in reply:
-        values = [value for value in (_value(kind, section) for section in sections.get(name, [])) if value is not None]
+        if kind.type in LISTS:
+            values = [value] if (value := _review(kind, sections.get(name, []), body, brief)) is not None else []
+        else:
+            given = sections.get(name, [])
+            values = [value for value in (_value(kind, section) for section in given) if value is not None]
         if not values:
             missing[name] = _problem(name, kind, bool(sections.get(name)))
         elif any(value != values[0] for value in values):
@@ -98,6 +105,24 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
         else:
             found[name] = values[-1]
     return Answers(found, missing, prose)
+
+
+LISTS = {"findings": findings.FORMAT, "rulings": findings.RULING_FORMAT.removeprefix("## Rulings\n")}
+
+
+def _review(kind: Kind, given: list[list[_Line]], body: str, brief: str) -> Any:
+    """A list of findings, or what is said of others' findings, wherever in the reply it stands.
+
+    A list has headings and quotations of its own, so its reader is given the reply as it came. None where nothing can
+    be read, and nobody says that there is nothing.
+    """
+    own = "\n".join(line.text for section in given for line in section).strip()
+    nothing = bool(own) and _is_nothing(own)
+    if kind.type == "findings":
+        listed = listing.read(body, brief)
+        return replace(listed, none=True) if nothing and not listed.items else listed or None
+    ruled = judging.rulings(body, brief)
+    return ruled if ruled or nothing else None
 
 
 def _problem(name: str, kind: Kind, given: bool) -> str:

@@ -307,15 +307,16 @@ class _Loader:
         options = tuple(option.strip() for option in plain.split("|"))
         if plain in ("text", "list", "code"):
             return Kind(plain, required=required)
-        if plain == "integer" and not required:
-            return Kind("integer")
+        if plain in ("integer", "findings", "rulings") and not required:
+            return Kind(plain)
         if match := re.fullmatch(r"(\d{1,6})-(\d{1,6})", text):
             low, high = map(float, match.groups())
             if low < high:
                 return Kind("range", low=low, high=high)
         if len(options) > 1 and not required and len(set(options)) == len(options) and all(map(_option, options)):
             return Kind("choice", options=options)
-        raise self.bad(f'{what}: "{text}" is no type; known: text list code integer 0-100 "a | b", and a + behind')
+        known = 'text list code integer 0-100 "a | b" findings rulings, and a + behind the first three'
+        raise self.bad(f'{what}: "{text}" is no type; known: {known}')
 
     def condition(self, value: Any, what: str) -> Condition:
         if isinstance(value, list) and value:

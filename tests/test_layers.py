@@ -13,10 +13,25 @@ import council
 PACKAGE = Path(council.__file__).parent
 LAYERS = (
     ("errors", "text", "cells", "markdown", "workflow", "scene"),
-    ("hooks", "rules", "orders", "views", "stances"),
-    ("reply", "answers", "plan", "lint", "cost", "invocation"),
+    ("hooks", "rules", "orders", "views", "stances", "voting", "boardroom"),
+    (
+        *("reply", "answers", "plan", "lint", "cost", "invocation"),
+        *(
+            "findings",
+            "wording",
+            "gathering",
+            "listing",
+            "judging",
+            "anchors",
+            "likeness",
+            "merging",
+            "edits",
+            "contest",
+            "marks",
+        ),
+    ),
     ("files", "holder", "receipts", "session", "briefs", "config", "personas", "speakers"),
-    ("run", "publish", "page", "verify", "archive", "review", "start", "members"),
+    ("run", "publish", "page", "verify", "archive", "review", "formats", "start", "members"),
     ("cli", "ui", "screen", "paint", "mcp", "__main__"),
 )
 LAYER = {module: number for number, modules in enumerate(LAYERS) for module in modules}

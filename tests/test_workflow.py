@@ -287,7 +287,7 @@ REPLY = "reply: {stance: agree | disagree, score: 0-100, blocking: list}"
         ("when: {spent: {eur: 5}}", "unexpected keyword argument 'eur'"),
         ("when: {spent: {usd: much}}", None),
         ("when: {repeats: {over: often}}", '"often" is no number'),
-        ("when: {vote: {field: stance, method: borda}}", 'not "borda"'),
+        ("when: {vote: {field: stance, method: bodra}}", 'no method of voting "bodra"; did you mean "borda"?'),
         ("when: {last_round: {of: p}}", "unexpected keyword argument 'of'"),
         ("when: {option: strcit}", 'asks for "strcit"'),
         ("when: {option: [strict]}", "asks for"),

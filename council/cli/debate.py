@@ -155,7 +155,7 @@ def asked(text: str, given: dict[str, Any]) -> Request | str:
             raise UsageError(f'there is no workflow or mode "{word}"; {did_you_mean(word, known_words)}')
     return Request(
         topic=call.topic,
-        workflow=workflow or "debate",
+        workflow=workflow or ("patchlist" if mode == "patchlist" and not given["mode"] else "debate"),
         with_=(*call.with_, *listed(given["with_"], known)),
         only=(*call.only, *listed(given["only"], known)),
         mode=mode or "deliberative",
@@ -250,7 +250,7 @@ def spoke(session: Session, settings: Config) -> str:
     return settings.speaker if before == "assistant" else before
 
 
-def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any]) -> None:
+def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any], silent: bool = False) -> None:
     """Run the session to its end, or to where it has to stop."""
     from council.cli.execute import Limits, execute, voices
     from council.screen import Screen
@@ -260,7 +260,7 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     assert session is not None
     if source and Path(source).is_file():
         state.go_on = f"council recover {session.id} --from {shlex.quote(source)}"
-    screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"])
+    screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"] or silent)
     name = choice.choose(given["speaker"] or spoke(session, settings), settings)
     provide(settings, name, given)
     choice.warm_up(name)

@@ -69,6 +69,12 @@ def _value(kind: Kind) -> str:
         return f"({' | '.join(_literal(f'{mark:g}') for mark in _marks(int(kind.low), int(kind.high)))})"
     if kind.type == "list":
         return "items" if kind.required else '("none" | items)'
+    if kind.type == "findings":
+        severity = '("**BLOCKING:**" | "**HIGH:**" | "**MEDIUM:**" | "**LOW:**")'
+        return f'("No findings." | {severity} {_literal(NEW_LINE)} items)'
+    if kind.type == "rulings":
+        said = '("agree" | "disagree with concern: " clause)'
+        return f'("none" | ("- " [BHML] [1-9] ": " {said} {_literal(NEW_LINE)}){{1,6}})'
     return {"text": "sentences", "code": "code", "integer": '("0" | [1-9] [0-9]{0,5})'}[kind.type]
 
 

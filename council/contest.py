@@ -1,0 +1,102 @@
+"""A review as it stands: the findings so far, merged into one list, and what was said of each. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from council.anchors import Place, place
+from council.findings import Document, Finding, Findings, Ruling
+from council.merging import Merged, Said, merge, ruled
+from council.rules import rule
+from council.scene import Scene, Turn, Verdict
+
+Rulings = tuple[tuple[str, str, Ruling], ...]
+ATTACHED = re.compile(r'<said by="file (?P<path>[^"\n]*)" key="(?P<key>[0-9a-f]+)">\n')
+
+
+@lru_cache(maxsize=64)
+def documents(text: str) -> tuple[Document, ...]:
+    """The documents that stand in a topic, or in a brief that quotes it: each between marks that it cannot forge."""
+    return tuple(_documents(text))
+
+
+def _documents(text: str) -> Iterator[Document]:
+    """What stands inside of a document is its own affair, also what looks like the beginning of another."""
+    at = 0
+    while begun := ATTACHED.search(text, at):
+        end = text.find(f"\n</{begun.group().strip()[1:-1]}>", begun.end() - 1)
+        if end < 0:
+            at = begun.end()
+            continue
+        yield Document(begun["path"], text[begun.end() : max(end, begun.end())])
+        at = end + 1
+
+
+def reviewed(scene: Scene, dismissed: tuple[str, ...] = ()) -> tuple[Merged, ...]:
+    """The one list. Its documents are those that the members were given to read."""
+    asked = next((turn.said.brief for turn in scene.turns if turn.said.brief), "")
+    found = tuple((turn.seat.name, turn.id, one) for turn in scene.turns for one in _items(turn))
+    if not found:
+        return ()
+    rulings = tuple(
+        (turn.seat.name, turn.id, one)
+        for turn in scene.turns
+        for value in turn.answers.values()
+        if isinstance(value, tuple)
+        for one in value
+        if isinstance(one, Ruling)
+    )
+    return _reviewed(found, rulings, documents(asked), dismissed)
+
+
+def _items(turn: Turn) -> Iterator[Finding]:
+    for value in turn.answers.values():
+        if isinstance(value, Findings):
+            yield from value.items
+
+
+@lru_cache(maxsize=16)
+def _reviewed(
+    found: tuple[tuple[str, str, Finding], ...],
+    rulings: Rulings,
+    given: tuple[Document, ...],
+    dismissed: tuple[str, ...],
+) -> tuple[Merged, ...]:
+    said = [Said(seat, turn, one, place(one, given)) for seat, turn, one in found]
+    return ruled(merge(said), rulings, dismissed)
+
+
+@rule
+def contested(scene: Scene, *, severity: str = "blocking") -> Verdict:
+    """A finding of that severity is open, and somebody who did not make it disagrees."""
+    open_ = [one for one in reviewed(scene) if one.severity == severity and one.status == "contested"]
+    ids = ", ".join(one.id for one in open_)
+    return Verdict(bool(open_), f"{ids} contested" if open_ else f"no {severity} finding is contested", ("contested",))
+
+
+def listed(merged: tuple[Merged, ...], labels: dict[str, str]) -> str:
+    """The list as the members read it."""
+    return "\n\n".join(_entry(one, labels) for one in merged) or "(There are none.)"
+
+
+def _entry(one: Merged, labels: dict[str, str]) -> str:
+    who = ", ".join(labels.get(seat, seat) for seat in one.supporters)
+    lines = [f"- {one.id} ({one.severity.upper()}, {one.status}; found or supported by {who})"]
+    lines += [f"  {_where(one.place)}"] if _where(one.place) else []
+    lines += [f"  Issue: {_flat(one.issue)}"]
+    lines += [f"  Proposed change: {_flat(one.change)}"] if one.change else []
+    lines += [f"  {labels.get(seat, seat)}: {said.word}. {_flat(said.why)}".rstrip() for seat, said in one.rulings]
+    return "\n".join(lines)
+
+
+def _where(place: Place) -> str:
+    if place.how in ("missing", "none"):
+        return "Place: not found in the documents" if place.how == "missing" else ""
+    lines = f"{place.first}" if place.first == place.last else f"{place.first}-{place.last}"
+    return f"Place: {place.path}:{lines}: “{_flat(place.passage)[:300]}”"
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

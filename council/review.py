@@ -1,0 +1,103 @@
+"""What a review comes to: one list, with whom it comes from, what could not be read, and what a person decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from council import contest, findings
+from council.errors import UsageError
+from council.findings import SEVERITIES
+from council.formats import Review
+from council.marks import marks
+from council.merging import Merged
+from council.plan import Plan
+from council.scene import Turn
+from council.session import Session
+
+OPEN = ("open", "contested")
+
+
+def is_review(plan: Plan) -> bool:
+    return any("findings" in turn.asked for turn in plan.scene.turns)
+
+
+def review(session: Session, plan: Plan) -> Review:
+    """The review as far as it has come."""
+    asked = [turn for turn in plan.scene.turns if "findings" in turn.asked]
+    given = contest.documents(session.topic)
+    reasons: dict[str, str] = session.metadata.get("dismissed") or {}
+    return Review(
+        title=str(session.metadata["topic"]),
+        session=session.id,
+        documents=given,
+        findings=contest.reviewed(plan.scene, tuple(sorted(reasons))),
+        unparsed=tuple(_unparsed(asked)),
+        silent=tuple(dict.fromkeys(turn.seat.name for turn in plan.scene.turns if turn.absent)),
+        none=tuple(_without(asked)),
+        remarks=(*(f"{id} was dismissed by a person: {why}" for id, why in sorted(reasons.items())), *marks(given)),
+        summary=_summary(plan),
+        outcome="complete" if plan.done else "not finished",
+    )
+
+
+def _unparsed(asked: list[Turn]) -> Iterator[tuple[str, str]]:
+    """What a member wrote that is in no finding. Of a list that could not be read at all it is the whole reply."""
+    for turn in asked:
+        if turn.absent:
+            continue
+        read = turn.answers.get("findings")
+        if read is None:
+            yield turn.seat.name, turn.body.strip()
+        else:
+            yield from ((turn.seat.name, piece) for piece in read.unparsed)
+
+
+def _without(asked: list[Turn]) -> Iterator[str]:
+    """Who said in so many words that there is nothing, in every list that they were asked for."""
+    lists: dict[str, list[Any]] = {}
+    for turn in asked:
+        lists.setdefault(turn.seat.name, []).append(turn.answers.get("findings"))
+    for seat, read in lists.items():
+        if all(isinstance(one, findings.Findings) and one.none and not one.items for one in read):
+            yield seat
+
+
+def _summary(plan: Plan) -> str:
+    said = [turn.answers["summary"] for turn in plan.scene.turns if turn.answers.get("summary")]
+    return str(said[-1]) if said else ""
+
+
+# ---- gates ----
+
+
+def failing(found: Review, least: str, known: Collection[str] = ()) -> list[Merged]:
+    """The open findings that a gate does not let through: as grave as that or graver, and not known before."""
+    if least == "never":
+        return []
+    grave = SEVERITIES[: SEVERITIES.index(least) + 1]
+    return [
+        one for one in found.findings if one.status in OPEN and one.severity in grave and one.fingerprint not in known
+    ]
+
+
+def baseline(path: Path) -> frozenset[str]:
+    """The fingerprints of an earlier review, as `--format json` wrote them."""
+    try:
+        found = json.loads(path.read_bytes())
+        return frozenset(str(one["fingerprint"]) for one in found["findings"])
+    except OSError as failure:
+        raise UsageError(f"--baseline {path}: {failure.strerror}") from None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise UsageError(f"--baseline {path}: it is no review that --format json wrote") from None
+
+
+def dismiss(session: Session, plan: Plan, decided: Mapping[str, str]) -> None:
+    """A person's word on findings, by id: they leave the list, and stand beside it with the reason."""
+    known = {one.id: one for one in contest.reviewed(plan.scene)}
+    for id in decided:
+        if id not in known:
+            raise UsageError(f"there is no finding {id} in {session.id}; there are {', '.join(known) or 'none'}")
+    session.merge(dismissed={**(session.metadata.get("dismissed") or {}), **decided})

@@ -1,0 +1,345 @@
+"""Reviews end to end: four members over a specification with planted faults, by the API and by a script; the list, the
+diff, the gates, the formats, and sixty baits that change nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from council import contest
+from council.findings import Document
+from council.marks import marks
+from tests.baits import BAITS
+from tests.fakeapi import Answer, FakeApi
+from tests.helpers import MEMBERS, Ended, Table, User
+
+ROOT = Path(__file__).parent.parent
+SPEC = (Path(__file__).parent / "specs" / "sessions.md").read_text()
+PLAIN = '(sessions.md) "Tokens are stored in plain text in the table `sessions`, one row a device."'
+LOGGED = (
+    """(sessions.md) "Every attempt is logged with the user's name and the password that was typed, for support.\""""
+)
+FIRST = {
+    "architect": f"""## Findings
+
+**BLOCKING:**
+- B1: {PLAIN} Tokens lie in the database in plain text: whoever reads a backup is signed in as everybody. → Store a
+  SHA-256 of each token.
+
+  ```suggestion
+  Of each token the table `sessions` holds the SHA-256, one row a device.
+  ```
+
+**HIGH:**
+- H1: (sessions.md:24) "There is no way back: the old column is dropped in the same step." A failed migration cannot be
+  undone. → Drop the old column a release later.
+""",
+    "designer": """## Findings
+
+**MEDIUM/LOW:**
+- M1: (sessions.md:20) Signing out everywhere takes a request for each row, and can end half done. → Delete all rows in
+  one statement.
+""",
+    "engineer": f"""## Findings
+
+**BLOCKING:**
+- B1: {PLAIN} The tokens are stored in plain text, so a leaked backup signs everybody in. → Store only a
+  hash of the token.
+- B2: {LOGGED} Passwords are written to the log. → Log the name and the outcome, never what was typed.
+
+  ```suggestion
+  Every attempt is logged with the user's name and its outcome, for support.
+  ```
+
+**HIGH:**
+- H1: (sessions.md) "The table audit has no index on its first column." Looking up an audit takes minutes. → Index it.
+""",
+    "researcher": "## Findings\n\nNo findings.\n",
+}
+SECOND = {
+    "architect": "## Rulings\n\n- B2: agree. I looked it up.\n\n## Findings\n\nNo findings.\n",
+    "designer": "## Rulings\n\n- B1: disagree with concern. Support needs it.\n- B2: agree\n\n## Findings\n\nNone.\n",
+    "engineer": "## Rulings\n\n- H1: agree\n\n## Findings\n\nNo findings.\n",
+    "researcher": """## Rulings
+
+- B1: agree
+- M1: disagree with evidence. There are two rows on average.
+
+## Findings
+
+**HIGH:**
+- H1: (sessions.md) "After a wrong password the user may try again at once, as often as they like." Wrong passwords may
+  be tried without limit. → Allow five attempts in ten minutes.
+""",
+}
+THIRD = {
+    "architect": "## Rulings\n\n- B1: agree. It stays.\n",
+    "designer": "## Rulings\n\n- B1: disagree with concern. Still.\n",
+    "engineer": "## Rulings\n\n- B1: agree\n",
+    "researcher": "## Rulings\n\n- B1: agree\n",
+}
+SUMMARY = "## Summary\n\nTake up B1 and B2 first: both give accounts away. Aditi contests B1.\n"
+
+
+def words(**changed: str) -> dict[str, str]:
+    rounds = {"01-findings": FIRST, "02-challenges": SECOND, "03-closing": THIRD}
+    said = {f"{step}/{seat}": text for step, table in rounds.items() for seat, text in table.items()}
+    return {**said, "04-synthesis/chair": SUMMARY, **{key.replace("_", "/", 1): text for key, text in changed.items()}}
+
+
+@pytest.fixture
+def user(tmp_path) -> User:
+    found = User(tmp_path, {"ANTHROPIC_API_KEY": "k"})
+    found.write("sessions.md", SPEC)
+    return found
+
+
+def review(user: User, *options: str | Path, said: dict[str, str] | None = None, code: int = 5) -> Ended:
+    script = user.write("script.json", json.dumps(words() if said is None else said))
+    ended = user.council("review", *options, "--speaker", "replay", "--from", script)
+    assert ended.code == code, ended.err
+    return ended
+
+
+def found(user: User, *options: str | Path, **how: Any) -> dict[str, Any]:
+    return dict(review(user, "sessions.md", "--format", "json", *options, **how).json)
+
+
+def by_id(report: dict[str, Any]) -> dict[str, Any]:
+    return {one["id"]: one for one in report["findings"]}
+
+
+# ---- the list ----
+
+
+def test_one_list_merged_anchored_and_challenged(user):
+    report = by_id(found(user))
+    assert sorted(report) == ["B1", "B2", "H1", "H2", "H3", "M1"]
+    tokens = report["B1"]
+    assert (tokens["severity"], tokens["status"]) == ("blocking", "contested")
+    assert set(tokens["supporters"]) == {"architect", "engineer", "researcher"}
+    lines = SPEC.splitlines()
+    assert lines[tokens["place"]["first"] - 1].startswith("Tokens are stored in plain text")
+    made_up = next(one for one in report.values() if "audit" in one["issue"])
+    assert made_up["place"]["how"] == "missing"
+    late = next(one for one in report.values() if "without limit" in one["issue"])
+    assert late["id"] == "H3", "what is found later is numbered later"
+    assert report["M1"]["status"] == "contested"
+
+
+def test_on_paper(user):
+    told = review(user, "sessions.md").out
+    for part in ("B1", "Store a SHA-256 of each token", "Take up B1 and B2 first", "researcher", "not found"):
+        assert part in told
+    assert told.index("B1") < told.index("H1") < told.index("M1")
+
+
+def test_by_the_api_and_killed_in_the_middle_it_is_the_same_list(user, tmp_path):
+    by_script = by_id(found(user))
+    other = User(tmp_path / "other", {"ANTHROPIC_API_KEY": "k"})
+    other.write("sessions.md", SPEC)
+    down = {"02-challenges/engineer": [Answer(fault="status", status=529)] * 30}
+    with FakeApi(Table(other, words(), down)) as api:
+        other.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}\nretry: {{first_wait: 0.01, budget: 0.05}}")
+        assert other.council("review", "sessions.md", "--speaker", "anthropic").code == 3
+        api.responder.faults.clear()  # type: ignore[attr-defined]
+        assert other.council("recover").code == 0
+        again = other.council("review", "--session", "last", "--format", "json", "--fail-on", "never")
+    assert again.code == 0, again.err
+    ours = by_id(again.json)
+    keys = ("severity", "status", "supporters", "place", "fingerprint", "issue", "change")
+    assert {id: [one[key] for key in keys] for id, one in ours.items()} == {
+        id: [one[key] for key in keys] for id, one in by_script.items()
+    }
+
+
+def test_no_findings_and_a_list_that_cannot_be_read_are_two_things(user):
+    mumbling = "Well, one could say this and that about it."
+    said = words(**{"01-findings_designer": mumbling})
+    said |= {"01-findings/designer.2": mumbling, "02-challenges/researcher": SECOND["designer"]}
+    report = found(user, said=said)
+    assert report["none"] == ["researcher"]
+    assert [one["seat"] for one in report["unparsed"]] == ["designer"]
+    assert mumbling in report["unparsed"][0]["text"]
+
+
+def test_blocking_goes_by_its_owners_word_or_a_persons(user):
+    gone = "## Rulings\n\n- B2: withdrawn. It is masked by the logger.\n\n## Findings\n\nNo findings.\n"
+    forged = "## Rulings\n\n- B1: withdrawn\n- B2: withdrawn\n\n## Findings\n\nNo findings.\n"
+    said = words(**{"02-challenges_engineer": gone, "02-challenges_designer": forged})
+    report = found(user, said=said)
+    assert [(one["id"], one["status"]) for one in report["set_aside"]] == [("B2", "withdrawn")]
+    assert by_id(report)["B1"]["status"] in ("open", "contested"), "the designer does not own it"
+    id = user.session.name
+    passed = user.council("review", "--session", id, "--dismiss", "B1=it is behind a flag", "--fail-on", "blocking")
+    assert passed.code == 0, passed.err
+    assert "it is behind a flag" in passed.out
+    assert user.council("verify", id).code == 0
+    refused = user.council("review", "--session", id, "--dismiss", "B9=why")
+    assert (refused.code, "there is no finding B9" in refused.err) == (2, True)
+
+
+# ---- gates ----
+
+
+@pytest.mark.parametrize(("gate", "code"), [("never", 0), ("blocking", 5), ("high", 5), ("medium", 5), ("low", 5)])
+def test_a_gate(user, gate, code):
+    review(user, "sessions.md", "--fail-on", gate, code=code)
+
+
+def test_a_gate_that_nothing_reaches(user):
+    nothing = {
+        f"{step}/{seat}": "## Rulings\n\nnone\n\n## Findings\n\nNo findings.\n"
+        for step in ("01-findings", "02-challenges")
+        for seat in MEMBERS
+    }
+    ended = review(user, "sessions.md", "--fail-on", "low", said={**nothing, "04-synthesis/chair": SUMMARY}, code=0)
+    assert "no findings" in ended.out.lower()
+
+
+def test_only_what_is_new_fails(user):
+    review(user, "sessions.md", "--format", "json", "--output", "review.json")
+    review(user, "sessions.md", "--baseline", "review.json", "--fail-on", "low", code=0)
+    review(user, "sessions.md", "--baseline", user.write("empty.json", '{"findings": []}'))
+    for text in ("", "[]", "{", '{"findings": [1]}'):
+        ended = user.council("review", "--session", "last", "--baseline", user.write("bad.json", text))
+        assert (ended.code, "--baseline" in ended.err) == (2, True)
+
+
+# ---- formats and edits ----
+
+
+@pytest.mark.parametrize("form", ["md", "json", "sarif", "rdjson", "github"])
+def test_each_format_goes_to_a_file_too(user, form):
+    printed = review(user, "sessions.md", "--format", form).out
+    again = user.council("review", "--session", "last", "--format", form, "--output", "out", "--fail-on", "never")
+    assert again.code == 0, again.err
+    assert (user.work / "out").read_text().rstrip("\n") == printed.rstrip("\n")
+
+
+def test_a_second_run_has_the_same_fingerprints(user):
+    first = {one["fingerprint"] for one in found(user)["findings"]}
+    assert {one["fingerprint"] for one in found(user)["findings"]} == first
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_the_diff_is_taken_by_git(user):
+    git(user, "init", "-q", ".")
+    review(user, "sessions.md", "--patch", "review.patch")
+    assert (user.work / "sessions.md").read_text() == SPEC, "nothing is applied without being asked"
+    git(user, "apply", "review.patch")
+    changed = (user.work / "sessions.md").read_text()
+    assert "Of each token the table `sessions` holds the SHA-256, one row a device." in changed
+    assert "Every attempt is logged with the user's name and its outcome, for support." in changed
+    assert len(changed.splitlines()) == len(SPEC.splitlines())
+
+
+def git(user: User, *command: str) -> str:
+    own = ["-c", "user.name=a", "-c", "user.email=a@example.invalid"]
+    return subprocess.run(["git", *own, *command], cwd=user.work, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_what_changed_since_a_revision(user):
+    git(user, "init", "-q", ".")
+    user.write("sessions.md", SPEC.replace("never expires", "expires after a year"))
+    git(user, "add", ".")
+    git(user, "commit", "-qm", "one")
+    ended = user.council("review", "sessions.md", "--diff", "HEAD")
+    assert (ended.code, "nothing changed" in ended.err) == (2, True)
+    user.write("sessions.md", SPEC)
+    review(user, "sessions.md", "--diff", "HEAD")
+    topic = (user.session / "topic.md").read_text()
+    assert "-A token expires after a year" in topic
+    assert "+A token never expires" in topic
+    assert user.council("review", "sessions.md", "--diff", "nowhere").code == 2
+    assert user.council("review", "sessions.md", "--diff", "--output=x").code == 2
+
+
+def test_the_action_annotates_writes_sarif_and_fails(user):
+    script = user.write("script.json", json.dumps(words()))
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    (step,) = action["runs"]["steps"]
+    asked = {"files": "sessions.md\n", "speaker": "replay", "from": str(script), "fail-on": "blocking"}
+    inputs = {name: asked.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
+    given = {name: inputs[re.findall(r"inputs\.([a-z-]+)", value)[0]] for name, value in step["env"].items()}
+    own = {
+        "COUNCIL_VENV": sys.prefix, "PYTHON": sys.executable, "RUNNER_TEMP": str(user.root),
+        "GITHUB_STEP_SUMMARY": str(user.work / "summary"), "GITHUB_OUTPUT": str(user.work / "output"),
+    }  # fmt: skip
+    env = {**user.environment, **given, **own}
+    done = subprocess.run(
+        [ROOT / "scripts" / "action"], cwd=user.work, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 5, done.stderr
+    assert done.stdout.count("title=B") == 2
+    assert json.loads((user.work / "council.sarif").read_text())["version"] == "2.1.0"
+    assert "Take up B1 and B2 first" in (user.work / "summary").read_text()
+    assert (user.work / "output").read_text() == f"session={user.session}\n"
+
+
+# ---- what is refused ----
+
+
+def test_bad_input_is_refused_before_anything_is_spent(user):
+    user.write("empty.md", "")
+    user.write("binary.bin", b"\x00\x01\xff" * 100)
+    user.write("long.md", "word " * 100_000)
+    (user.work / "folder").mkdir()
+    for spec, why in {
+        "missing.md": "no such file", "empty.md": "empty", "binary.bin": "no text", "folder": "is a directory",
+        "long.md": "--most-tokens", "*.none": "no such file",
+    }.items():  # fmt: skip
+        ended = user.council("review", spec, "--speaker", "anthropic")
+        assert (ended.code, why in ended.err) == (2, True), ended.err
+    assert user.sessions == []
+    assert user.council("review").code == 2
+    assert user.council("review", "sessions.md", "--session", "last").code == 2
+
+
+def test_globs_and_several_files(user):
+    user.write("docs/other.md", "# Other\n\nNothing here.\n")
+    report = dict(review(user, "*.md", "docs/*.md", "sessions.md", "--format", "json").json)
+    assert [one["path"] for one in report["documents"]] == ["sessions.md", "docs/other.md"]
+
+
+def test_a_debate_is_no_review(user):
+    script = user.write("script.json", json.dumps({}))
+    assert user.council("start", "Shall we?").code == 0
+    ended = user.council("review", "--session", "last")
+    assert (ended.code, "is no review" in ended.err) == (2, True)
+    assert script.exists()
+
+
+# ---- baits ----
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory) -> dict[str, Any]:
+    user = User(tmp_path_factory.mktemp("clean"))
+    user.write("sessions.md", SPEC)
+    return by_id(found(user))
+
+
+@pytest.mark.parametrize("name", BAITS)
+def test_a_bait_changes_nothing_and_is_reported(user, clean, name):
+    baited = f"{SPEC}\n\n{BAITS[name]}\n"
+    user.write("sessions.md", baited)
+    report = found(user)
+    assert by_id(report) == clean
+    assert any(line.startswith("sessions.md:") for line in report["remarks"])
+    (document,) = contest.documents((user.session / "topic.md").read_bytes().decode())
+    assert document.text == baited, "it stands inside of its marks, whole"
+
+
+def test_an_ordinary_document_has_no_marks():
+    assert marks([Document("sessions.md", SPEC)]) == ()
