@@ -125,9 +125,20 @@ def _finding(draft: Draft) -> Finding | str:
     if draft.style in ("prose", "bare") and not (severity and _is_prose_item(draft, issue)):
         return ""
     if severity and _is_told(issue, change):
-        return Finding(draft.lead.number, severity, issue, change, _anchor(draft, issue, change), draft.replacement)
+        anchor = _anchor(draft, issue, change)
+        told = _without_passage(issue, anchor.quote)
+        return Finding(draft.lead.number, severity, told, change, anchor, draft.replacement)
     claimed = draft.lead.number or change or (draft.section and severity) or draft.lead.severity
     return raw if claimed and any(map(str.isalnum, raw)) else ""
+
+
+def _without_passage(issue: str, quote: str) -> str:
+    """What the author says of the passage, less the passage itself where it stands first, as the format has it."""
+    begun = re.match(r"[\"“”„«\u201a']", issue)
+    if not quote or not begun or not issue[1:].startswith(quote):
+        return issue
+    rest = issue[1 + len(quote) :].lstrip("\"“”»\u2018'").lstrip(" :,—–-")
+    return rest if any(map(str.isalnum, rest)) else issue
 
 
 def _is_told(issue: str, change: str) -> bool:

@@ -206,7 +206,7 @@ def verify(state: State, session: str, as_json: bool) -> None:
     for line in () if as_json else (*wrong, *(f"{folder / name}: not council's; it proves nothing" for name in others)):
         echo(line)
     if wrong:
-        state.go_on = f"council show {folder.name}"
+        state.go_on = f"council build {folder.name}"
         raise Unproven(f"{len(wrong)} finding{'s' if len(wrong) > 1 else ''} in {folder.name}")
     if not as_json:
         echo(f"{folder.name}: every receipt, hash, brief and derived file is as it must be")

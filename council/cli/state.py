@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from council.errors import Busy, Damaged, Denied, Paused, StorageError, Unproven, UsageError, Waiting
+from council.errors import Busy, Damaged, Denied, Paused, StorageError, UsageError, Waiting
 from council.text import harmless
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ class State:
         by_code = {
             Waiting.code: f"council next {id}",
             Damaged.code: f"council verify {id}",
-            Unproven.code: f"council build {id}",
         }
         return by_code.get(code, self.go_on or f"council recover {id}")
 
