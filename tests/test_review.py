@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from council.findings import Document
 from council.marks import marks
 from tests.baits import BAITS
 from tests.fakeapi import Answer, FakeApi
-from tests.helpers import MEMBERS, Ended, Table, User
+from tests.helpers import MEMBERS, PATIENCE, Ended, Table, User
 
 ROOT = Path(__file__).parent.parent
 SPEC = (Path(__file__).parent / "specs" / "sessions.md").read_text()
@@ -160,6 +161,29 @@ def test_by_the_api_and_killed_in_the_middle_it_is_the_same_list(user, tmp_path)
     assert {id: [one[key] for key in keys] for id, one in ours.items()} == {
         id: [one[key] for key in keys] for id, one in by_script.items()
     }
+
+
+def test_killed_in_the_middle_and_recovered_it_is_the_same_list(user, tmp_path):
+    by_script = by_id(found(user))
+    other = User(tmp_path / "other", {"ANTHROPIC_API_KEY": "k"})
+    other.write("sessions.md", SPEC)
+    table = Table(other, words(), {"02-challenges/engineer": [Answer(once=lambda: False)]})
+    with FakeApi(table) as api:
+        other.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
+        with other.spawn("review", "sessions.md", "--speaker", "anthropic") as process:
+            until = time.monotonic() + PATIENCE
+            while len(list(other.home.rglob("turns/02-challenges/*.md"))) < 3:
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            process.kill()
+        assert other.process("recover").code == 0
+    again = other.council("review", "--session", "last", "--format", "json", "--fail-on", "never")
+    assert again.code == 0, again.err
+    keys = ("severity", "status", "supporters", "place", "fingerprint", "issue", "change")
+    assert {id: [one[key] for key in keys] for id, one in by_id(again.json).items()} == {
+        id: [one[key] for key in keys] for id, one in by_script.items()
+    }
+    assert sum(turn == "02-challenges/architect" for turn in table.asked) == 1, "what was paid for is not paid again"
 
 
 def test_no_findings_and_a_list_that_cannot_be_read_are_two_things(user):
