@@ -397,7 +397,7 @@ ROW = {
 }  # fmt: skip
 BAD = ROW | {
     "state": "damaged",
-    "why": f"/home/of/{ROW['session_id']}/turns/x.md: it is not as council wrote it",
+    "why": f"/somewhere/{ROW['session_id']}/turns/x.md: it is not as council wrote it",
     "topic": "",
     "outcome": None,
 }
