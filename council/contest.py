@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from council.anchors import Place, place
 from council.findings import Document, Finding, Findings, Ruling
-from council.merging import Merged, Said, merge, ruled
 from council.rules import rule
 from council.scene import Scene, Turn, Verdict
+
+if TYPE_CHECKING:
+    from council.anchors import Place
+    from council.merging import Merged
 
 Rulings = tuple[tuple[str, str, Ruling], ...]
 ATTACHED = re.compile(r'<said by="file (?P<path>[^"\n]*)" key="(?P<key>[0-9a-f]+)">\n')
@@ -64,6 +67,9 @@ def _reviewed(
     given: tuple[Document, ...],
     dismissed: tuple[str, ...],
 ) -> tuple[Merged, ...]:
+    from council.anchors import place  # only reviews need them, and every plan knows this module's rule
+    from council.merging import Said, merge, ruled
+
     said = [Said(seat, turn, one, place(one, given)) for seat, turn, one in found]
     return ruled(merge(said), rulings, dismissed)
 

@@ -13,12 +13,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from council import __version__, config, files, invocation, members, personas, publish, run, session, start, verify
-from council.cli import hand, sessions
+from council import __version__, byhand, config, files, invocation, members, personas, publish, session, start, verify
+from council.cli import sessions
 from council.cli.state import FIRST_AID
 from council.config import Config
 from council.errors import Busy, CouncilError, UsageError
@@ -98,24 +97,19 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
     settings, found = opened(given["session"])
     with found.hold():
         members.harvest(found, settings)
-        plan = found.plan()
-        if plan.done:
-            archived = publish.finish(found, plan, settings.archive)
-            return {
-                "session_id": found.id, "done": True, "outcome": publish.outcome(plan),
-                "synthesis": publish.synthesis(plan), "folder": str(found.folder), "archived_to": str(archived),
-            }  # fmt: skip
-        wanted = (hand.due_turn(found, plan, given["turn"]),) if "turn" in given else plan.due
-        due = [(one, run.prepare(found, settings, one)) for one in wanted]
-        found.write_briefs({one.id: brief.text for one, brief in due})
-        publish.build(found, plan)
+        now = byhand.stand(found, settings, given.get("turn"))
+    if now.archived:
+        return {
+            "session_id": found.id, "done": True, "outcome": publish.outcome(now.plan),
+            "synthesis": publish.synthesis(now.plan), "folder": str(found.folder), "archived_to": str(now.archived),
+        }  # fmt: skip
     flying = members.in_flight(found)
     rows = [
         {
             "turn": one.id, "seat": one.seat.name, "name": one.seat.label, "tier": one.tier, "model": brief.model.name,
             "person": one.of_a_person, "state": "asked" if one.id in flying else "due", "brief": brief.text,
         }
-        for one, brief in due
+        for one, brief in now.due
     ]  # fmt: skip
     return {"session_id": found.id, "done": False, "due": rows}
 
@@ -123,19 +117,11 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
 def record(given: dict[str, Any]) -> dict[str, Any]:
     settings, found = opened(given["session"])
     body, absent = spoken_or_absent(given)
+    spoken = Spoken(body, given.get("model") or None, "absent" if absent else "recorded", absent=absent)
     with found.hold():
         members.harvest(found, settings)
-        due = hand.due_turn(found, found.plan(), given["turn"])
-        brief = run.prepare(found, settings, due)
-        found.write_briefs({due.id: brief.text})
-        spoken = Spoken(body, given.get("model") or None, "absent" if absent else "recorded", usd=None, absent=absent)
-        speaker = "human" if due.of_a_person else "assistant"
-        found.record(run.receipt(found, due, brief.model, speaker, spoken, datetime.now(UTC), 0.0), body)
-        plan = found.plan()
-        publish.build(found, plan)
-        if plan.done:
-            publish.finish(found, plan, settings.archive)
-    return {"session_id": found.id, "recorded": due.id, "done": plan.done, "due": [one.id for one in plan.due]}
+        plan = byhand.record(found, settings, given["turn"], spoken).plan
+    return {"session_id": found.id, "recorded": given["turn"], "done": plan.done, "due": [one.id for one in plan.due]}
 
 
 def opened(word: str) -> tuple[Config, Session]:

@@ -10,18 +10,17 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from council import config, session
+from council import byhand, config, files, session
 from council.config import Config
 from council.errors import Busy, CouncilError, UsageError
 from council.plan import Due
-from council.run import model_of, receipt
+from council.run import model_of
 from council.session import ID, TURN, Session
 from council.speakers import assistant
-from council.speakers.assistant import NAME, Asked
+from council.speakers.assistant import Asked
 from council.speakers.base import Model, Spoken
 
 TARGET = re.compile(rf"({ID.pattern}) ({TURN.pattern})")
@@ -53,24 +52,19 @@ def in_flight(found: Session) -> set[str]:
     return {one.turn for one in assistant.notes(found.folder) if one.turn not in found.said and one.running(now)}
 
 
-def harvest(found: Session, settings: Config) -> list[str]:
+def harvest(found: Session, settings: Config) -> None:
     """Record every answer that a transcript holds already. The session is held meanwhile."""
-    taken = []
     for asked in assistant.notes(found.folder):
-        due = next((one for one in found.plan().due if one.id == asked.turn), None)
-        path = asked.file()
-        answer = assistant.heard(path) if due and path else None
-        if due and answer and answer.asked.encode("utf-8", "backslashreplace") == found.brief(due.id):
-            _record(found, settings, due, answer)
-            taken.append(due.id)
+        path = asked.file() if _is_due(found, asked.turn) else None
+        answer = assistant.heard(path) if path else None
+        if answer and files.encode(answer.asked) == found.brief(asked.turn):
+            byhand.record(found, settings, asked.turn, answer.spoken, answer.started, answer.seconds)
         if asked.turn in found.said:
             assistant.forget(found.folder, asked.turn)
-    return taken
 
 
-def _record(found: Session, settings: Config, due: Due, answer: assistant.Heard) -> None:
-    model = model_of(found, settings, due, None)
-    found.record(receipt(found, due, model, NAME, answer.spoken, answer.started, answer.seconds), answer.spoken.body)
+def _is_due(found: Session, turn: str) -> bool:
+    return any(due.id == turn for due in found.plan().due)
 
 
 def wait_for_assistant(found: Session) -> None:
@@ -123,11 +117,9 @@ def _due(settings: Config, id: str, turn: str) -> tuple[Session, Due]:
     """The turn, if it may be spoken now, and nobody is about to."""
     found = session.open_(session.find(settings.sessions, id))
     found.read_turns()
-    if turn in found.said:
-        raise UsageError(f"{turn} is recorded already; `council next {id}` says what is due")
-    due = next((one for one in found.plan().due if one.id == turn), None)
-    if due is None or found.brief(turn) is None:
-        raise UsageError(f"{turn} is not due; `council next {id}` says what is")
+    due = byhand.due_turn(found, found.plan(), turn)
+    if found.brief(turn) is None:
+        raise UsageError(f"{turn} has no brief yet; `council next {id}` writes it")
     if turn in in_flight(found):
         raise UsageError(f"{turn} was asked for already, and its answer is still to come; wait for it")
     return found, due
@@ -150,6 +142,7 @@ def stopped(call: Mapping[str, Any], settings: Config) -> None:
         time.sleep(0.02)
     if target:
         take(settings, target[0])
+        assistant.forget(session.find(settings.sessions, target[0]), target[1])  # whoever said nothing is asked again
 
 
 def ended(call: Mapping[str, Any], settings: Config) -> None:
@@ -163,6 +156,7 @@ def ended(call: Mapping[str, Any], settings: Config) -> None:
     found.read_turns()
     if turn not in found.said and (body := _shown(response)).strip():
         take(settings, id, turn, Spoken(body, call=response.get("agentId")))
+    assistant.forget(found.folder, turn)
 
 
 def _shown(response: Mapping[str, Any]) -> str:
@@ -180,11 +174,8 @@ def take(settings: Config, id: str, turn: str = "", shown: Spoken | None = None)
         try:
             with found.hold():
                 harvest(found, settings)
-                due = next((one for one in found.plan().due if one.id == turn), None)
-                if due and shown:
-                    model = model_of(found, settings, due, None)
-                    found.record(receipt(found, due, model, NAME, shown, datetime.now(UTC), 0.0), shown.body)
-                    assistant.forget(found.folder, turn)
+                if shown and _is_due(found, turn):
+                    byhand.record(found, settings, turn, shown)
                 return
         except Busy:
             if time.monotonic() > until:

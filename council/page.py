@@ -18,7 +18,7 @@ from council.briefs import named
 from council.plan import Note, Plan
 from council.scene import Turn
 from council.session import Session
-from council.text import harmless, one_line
+from council.text import FENCE, harmless, one_line
 from council.workflow import Phase
 
 ITEM = re.compile(r"\s*(?:[-*+•]|(\d{1,3})[.)])\s+(.*)")
@@ -246,7 +246,7 @@ def _blocks(lines: list[str]) -> Iterator[str]:
     while place < len(lines):
         line = lines[place]
         end = place + 1
-        if fence := reply.FENCE.match(line):
+        if fence := FENCE.match(line):
             while end < len(lines) and not _closes(lines[end], fence.group(1)):
                 end += 1
             language = fence.group(2).strip()
@@ -265,11 +265,7 @@ def _blocks(lines: list[str]) -> Iterator[str]:
 
 
 def _closes(line: str, fence: str) -> bool:
-    return (
-        (found := reply.FENCE.match(line)) is not None
-        and found.group(1).startswith(fence)
-        and not found.group(2).strip()
-    )
+    return (found := FENCE.match(line)) is not None and found.group(1).startswith(fence) and not found.group(2).strip()
 
 
 def _kind(line: str) -> str:
@@ -282,7 +278,7 @@ def _kind(line: str) -> str:
 
 def _goes_on(kind: str, line: str) -> bool:
     """Whether a line belongs to the block above it; a list takes in the lines that are indented below an item."""
-    if reply.FENCE.match(line) or HEADING.fullmatch(line):
+    if FENCE.match(line) or HEADING.fullmatch(line):
         return False
     return _kind(line) == kind or (kind in ("ul", "ol") and line.startswith("  ") and _kind(line) == "p")
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from council import cells, reply
+from council import cells
 from council.answers import compact
-from council.text import harmless
+from council.text import FENCE, harmless
 from council.workflow import Reply
 
 STYLES = {
@@ -69,7 +69,7 @@ class Paint:
     def _lines(self, text: str) -> Iterator[str]:
         fence = ""
         for line in text.split("\n"):
-            opened = reply.FENCE.match(line)
+            opened = FENCE.match(line)
             if opened and (not fence or (opened.group(1).startswith(fence) and not opened.group(2).strip())):
                 fence = "" if fence else opened.group(1)
                 yield self.style(line, "dim")

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from council import findings, judging, listing
-from council.text import fold
+from council import findings
+from council.text import FENCE, MARKER, fold, unwrapped
 from council.workflow import Kind, Reply
 
 # What comes after one of these, and does not take it back, is a remark.
@@ -26,7 +26,6 @@ NOTHING = re.compile(
 )
 BULLET = re.compile(r"^\s*(?:[-*+•–—]|\d{1,3}[.)]|\([a-z0-9]\)|\[[ x]\])\s+")
 RULED = re.compile(r"\s*(?:(?:[-*_]\s*){3,}|#{1,6}\s.*)")
-FENCE = re.compile(r"\s*(`{3,}+(?!.*`)|~{3,}+)(.*)$")
 # Atomic groups and no `*+`: Python before 3.11.4 goes back into a possessive group.
 NUMBER = re.compile(
     r"(-?\d++(?>(?:[.,]\d++)*))(?>(?:\s*(?:(%)|(?:/|out of)\s*(\d++)))?)(?=$|\s*[.:;(,]|\s[—–-]+\s|—)(?!\W{0,3}\d)"
@@ -34,7 +33,6 @@ NUMBER = re.compile(
 AFTER = r"\s*(?:[.:;!(]|\s[—–-]+\s|—)\s*"
 TAKEN_BACK = re.compile(r"\b(?:unless|if|but|until|except|provided|however|once|al?though|though)\b", re.I)
 HEDGED = re.compile(TAKEN_BACK.pattern + r"|\b(?:not?|yet|cannot|can't|don't|nor|or)\b", re.I)
-MARKER = re.compile(r"<(/?)said by=\"[^\"]*\" key=\"([0-9a-f]+)\">")
 
 
 @dataclass(frozen=True)
@@ -116,6 +114,8 @@ def _review(kind: Kind, given: list[list[_Line]], body: str, brief: str) -> Any:
     A list has headings and quotations of its own, so its reader is given the reply as it came. None where nothing can
     be read, and nobody says that there is nothing.
     """
+    from council import judging, listing  # only reviews need them, and every command reads replies
+
     own = "\n".join(line.text for section in given for line in section).strip()
     nothing = bool(own) and _is_nothing(own)
     if kind.type == "findings":
@@ -141,7 +141,7 @@ def _own_lines(body: str, brief: str) -> Iterator[_Line]:
     """The reply's lines less what it quotes: blockquotes, and fenced passages copied from the brief."""
     keys = {match.group(2) for match in MARKER.finditer(brief)}
     fence, said = "", ""
-    for text in _unwrapped(body.splitlines()):
+    for text in unwrapped(body.splitlines()):
         markers = [match for match in MARKER.finditer(text) if match.group(2) in keys]
         for closing, key in (marker.groups() for marker in markers):
             said = said if said not in ("", key) else "" if closing else key
@@ -157,20 +157,6 @@ def _own_lines(body: str, brief: str) -> Iterator[_Line]:
             yield _Line(text, code=True)
         elif not text.lstrip().startswith(">"):
             yield _Line(text)
-
-
-def _unwrapped(lines: list[str]) -> list[str]:
-    """A reply that stands whole inside one code fence is taken out of it: models do that."""
-    full = [number for number, line in enumerate(lines) if line.strip()]
-    if len(full) < 3 or not (outer := FENCE.match(lines[full[0]])) or lines[full[-1]].strip() != outer.group(1):
-        return lines
-    inner, nested = lines[full[0] + 1 : full[-1]], ""
-    for fence in filter(None, map(FENCE.match, inner)):
-        marker, info = fence.group(1), fence.group(2).strip()
-        if not nested and not info and marker.startswith(outer.group(1)):
-            return lines  # the outer fence ends here: this is a block of code among others
-        nested = marker if not nested else "" if marker.startswith(nested) and not info else nested
-    return lines if nested else inner
 
 
 def _sections(reply: Reply, lines: list[_Line], brief: str) -> tuple[dict[str, list[list[_Line]]], str]:

@@ -17,8 +17,6 @@ from council.plan import Plan
 from council.scene import Turn
 from council.session import Session
 
-OPEN = ("open", "contested")
-
 
 def is_review(plan: Plan) -> bool:
     return any("findings" in turn.asked for turn in plan.scene.turns)
@@ -78,9 +76,7 @@ def failing(found: Review, least: str, known: Collection[str] = ()) -> list[Merg
     if least == "never":
         return []
     grave = SEVERITIES[: SEVERITIES.index(least) + 1]
-    return [
-        one for one in found.findings if one.status in OPEN and one.severity in grave and one.fingerprint not in known
-    ]
+    return [one for one in found.open if one.severity in grave and one.fingerprint not in known]
 
 
 def baseline(path: Path) -> frozenset[str]:

@@ -68,3 +68,25 @@ def listing(names: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+# Replies, which come in Markdown.
+
+FENCE = re.compile(r"\s*(`{3,}+(?!.*`)|~{3,}+)(.*)$")
+MARKER = re.compile(r"<(/?)said by=\"[^\"]*\" key=\"([0-9a-f]+)\">")
+
+
+def unwrapped(lines: list[str]) -> list[str]:
+    """A reply that stands whole inside one block of code is taken out of it."""
+    full = [number for number, line in enumerate(lines) if line.strip()]
+    if len(full) < 3 or not (outer := FENCE.match(lines[full[0]])) or lines[full[-1]].strip() != outer.group(1):
+        return lines
+    if outer.group(2).strip().lower() not in ("", "markdown", "md", "text"):
+        return lines
+    inner, nested = lines[full[0] + 1 : full[-1]], ""
+    for fence in filter(None, map(FENCE.match, inner)):
+        marker, info = fence.group(1), fence.group(2).strip()
+        if not nested and not info and marker.startswith(outer.group(1)):
+            return lines  # the outer fence ends here: this is a block of code among others
+        nested = marker if not nested else "" if marker.startswith(nested) and not info else nested
+    return lines if nested else inner

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from council.findings import SEVERITIES
+from council.text import FENCE, MARKER, unwrapped
 
 # Reading. The words that models use for the four severities; what is not here (important, serious) says no severity.
 
@@ -131,7 +132,7 @@ IN_PROSE = tuple(
 DENIED = re.compile(r"(?:\d|\b(?:no|not|any|without|never|nor|kein\w{0,2}|nicht)|n't)\W{1,4}$", re.I)
 
 
-# Reading a reply line by line. The patterns are those of council/reply.py, which reads these lists by this module.
+# Reading a reply line by line.
 
 NOTHING = re.compile(
     r"\W{0,12}(?:none|nothing|nil|n/?a|not applicable|keine[rns]?|nichts|aucune?|ningun[oa]?"
@@ -142,8 +143,6 @@ NOTHING = re.compile(
     re.I,
 )
 RULED = re.compile(r"\s*(?:[-*_]\s*){3,}")
-FENCE = re.compile(r"\s*(`{3,}(?!.*`)|~{3,})(.*)$")
-MARKER = re.compile(r"<(/?)said by=\"[^\"]*\" key=\"([0-9a-f]+)\">")
 
 
 def is_nothing(words: str) -> bool:
@@ -151,22 +150,6 @@ def is_nothing(words: str) -> bool:
         return True
     match = NOTHING.match(words)
     return match is not None and not BUT.search(words, match.end())
-
-
-def _unwrapped(lines: list[str]) -> list[str]:
-    """A reply that stands whole inside one block of code is taken out of it."""
-    full = [number for number, line in enumerate(lines) if line.strip()]
-    if len(full) < 3 or not (outer := FENCE.match(lines[full[0]])) or lines[full[-1]].strip() != outer.group(1):
-        return lines
-    if outer.group(2).strip().lower() not in ("", "markdown", "md", "text"):
-        return lines
-    inner, nested = lines[full[0] + 1 : full[-1]], ""
-    for fence in filter(None, map(FENCE.match, inner)):
-        marker, info = fence.group(1), fence.group(2).strip()
-        if not nested and not info and marker.startswith(outer.group(1)):
-            return lines  # the outer fence ends here: this is a block of code among others
-        nested = marker if not nested else "" if marker.startswith(nested) and not info else nested
-    return lines if nested else inner
 
 
 def severity_of(words: str) -> str:
@@ -189,7 +172,7 @@ class Line:
 
 
 def own_lines(text: str, brief: str) -> list[Line]:
-    lines = _spoken(_unwrapped(text.splitlines()), brief)
+    lines = _spoken(unwrapped(text.splitlines()), brief)
     if any(line.lstrip().startswith((r"\*\*", r"\- ", r"\#")) for line in lines):
         lines = [re.sub(r"\\([*\-_#>])", r"\1", line) for line in lines]
     return list(_fenced(lines))

@@ -31,7 +31,7 @@ LAYERS = (
         ),
     ),
     ("files", "holder", "receipts", "session", "briefs", "config", "personas", "speakers"),
-    ("run", "publish", "page", "verify", "archive", "review", "formats", "start", "members"),
+    ("run", "publish", "page", "verify", "archive", "review", "formats", "start", "byhand", "members"),
     ("cli", "ui", "screen", "paint", "mcp", "__main__"),
 )
 LAYER = {module: number for number, modules in enumerate(LAYERS) for module in modules}

@@ -220,6 +220,31 @@ def test_a_line_that_is_half_written_is_waited_for(begun):
     assert found.spoken.body == "I agree."
 
 
+def test_a_refusal_is_an_absence_and_silence_is_asked_for_again(begun):
+    client, (first, second, *_) = Client(begun), due(begun)
+    _, path = client.member(first, "", whole=False)
+    say(path, answer("", stop_reason="refusal"))
+    client.stop(path)
+    assert receipt(begun, first["turn"])["absent"] == "refused by the model"
+    _, path = client.member(second, " \n", whole=True)
+    client.stop(path)
+    states = {one["turn"]: one["state"] for one in due(begun)}
+    assert states[second["turn"]] == "due"
+    assert "updatedInput" in client.ask(second["prompt"])
+
+
+def test_the_last_reply_ends_and_archives_the_debate(begun):
+    """Also where the assistant never looks again."""
+    client, words = Client(begun), agreed()
+    while rows := due(begun):
+        for row in rows:
+            _, path = client.member(row, words[row["turn"]])
+            client.stop(path)
+        if begun.council("status").out.split()[1] == "complete":
+            break
+    assert list((begun.home / "RESEARCH").rglob("*.md"))
+
+
 def test_the_answer_to_another_question_is_none_of_this_debate(begun):
     client, row = Client(begun), due(begun)[0]
     given = client.ask(row["prompt"])["updatedInput"]

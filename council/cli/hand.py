@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,22 +48,18 @@ def start(state: State, /, topic: tuple[str, ...], as_json: bool, **given: Any) 
 @click.pass_obj
 def next_(state: State, session: str, as_json: bool) -> None:
     """Take the replies that are there, and print the turns of SESSION that may be spoken now, with their briefs."""
-    from council import config, members, publish, run
+    from council import byhand, config, members
 
     settings, found = config.load(), state.open(session)
     with found.hold():
         members.harvest(found, settings)
-        plan = found.plan()
-        due = [(one, run.prepare(found, settings, one)) for one in plan.due]
-        found.write_briefs({one.id: brief.text for one, brief in due})
-        publish.build(found, plan)
-        archived = None if due else publish.finish(found, plan, settings.archive)
+        now = byhand.stand(found, settings)
     flying = members.in_flight(found)
-    rows = [row(found, one, brief, one.id in flying) for one, brief in due]
+    rows = [row(found, one, brief, one.id in flying) for one, brief in now.due]
     if as_json:
-        print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": archived})
+        print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": now.archived})
     else:
-        echo(to_do(found, plan, rows) if rows else over(found, plan, archived))
+        echo(to_do(found, now.plan, rows) if rows else over(found, now.plan, now.archived))
 
 
 def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
@@ -125,7 +120,7 @@ def over(found: Session, plan: Plan, archived: Path | None) -> str:
 @click.pass_obj
 def record(state: State, session: str, turn: str, file: Path | None, model: str | None, absent: str | None) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
-    from council import config, members, publish, run
+    from council import byhand, config, members
     from council.speakers.base import Spoken
 
     settings, found = config.load(), state.open(session)
@@ -133,22 +128,12 @@ def record(state: State, session: str, turn: str, file: Path | None, model: str 
     turn = turn.removesuffix(".md")
     with shown_if_lost(found, turn, body if piped(file) else ""), found.hold():
         members.harvest(found, settings)
-        plan = found.plan()
-        due = due_turn(found, plan, turn)
-        brief = run.prepare(found, settings, due)
-        found.write_briefs({due.id: brief.text})
-        stop = "absent" if absent else "recorded"
-        spoken = Spoken(body, model, stop, usd=None, absent=absent)
-        speaker = "human" if due.of_a_person else "assistant"
-        found.record(run.receipt(found, due, brief.model, speaker, spoken, datetime.now(UTC), 0.0), body)
-        plan = found.plan()
-        publish.build(found, plan)
-        if plan.done:
-            echo(
-                f"recorded {due.id}; the debate is over and archived to {publish.finish(found, plan, settings.archive)}"
-            )
-        else:
-            echo(f"recorded {due.id}; due now: {', '.join(one.id for one in plan.due)}")
+        spoken = Spoken(body, model, "absent" if absent else "recorded", absent=absent)
+        now = byhand.record(found, settings, turn, spoken)
+    if now.archived:
+        echo(f"recorded {turn}; the debate is over and archived to {now.archived}")
+    else:
+        echo(f"recorded {turn}; due now: {', '.join(one.id for one in now.plan.due)}")
 
 
 @contextmanager
@@ -181,16 +166,6 @@ def reply_text(file: Path | None) -> str:
     if not text.strip():
         raise UsageError("the reply is empty; a seat that does not speak is recorded with --absent WHY")
     return text
-
-
-def due_turn(session: Session, plan: Plan, turn: str) -> Any:
-    for due in plan.due:
-        if due.id == turn:
-            return due
-    if turn in session.said:
-        raise UsageError(f"{turn} is recorded already, and a turn is never overwritten")
-    ids = ", ".join(one.id for one in plan.due) or "nothing, the debate is over"
-    raise UsageError(f"{turn} is not due in session {session.id}; due now: {ids}")
 
 
 COMMANDS = (start, next_, record)

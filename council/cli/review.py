@@ -12,6 +12,7 @@ import click
 from council.cli.debate import begin, carry_on, options_of, output_options, paced, provide
 from council.cli.state import State
 from council.errors import Found, UsageError
+from council.speakers.cache import CHARS_A_TOKEN
 
 if TYPE_CHECKING:
     from council.config import Config
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 FORMATS = ("md", "json", "sarif", "rdjson", "github")
 GATES = ("blocking", "high", "medium", "low", "never")
 MOST_TOKENS = 100_000
-CHARS_A_TOKEN = 4
 
 
 @click.command()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from council.errors import CallFailed, Denied
-from council.speakers.base import Brief, Endpoint, Model, Spoken, Usage, cost
+from council.speakers.base import COUNTS, Brief, Endpoint, Model, Spoken, Usage, cost
 
 if TYPE_CHECKING:
     import anthropic
@@ -31,12 +31,6 @@ FINAL = {  # what an error event says, and the status that it would have had
     "permission_error": 403,
     "not_found_error": 404,
     "request_too_large": 413,
-}
-COUNTS = {
-    "input": "input_tokens",
-    "cache_read": "cache_read_input_tokens",
-    "cache_write": "cache_creation_input_tokens",
-    "output": "output_tokens",
 }
 
 

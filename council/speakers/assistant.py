@@ -15,16 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from council import files, holder
-from council.speakers.base import Spoken, Usage
+from council.speakers.base import Spoken, Usage, counted
 
-NAME = "assistant"
 MOST_SILENCE = 900.0  # seconds after which nobody expects an answer any more
-COUNTS = {
-    "input": "input_tokens",
-    "cache_read": "cache_read_input_tokens",
-    "cache_write": "cache_creation_input_tokens",
-    "output": "output_tokens",
-}
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,7 @@ class Asked:
 
 
 def heard(path: Path) -> Heard | None:
-    """The whole answer that a transcript holds; None as long as there is none."""
+    """The whole answer that a transcript holds; None as long as there is none, and where nothing was said."""
     lines = _lines(path)
     asked = next((line for line in lines if line.get("type") == "user"), None)
     answers = list(_answers(lines))
@@ -74,8 +67,14 @@ def heard(path: Path) -> Heard | None:
     said = [one for one in answers if _message(one)["id"] == _message(answers[-1])["id"]]
     last = _message(said[-1])
     body = "".join(part.get("text", "") for one in said for part in _parts(_message(one)))
+    refused = last["stop_reason"] == "refusal"
+    if not body.strip() and not refused:
+        return None
     began, ended = _time(asked), _time(said[-1])
-    spoken = Spoken(body, last.get("model"), str(last["stop_reason"]), _usage(answers), call=last.get("id"))
+    absent = "refused by the model" if refused else None
+    spoken = Spoken(
+        body, last.get("model"), str(last["stop_reason"]), _usage(answers), absent=absent, call=last.get("id")
+    )
     return Heard(str(asked["message"]["content"]), spoken, began, max(0.0, (ended - began).total_seconds()))
 
 
@@ -133,8 +132,8 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _usage(answers: list[dict[str, Any]]) -> Usage:
     """A message of several parts stands on several lines, with the same counts on each."""
-    each = {_message(one).get("id"): _message(one).get("usage") or {} for one in answers}
-    return Usage(**{ours: sum(int(one.get(theirs) or 0) for one in each.values()) for ours, theirs in COUNTS.items()})
+    each = {_message(one).get("id"): counted(_message(one).get("usage") or {}) for one in answers}
+    return sum(each.values(), Usage())
 
 
 def _time(line: Mapping[str, Any]) -> datetime:

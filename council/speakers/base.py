@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from council.workflow import Reply
 
@@ -77,6 +77,22 @@ class Usage:
     cache_read: int = 0
     cache_write: int = 0
     output: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in COUNTS})
+
+
+COUNTS = {  # ours, and what the Messages API calls them
+    "input": "input_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+    "output": "output_tokens",
+}
+
+
+def counted(usage: Mapping[str, Any]) -> Usage:
+    """The counts of the API's own words; what is not told is none."""
+    return Usage(**{ours: int(usage.get(theirs) or 0) for ours, theirs in COUNTS.items()})
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from council.cost import BYTES_A_TOKEN
 from council.errors import Paused
 from council.speakers.base import Brief, Usage, cost
 
-BYTES_A_TOKEN = 2.5  # prose takes about four: a limit is kept with room to spare
 FREE = ("local", "replay", "human")
 
 

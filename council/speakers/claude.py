@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any
 
 from council.errors import CallFailed, Denied
-from council.speakers.base import Brief, Model, Spoken, Usage
+from council.speakers.base import Brief, Model, Spoken, counted
 
 ALONE = (  # two locks on each door: `@path` in a brief would be opened and sent, tools or no tools
     *("--restricted", "--safe-mode", "--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),
@@ -174,13 +174,7 @@ def _result(ended: _Ended) -> dict[str, Any]:
 
 
 def _spoken(result: dict[str, Any], body: str, absent: str | None = None) -> Spoken:
-    counted = result.get("usage") or {}
-    usage = Usage(
-        input=counted.get("input_tokens") or 0,
-        cache_read=counted.get("cache_read_input_tokens") or 0,
-        cache_write=counted.get("cache_creation_input_tokens") or 0,
-        output=counted.get("output_tokens") or 0,
-    )
+    usage = counted(result.get("usage") or {})
     stop = result.get("stop_reason") or "end_turn"
     return Spoken(body, _answerer(result), stop, usage, result.get("total_cost_usd"), absent, result.get("session_id"))
 
