@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from council.findings import Document, Finding, Findings, Ruling
-from council.rules import rule
-from council.scene import Scene, Turn, Verdict
+from council.scene import Scene, Turn
 
 if TYPE_CHECKING:
     from council.anchors import Place
@@ -67,19 +66,11 @@ def _reviewed(
     given: tuple[Document, ...],
     dismissed: tuple[str, ...],
 ) -> tuple[Merged, ...]:
-    from council.anchors import place  # only reviews need them, and every plan knows this module's rule
+    from council.anchors import place  # every brief asks for this module, and only a review for those
     from council.merging import Said, merge, ruled
 
     said = [Said(seat, turn, one, place(one, given)) for seat, turn, one in found]
     return ruled(merge(said), rulings, dismissed)
-
-
-@rule
-def contested(scene: Scene, *, severity: str = "blocking") -> Verdict:
-    """A finding of that severity is open, and somebody who did not make it disagrees."""
-    open_ = [one for one in reviewed(scene) if one.severity == severity and one.status == "contested"]
-    ids = ", ".join(one.id for one in open_)
-    return Verdict(bool(open_), f"{ids} contested" if open_ else f"no {severity} finding is contested", ("contested",))
 
 
 def listed(merged: tuple[Merged, ...], labels: dict[str, str]) -> str:

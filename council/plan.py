@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from council import (
-    contest,  # noqa: F401 (its rule registers itself)
-    reply,
-)
+from council import reply
 from council.orders import order
 from council.rules import judge
 from council.scene import Said, Scene, Turn, Verdict

@@ -13,23 +13,12 @@ import council
 PACKAGE = Path(council.__file__).parent
 LAYERS = (
     ("errors", "text", "cells", "markdown", "workflow", "scene"),
-    ("hooks", "rules", "orders", "views", "stances", "voting", "boardroom"),
     (
-        *("reply", "answers", "plan", "lint", "cost", "invocation"),
-        *(
-            "findings",
-            "wording",
-            "gathering",
-            "listing",
-            "judging",
-            "anchors",
-            "likeness",
-            "merging",
-            "edits",
-            "contest",
-            "marks",
-        ),
+        *("hooks", "rules", "orders", "views", "stances", "voting", "boardroom"),
+        *("findings", "wording", "gathering", "listing", "judging", "anchors", "likeness", "merging", "edits"),
+        *("contest", "marks"),
     ),
+    ("reply", "answers", "plan", "lint", "cost", "invocation"),
     ("files", "holder", "receipts", "session", "briefs", "config", "personas", "speakers"),
     ("run", "publish", "page", "verify", "archive", "review", "formats", "start", "byhand", "members"),
     ("cli", "ui", "screen", "paint", "mcp", "__main__"),

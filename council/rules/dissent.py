@@ -1,0 +1,76 @@
+"""Rules about dissent: said in so many words, and kept in what is written at the end."""
+
+from __future__ import annotations
+
+import re
+
+from council.rules.base import rule
+from council.scene import Scene, Turn, Verdict
+from council.text import content_words, fold, listing, overlap
+
+OPPOSED = re.compile(
+    r"\bI(?:['’]d| would| must| have to| do| will)?(?: (?:\w+ly|still|also))?"
+    r" (?:disagree|object|challenge|oppose|dispute|reject)\b",
+    re.I,
+)
+QUOTED = re.compile(r"^[ \t]*>.*$|“[^“”]*”|\"[^\"\n]*\"", re.M)
+
+
+@rule
+def disagreement(scene: Scene) -> Verdict:
+    """Someone says "I disagree", "I challenge" or the like, in words of their own, in what was spoken last."""
+    turns = scene.moments()[-1] if scene.turns else ()
+    found = [turn.seat.name for turn in turns if OPPOSED.search(QUOTED.sub("", turn.body))]
+    reason = f"{listing(found)} disagreed in so many words" if found else "nobody disagreed in so many words"
+    return Verdict(bool(found), reason, tally={"disagreed": found})
+
+
+@rule
+def dissent_kept(scene: Scene, *, by: str = "synthesis") -> Verdict:
+    """The last turn of the step `by` names everyone who still disagrees, and has every blocking item with its owner."""
+    written = scene.named(by)
+    if not written or written[-1].absent:
+        return Verdict(False, "there is no synthesis")
+    lost = lost_dissent(scene, written[-1].body)
+    reason = f"{len(lost)} of the dissent left out" if lost else "all dissent is kept"
+    return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
+
+
+DISAGREES = "disagrees"
+SAME_WORDS = 0.6
+OPPOSES = re.compile(r"\b(disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced)")
+
+
+def lost_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
+    """Each blocking item and each remaining `disagree` that the synthesis lacks, with the turn it comes from."""
+    passages = _passages(synthesis)
+
+    def kept(turn: Turn, words: str) -> bool:
+        return any(_keeps(passage, turn, words) for passage in passages)
+
+    return [(turn, words) for turn, words in standing_dissent(scene) if not kept(turn, words)]
+
+
+def standing_dissent(scene: Scene) -> list[tuple[Turn, str]]:
+    """What seats last said of it: their blocking items, and that they disagree."""
+    found = [(turn, DISAGREES) for turn, stance in scene.last_words("stance").values() if stance == "disagree"]
+    for turn, items in scene.last_words("blocking").values():
+        found += [(turn, item) for item in items]
+    return found
+
+
+def _passages(text: str) -> list[str]:
+    """List items and paragraphs, each whole: a name and what it is held to have said must stand in the same one."""
+    return [part for part in re.split(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)", text) if part.strip()]
+
+
+def _keeps(passage: str, turn: Turn, words: str) -> bool:
+    called = {fold(turn.seat.name), fold(turn.seat.title), *content_words(str(turn.seat.attributes.get("name", "")))}
+    named = any(re.search(rf"\b{re.escape(name)}\b", fold(passage)) for name in called if name)
+    if words == DISAGREES:
+        return named and _opposes(passage)
+    return named and overlap(words, passage) >= SAME_WORDS
+
+
+def _opposes(passage: str) -> bool:
+    return OPPOSES.search(fold(passage)) is not None
