@@ -64,6 +64,13 @@ def test_a_short_brief_is_not_cut():
     assert [set(block) for block in _blocks(brief())] == [{"type", "text"}] * 2
 
 
+@pytest.mark.parametrize("own", ["", "\n", " \n\n"])
+def test_what_a_brief_ends_with_is_sent_even_if_it_is_white_space(own):
+    whole = replace(brief(), own=own)
+    assert "".join(block["text"] for block in _blocks(whole)) == whole.text
+    assert all(block["text"].strip() for block in _blocks(whole))
+
+
 # ---- who waits for whom ----
 
 

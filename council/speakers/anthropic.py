@@ -117,7 +117,8 @@ def _request(brief: Brief) -> dict[str, Any]:
 def _blocks(brief: Brief) -> list[dict[str, Any]]:
     """The brief's text, cut where it may be cached: the API finds an entry again only where a block ends.
 
-    The API takes no block of white space alone: such a piece goes with what follows it.
+    The API takes no block of white space alone: such a piece goes with what follows it, and at the end with what it
+    follows, for every byte of the brief is sent.
     """
     blocks: list[dict[str, Any]] = []
     begin = 0
@@ -127,6 +128,8 @@ def _blocks(brief: Brief) -> list[dict[str, Any]]:
             keep = {"cache_control": {"type": "ephemeral"}} if end in brief.keep else {}
             blocks.append({"type": "text", "text": _sendable(piece), **keep})
             begin = end
+    if blocks and (rest := brief.text[begin:]):
+        blocks[-1]["text"] += _sendable(rest)
     return blocks
 
 
@@ -225,7 +228,8 @@ class _Heard:
 
 def _why_empty(stop: str, model: Model) -> str:
     if stop == "max_tokens":
-        return f"thinking used up max_tokens ({model.max_tokens}): raise max_tokens of the tier {model.tier!r}"
+        raised = f"raise max_tokens of the tier {model.tier!r}, or the workflow's token_budget where it has one"
+        return f"thinking used up max_tokens ({model.max_tokens}): {raised}"
     return f"{model.name} gave an empty answer ({stop})"
 
 
