@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from council.findings import Document, Finding, Findings, Ruling
+from council.findings import Document, Finding, Findings, Pairing, Ruling
 from council.scene import Scene, Turn
 
 if TYPE_CHECKING:
     from council.anchors import Place
     from council.merging import Merged
 
-Rulings = tuple[tuple[str, str, Ruling], ...]
+Rulings = tuple[tuple[str, str, Ruling | Pairing], ...]
 ATTACHED = re.compile(r'<said by="file (?P<path>[^"\n]*)" key="(?P<key>[0-9a-f]+)">\n')
 
 
@@ -48,7 +48,7 @@ def reviewed(scene: Scene, dismissed: tuple[str, ...] = ()) -> tuple[Merged, ...
         for value in turn.answers.values()
         if isinstance(value, tuple)
         for one in value
-        if isinstance(one, Ruling)
+        if isinstance(one, Ruling | Pairing)
     )
     return _reviewed(found, rulings, documents(asked), dismissed)
 
@@ -67,7 +67,8 @@ def _reviewed(
     dismissed: tuple[str, ...],
 ) -> tuple[Merged, ...]:
     from council.anchors import place  # every brief asks for this module, and only a review for those
-    from council.merging import Said, merge, ruled
+    from council.joining import ruled
+    from council.merging import Said, merge
 
     said = [Said(seat, turn, one, place(one, given)) for seat, turn, one in found]
     return ruled(merge(said), rulings, dismissed)
@@ -79,12 +80,23 @@ def listed(merged: tuple[Merged, ...], labels: dict[str, str]) -> str:
 
 
 def _entry(one: Merged, labels: dict[str, str]) -> str:
-    who = ", ".join(labels.get(seat, seat) for seat in one.supporters)
-    lines = [f"- {one.id} ({one.severity.upper()}, {one.status}; found or supported by {who})"]
+    def named(seats: Iterable[str]) -> str:
+        return ", ".join(labels.get(seat, seat) for seat in seats)
+
+    also = f"; also {', '.join(one.also)}" if one.also else ""
+    lines = [f"- {one.id} ({one.severity.upper()}, {one.status}; found or supported by {named(one.supporters)}{also})"]
     lines += [f"  {_where(one.place)}"] if _where(one.place) else []
     lines += [f"  Issue: {_flat(one.issue)}"]
     lines += [f"  Proposed change: {_flat(one.change)}"] if one.change else []
-    lines += [f"  {labels.get(seat, seat)}: {said.word}. {_flat(said.why)}".rstrip() for seat, said in one.rulings]
+    for id, seats, said in one.wordings:
+        change = f" → {_flat(said.finding.change)}" if said.finding.change else ""
+        place = f" ({_where(said.place)})" if _where(said.place) else ""
+        lines += [f"  Also put as, by {named(seats)} ({id}): {_flat(said.finding.issue)}{change}{place}"]
+    for seat, ruling in one.rulings:
+        of = f" (of {ruling.id})" if one.also else ""
+        lines += [f"  {labels.get(seat, seat)}{of}: {ruling.word}. {_flat(ruling.why)}".rstrip()]
+    for seat, pair in one.pairings:
+        lines += [f"  {labels.get(seat, seat)} (of {pair.id}): {pair.word} {pair.other}. {_flat(pair.why)}".rstrip()]
     return "\n".join(lines)
 
 

@@ -62,14 +62,13 @@ def propose(merged: Sequence[Merged], documents: Sequence[Document]) -> Edits:
 
 def of(finding: Merged, documents: Sequence[Document]) -> tuple[Edit, ...]:
     """What one finding's authors would put in the place of its passage: several, where they differ."""
-    if finding.status in SET_ASIDE:
-        return ()
-    gone = {seat for seat, ruling in finding.rulings if ruling.word == "withdrawn"}
     by_path = {document.path: document for document in documents}
+    standing = [part for part in finding.entries if not {part.status, finding.status}.intersection(SET_ASIDE)]
     edits = [
         edit
-        for said in finding.members
-        if said.seat not in gone and said.place.path in by_path
+        for part in standing
+        for said in part.members
+        if said.seat not in part.withdrawn and said.place.path in by_path
         for edit in _edit(finding.id, said, by_path[said.place.path])
     ]
     return tuple(_same(edits))

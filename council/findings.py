@@ -55,6 +55,20 @@ class Ruling:
 
 
 @dataclass(frozen=True)
+class Pairing:
+    """What a member says of two entries of the list: that they are one finding, or that they differ, and why."""
+
+    id: str
+    other: str
+    same: bool
+    why: str = ""
+
+    @property
+    def word(self) -> str:
+        return "same as" if self.same else "different from"
+
+
+@dataclass(frozen=True)
 class Document:
     """What is reviewed: a file's path as people write it, and its text."""
 
@@ -97,4 +111,5 @@ One line for each finding that you judge, by its id, in one of these words, and 
 [id]: disagree with evidence: [what shows it, and where]
 [id]: disagree with concern: [what you fear]
 [id]: withdrawn: [why; only for findings of your own]
+[id]: same as [id]: [why the two are one fault; or "different from", where others take them for one]
 """

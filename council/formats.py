@@ -17,6 +17,7 @@ from urllib.parse import quote
 from council import __version__, anchors, edits
 from council.anchors import Place
 from council.findings import SEVERITIES, Anchor, Document
+from council.joining import plain_id
 from council.merging import Merged
 from council.text import harmless, listing, one_line
 
@@ -137,7 +138,9 @@ def _item(finding: Merged) -> str:
 
 def _details(finding: Merged) -> Iterator[str]:
     place = finding.place
-    yield f"place: {_where(finding)}"
+    if finding.also:
+        yield f"also: {_words(listing(finding.also))}, which members said is the same"
+    yield f"place: {_where(place, _anchor(finding))}"
     if place.passage.strip():
         yield f"text: \u201c{_words(one_line(_safe(place.passage), 200))}\u201d"
     yield f"raised by: {_names(said.seat for said in finding.members)}"
@@ -145,8 +148,16 @@ def _details(finding: Merged) -> Iterator[str]:
     if finding.disputed:
         said = [f"{severity} ({_names(seats)})" for severity, seats in _distribution(finding)]
         yield f"severity disputed: {listing(said)}"
+    for id, authors, one in finding.wordings:
+        change = f" \u2192 {words}" if (words := _words(one.finding.change)) else ""
+        where = _where(one.place, one.finding.anchor)
+        yield f"also put as, by {_names(authors)} ({_words(id)}; {where}): {_words(one.finding.issue)}{change}"
     for seat, ruling in finding.rulings:
-        yield f"{_words(seat)}: {_words(ruling.word)}" + (f": {why}" if (why := _words(ruling.why)) else "")
+        of = f" of {_words(plain_id(ruling.id))}" if finding.also else ""
+        yield f"{_words(seat)}{of}: {_words(ruling.word)}" + (f": {why}" if (why := _words(ruling.why)) else "")
+    for seat, pair in finding.pairings:
+        said_of = f"{_words(seat)} of {_words(pair.id)}: {pair.word} {_words(pair.other)}"
+        yield said_of + (f": {why}" if (why := _words(pair.why)) else "")
 
 
 def _names(seats: Iterable[str]) -> str:
@@ -160,12 +171,11 @@ def _distribution(finding: Merged) -> Iterator[tuple[str, list[str]]]:
             yield severity, seats
 
 
-def _where(finding: Merged) -> str:
-    place = finding.place
+def _where(place: Place, anchor: Anchor) -> str:
     if place.how in HOW:
         return f"{_words(place.path)}, {_range(place.first, place.last)} ({HOW[place.how]})"
     if place.how == "missing":
-        return f"**not found in the text**: {_words(_named(_anchor(finding))) or 'what the author names'}"
+        return f"**not found in the text**: {_words(_named(anchor)) or 'what the author names'}"
     return f"{_words(place.path)}, no passage named" if place.path else "none named"
 
 
@@ -258,12 +268,30 @@ def _finding(finding: Merged) -> dict[str, Any]:
         "change": _whole(finding.change),
         "place": _place(finding.place),
         "fingerprint": finding.fingerprint,
+        "fingerprints": list(finding.fingerprints),
+        "also": list(map(_whole, finding.also)),
         "rulings": [
-            {"seat": _whole(seat), "word": _whole(ruling.word), "why": _whole(ruling.why)}
+            {
+                "id": _whole(plain_id(ruling.id)),
+                "seat": _whole(seat),
+                "word": _whole(ruling.word),
+                "why": _whole(ruling.why),
+            }
             for seat, ruling in finding.rulings
+        ],
+        "pairings": [
+            {
+                "id": _whole(pair.id),
+                "seat": _whole(seat),
+                "word": pair.word,
+                "other": _whole(pair.other),
+                "why": _whole(pair.why),
+            }
+            for seat, pair in finding.pairings
         ],
         "members": [
             {
+                "id": _whole(part.id),
                 "seat": _whole(said.seat),
                 "turn": _whole(said.turn),
                 "number": _whole(said.finding.number),
@@ -273,7 +301,8 @@ def _finding(finding: Merged) -> dict[str, Any]:
                 "replacement": None if said.finding.replacement is None else _whole(said.finding.replacement),
                 "place": _place(said.place),
             }
-            for said in finding.members
+            for part in finding.entries
+            for said in part.members
         ],
     }
 
@@ -337,7 +366,8 @@ def _result(finding: Merged, review: Review, aside: bool) -> dict[str, Any]:
 def _sentence(finding: Merged) -> str:
     change = f" \u2192 {words}" if (words := _flat(finding.change)) else ""
     lost = "" if finding.place.how != "missing" else " (the passage that it names was not found in the text)"
-    return f"{_flat(finding.id)}: {_flat(finding.issue)}{change}{lost}"
+    also = f" (also {_flat(listing(finding.also))})" if finding.also else ""
+    return f"{_flat(finding.id)}: {_flat(finding.issue)}{change}{lost}{also}"
 
 
 def _message(text: str) -> str:
@@ -348,6 +378,7 @@ def _message(text: str) -> str:
 def _properties(finding: Merged) -> dict[str, Any]:
     return {
         "id": _safe(finding.id),
+        "also": list(map(_safe, finding.also)),
         "supporters": list(map(_safe, finding.supporters)),
         "severities": {_safe(seat): severity for seat, severity in finding.severities.items()},
         "disputed": finding.disputed,

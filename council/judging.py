@@ -8,6 +8,7 @@ from typing import Any
 
 from council.findings import Ruling
 from council.gathering import cells_of, column_of, json_blocks, values_in, words_of
+from council.quoted import by_others
 from council.wording import LISTED, SEPARATES, TITLED, Line, own_lines
 
 # Rulings.
@@ -64,22 +65,25 @@ def rulings(text: str, brief: str = "") -> tuple[Ruling, ...]:
     """
     said: dict[str, list[Ruling]] = {}
     lines = own_lines(text, brief)
-    for ruling in [*_in_json(lines), *_in_tables(lines), *_in_units(lines, brief)]:
+    ruled = [ruling for entry in fields(lines) for ruling in _ruled(*entry)]
+    for ruling in [*ruled, *_in_units(lines, brief)]:
         said.setdefault(ruling.id, []).append(ruling)
     single = (given for given in said.values() if len({ruling.word for ruling in given}) == 1)
     return tuple(max(given, key=lambda r: len(r.why)) for given in single)
 
 
-def _ids(text: str) -> list[str]:
+def ids_of(text: str) -> list[str]:
     return [match.group().upper().replace("-", "") for match in ID_SAID.finditer(text.upper())]
 
 
-def _in_json(lines: list[Line]) -> Iterator[Ruling]:
+def fields(lines: list[Line]) -> Iterator[tuple[list[str], str, str]]:
+    """From JSON and from tables: the ids, what is said of them, and why."""
     for block in json_blocks(lines):
         for value in values_in(block)[0]:
             for entry in _objects(value, 0):
                 named = {column_of(str(name)): str(text) for name, text in entry.items() if isinstance(text, str)}
-                yield from _ruled(_ids(named.get("number", "")), named.get("ruling", ""), named.get("more", ""))
+                yield ids_of(named.get("number", "")), named.get("ruling", ""), named.get("more", "")
+    yield from _in_tables(lines)
 
 
 def _objects(value: Any, depth: int) -> Iterator[dict[str, Any]]:
@@ -90,7 +94,7 @@ def _objects(value: Any, depth: int) -> Iterator[dict[str, Any]]:
             yield from _objects(entry, depth + 1)
 
 
-def _in_tables(lines: list[Line]) -> Iterator[Ruling]:
+def _in_tables(lines: list[Line]) -> Iterator[tuple[list[str], str, str]]:
     columns: list[str] = []
     for line in lines:
         if line.kind != "text" or not line.text.lstrip().startswith("|"):
@@ -101,7 +105,7 @@ def _in_tables(lines: list[Line]) -> Iterator[Ruling]:
             cells = cells_of(line.text)
             at = columns.index("ruling")
             why = next((cell for name, cell in zip(columns, cells, strict=False) if name == "more"), "")
-            yield from _ruled(_ids(cells[0]), cells[at] if at < len(cells) else "", why)
+            yield ids_of(cells[0]), cells[at] if at < len(cells) else "", why
 
 
 def _ruled(ids: list[str], said: str, why: str) -> Iterator[Ruling]:
@@ -124,6 +128,18 @@ def _word(match: re.Match[str], rest: str, context: str) -> str:
         return ""
     told = rest + context
     return "disagree with evidence" if PROVES.search(told) and not FEARS.search(told) else "disagree with concern"
+
+
+def own_units(lines: list[Line], brief: str) -> Iterator[tuple[str, str]]:
+    """The pieces that the author wrote. A long one that somebody else has in the brief was copied; short ones are what
+    everybody writes.
+    """
+    known = f" {words_of(by_others(brief))} "
+    plain = [line for line in lines if line.kind != "text" or not line.text.lstrip().startswith("|")]
+    for group, unit in _units(plain):
+        words = words_of(unit)
+        if words.count(" ") < 5 or f" {words} " not in known:
+            yield group, unit
 
 
 def _units(lines: list[Line]) -> Iterator[tuple[str, str]]:
@@ -159,20 +175,16 @@ def _units(lines: list[Line]) -> Iterator[tuple[str, str]]:
 
 
 def _in_units(lines: list[Line], brief: str) -> Iterator[Ruling]:
-    """From each piece. A long one that stands so in the brief was copied; short ones are what everybody writes."""
-    copied = {words for line in brief.splitlines() if (words := words_of(line)).count(" ") > 4}
-    plain = [line for line in lines if line.kind != "text" or not line.text.lstrip().startswith("|")]
-    for group, unit in _units(plain):
-        if words_of(unit) in copied:
-            continue
+    """From each piece, by the ids that it begins with, or else from its sentences."""
+    for group, unit in own_units(lines, brief):
         led = RULED_ON.match(unit)
         if led and group and (over := WORD_SAID.search(group)) and not WORD_SAID.match(led.group("rest")):
             word = _word(over, group[over.end() :].rstrip(" :*_"), "")
-            yield from (Ruling(id, word, _why(led.group("rest"))) for id in _ids(led.group("ids")) if word)
+            yield from (Ruling(id, word, why_of(led.group("rest"))) for id in ids_of(led.group("ids")) if word)
         elif led and (match := WORD_SAID.match(led.group("rest"))):
-            yield from _said(_ids(led.group("ids")), match, led.group("rest")[match.end() :])
+            yield from _said(ids_of(led.group("ids")), match, led.group("rest")[match.end() :])
         else:
-            yield from _in_sentences(unit, _ids(led.group("ids")) if led else [])
+            yield from _in_sentences(unit, ids_of(led.group("ids")) if led else [])
 
 
 def _said(ids: list[str], match: re.Match[str], rest: str) -> Iterator[Ruling]:
@@ -180,7 +192,7 @@ def _said(ids: list[str], match: re.Match[str], rest: str) -> Iterator[Ruling]:
     word = _word(match, rest, "")
     if word and not IFS.search(sentence):
         kind = KIND.match(rest) if word.startswith("disagree") else None
-        yield from (Ruling(id, word, _why(rest[kind.end() :] if kind else rest)) for id in ids)
+        yield from (Ruling(id, word, why_of(rest[kind.end() :] if kind else rest)) for id in ids)
 
 
 def _in_sentences(unit: str, about: list[str]) -> Iterator[Ruling]:
@@ -198,12 +210,12 @@ def _in_sentences(unit: str, about: list[str]) -> Iterator[Ruling]:
             kind = (match.groupdict().get("kind") or "").strip(" ()")
             word = _word(word_match, f" {kind}" if kind else rest[:400], "")
             found = True
-            yield from (Ruling(id, word, _why(rest)) for id in _ids(match.group("ids")) if word)
+            yield from (Ruling(id, word, why_of(rest)) for id in ids_of(match.group("ids")) if word)
     if about and not found:
         words = list(AFTERWARDS.finditer(unit))
         if len(words) == 1:
             yield from _said(about, words[0], unit[words[0].end() :])
 
 
-def _why(text: str) -> str:
+def why_of(text: str) -> str:
     return " ".join(text.split()).strip(" *_`:.,;—–→⇒=>|-").strip()

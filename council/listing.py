@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from council.findings import FORMAT, RULING_FORMAT, SEVERITIES, Anchor, Finding, Findings
 from council.gathering import Draft, Gatherer, json_blocks, listed_json, values_in, words_of
-from council.judging import RULING, rulings
+from council.judging import RULING
+from council.pairing import judged, paired
+from council.quoted import by_others
 from council.text import overlap
 from council.wording import (
     ABSENT,
@@ -59,10 +61,10 @@ def read(text: str, brief: str = "") -> Findings:
         left.extend([rest] if rest and (drafts or values) else [])
     seated = {id(draft.section) for draft in drafts if draft.section and draft.style not in ("bare", "prose")}
     numbers = {draft.lead.number for draft in drafts if not draft.aside}
-    echo = _Echo(brief)
+    echo = _Echo(by_others(brief))
     items: list[Finding] = []
     for draft in drafts:
-        if _is_ruling(draft) or echo.has(draft) or (draft.style == "bare" and id(draft.section) in seated):
+        if _is_ruling(draft, echo.asks) or echo.has(draft) or (draft.style == "bare" and id(draft.section) in seated):
             continue
         if draft.aside and draft.lead.number in numbers:
             continue
@@ -74,7 +76,7 @@ def read(text: str, brief: str = "") -> Findings:
     found = _single(items)
     prose = [line.text for line in lines if line.kind == "text"]
     none = not found and not left and _says_none(prose, gatherer.nothing)
-    if not (found or left or none) and not rulings(text, brief):
+    if not (found or left or none) and not judged(text, brief):
         left = ["\n".join(line for line in prose if not echo.line(line)).strip()]
     return Findings(found, tuple(dict.fromkeys(piece.strip() for piece in left if piece.strip())), none)
 
@@ -83,11 +85,13 @@ PLACEHOLDER = re.compile(r"\W{0,4}\[[^\[\]]{1,60}\]\W{0,4}(?:\s\W{0,4}\[[^\[\]]{
 
 
 class _Echo:
-    """Knows what stands in the brief, and in the format itself, by its words."""
+    """Knows what others have in the brief, and what stands in the format itself, by its words."""
 
     def __init__(self, brief: str) -> None:
         self.known = f" {words_of(brief)} {words_of(FORMAT)} {words_of(RULING_FORMAT)} "
         self.lines = {words_of(line) for line in f"{brief}\n{FORMAT}\n{RULING_FORMAT}".splitlines()}
+        # Whether the author was asked for rulings too: else what looks like one is what the author has to say.
+        self.asks = not brief or words_of(RULING_FORMAT.partition("\n")[2]) in words_of(brief)
 
     def has(self, draft: Draft) -> bool:
         """Whether the item's first words, with its number, or enough of them without it, were copied."""
@@ -103,9 +107,13 @@ class _Echo:
         return words_of(text) in self.lines
 
 
-def _is_ruling(draft: Draft) -> bool:
-    """`B1: agree` says something of a finding and is none."""
+def _is_ruling(draft: Draft, asked: bool) -> bool:
+    """`B1: agree` says something of a finding and is none; nor is `H3: same as B2`, unless it proposes a change."""
     words = draft.lead.text or next((text for _, text in draft.pieces), "")
+    if asked and not _split(words.lstrip("-=>→⇒ "))[1] and draft.replacement is None:
+        begins = f"{draft.lead.number}: {words}" if draft.lead.number else words
+        if any(paired(begins)):
+            return True
     if draft.style == "prose" and not draft.lead.number:
         return False
     if any(kind == "ruling" for kind, _ in draft.pieces):

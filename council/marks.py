@@ -16,7 +16,9 @@ SEAT = re.compile(
     r"^(?:#{1,6}\s*|\*\*)\W{0,4}(?:architect|designer|engineer|researcher|security|chair|intern|writer)\b", re.I | re.M
 )
 VERDICT = re.compile(
-    r"^\W{0,6}(?:findings|rulings|stance|blocking|summary)\W{0,4}\s*$|^\W{0,4}[BHML]\d{1,3}\W{0,4}(?:withdrawn|agree)\b",
+    r"^\W{0,6}(?:findings|rulings|stance|blocking|summary)\W{0,4}\s*$"
+    r"|^\W{0,4}[BHML]\d{1,3}\W{0,4}(?:withdrawn|agree|(?:is )?(?:the )?same as|duplicate of|identical to)\b"
+    r"|^\W{0,4}[BHML]\d{1,3} ?={1,3} ?[BHML]\d{1,3}\b",
     re.I | re.M,
 )
 ORDER = re.compile(

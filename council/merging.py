@@ -1,22 +1,21 @@
 """One list out of everybody's findings: the same fault is one finding, with all who found it. Pure.
 
 Ids never change once they are given: each step is merged on top of the ones before it and never looks at a later one.
-What members say of a finding by its id is attached to it, and takes nothing away that is not theirs to take.
+Words alone decide here. What members say of the list's entries by their ids is for `joining`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count, product
 from math import fsum, inf
 
 from council.anchors import FOUND, Place
-from council.findings import SEVERITIES, WORDS, Finding, Ruling
+from council.findings import SEVERITIES, WORDS, Finding, Pairing, Ruling
 from council.likeness import SAME, Gist, circumstances, gists, likeness, stems, together
 from council.text import fold
 
@@ -43,7 +42,9 @@ class Said:
 @dataclass(frozen=True)
 class Merged:
     """One fault. `members` are those who found it; `severities` has each one's own, the gravest if there are more;
-    `rulings` has each seat's last word on it.
+    `rulings` has each seat's last word on it, and `pairings` each one's on whether it is the same as another.
+
+    `parts` are the entries of which members said that they are one: the one whose id it keeps, then the others.
     """
 
     id: str
@@ -56,13 +57,51 @@ class Merged:
     fingerprint: str
     rulings: tuple[tuple[str, Ruling], ...] = ()
     status: str = "open"
+    pairings: tuple[tuple[str, Pairing], ...] = ()
+    parts: tuple[Merged, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Merged, ...]:
+        """What it was before anything was joined: itself, or its parts."""
+        return self.parts or (self,)
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """The other ids that it answers to."""
+        return tuple(part.id for part in self.parts[1:])
+
+    @property
+    def wordings(self) -> tuple[tuple[str, tuple[str, ...], Said], ...]:
+        """How the parts that were joined put it: the id of each, who said it so, and what they said."""
+        found: dict[tuple[object, ...], tuple[str, tuple[str, ...], Said]] = {}
+        for part in self.parts[1:]:
+            for said in part.members:
+                _, seats, first = found.get(key := (part.id, *_text(said)), ("", (), said))
+                found[key] = part.id, tuple(dict.fromkeys((*seats, said.seat))), first
+        return tuple(found.values())
+
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        return tuple(part.fingerprint for part in self.entries)
+
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """Who found it and has withdrawn it, every time that they did; anybody else's withdrawal is a remark."""
+        if self.parts:
+            return frozenset(self.severities) - {seat for part in self.parts for seat in part.owners}
+        gone = {seat for seat, ruling in self.rulings if ruling.word == WITHDRAWN}
+        return frozenset(gone.intersection(self.severities))
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Who found it and stands by it."""
+        return tuple(seat for seat in self.severities if seat not in self.withdrawn)
 
     @property
     def supporters(self) -> tuple[str, ...]:
         """Who found it and stands by it, then who agrees."""
-        gone = _withdrawn(self)
         agreeing = [seat for seat, ruling in self.rulings if ruling.word == "agree"]
-        return tuple(dict.fromkeys([*(seat for seat in self.severities if seat not in gone), *agreeing]))
+        return tuple(dict.fromkeys([*self.owners, *agreeing]))
 
     @property
     def disputed(self) -> bool:
@@ -72,7 +111,7 @@ class Merged:
     def distribution(self) -> tuple[tuple[str, int], ...]:
         """Each severity that was given, with the number of seats, the gravest first."""
         counts = Counter(self.severities.values())
-        return tuple((severity, counts[severity]) for severity in sorted(counts, key=_gravity))
+        return tuple((severity, counts[severity]) for severity in sorted(counts, key=gravity))
 
 
 def merge(said: Sequence[Said]) -> tuple[Merged, ...]:
@@ -84,7 +123,7 @@ def merge(said: Sequence[Said]) -> tuple[Merged, ...]:
         groups = _grown(groups, fresh)
         _number(groups)
     order = list(steps)
-    return tuple(sorted((_merged(group, order) for group in groups), key=_by_id))
+    return tuple(sorted((_merged(group, order) for group in groups), key=lambda one: rank(one.id)))
 
 
 class _Group:
@@ -229,7 +268,7 @@ def _number(groups: Iterable[_Group]) -> None:
     known = {group.fingerprint for group in groups}
     for group in sorted((group for group in groups if not group.id), key=lambda group: _canonical(_leader(group.said))):
         group.first = tuple(group.said)
-        letter = _usual(_severities(group.said).values())[0].upper()
+        letter = usual(_severities(group.said).values())[0].upper()
         last[letter] += 1
         group.id = f"{letter}{last[letter]}"
         group.fingerprint = _fingerprint(group.said, taken[_passage(group.said)] > 1, known)
@@ -266,31 +305,31 @@ def _fingerprint(said: Sequence[Said], shared: bool, known: Collection[str]) -> 
 
 def _speaker(said: Sequence[Said]) -> Said:
     """Whose words stand for all: one of those who take it as gravely as the group does, with a change, in full."""
-    usual = _usual(_severities(said).values())
+    most = usual(_severities(said).values())
 
-    def rank(one: Said) -> tuple[object, ...]:
+    def order(one: Said) -> tuple[object, ...]:
         finding = one.finding
-        return (finding.severity != usual, not finding.change, -len(finding.issue + finding.change), _canonical(one))
+        return (finding.severity != most, not finding.change, -len(finding.issue + finding.change), _canonical(one))
 
-    return min(said, key=rank)
+    return min(said, key=order)
 
 
 def _severities(said: Iterable[Said]) -> dict[str, str]:
     """Each seat's severity; of more than one the gravest: saying it again more mildly withdraws nothing."""
     found: dict[str, str] = {}
     for one in said:
-        found[one.seat] = min(one.finding.severity, found.get(one.seat, one.finding.severity), key=_gravity)
+        found[one.seat] = min(one.finding.severity, found.get(one.seat, one.finding.severity), key=gravity)
     return found
 
 
-def _gravity(severity: str) -> int:
+def gravity(severity: str) -> int:
     return SEVERITIES.index(severity)
 
 
-def _usual(severities: Iterable[str]) -> str:
+def usual(severities: Iterable[str]) -> str:
     """BLOCKING if anybody says so; else the most frequent, and of two the graver."""
     counts = Counter(severities)
-    return BLOCKING if counts[BLOCKING] else min(counts, key=lambda severity: (-counts[severity], _gravity(severity)))
+    return BLOCKING if counts[BLOCKING] else min(counts, key=lambda severity: (-counts[severity], gravity(severity)))
 
 
 def _merged(group: _Group, steps: Sequence[str]) -> Merged:
@@ -299,59 +338,10 @@ def _merged(group: _Group, steps: Sequence[str]) -> Merged:
     words = _speaker(group.first).finding
     leader = _leader(group.first)
     place = leader.place if leader.place.found else _leader(members).place
-    severity = _usual(severities.values())
+    severity = usual(severities.values())
     return Merged(group.id, severity, severities, members, words.issue, words.change, place, group.fingerprint)
 
 
-def _by_id(merged: Merged) -> tuple[int, int]:
-    return [word[0].upper() for word in SEVERITIES].index(merged.id[0]), int(merged.id[1:])
-
-
-def ruled(
-    merged: Sequence[Merged], rulings: Sequence[tuple[str, str, Ruling]], dismissed: Collection[str] = ()
-) -> tuple[Merged, ...]:
-    """The findings with each seat's last ruling on them. A finding leaves the list in two ways alone: all who found it
-    withdraw it, or a person dismisses it.
-    """
-    spoken: dict[str, dict[str, tuple[str, Ruling]]] = {}
-    for seat, turn, ruling in rulings:
-        spoken.setdefault(plain_id(ruling.id), {})[seat] = (turn, ruling)
-    gone = set(map(plain_id, dismissed))
-    return tuple(_ruled(one, spoken.get(plain_id(one.id), {}), plain_id(one.id) in gone) for one in merged)
-
-
-def plain_id(text: str) -> str:
-    """`B1` of `**b1**`, `[B-1]` or `B01:`; what is no id stays what it is, and is nobody's."""
-    match = re.fullmatch(r"\W*([bhml])[\W_]?0*([1-9]\d{0,5})[\W_]*", fold(text), re.A)
-    return f"{match[1].upper()}{match[2]}" if match else text
-
-
-def _ruled(one: Merged, spoken: Mapping[str, tuple[str, Ruling]], dismissed: bool) -> Merged:
-    last = {seat: max(_moment(said.step) for said in one.members if said.seat == seat) for seat in one.severities}
-    rulings = tuple(
-        (seat, ruling)
-        for seat, (turn, ruling) in spoken.items()
-        # Who says it again has taken the withdrawal back.
-        if not (ruling.word == WITHDRAWN and seat in last and _moment(turn.partition("/")[0]) <= last[seat])
-    )
-    one = replace(one, rulings=rulings)
-    standing = {seat: severity for seat, severity in one.severities.items() if seat not in _withdrawn(one)}
-    severity = _usual((standing or one.severities).values())
-    return replace(one, severity=severity, status="dismissed" if dismissed else _status(one, bool(standing)))
-
-
-def _status(one: Merged, standing: bool) -> str:
-    if not standing:
-        return "withdrawn"
-    against = any(seat not in one.severities and ruling.word.startswith("disagree") for seat, ruling in one.rulings)
-    return "contested" if against else "open"
-
-
-def _withdrawn(one: Merged) -> set[str]:
-    """The owners who have withdrawn it; a withdrawal by anybody else is a remark."""
-    return {seat for seat, ruling in one.rulings if ruling.word == WITHDRAWN and seat in one.severities}
-
-
-def _moment(step: str) -> tuple[tuple[int, str], ...]:
-    """When a step is, by its name: numbers in it count as numbers."""
-    return tuple((int(digits or 0), text) for digits, text in re.findall(r"(\d*)(\D*)", step))
+def rank(id: str) -> tuple[int, int]:
+    """Where an id stands in the list."""
+    return [word[0].upper() for word in SEVERITIES].index(id[0]), int(id[1:])

@@ -1,7 +1,8 @@
 """One declaration of a reply both prints the format into the brief and reads the answers back.
 
 Reading never guesses: an answer is there in so many words, or it is missing. Nothing that stands in the brief counts,
-and nothing quoted counts: a placeholder is no vote, and a peer's answer is not this seat's.
+and nothing quoted counts: a placeholder is no vote, and a peer's answer is not this seat's. Only what the seat itself
+had said, and says again, is its answer once more.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from council import findings
+from council.quoted import by_others
 from council.text import FENCE, MARKER, fold, unwrapped
 from council.workflow import Kind, Reply
 
@@ -114,14 +116,14 @@ def _review(kind: Kind, given: list[list[_Line]], body: str, brief: str) -> Any:
     A list has headings and quotations of its own, so its reader is given the reply as it came. None where nothing can
     be read, and nobody says that there is nothing.
     """
-    from council import judging, listing  # only reviews need them, and every command reads replies
+    from council import listing, pairing  # only reviews need them, and every command reads replies
 
     own = "\n".join(line.text for section in given for line in section).strip()
     nothing = bool(own) and _is_nothing(own)
     if kind.type == "findings":
         listed = listing.read(body, brief)
         return replace(listed, none=True) if nothing and not listed.items else listed or None
-    ruled = judging.rulings(body, brief)
+    ruled = pairing.judged(body, brief)
     return ruled if ruled or nothing else None
 
 
@@ -161,7 +163,7 @@ def _own_lines(body: str, brief: str) -> Iterator[_Line]:
 
 def _sections(reply: Reply, lines: list[_Line], brief: str) -> tuple[dict[str, list[list[_Line]]], str]:
     """The lines under each answer's heading, every time that it stands there, and the prose outside of them."""
-    quoted = _Quotes(brief)
+    quotes = _Quotes(by_others(brief))
     names = {fold(heading(name)): name for name, _ in reply}
     sections: dict[str, list[_Section]] = {}
     prose: list[str] = []
@@ -169,7 +171,7 @@ def _sections(reply: Reply, lines: list[_Line], brief: str) -> tuple[dict[str, l
     level = 0
     for line in lines:
         title, depth, rest = ("", 0, "") if line.code else _as_heading(line.text)
-        copied = quoted.continued(line.text)
+        copied = quotes.continued(line.text)
         if (name := names.get(title)) is not None:
             current, level = _Section(copied), depth
             sections.setdefault(name, []).append(current)
@@ -182,7 +184,7 @@ def _sections(reply: Reply, lines: list[_Line], brief: str) -> tuple[dict[str, l
             current.add(line, copied)
         else:
             prose.append(line.text)
-        quoted.past(line.text, answer=current is not None)
+        quotes.past(line.text, answer=current is not None)
     own = {name: [section.lines for section in given if not section.copied] for name, given in sections.items()}
     return own, "\n".join(prose).strip()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +27,16 @@ def review(session: Session, plan: Plan) -> Review:
     asked = [turn for turn in plan.scene.turns if "findings" in turn.asked]
     given = contest.documents(session.topic)
     reasons: dict[str, str] = session.metadata.get("dismissed") or {}
+    found = contest.reviewed(plan.scene, tuple(sorted(reasons)))
     return Review(
         title=str(session.metadata["topic"]),
         session=session.id,
         documents=given,
-        findings=contest.reviewed(plan.scene, tuple(sorted(reasons))),
+        findings=found,
         unparsed=tuple(_unparsed(asked)),
         silent=tuple(dict.fromkeys(turn.seat.name for turn in plan.scene.turns if turn.absent)),
         none=tuple(_without(asked)),
-        remarks=(*(f"{id} was dismissed by a person: {why}" for id, why in sorted(reasons.items())), *marks(given)),
+        remarks=(*_dismissals(found, reasons), *marks(given)),
         summary=_summary(plan),
         outcome="complete" if plan.done else "not finished",
     )
@@ -63,6 +64,13 @@ def _without(asked: list[Turn]) -> Iterator[str]:
             yield seat
 
 
+def _dismissals(found: Iterable[Merged], reasons: Mapping[str, str]) -> Iterator[str]:
+    """A line for each decision: what was joined when it was decided on has one reason for all its ids."""
+    for one in found:
+        ids = {reasons[part.id]: part.id for part in reversed(one.entries) if part.id in reasons}
+        yield from (f"{id} was dismissed by a person: {why}" for why, id in reversed(ids.items()))
+
+
 def _summary(plan: Plan) -> str:
     said = [turn.answers["summary"] for turn in plan.scene.turns if turn.answers.get("summary")]
     return str(said[-1]) if said else ""
@@ -71,19 +79,23 @@ def _summary(plan: Plan) -> str:
 # ---- gates ----
 
 
-def failing(found: Review, least: str, known: Collection[str] = ()) -> list[Merged]:
-    """The open findings that a gate does not let through: as grave as that or graver, and not known before."""
+def failing(found: Review, least: str, known: frozenset[str] = frozenset()) -> list[Merged]:
+    """The open findings that a gate does not let through: as grave as that or graver, and not known before. Of what was
+    joined, all has to be known: members' word that something new is something old lets nothing through.
+    """
     if least == "never":
         return []
     grave = SEVERITIES[: SEVERITIES.index(least) + 1]
-    return [one for one in found.open if one.severity in grave and one.fingerprint not in known]
+    return [one for one in found.open if one.severity in grave and not known.issuperset(one.fingerprints)]
 
 
 def baseline(path: Path) -> frozenset[str]:
     """The fingerprints of an earlier review, as `--format json` wrote them."""
     try:
         found = json.loads(path.read_bytes())
-        return frozenset(str(one["fingerprint"]) for one in found["findings"])
+        return frozenset(
+            str(mark) for one in found["findings"] for mark in (one["fingerprint"], *one.get("fingerprints", ()))
+        )
     except OSError as failure:
         raise UsageError(f"--baseline {path}: {failure.strerror}") from None
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -91,9 +103,14 @@ def baseline(path: Path) -> frozenset[str]:
 
 
 def dismiss(session: Session, plan: Plan, decided: Mapping[str, str]) -> None:
-    """A person's word on findings, by id: they leave the list, and stand beside it with the reason."""
-    known = {one.id: one for one in contest.reviewed(plan.scene)}
+    """A person's word on findings, by id: they leave the list, and stand beside it with the reason. Of what was joined
+    it is said of every part: that is what the person saw, whatever of it is joined later.
+    """
+    listed = contest.reviewed(plan.scene)
+    known = {part.id: one for one in listed for part in one.entries}
     for id in decided:
         if id not in known:
-            raise UsageError(f"there is no finding {id} in {session.id}; there are {', '.join(known) or 'none'}")
-    session.merge(dismissed={**(session.metadata.get("dismissed") or {}), **decided})
+            ids = ", ".join(one.id for one in listed)
+            raise UsageError(f"there is no finding {id} in {session.id}; there are {ids or 'none'}")
+    parts = {part.id: why for id, why in decided.items() for part in known[id].entries}
+    session.merge(dismissed={**(session.metadata.get("dismissed") or {}), **parts})

@@ -120,6 +120,20 @@ class Phase:
     steps: tuple[Step, ...]
 
     def folder(self, round: int, step: Step) -> str:
+    rounds: tuple[str, ...] = ("1",)
+
+    def with_options(self, options: Mapping[str, Any]) -> Phase:
+        """The phase with as many rounds as the options say that its `rounds` name."""
+        ends = [str(options.get(end, end)) for end in self.rounds]
+        if not all(re.fullmatch(r"\d{1,2}", end) for end in ends):
+            raise UsageError(
+                f"phase {self.name}: rounds must be a number or [least, most], {MOST_ROUNDS} at most, or options that "
+                f"hold one; not {', '.join(ends)}"
+            )
+        least, most = int(ends[0]), int(ends[-1])
+        if not 1 <= least <= most:
+            raise UsageError(f"phase {self.name}: rounds: [{least}, {most}] is not a range that begins at 1 or more")
+        return replace(self, least=least, most=most)
         """Where the turns of one step in one round stand; short where a phase is one step in one round."""
         place = f"{self.number:02}-{self.name}"
         if self.most > 1 or round > 1:  # a person may grant rounds where there was to be one
@@ -148,6 +162,13 @@ class Workflow:
     def seats(self, names: Iterable[str]) -> tuple[Seat, ...]:
         """The seats behind names of groups and of seats, each once, in the order named."""
         found: dict[str, Seat] = {}
+    @property
+    def table(self) -> tuple[Seat, ...]:
+        """The members, and whoever else speaks in a step of theirs."""
+        first = next(iter(self.groups))
+        theirs = [step.seats for _, step in self.steps() if first in step.seats]
+        return self.seats(name for seats in theirs for name in seats if isinstance(name, str)) or self.members
+
         for name in names:
             for seat in self.groups.get(name) or (self.seat(name),):
                 found.setdefault(seat.name, seat)
@@ -198,7 +219,8 @@ class Workflow:
         for name in chosen:
             if name not in self.options:
                 raise UsageError(f'{self.name} has no option "{name}"; {did_you_mean(name, self.options)}')
-        return replace(self, options={**self.options, **chosen})
+        options = {**self.options, **chosen}
+        return replace(self, options=options, phases=tuple(phase.with_options(options) for phase in self.phases))
 
 
 def load(text: str, where: str) -> Workflow:
@@ -228,21 +250,33 @@ class _Loader:
             body=body,
         )
         self.check_names(found)
-        return found
+        try:
+            return found.with_options({})
+        except UsageError as wrong:
+            raise self.bad(str(wrong)) from None
+
+    def tasks(self, body: str) -> dict[str, str]:
+        """What the steps are asked, where the body says it: by the names of their prompts."""
+        found: dict[str, str] = {}
+        for title, text in markdown.sections(body, PROMPTS):
+            name = slug(title, LONGEST_NAME)
+            if name in found:
+                raise self.bad(f'the body has two prompts "{name}"; give the section "{title}" another heading')
+            found[name] = text
+        return {name: text for name, text in found.items() if text}
 
     def phase(self, keys: Any, number: int, first: tuple[str, ...]) -> Phase:
         self.typed(keys, dict, f"phase {number}")
         name = self.name(self.need(keys, "name", f"phase {number}", str))
         what = f"phase {name}"
         self.known(keys, tuple(dict.fromkeys(PHASE_KEYS + STEP_KEYS)), what)
-        least, most = self.rounds(keys.get("rounds", "1"), what)
         inherited = {key: keys[key] for key in INHERITED if key in keys}
         steps = self.typed(keys.get("steps", [{"name": name}]), list, f"{what}: steps")
         return Phase(
             name=name,
             number=number,
-            least=least,
-            most=most,
+            least=1,
+            most=1,
             when=self.condition(keys["when"], f"{what}: when") if "when" in keys else None,
             until=self.outcomes(keys.get("until", {}), f"{what}: until"),
             steps=tuple(self.step(step, inherited, what, first) for step in steps),
@@ -262,6 +296,7 @@ class _Loader:
             sees=tuple(self.ref(one, f"{what}: sees") for one in _listed(keys.get("sees", "so_far"))),
             reply=self.reply(keys.get("reply", {}), what),
             tier=self.name(keys.get("tier", "sonnet")),
+            rounds=self.rounds(keys.get("rounds", "1"), what),
             when=self.condition(own["when"], f"{what}: when") if "when" in own else None,
         )
 
@@ -341,14 +376,11 @@ class _Loader:
         self.typed(keys, dict, what)
         return tuple((self.name(name), self.condition(rule, f"{what}: {name}")) for name, rule in keys.items())
 
-    def rounds(self, value: Any, what: str) -> tuple[int, int]:
+    def rounds(self, value: Any, what: str) -> tuple[str, ...]:
         ends = _listed(value)
-        if len(ends) not in (1, 2) or not all(isinstance(end, str) and re.fullmatch(r"\d{1,2}", end) for end in ends):
+        if len(ends) not in (1, 2) or not all(isinstance(end, str) for end in ends):
             raise self.bad(f"{what}: rounds must be a number or [least, most], {MOST_ROUNDS} at most")
-        least, most = int(ends[0]), int(ends[-1])
-        if not 1 <= least <= most:
-            raise self.bad(f"{what}: rounds: [{least}, {most}] is not a range that begins at 1 or more")
-        return least, most
+        return tuple(ends)
 
     def check_names(self, found: Workflow) -> None:
         """A view may be any phase's or step's name, so each may stand for one thing only."""

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from council.findings import FORMAT, RULING_FORMAT, SEVERITIES, WORDS, Finding
 from council.judging import rulings
 from council.listing import read
+from council.pairing import judged, pairings
 from council.text import fold
 
 FOLDER = Path(__file__).parent / "replies"
@@ -246,6 +247,116 @@ def test_a_ruling_that_is_copied_from_the_brief_is_none() -> None:
     assert rulings("B1: agree", "They said:\nB1: agree")
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "H3: same as B2",
+        "- **H3**: same as **B2** – both say that the tokens lie open.",
+        "- **H3: same as B2**, the same hole",
+        "**[H3]** 🔁 Same as [B2]",
+        "h-3: same as b-2.",
+        "### H3 — same as B2",
+        "#### H3 – Loop\nRuling: same as B2\nWhy: both loop",
+        "H3 (engineer): duplicate of the architect's B2",
+        "H3: dup. of B2",
+        "H3: dup. von B2",
+        "H3: identical to B2: seen from the client",
+        "H3: see B2 (same)",
+        "H3: see B2 - duplicate",
+        "H3 = B2",
+        "- H3 == B2: both are about expiry",
+        "H3 → same as B2",
+        "H3 (same as B2)",
+        "H3 is the same as B2.",
+        "I think that H3 is the same as B2.",
+        "H3 and B2 are the same.",
+        "H3, B2: one finding, because both loop",
+        "Finding H3 duplicates B2.",
+        "H3: merge with B2",
+        "H3: agree. It is the same as B2.",
+        "H3: agree, same finding as B2",
+        "H3: withdrawn: same as B2",
+        "H3: Withdrawn (duplicate of B2).",
+        "H3: dasselbe wie B2, kürzer gesagt",
+        "H3: Duplikat von B2",
+        "| id | ruling | why |\n|---|---|---|\n| H3 | **same as B2** | both loop |",
+        '```json\n{"rulings": [{"id": "H3", "ruling": "same as B2", "why": "both loop"}]}\n```',
+    ],
+)
+def test_two_are_one_however_it_is_written(written: str) -> None:
+    (one,) = pairings(written)
+    assert (one.id, one.other, one.same) == ("H3", "B2", True)
+    assert not read(written).items
+
+
+@pytest.mark.parametrize("written", ["H3: different from B2: another table", "H3: not the same as B2.", "H3 != B2"])
+def test_two_are_two_where_somebody_says_so(written: str) -> None:
+    (one,) = pairings(written)
+    assert (one.id, one.other, one.same) == ("H3", "B2", False)
+
+
+def test_one_may_be_the_same_as_several() -> None:
+    of = [(one.id, one.other, one.why) for one in pairings("- H3: same as B2 and M4: all three loop.\n- L1: agree")]
+    assert of == [("H3", "B2", "all three loop"), ("H3", "M4", "all three loop")]
+    assert len(pairings("H3, B2 and M4: same finding")) == 3
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "H3: disagree with evidence: same as B1",
+        "H3: agree, same as B1",
+        "H3: same as B2?",
+        "H3: same as B2 in the export",
+        "H3: same as B2, but for the export",
+        "H3: maybe the same as B2",
+        "H3: partly the same as B2",
+        "H3: could be a duplicate of B2",
+        "If H3 is the same as B2, then one may go.",
+        "I disagree that H3 is the same as B2.",
+        "H3: same fix as B2",
+        "H3: same root cause as B2",
+        "H3: similar to B2",
+        "H3: agree. The same line as B2.",
+        "H3 and B2 stand on the same line",
+        "B1: see B2, it has the number",
+        "H3: same as H3",
+        "H3: same as [id]",
+        "> H3: same as B2",
+        'The document says "H3: same as B2".',
+        "H3: same as B2\nH3: different from B2",
+    ],
+)
+def test_what_only_sounds_like_it_joins_nothing(written: str) -> None:
+    assert not pairings(written)
+
+
+def test_an_item_with_a_change_is_a_finding_and_so_is_any_where_no_rulings_were_asked_for() -> None:
+    own = "**HIGH:**\n- H2: Same as B1. Exported files never expire either. → Delete them after 90 days."
+    assert [item.change for item in read(own, BRIEF).items] == ["Delete them after 90 days."]
+    bare = "**HIGH:**\n- H2: same as B1: the export has it too."
+    assert not read(bare, BRIEF).items
+    assert read(bare, FORMAT).items, "nobody would read it as a ruling"
+
+
+def test_an_example_that_is_copied_from_the_brief_joins_nothing() -> None:
+    example = "- M4: same as H1: both are about upload.md keeping files whose owner has left."
+    assert pairings(example)
+    assert not judged(example, f"For example: `{example}`")
+    assert not judged(RULING_FORMAT, BRIEF)
+
+
+def test_what_one_says_again_when_asked_again_is_no_echo() -> None:
+    own = (
+        "**HIGH:**\n- H1: The lock is taken late. → Take it first.\n- B2: same as B1: the limit of section four again."
+    )
+    marked = f'<said by="you" key="ab12">\n{own}\n</said by="you" key="ab12">'
+    brief = f'{BRIEF}\n\n{marked}\n\nYour own words are those marked key="ab12".\n'
+    assert [item.number for item in read(own, brief).items] == ["H1"]
+    assert len(pairings(own, brief)) == 1
+    assert not pairings(own, f"{BRIEF}\n\n{marked}\n"), "others' words"
+
+
 # Whatever is said: nothing raises, nothing is invented, and time grows with the text.
 
 PIECES = [
@@ -292,11 +403,12 @@ HOSTILE = [
     "B1: agree ", "B1, ", "**a** ", "_", "<", "<think>", "> ", "# ", "1. ", "- B1: a b → c\n",
     "**BLOCKING:**\n", "| a | b |\n", "a.", "a/", "Change: ", ". Fix: ", "```json\n[\n", "\n", "\\|", "a -> ",
     "(a.md:1) ", "\x00", "no findings but ", "blocking ", "L1", "I agree with B1. ", "\\*\\*", "<said by=",
-    "agree\n", "- a\n  - b\n", "Severity: high\n", " ", "\t", ": ", "I disagree ", "**BLOCKING** a\n",
+    "agree\n", "B1 = B2. ", "same as B2, ", "B1: same as ", "B1, B2 ", "- a\n  - b\n", "Severity: high\n", " ",
+    "\t", ": ", "I disagree ", "**BLOCKING** a\n",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("reader", [read, rulings], ids=["read", "rulings"])
+@pytest.mark.parametrize("reader", [read, judged], ids=["read", "judged"])
 def test_reading_takes_as_long_as_the_text(reader: Callable[[str], object]) -> None:
     for piece in HOSTILE:
         for frame in ("{}", "**HIGH:**\n- H1: {}", "| id | severity | issue |\n|---|---|---|\n| B1 | high | {}"):

@@ -25,9 +25,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from council import __version__, anchors, edits, formats
-from council.findings import SEVERITIES, Anchor, Document, Finding, Ruling
+from council.findings import SEVERITIES, Anchor, Document, Finding, Pairing, Ruling
 from council.formats import Review, render
-from council.merging import Merged, Said, merge, ruled
+from council.joining import ruled
+from council.merging import Merged, Said, merge
 
 PUBLISHED = Path(__file__).parent.parent / "docs" / "review.schema.json"
 SPEC = Document(
@@ -84,7 +85,9 @@ RULINGS = [
         Ruling("H1", "disagree with evidence", "the purge is\n## global | `now`"),
     ),
     ("designer", "02-challenges/designer", Ruling("L1", "withdrawn", "a matter of taste")),
+    ("researcher", "02-challenges/researcher", Pairing("M2", "H1", True, "both are\n# about a node")),
 ]
+JOINED = [*RULINGS, ("engineer", "02-challenges/engineer", Pairing("M2", "H1", True, "one <purge>"))]
 
 
 def review(**fields: Any) -> Review:
@@ -513,6 +516,7 @@ def hostile(draw: st.DrawFn) -> Review:
         finding = Finding(draw(WRITTEN), "high", draw(WRITTEN), draw(WRITTEN), anchor, replacement)
         member = Said("engineer", "01-findings/engineer", finding, anchors.place(finding, [SPEC]))
         rulings = [("designer", Ruling("H1", "agree", why)) for why in draw(st.lists(WRITTEN, max_size=1))]
+        pairings = [("writer", Pairing("H1", "H2", True, why)) for why in draw(st.lists(WRITTEN, max_size=1))]
         status = draw(st.sampled_from(["open", "contested", "withdrawn", "dismissed"]))
         return Merged(
             id=f"H{number}",
@@ -525,14 +529,24 @@ def hostile(draw: st.DrawFn) -> Review:
             fingerprint="0" * 16,
             rulings=tuple(rulings),
             status=status,
+            pairings=tuple(pairings),
         )
 
+    def joined(first: Merged, second: Merged) -> Merged:
+        (member,) = second.members  # without a text of its own: two that differ would be one when they are tamed
+        bare = replace(member, finding=replace(member.finding, replacement=None))
+        second = replace(second, members=(bare,))
+        return replace(first, members=first.members + second.members, parts=(first, second))
+
     several = st.lists(WRITTEN, max_size=2).map(tuple)
+    entries = [one(number) for number in range(1, draw(st.integers(1, 3)) + 1)]
+    if len(entries) == 3 and draw(st.booleans()):
+        entries[:2] = [joined(*entries[:2])]
     return Review(
         title=draw(WRITTEN),
         session=draw(WRITTEN),
         documents=(SPEC,),
-        findings=tuple(one(number) for number in range(1, draw(st.integers(1, 3)) + 1)),
+        findings=tuple(entries),
         unparsed=tuple(("writer", text) for text in draw(several)),
         silent=draw(several),
         none=draw(several),
@@ -552,7 +566,10 @@ def tamed(given: Review) -> Review:
     def finding(one: Merged) -> Merged:
         members = tuple(replace(member, finding=_tame_finding(member.finding)) for member in one.members)
         rulings = tuple((seat, replace(ruling, why=tame(ruling.why))) for seat, ruling in one.rulings)
-        return replace(one, issue=tame(one.issue), change=tame(one.change), members=members, rulings=rulings)
+        pairings = tuple((seat, replace(pair, why=tame(pair.why))) for seat, pair in one.pairings)
+        parts = tuple(map(finding, one.parts))
+        told = replace(one, issue=tame(one.issue), change=tame(one.change), members=members, rulings=rulings)
+        return replace(told, pairings=pairings, parts=parts)
 
     return replace(
         given,
@@ -615,7 +632,8 @@ def test_nothing_in_rdjson_is_structure(given: Review) -> None:
     found = of("rdjson", given)
     RDJSON.validate(found)
     assert len(found["diagnostics"]) == len(given.open)
-    assert all(one["original_output"].count("\n") == 0 for one in found["diagnostics"])
+    lines = [one["original_output"].count("\n") + 1 for one in found["diagnostics"]]
+    assert lines == [len(one.members) for one in given.open]
     assert {one["location"]["path"] for one in found["diagnostics"]} <= {SPEC.path}
     json.dumps(found, ensure_ascii=False).encode()
 
@@ -629,6 +647,47 @@ def test_nothing_in_githubs_log_is_structure(given: Review) -> None:
         assert set(properties) <= {"file", "line", "endLine", "title"}
         assert properties["title"].startswith(f"{finding.id} (high) by ")
         assert message.startswith(f"{finding.id}: {formats._flat(finding.issue)}")
+
+
+# --- entries that members called one
+
+
+def test_what_was_joined_is_shown_in_every_format() -> None:
+    given = review(findings=ruled(FINDINGS, JOINED, ["M1"]))
+    assert [one.id for one in given.open] == ["B1", "H1", "L2"]
+    page = render("md", given)
+    assert "  - also: M2, which members said is the same\n" in page
+    assert (
+        "  - also put as, by designer (M2; **not found in the text**: line 4, “keys rotate once a year”): Encry" in page
+    )
+    assert "  - researcher of H1: disagree with evidence: the purge" in page
+    assert "  - researcher of M2: same as H1: both are \\# about a node\n" in page
+    found = of("json", given)
+    published().validate(found)
+    one = found["findings"][1]
+    assert (one["id"], one["also"], one["fingerprint"]) == ("H1", ["M2"], given.open[1].fingerprint)
+    assert one["fingerprints"] == [part.fingerprint for part in given.open[1].parts]
+    assert {(member["id"], member["seat"]) for member in one["members"]} == {("H1", "engineer"), ("M2", "designer")}
+    assert {(said["seat"], said["id"], said["word"], said["other"]) for said in one["pairings"]} == {
+        ("researcher", "M2", "same as", "H1"),
+        ("engineer", "M2", "same as", "H1"),
+    }
+    run = of("sarif", given)
+    sarif_schema().validate(run)
+    result = run["runs"][0]["results"][1]
+    assert result["properties"]["also"] == ["M2"]
+    assert result["message"]["text"].endswith("(also M2)")
+    assert result["partialFingerprints"] == {"council/v1": one["fingerprint"]}
+    told = of("rdjson", given)
+    RDJSON.validate(told)
+    assert told["diagnostics"][1]["message"].endswith("(also M2)")
+    assert "Encryption keys rotate too rarely" in told["diagnostics"][1]["original_output"]
+    assert "(also M2)" in render("github", given)
+
+
+def test_what_was_only_claimed_is_shown_as_said() -> None:
+    assert "  - researcher of M2: same as H1: both are" in render("md", review())
+    assert not any(one["also"] for one in of("json", review())["findings"])
 
 
 # --- how long it takes

@@ -212,6 +212,53 @@ def test_blocking_goes_by_its_owners_word_or_a_persons(user):
     assert (refused.code, "there is no finding B9" in refused.err) == (2, True)
 
 
+# ---- entries that members call one ----
+
+SAID_SAME = {
+    "02-challenges_architect": "## Rulings\n\n- **M1**: same as **B1**: both are about what is in `sessions`.\n\n"
+    "## Findings\n\n**LOW:**\n- L1: same as H1, it is in the list already.\n\nNo other findings.\n",
+    "02-challenges_researcher": "## Rulings\n\n- B1: agree\n- M1 = B1\n\n## Findings\n\nNo findings.\n",
+    "02-challenges_designer": "## Rulings\n\n- B1: disagree with concern. Support needs it.\n- B2: agree\n\n"
+    "## Findings\n\nNone.\n",
+}
+
+
+def test_entries_that_members_call_one_are_one_for_the_closing_round_the_chair_and_the_reader(user):
+    report = found(user, said=words(**SAID_SAME))
+    listed = by_id(report)
+    assert sorted(listed) == ["B1", "B2", "H1", "H2"], "and what points at another entry is no finding of its own"
+    one = listed["B1"]
+    assert (one["also"], one["severity"], one["status"]) == (["M1"], "blocking", "contested")
+    assert {"architect", "engineer", "researcher", "designer"} == set(one["supporters"])
+    assert one["severities"]["designer"] == "medium"
+    assert any(member["issue"].startswith("Signing out everywhere") for member in one["members"])
+    for turn in ("03-closing/engineer", "04-synthesis/chair"):
+        brief = (user.session / "briefs" / f"{turn}.md").read_text()
+        assert "also M1)" in brief
+        assert "Also put as, by Designer (Aditi) (M1): Signing out everywhere" in brief
+        assert "\n- M1 (" not in brief
+    assert "- M1 (MEDIUM" in (user.session / "briefs/02-challenges/engineer.md").read_text()
+    assert user.council("verify", user.session.name).code == 0
+
+
+def test_a_person_dismisses_what_was_joined_by_either_id(user):
+    found(user, said=words(**SAID_SAME))
+    ended = user.council(
+        "review", "--session", "last", "--dismiss", "M1=behind a flag", "--format", "json", "--fail-on", "never"
+    )
+    assert ended.code == 0, ended.err
+    assert [(one["id"], one["also"], one["status"]) for one in ended.json["set_aside"]] == [("B1", ["M1"], "dismissed")]
+    assert [line for line in ended.json["remarks"] if "dismissed" in line] == [
+        "B1 was dismissed by a person: behind a flag"
+    ]
+
+
+def test_a_baseline_knows_what_was_joined_by_all_its_fingerprints(user):
+    review(user, "sessions.md", "--format", "json", "--output", "joined.json", said=words(**SAID_SAME))
+    apart = words(**{key: text.replace("M1", "M7") for key, text in SAID_SAME.items()})
+    review(user, "sessions.md", "--baseline", "joined.json", "--fail-on", "low", said=apart, code=0)
+
+
 # ---- gates ----
 
 
