@@ -34,6 +34,16 @@ class Hook(Generic[F]):
             raise UsageError(f'there is no {self.kind} "{name}"; {did_you_mean(name, self.known)}')
         return self.known[name]
 
+    def arguments(self, ref: Ref) -> dict[str, Any]:
+        """What its function would be given, with what it takes without a word; empty for what `check` refuses."""
+        positional, named = _arguments(ref)
+        try:
+            bound = inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
+        except (TypeError, UsageError):
+            return {}
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
     def check(self, ref: Ref) -> None:
         """Refuse a name that is not registered, and arguments that its function does not take."""
         positional, named = _arguments(ref)

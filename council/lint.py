@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from council import limits
 from council.errors import UsageError
 from council.orders import order
 from council.plan import ENDED, ENDED_BY_CAP
-from council.rules import judge, matches, rule
+from council.reach import COUNTS, asked, described, places, possible, unreachable
+from council.rules import judge, rule
 from council.scene import Scene
 from council.text import did_you_mean
 from council.views import check_view, look, view
 from council.workflow import AllOf, AnyOf, Cast, Condition, Kind, Not, Phase, Ref, Seat, Step, Workflow
 
-ABOUT_ANSWERS = ("some", "every", "share")
+ABOUT_SOURCES = {"cast": ("of", "opposed"), "unmuted": ("by",)}
 # Answers that the program reads by name, and what they must be so that it can.
-READ_BY_NAME = {"stance": ("choice",), "blocking": ("list",), "grant": ("integer", "range"), "gist": ("text",)}
+READ_BY_NAME = {
+    "stance": ("choice",), "blocking": ("list",), "satisfaction_score": ("range",), "grant": ("integer", "range"),
+    "gist": ("text",), "flaw": ("text",),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,13 @@ class _Lint:
         self.workflow = workflow
         self.known = known
         self.scene = Scene("", workflow.options, workflow.groups)
-        self.places = {phase.name for phase in workflow.phases} | {step.name for _, step in workflow.steps()}
+        self.places = places(workflow)
         self.answers: dict[str, list[Kind]] = {}
         for name, kind in (answer for _, step in workflow.steps() for answer in step.reply):
             self.answers.setdefault(name, []).append(kind)
 
     def problems(self) -> Iterator[str]:
+        yield from self.refused(partial(limits.check, self.workflow.options), "options")
         for outcome, condition in self.workflow.halt:
             yield from self.condition(condition, f"halt: {outcome}")
         for phase in self.workflow.phases:
@@ -63,11 +69,13 @@ class _Lint:
         for seat in self.workflow.all_seats():
             persona = str(seat.attributes.get("persona", seat.name))
             if seat.speaker is None:
-                yield from self.named(persona, self.known.personas, f"seat {seat.name}: persona")
+                write = f'write a section "## {persona}" into .council/AgentPersonalities.md'
+                yield from self.named(persona, self.known.personas, f"seat {seat.name}: persona", write)
             if seat.speaker is not None:
                 yield from self.named(seat.speaker, self.known.speakers, f"seat {seat.name}: speaker")
             if "tier" in seat.attributes:
                 yield from self.named(str(seat.attributes["tier"]), self.known.tiers, f"seat {seat.name}: tier")
+        yield from unreachable(self.workflow)
 
     def phase(self, phase: Phase) -> Iterator[str]:
         if phase.when is not None:
@@ -81,16 +89,23 @@ class _Lint:
         if step.when is not None:
             yield from self.condition(step.when, f"{what}: when")
         yield from self.refused(partial(self.order, step), f"{what}: order")
+        yield from self.sources(step.order, f"{what}: order")
         for ref in step.sees:
             yield from self.refused(partial(self.view, ref), f"{what}: sees")
         for cast in step.seats:
             if isinstance(cast, Cast):
                 yield from self.cast(cast, what)
         yield from self.named(step.tier, self.known.tiers, f"{what}: tier")
-        yield from self.named(step.prompt, self.known.prompts, f"{what}: prompt")
+        yield from self.prompt(step, what)
         for name, kind in step.reply:
             if kind.type not in READ_BY_NAME.get(name, (kind.type,)):
                 yield f"{what}: reply: {name}: the program reads it, so it must be {' or '.join(READ_BY_NAME[name])}"
+
+    def prompt(self, step: Step, what: str) -> Iterator[str]:
+        if step.prompt not in self.workflow.tasks:
+            path = f".council/templates/{self.workflow.name}/{step.prompt}.md.j2"
+            write = f'write {path}, or a section "## {step.prompt}" below a heading "# Prompts" at the end of this file'
+            yield from self.named(step.prompt, self.known.prompts, f"{what}: prompt", write)
 
     def order(self, step: Step) -> None:
         order.check(step.order)
@@ -102,9 +117,19 @@ class _Lint:
 
     def cast(self, cast: Cast, what: str) -> Iterator[str]:
         for source in filter(None, (cast.source, cast.without)):
-            asked = {name for _, step in self.workflow.steps() if step.name == source[0] for name, _ in step.reply}
-            if source[1] not in asked:
-                yield f'{what}: seats: no step "{source[0]}" asks for "{source[1]}"'
+            yield from self.asked_for(source, f"{what}: seats")
+
+    def asked_for(self, source: tuple[str, str], what: str) -> Iterator[str]:
+        answers = {name for _, step in self.workflow.steps() if step.name == source[0] for name, _ in step.reply}
+        if source[1] not in answers:
+            yield f'{what}: no step "{source[0]}" asks for "{source[1]}"'
+
+    def sources(self, ref: Ref, what: str) -> Iterator[str]:
+        """The answers of a step that a rule or an order names, as in analyze.perspectives."""
+        args = ref.args if isinstance(ref.args, dict) else {"of": ref.args}
+        for name in ABOUT_SOURCES.get(ref.name, ()):
+            if len(source := str(args.get(name) or "").split(".")) == 2:
+                yield from self.asked_for((source[0], source[1]), f"{what}: {ref.name}: {name}")
 
     def condition(self, condition: Condition, what: str) -> Iterator[str]:
         if isinstance(condition, Not):
@@ -114,6 +139,7 @@ class _Lint:
                 yield from self.condition(one, what)
         else:
             yield from self.refused(partial(self.rule, condition), what)
+            yield from self.sources(condition, what)
             yield from self.fields(condition, what)
 
     def rule(self, ref: Ref) -> None:
@@ -123,34 +149,38 @@ class _Lint:
 
     def fields(self, ref: Ref, what: str) -> Iterator[str]:
         args = ref.args if isinstance(ref.args, dict) else {}
-        asked = [name for name in args if name not in ("at", "over")] if ref.name in ABOUT_ANSWERS else []
-        asked += [str(args["field"])] if ref.name in ("stuck", "vote") and "field" in args else []
-        for name in asked:
+        for name in asked(ref):
             yield from self.named(name, self.answers, f"{what}: {ref.name}: the answer")
-            yield from self.values(name, args.get(name), f"{what}: {ref.name}: {name}")
+            wanted = args.get(name) if ref.name in COUNTS else args.get("among") if name == args.get("field") else None
+            yield from self.values(name, wanted, f"{what}: {ref.name}: {name}")
         for phase in args if ref.name == "outcome" else ():
             yield from self.named(phase, self.outcomes, f"{what}: outcome: the phase")
             for wanted in _listed(args[phase]) if phase in self.outcomes else ():
                 yield from self.named(str(wanted), self.outcomes[phase], f"{what}: outcome: {phase}: the outcome")
 
     def values(self, name: str, wanted: Any, what: str) -> Iterator[str]:
-        """A word that none of the options is would never be said."""
+        """A value that no reply can have would never be met."""
         kinds = self.answers.get(name, [])
-        if wanted is None or not kinds or any(kind.type != "choice" for kind in kinds):
-            return
         options = {option for kind in kinds for option in kind.options}
-        for one in _listed(wanted):
-            if not any(matches(option, one) for option in options):
+        for one in _listed(wanted) if wanted is not None and kinds else ():
+            if any(possible(kind, one) for kind in kinds):
+                continue
+            if options:
                 yield f'{what}: "{one}" is none of its options; {did_you_mean(str(one), options)}'
+            else:
+                yield f'{what}: "{one}" can never be the answer, which is {described(kinds[0])}'
 
-    def named(self, name: str, known: Collection[str] | None, what: str) -> Iterator[str]:
+    def named(self, name: str, known: Collection[str] | None, what: str, otherwise: str = "") -> Iterator[str]:
+        """Refuses a name that is not known; `otherwise` is what to do where it is no slip of the pen."""
         if known is not None and name not in known:
-            yield f'{what} "{name}" does not exist; {did_you_mean(name, known)}'
+            guess = did_you_mean(name, known)
+            advice = f"{guess if guess.endswith('?') else guess + '.'} Else {otherwise}" if otherwise else guess
+            yield f'{what} "{name}" does not exist; {advice}'
 
     @property
     def outcomes(self) -> dict[str, set[str]]:
-        """How each phase may end."""
-        usual = {"any", ENDED, ENDED_BY_CAP} | {outcome for outcome, _ in self.workflow.halt}
+        """How each phase may end. After a halt nothing is asked any more."""
+        usual = {"any", ENDED, ENDED_BY_CAP}
         return {phase.name: usual | {outcome for outcome, _ in phase.until} for phase in self.workflow.phases}
 
     def refused(self, attempt: Callable[[], None], what: str) -> Iterator[str]:

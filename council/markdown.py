@@ -5,6 +5,7 @@ No dates, numbers, `yes` or nulls are guessed; aliases, tags, repeated keys and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +13,11 @@ import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from council.errors import UsageError
+from council.text import FENCE, fold
 
 DEEPEST = 24
 LARGEST = 1_000_000
+HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -31,14 +34,44 @@ def load_yaml(text: str, where: str) -> Any:
 
 def split(text: str, where: str) -> tuple[dict[str, Any], str]:
     """The frontmatter and the body of a Markdown file that people write."""
-    if not text.lstrip("\ufeff").startswith("---"):
+    keys, body = parts(text, where)
+    return _Strict(where).load(keys), body.strip()
+
+
+def parts(text: str, where: str) -> tuple[str, str]:
+    """The same two as text. What stands in a line of the file stands in that line of the frontmatter."""
+    text = text.lstrip("\ufeff")
+    if not text.startswith("---"):
         raise UsageError(f"{where}: it must begin with a line of three hyphens, then YAML, then another such line")
-    handler = _Strict(where)
     try:
-        keys, body = handler.split(text.lstrip("\ufeff"))  # frontmatter.parse would take an unclosed one for none
+        keys, body = YAMLHandler().split(text)  # frontmatter.parse would take an unclosed one for none
     except ValueError:
         raise UsageError(f"{where}: the frontmatter has no closing line of three hyphens") from None
-    return handler.load(keys), body.strip()
+    return "\n" * text.count("\n", 0, text.index(keys)) + keys, body
+
+
+def sections(body: str, title: str) -> Iterator[tuple[str, str]]:
+    """What stands one level below a heading `title`: the heading of each section, and its text."""
+    lines, within = body.splitlines(), 0
+    headings = list(_headings(lines))
+    for number, (place, depth, words) in enumerate(headings):
+        if not within or depth <= within:
+            within = depth if fold(words) == title else 0
+        elif depth == within + 1:
+            end = next((other for other, level, _ in headings[number + 1 :] if level <= depth), len(lines))
+            yield words, "\n".join(lines[place + 1 : end]).strip()
+
+
+def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Each heading with its place and its depth; in a block of code there are none."""
+    fence = ""
+    for place, line in enumerate(lines):
+        if match := FENCE.match(line):
+            marker, info = match.groups()
+            closes = marker.startswith(fence) and not info.strip()
+            fence = fence or marker if not (fence and closes) else ""
+        elif not fence and (match := HEADING.fullmatch(line)):
+            yield place, len(match.group(1)), match.group(2)
 
 
 class _Strict(YAMLHandler):

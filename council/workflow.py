@@ -12,18 +12,15 @@ from typing import Any
 
 from council import markdown
 from council.errors import UsageError
-from council.text import did_you_mean
+from council.language import INHERITED, PHASE_KEYS, SEAT_KEYS, STEP_KEYS, TYPES, WORKFLOW_KEYS
+from council.text import did_you_mean, slug
 
 NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 WORD = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 LONGEST_NAME = 40
 MOST_ROUNDS = 99
-
-WORKFLOW_KEYS = ("name", "description", "seats", "options", "halt", "phases")
-PHASE_KEYS = ("name", "rounds", "until", "when", "steps")
-STEP_KEYS = ("name", "prompt", "seats", "order", "sees", "reply", "tier", "when")
-INHERITED = ("prompt", "seats", "order", "sees", "reply", "tier")
-SEAT_KEYS = ("persona", "speaker", "tier", "under", "weight", "run")
+PROMPTS = "prompts"  # the heading in a workflow's body under which a section may be a step's prompt
+VIEWPOINT = "accepts"  # a persona that says what it would give up is a side to argue for, not a person
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class Seat:
 
     @property
     def title(self) -> str:
-        return str(self.attributes.get("title") or self.name.replace("-", " ").title())
+        return str(self.attributes.get("title") or "").strip("*_` ") or self.name.replace("-", " ").title()
 
     @property
     def label(self) -> str:
@@ -118,8 +115,6 @@ class Phase:
     when: Condition | None
     until: tuple[tuple[str, Condition], ...]
     steps: tuple[Step, ...]
-
-    def folder(self, round: int, step: Step) -> str:
     rounds: tuple[str, ...] = ("1",)
 
     def with_options(self, options: Mapping[str, Any]) -> Phase:
@@ -134,6 +129,8 @@ class Phase:
         if not 1 <= least <= most:
             raise UsageError(f"phase {self.name}: rounds: [{least}, {most}] is not a range that begins at 1 or more")
         return replace(self, least=least, most=most)
+
+    def folder(self, round: int, step: Step) -> str:
         """Where the turns of one step in one round stand; short where a phase is one step in one round."""
         place = f"{self.number:02}-{self.name}"
         if self.most > 1 or round > 1:  # a person may grant rounds where there was to be one
@@ -152,6 +149,7 @@ class Workflow:
     halt: tuple[tuple[str, Condition], ...]
     phases: tuple[Phase, ...]
     body: str = ""
+    tasks: Mapping[str, str] = field(default_factory=dict)
     catalog: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
@@ -159,9 +157,6 @@ class Workflow:
         """The first group: who sits down where a phase names nobody, and whom `--with` and `--only` change."""
         return next(iter(self.groups.values()))
 
-    def seats(self, names: Iterable[str]) -> tuple[Seat, ...]:
-        """The seats behind names of groups and of seats, each once, in the order named."""
-        found: dict[str, Seat] = {}
     @property
     def table(self) -> tuple[Seat, ...]:
         """The members, and whoever else speaks in a step of theirs."""
@@ -169,6 +164,9 @@ class Workflow:
         theirs = [step.seats for _, step in self.steps() if first in step.seats]
         return self.seats(name for seats in theirs for name in seats if isinstance(name, str)) or self.members
 
+    def seats(self, names: Iterable[str]) -> tuple[Seat, ...]:
+        """The seats behind names of groups and of seats, each once, in the order named."""
+        found: dict[str, Seat] = {}
         for name in names:
             for seat in self.groups.get(name) or (self.seat(name),):
                 found.setdefault(seat.name, seat)
@@ -194,6 +192,12 @@ class Workflow:
             for step in phase.steps:
                 yield phase, step
 
+    def casting(self) -> set[str]:
+        """The seats in whose replies others are named, who then speak."""
+        sources = {one.source[0] for _, step in self.steps() for one in step.seats if isinstance(one, Cast)}
+        named = (one for _, step in self.steps() if step.name in sources for one in step.seats if isinstance(one, str))
+        return {seat.name for seat in self.seats(named)}
+
     def with_members(self, members: Iterable[Seat]) -> Workflow:
         """A seat's name becomes the name of its turns' files, so whoever sits down has to have one."""
         group = next(iter(self.groups))
@@ -204,13 +208,20 @@ class Workflow:
         return replace(self, groups={**self.groups, group: seated})
 
     def with_attributes(self, known: Mapping[str, Mapping[str, Any]]) -> Workflow:
-        """The same table with what is known about each seat from elsewhere; the workflow's own word goes first."""
+        """The same table with what is known about each seat from elsewhere; the workflow's own word goes first.
+
+        Whoever casts others has the catalog of those who are viewpoints rather than persons.
+        """
 
         def persona(seat: Seat) -> Mapping[str, Any]:
             return known.get(str(seat.attributes.get("persona", seat.name)), {})
 
+        casting, catalog = self.casting(), {name: one for name, one in known.items() if one.get(VIEWPOINT)}
+        told_of = {"catalog": catalog, "persons": tuple(name for name in known if name not in catalog)}
+
         def dressed(seat: Seat) -> Seat:
-            return replace(seat, attributes={**persona(seat), **seat.attributes})
+            told = told_of if catalog and seat.name in casting else {}
+            return replace(seat, attributes={**persona(seat), **seat.attributes, **told})
 
         groups = {name: tuple(map(dressed, seats)) for name, seats in self.groups.items()}
         return replace(self, groups=groups, catalog=known)
@@ -241,13 +252,14 @@ class _Loader:
         if not phases:
             raise self.bad("phases: there must be at least one")
         found = Workflow(
-            name=self.name(self.need(keys, "name", "a workflow", str)),
+            name=self.name(self.need(keys, "name", "a workflow", str), "name"),
             description=str(keys.get("description", "")),
             groups=groups,
             options=self.typed(keys.get("options", {}), dict, "options"),
             halt=self.outcomes(keys.get("halt", {}), "halt"),
             phases=tuple(self.phase(phase, number, first) for number, phase in enumerate(phases, 1)),
             body=body,
+            tasks=self.tasks(body),
         )
         self.check_names(found)
         try:
@@ -267,9 +279,9 @@ class _Loader:
 
     def phase(self, keys: Any, number: int, first: tuple[str, ...]) -> Phase:
         self.typed(keys, dict, f"phase {number}")
-        name = self.name(self.need(keys, "name", f"phase {number}", str))
+        name = self.name(self.need(keys, "name", f"phase {number}", str), f"phase {number}: name")
         what = f"phase {name}"
-        self.known(keys, tuple(dict.fromkeys(PHASE_KEYS + STEP_KEYS)), what)
+        self.known(keys, {**PHASE_KEYS, **STEP_KEYS}, what)
         inherited = {key: keys[key] for key in INHERITED if key in keys}
         steps = self.typed(keys.get("steps", [{"name": name}]), list, f"{what}: steps")
         return Phase(
@@ -280,30 +292,30 @@ class _Loader:
             when=self.condition(keys["when"], f"{what}: when") if "when" in keys else None,
             until=self.outcomes(keys.get("until", {}), f"{what}: until"),
             steps=tuple(self.step(step, inherited, what, first) for step in steps),
+            rounds=self.rounds(keys.get("rounds", "1"), what),
         )
 
     def step(self, own: Any, inherited: dict[str, Any], phase: str, first: tuple[str, ...]) -> Step:
         self.typed(own, dict, f"{phase}: a step")
-        name = self.name(self.need(own, "name", f"a step of {phase}", str))
+        name = self.name(self.need(own, "name", f"a step of {phase}", str), f"{phase}: steps: name")
         what = f"{phase}, step {name}"
         self.known(own, STEP_KEYS, what)
         keys = inherited | own
         return Step(
             name=name,
-            prompt=self.name(keys.get("prompt", name)),
+            prompt=self.name(keys.get("prompt", name), f"{what}: prompt"),
             seats=self.seated(keys["seats"], what) if "seats" in keys else first,
             order=self.ref(keys.get("order", "parallel"), f"{what}: order"),
             sees=tuple(self.ref(one, f"{what}: sees") for one in _listed(keys.get("sees", "so_far"))),
             reply=self.reply(keys.get("reply", {}), what),
-            tier=self.name(keys.get("tier", "sonnet")),
-            rounds=self.rounds(keys.get("rounds", "1"), what),
+            tier=self.name(keys.get("tier", "sonnet"), f"{what}: tier"),
             when=self.condition(own["when"], f"{what}: when") if "when" in own else None,
         )
 
     def groups(self, keys: dict[str, Any]) -> dict[str, tuple[Seat, ...]]:
         groups: dict[str, tuple[Seat, ...]] = {}
         for group, seats in keys.items():
-            named = tuple(self.seat(one, self.name(group)) for one in _listed(seats))
+            named = tuple(self.seat(one, self.name(group, "seats")) for one in _listed(seats))
             if not named or len({seat.name for seat in named}) < len(named):
                 raise self.bad(f'seats: the group "{group}" must name its seats, each once')
             groups[group] = named
@@ -315,15 +327,17 @@ class _Loader:
         if isinstance(one, dict) and len(one) == 1:
             name, attributes = next(iter(one.items()))
             self.known(self.typed(attributes, dict, f"seat {name}"), SEAT_KEYS, f"seat {name}")
-            return Seat(self.name(name), group, attributes)
-        return Seat(self.name(one), group)
+            return Seat(self.name(name, f"seats: {group}"), group, attributes)
+        return Seat(self.name(one, f"seats: {group}"), group)
 
     def seated(self, value: Any, what: str) -> tuple[str | Cast, ...]:
         if isinstance(value, dict):
             self.known(value, ("from", "without"), f"{what}: seats")
             source = self.answer(self.need(value, "from", f"{what}: seats", str), what)
             return (Cast(source, self.answer(value["without"], what) if "without" in value else None),)
-        return tuple(self.name(one) for one in _listed(value))
+        if any(isinstance(one, dict) for one in _listed(value)):
+            raise self.bad(f"{what}: seats: a list holds names; {{from: step.answer}} stands by itself")
+        return tuple(self.name(one, f"{what}: seats") for one in _listed(value))
 
     def answer(self, value: Any, what: str) -> tuple[str, str]:
         step, dot, field_name = str(value).partition(".")
@@ -350,8 +364,7 @@ class _Loader:
                 return Kind("range", low=low, high=high)
         if len(options) > 1 and not required and len(set(options)) == len(options) and all(map(_option, options)):
             return Kind("choice", options=options)
-        known = 'text list code integer 0-100 "a | b" findings rulings, and a + behind the first three'
-        raise self.bad(f'{what}: "{text}" is no type; known: {known}')
+        raise self.bad(f'{what}: "{text}" is no type; known: {", ".join(TYPES)}, and a + behind the first three')
 
     def condition(self, value: Any, what: str) -> Condition:
         if isinstance(value, list) and value:
@@ -374,7 +387,7 @@ class _Loader:
 
     def outcomes(self, keys: Any, what: str) -> tuple[tuple[str, Condition], ...]:
         self.typed(keys, dict, what)
-        return tuple((self.name(name), self.condition(rule, f"{what}: {name}")) for name, rule in keys.items())
+        return tuple((self.name(name, what), self.condition(rule, f"{what}: {name}")) for name, rule in keys.items())
 
     def rounds(self, value: Any, what: str) -> tuple[str, ...]:
         ends = _listed(value)
@@ -392,15 +405,18 @@ class _Loader:
                 taken.add(name)
             if len({step.name for step in phase.steps}) < len(phase.steps) or not phase.steps:
                 raise self.bad(f"phase {phase.name}: its steps need a name each, and no two the same")
-        for _, step in found.steps():
-            found.seats(name for name in step.seats if isinstance(name, str))
+        for phase, step in found.steps():
+            for seat in step.seats:
+                if isinstance(seat, str) and seat not in (known := found.seat_names()):
+                    what = f"phase {phase.name}, step {step.name}: seats"
+                    raise self.bad(f'{what}: no seat or group "{seat}"; {did_you_mean(seat, known)}')
         for name in found.options:
             self.word(name, "options")
 
-    def name(self, value: Any) -> str:
+    def name(self, value: Any, what: str) -> str:
         if isinstance(value, str) and NAME.fullmatch(value) and len(value) <= LONGEST_NAME:
             return value
-        raise self.bad(f'"{value}" is no name: small letters, digits and hyphens, {LONGEST_NAME} at most')
+        raise self.bad(f'{what}: "{value}" is no name: small letters, digits and hyphens, {LONGEST_NAME} at most')
 
     def word(self, value: Any, what: str) -> str:
         if isinstance(value, str) and WORD.fullmatch(value) and len(value) <= LONGEST_NAME:

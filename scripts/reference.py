@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import click
 
-from council import config, workflow
+from council import config, language
 from council.cli import EPILOG, council
 from council.orders import order
 from council.rules import rule
@@ -66,12 +66,12 @@ LEADING = {True: 1, False: 2}
 
 def keys() -> Iterator[str]:
     for title, names in (
-        ("workflow", workflow.WORKFLOW_KEYS),
-        ("phase", workflow.PHASE_KEYS),
-        ("step", workflow.STEP_KEYS),
+        ("workflow", language.WORKFLOW_KEYS),
+        ("phase", language.PHASE_KEYS),
+        ("step", language.STEP_KEYS),
     ):
         yield f"- {title}: {' '.join(f'`{name}`' for name in names)}"
-    yield f"- seat: {' '.join(f'`{name}`' for name in workflow.SEAT_KEYS)}"
+    yield f"- seat: {' '.join(f'`{name}`' for name in language.SEAT_KEYS)}"
 
 
 if __name__ == "__main__":

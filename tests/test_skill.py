@@ -380,12 +380,12 @@ def test_a_copy_is_renewed_becomes_a_link_and_goes_away(user: User) -> None:
     install(user, "--claude", "--copy")
     copy = links(user)[0]
     listed = json.loads((copy / skill.MANIFEST).read_text())
-    (copy / "docs").mkdir()
-    (copy / "docs" / "old.md").write_text("a file of an older version")
-    listed["files"]["docs/old.md"] = skill.digest(copy / "docs" / "old.md")
+    (copy / "older").mkdir()
+    (copy / "older" / "old.md").write_text("a file of an older version")
+    listed["files"]["older/old.md"] = skill.digest(copy / "older" / "old.md")
     (copy / skill.MANIFEST).write_text(json.dumps(listed))
     assert "copied to ~/.claude/skills/council, in place of our older one" in install(user, "--claude", "--copy").out
-    assert not (copy / "docs").exists()
+    assert not (copy / "older").exists()
     assert "linked ~/.claude/skills/council, in place of our older one" in install(user, "--claude").out
     assert copy.is_symlink()
     install(user, "--claude", "--copy")
@@ -532,6 +532,12 @@ def test_the_wheel_works_without_the_repository(installed: Path, tmp_path: Path)
     assert (link / "council" / "cli" / "__init__.py").is_file()
     assert not (link / "council" / "kit").exists()
     assert skill.changed(link) == []
+    for program, name in ((installed / "bin" / "council", "mine"), (link / "bin" / "council", "another")):
+        done = run(program, "new-workflow", name)
+        assert done.returncode == 0, done.stderr
+        assert run(program, "lint", name).stdout == f"{name}: nothing is wrong\n"
+        guide = done.stdout.strip().rpartition(" told in ")[2].replace("~", str(tmp_path), 1)
+        assert Path(guide).is_file()
 
 
 def test_a_kit_whose_package_is_gone_says_so(tmp_path: Path) -> None:

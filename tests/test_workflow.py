@@ -37,6 +37,16 @@ def phases(*lines: str, seats: str = "{members: [a, b], chair: chair}", more: st
 # What loads
 
 
+def test_a_phase_has_as_many_rounds_as_an_option_says() -> None:
+    found = loaded(TINY.replace("strict: false", "most: 5").replace(PHASE, "{name: talk, rounds: [1, most]}"))
+    assert [(one.least, one.most) for one in found.phases] == [(1, 5)]
+    assert [(one.least, one.most) for one in found.with_options({"most": "3"}).phases] == [(1, 3)]
+    assert found.with_options({"most": "3"}).with_options({}).phases[0].most == 3
+    for wrong in ("0", "100", "many", True):
+        with pytest.raises(UsageError, match="phase talk: rounds"):
+            found.with_options({"most": wrong})
+
+
 def test_defaults() -> None:
     tiny = loaded(TINY, "# How\n")
     (phase,) = tiny.phases
@@ -208,6 +218,7 @@ def test_a_second_document_is_refused() -> None:
         (PHASE, "{name: p, steps: [{name: q}]}\n  - {name: q}", '"q" names two phases or steps'),
         (PHASE, "{name: p, seats: membres}", 'no seat or group "membres"; did you mean "members"?'),
         (PHASE, "{name: p, seats: [members, c]}", 'no seat or group "c"'),
+        (PHASE, "{name: p, seats: [members, {from: x.y}]}", "a list holds names; {from: step.answer} stands by itself"),
         (PHASE, "{name: p, seats: {form: x.y}}", 'has no key "form"; did you mean "from"?'),
         (PHASE, "{name: p, seats: {from: names}}", "must be a step and one of its answers"),
         (PHASE, "{name: p, seats: {from: p.names, without: muted}}", "must be a step and one of its answers"),
@@ -334,7 +345,8 @@ def test_lint_of_seats_halts_and_names() -> None:
         'tiny: "own" names a phase or step, and a view; the phase or step needs another name',
         'tiny: seat b: speaker "shel" does not exist; did you mean "shell"?',
         'tiny: seat b: tier "opsu" does not exist; did you mean "opus"?',
-        'tiny: seat c: persona "d" does not exist; known: a, b',
+        'tiny: seat c: persona "d" does not exist; known: a, b. Else write a section "## d" into '
+        ".council/AgentPersonalities.md",
     ]
     with pytest.raises(UsageError, match=r"spend(.|\n)*persona"):
         check(flawed, known)

@@ -10,7 +10,7 @@ from types import FrameType
 import click
 
 from council import __version__
-from council.cli import debate, hand, hook, kit, mcp, review, sessions, skill
+from council.cli import debate, hand, hook, kit, mcp, review, sessions, skill, workflows
 from council.cli.state import State, Stopped
 from council.errors import CouncilError, StorageError, UsageError
 
@@ -31,7 +31,7 @@ def council(state: State, debug: bool) -> None:
     state.debug = debug
 
 
-for module in (debate, review, hand, hook, sessions, kit, mcp, skill):
+for module in (debate, review, hand, hook, sessions, workflows, kit, mcp, skill):
     for command in module.COMMANDS:
         council.add_command(command)
 

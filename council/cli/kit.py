@@ -1,4 +1,4 @@
-"""About the kit itself: `lint`, `cost`, `doctor`, `completion`."""
+"""About the kit itself: `cost`, `doctor`, `completion`."""
 
 from __future__ import annotations
 
@@ -12,32 +12,8 @@ import click
 
 from council.cli import skill
 from council.cli.state import State, echo, print_json
-from council.errors import CouncilError, UsageError
+from council.errors import CouncilError
 from council.text import one_line
-
-
-@click.command()
-@click.argument("workflows", nargs=-1)
-def lint(workflows: tuple[str, ...]) -> None:
-    """Check that every name in WORKFLOWS (names or files; all, if none is named) means something."""
-    from council import briefs, config, personas
-    from council.lint import Known
-    from council.lint import lint as problems_of
-    from council.speakers import choice
-    from council.workflow import load
-
-    settings, known = config.load(), personas.load()
-    wrong: list[str] = []
-    for name in workflows or sorted(config.workflows()):
-        try:
-            workflow = load(*config.workflow_text(name))
-            found = problems_of(workflow, Known(settings.tiers, briefs.prompts(workflow.name), known, choice.NAMES))
-        except UsageError as refusal:
-            found = [str(refusal)]
-        wrong += found
-        echo("\n".join(found) or f"{name}: nothing is wrong")
-    if wrong:
-        raise UsageError(f"{len(wrong)} problem{'s' if len(wrong) > 1 else ''}, see above")
 
 
 @click.command()
@@ -209,4 +185,4 @@ def completion(shell: str) -> None:
     echo(kind(council, {}, "council", "_COUNCIL_COMPLETE").source())
 
 
-COMMANDS = (lint, cost, doctor, completion)
+COMMANDS = (cost, doctor, completion)

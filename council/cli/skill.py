@@ -29,6 +29,7 @@ MADE_LATER = ("__pycache__", ".in_use")  # by Python and by assistants, in a cop
 KIT = (
     "SKILL.md", "Config.md", "AgentPersonalities.md", "LICENSE", "Workflows", "templates", "agents", "hooks",
     ".claude-plugin", "bin", "requirements.lock", "requirements-local.lock", "scripts/setup", "scripts/environment.py",
+    "docs/workflows.md",
 )  # fmt: skip
 
 
@@ -291,6 +292,8 @@ def agent_file(seat: str, persona: Mapping[str, Any]) -> str:
         if person
         else f"You are {'a' if seat == ANY else 'the'} {title.lower()} of a council."
     )
+    if persona.get("accepts"):
+        who = f"You argue for one perspective in a council: {title}."
     return AGENT.format(
         seat=seat,
         description=json.dumps(description, ensure_ascii=False),  # which is YAML too, whatever it holds

@@ -1,0 +1,128 @@
+"""Prints docs/workflows.md: the text beside this file, with all that the code knows of the language put in.
+
+What stands in the page about a rule, an order, a view, a key, a type or an option is what the code says of it, and
+every example is taken from a workflow that is there; `tests/test_docs.py` compares the page with this.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import jinja2
+
+from council import config, language, limits, markdown, personas
+from council.cli.workflows import STARTER
+from council.cost import Rates, bounds
+from council.diagram import mermaid
+from council.hooks import Hook
+from council.orders import order
+from council.personas import parse
+from council.reach import conditions, refs
+from council.rules import rule
+from council.templates import VARIABLES
+from council.views import view
+from council.workflow import Ref, Workflow, load
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "tests" / "fixtures" / "premortem.md"
+
+
+def page() -> str:
+    example = load(EXAMPLE.read_text("utf-8"), EXAMPLE.name)
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+    text = (Path(__file__).with_suffix(".md.j2")).read_text("utf-8")
+    return environment.from_string(text).render(
+        example=EXAMPLE.read_text("utf-8").strip(),
+        lines=len(EXAMPLE.read_text("utf-8").splitlines()),
+        starter=STARTER.read_text("utf-8").strip(),
+        diagram=mermaid(example).strip(),
+        calls=calls(example),
+        turns=turns(example),
+        language=language,
+        options={**language.OPTIONS, **limits.OPTIONS},
+        rules=list(hooks(rule)),
+        orders=list(hooks(order)),
+        views=list(hooks(view)),
+        variables=VARIABLES,
+        prompts=dict(prompts()),
+        people=parse((ROOT / "AgentPersonalities.md").read_text("utf-8"), "AgentPersonalities.md"),
+        fields=personas.FIELDS,
+        tiers=list(markdown.split((ROOT / "Config.md").read_text("utf-8"), "Config.md")[0]["tiers"]),
+    )
+
+
+def calls(workflow: Workflow) -> str:
+    free = {step.tier: Rates("", None, None, 0) for _, step in workflow.steps()}
+    rows = bounds(workflow, "", free)
+    return f"{sum(row.least for row in rows)} to {sum(row.most for row in rows)} calls"
+
+
+def turns(workflow: Workflow) -> list[str]:
+    """The names of the first turn of each step, as files and as in a script."""
+    seats = [(phase, step, workflow.seats(str(name) for name in step.seats)[0]) for phase, step in workflow.steps()]
+    return [f"{phase.folder(1, step)}/{seat.name}" for phase, step, seat in seats]
+
+
+def hooks(known: Hook[Callable[..., Any]]) -> Iterator[str]:
+    """A line each: its name, its arguments with what they are without a word, what it says, and where it is used."""
+    used = dict(reversed(list(uses(known))))
+    for name, function in sorted(known.known.items()):
+        takes = list(map(argument, list(inspect.signature(function).parameters.values())[known.leading :]))
+        told = " ".join((function.__doc__ or "").split())
+        shown = f" As in `{used[name]}`." if name in used and used[name] != name else ""
+        yield f"`{name}`{' (' * bool(takes)}{', '.join(takes)}{')' * bool(takes)}: {told}{shown}"
+
+
+def argument(parameter: inspect.Parameter) -> str:
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return "names with values"
+    if parameter.default in (parameter.empty, None, "", ()):
+        return f"`{parameter.name}`"
+    return f"`{parameter.name}`: {flow(parameter.default)}"
+
+
+def uses(known: Hook[Callable[..., Any]]) -> Iterator[tuple[str, str]]:
+    """How the kit's workflows and the example use rules, orders and views: each by its name, written as in YAML."""
+    paths = [path for path in sorted((ROOT / "Workflows").glob("*.md")) if path.stem.lower() not in config.GUIDES]
+    for workflow in (load(path.read_text("utf-8"), path.name) for path in (EXAMPLE, *paths, STARTER)):
+        for ref in everything(workflow):
+            if ref.name in known.known:
+                yield ref.name, flow(ref)
+
+
+def everything(workflow: Workflow) -> Iterator[Ref]:
+    for _, condition in conditions(workflow):
+        yield from refs(condition)
+    for _, step in workflow.steps():
+        yield from (step.order, *step.sees)
+
+
+def flow(value: Any) -> str:
+    """A value of a workflow as YAML in one line."""
+    if isinstance(value, Ref):
+        return value.name if value.args is None else f"{{{value.name}: {flow(value.args)}}}"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {flow(one)}' for name, one in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(flow, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if re.fullmatch(r"[\w./ -]+", str(value)) else f'"{value}"'
+
+
+def prompts() -> Iterator[tuple[str, str]]:
+    """The prompts that every workflow may use, with what stands above the task in each."""
+    for path in sorted((ROOT / "templates").glob("[!_]*.md.j2")):
+        found = re.search(r"^# Now: ([^,{\n]*)", path.read_text("utf-8"), re.M)
+        yield path.name.removesuffix(".md.j2"), found.group(1).strip() if found else ""
+
+
+if __name__ == "__main__":
+    print(page(), end="")
