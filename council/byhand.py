@@ -4,11 +4,12 @@ comes through here: the command line, MCP, and Claude Code's hooks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from council import publish, run
+from council import form, publish, run
 from council.config import Config
 from council.errors import UsageError
 from council.plan import Due, Plan
@@ -42,10 +43,19 @@ def record(
     brief = run.prepare(found, settings, due)
     found.write_briefs({due.id: brief.text})
     speaker = "human" if due.of_a_person else "assistant"
+    spoken = replace(spoken, usd=0.0) if due.of_a_person else spoken  # of a person the price is known: there is none
     started = begun or datetime.now(UTC)
     found.record(run.receipt(found, due, brief.model, speaker, spoken, started, seconds), spoken.body)
     plan = found.plan()
     return Stand(plan, archived=_published(found, plan, settings))
+
+
+def composed(found: Session, settings: Config, turn: str, given: Iterable[tuple[str, str]]) -> str:
+    """The reply to a due turn, made of its answers by name; what cannot be one is refused. The session is held."""
+    due = due_turn(found, found.plan(), turn)
+    if not form.askable(due.step.reply):
+        raise UsageError(f"{turn} asks for no answers by name; give the reply itself, in a file or on standard input")
+    return form.answered(due.step.reply, given, run.prepare(found, settings, due).text)
 
 
 def _published(found: Session, plan: Plan, settings: Config) -> Path | None:

@@ -6,16 +6,17 @@ It never decides who speaks: the plan does. It never loses a reply: each is on d
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from council import briefs, publish
+from council import briefs, limits, publish, recap
 from council.config import Config
 from council.errors import CallFailed, CouncilError, Paused, StorageError, Waiting
 from council.plan import Due, Note, Plan
@@ -25,7 +26,8 @@ from council.speakers.base import Brief, Model, Speaker, Spoken
 from council.speakers.budget import Budget
 from council.speakers.cache import Start, Warmth
 from council.speakers.retry import Patience
-from council.workflow import Seat
+from council.text import listing
+from council.workflow import Cast, Seat
 
 T = TypeVar("T")
 
@@ -49,6 +51,32 @@ class Events(Protocol):
 
 
 PAYS = "anthropic"  # the speaker whose prompts cost less where the API has them in its cache
+HERE = ("local", "replay")  # speakers that nobody waits for in vain: a machine is slow, or the words take their time
+
+
+class Late(CallFailed):
+    """A call that was under way when the time of its round was over."""
+
+
+@dataclass
+class Clock:
+    """The seconds that models have taken in this run, and in the round that is spoken. People may think in peace."""
+
+    run: float = 0.0
+    round: float = 0.0
+    key: tuple[str, int] = ("", 0)
+    began: float = 0.0
+    ended: float = 0.0
+
+    def begin(self, phase: str, round: int) -> None:
+        """A batch begins; what the one before it took is added up."""
+        taken = max(0.0, self.ended - self.began)
+        self.run, self.round = self.run + taken, self.round + taken if self.key == (phase, round) else 0.0
+        self.key, self.began, self.ended = (phase, round), time.monotonic(), 0.0
+
+    def end(self) -> None:
+        """A call of the batch is over."""
+        self.ended = time.monotonic()
 
 
 @dataclass
@@ -62,6 +90,7 @@ class Runner:
     quorum: int | None = None
     budget: Budget = field(default_factory=Budget)
     told: int = 0
+    clock: Clock = field(default_factory=Clock)
     patience: Patience = field(init=False)
     warmth: Warmth = field(init=False)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -114,6 +143,7 @@ class Runner:
             ids = ", ".join(due.id for due in plan.due)
             raise Waiting(f"waiting for {ids}; `council next {self.session.id}` shows the briefs")
         self.events.due(batch, {due.id: brief.model for due, brief in prepared})
+        self.clock.begin(batch[0].phase.name, batch[0].round)
         speaking = [(due, brief, speaker) for due, brief in prepared if (speaker := voices[due.id])]
         starts = self.warmth.starts(brief for _, brief, speaker in speaking if speaker.name == PAYS)
         tasks = [
@@ -151,13 +181,40 @@ class Runner:
             start.begun.set()
             self.events.waits(due, why, seconds)
 
-        async with start:
+        async with self.in_time(speaker), start:
             spoken = await self.patience.call(attempt, waits)
         await self.record(
             due,
             receipt(self.session, due, brief.model, speaker.name, spoken, started, time.monotonic() - clock),
             spoken.body,
         )
+
+    @asynccontextmanager
+    async def in_time(self, speaker: Speaker) -> AsyncIterator[None]:
+        """A call, while its round and the run have time for it. What came is recorded outside of it, in any case."""
+        if speaker.name == "human":
+            yield
+            return
+        round, run = self.seconds(limits.ROUND, speaker), self.seconds(limits.RUN, speaker)
+        left = min(round - self.clock.round, run - self.clock.run)
+        try:
+            async with asyncio.timeout_at(self.clock.began + left if left < math.inf else None) as timer:
+                await asyncio.sleep(0)  # where no time is left, nothing is asked
+                yield
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            if run - self.clock.run <= left:
+                raise Paused(f"the run took longer than {run:g} s; `council recover` goes on") from None
+            raise Late(f"the round took longer than {round:g} s") from None
+        finally:
+            self.clock.end()
+
+    def seconds(self, name: str, speaker: Speaker) -> float:
+        """A limit, for this speaker: where nobody else is waited for, only one that was set for this debate holds."""
+        own = name in self.session.metadata["options"]
+        found = None if speaker.name in HERE and not own else limits.seconds(self.session.workflow.options, name)
+        return math.inf if found is None else found
 
     def hear(self, due: Due, brief: Brief, start: Start, piece: str) -> None:
         if not start.begun.is_set():
@@ -183,15 +240,23 @@ class Runner:
         for due, failure in lost:
             self.events.lost(due, str(failure))
         if lost and not self.spared(batch, len(lost)):
-            raise Paused("; ".join(f"{due.seat.label} could not be heard: {failure}" for due, failure in lost))
+            raise Paused(why_lost(lost))
         for due, failure in lost:
             await self.absent(due, str(failure))
 
     def spared(self, batch: tuple[Due, ...], lost: int) -> bool:
-        """Whether a quorum was given, only members are missing, and enough of them are left in this step."""
-        members = {seat.name for seat in self.session.workflow.members}
+        """Whether a quorum was given, only members are missing, and enough of them are left in this step.
+
+        Where the seats are cast, whoever has spoken in the phase so far or is due now is a member.
+        """
         step = batch[0].id.partition("/")[0]
-        gone = [turn for turn, said in self.session.said.items() if turn.startswith(f"{step}/") and said.absent]
+        here = {turn.partition("/")[2]: said for turn, said in self.session.said.items() if turn.startswith(f"{step}/")}
+        members = {seat.name for seat in self.session.workflow.table}
+        if any(isinstance(one, Cast) for one in batch[0].step.seats):
+            before = {turn.seat.name for turn in batch[0].scene.turns if turn.phase == batch[0].phase.name}
+            spoken = {*before, *(name.removesuffix(".2") for name in here), *(due.seat.name for due in batch)}
+            members = spoken - self.session.workflow.seat_names()
+        gone = [name for name, said in here.items() if said.absent]
         seated = all(due.seat.name in members for due in batch)
         return self.quorum is not None and seated and len(members) - len(gone) - lost >= self.quorum
 
@@ -203,10 +268,23 @@ class Runner:
         await self.record(due, receipt(self.session, due, model, name, silence, datetime.now(UTC), 0.0), "")
 
 
+def why_lost(lost: list[tuple[Due, BaseException]]) -> str:
+    """Who was not heard, and why; those whom the round had no time for are told in one sentence."""
+    late = [(due.seat.label, failure) for due, failure in lost if isinstance(failure, Late)]
+    told = [f"{due.seat.label} could not be heard: {failure}" for due, failure in lost if not isinstance(failure, Late)]
+    if late:
+        names = listing(label for label, _ in late)
+        told.append(f"{late[0][1]}, and {names} had not answered; `council recover` goes on")
+    return "; ".join(told)
+
+
 def model_of(session: Session, config: Config, due: Due, speaker: Speaker | None) -> Model:
-    """What the turn's tier stood for when the session began; a speaker that has one model speaks with that."""
+    """What the turn's tier stood for when the session began, with as many tokens as the seat has; a speaker that has
+    one model speaks with that."""
     frozen = session.metadata["tiers"].get(due.tier) or {}
     model = config.model(due.tier, frozen.get("endpoint"), frozen.get("model"))
+    share = limits.share(session.workflow, due.phase.steps, due.step, due.seat)
+    model = replace(model, max_tokens=min(model.max_tokens, share or model.max_tokens))
     own = speaker.model if speaker else None
     return replace(model, name=own, price=None) if own else model
 
@@ -215,7 +293,12 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
     """The brief of a turn. It has to be on disk before it is sent."""
     shared, own, marks = briefs.render(session, due)
     model, openings = model_of(session, config, due, speaker), briefs.openings(due)
-    return Brief(due.id, due.seat.name, shared, own, model, config.deadline, due.step.reply, openings, marks)
+    brief = Brief(due.id, due.seat.name, shared, own, model, config.deadline, due.step.reply, openings, marks)
+    if speaker is None or speaker.name != "human":
+        return replace(brief, person=due.of_a_person)
+    patience = limits.seconds(session.workflow.options, limits.PERSON)
+    shown = recap.shown(session, due, shared, own)
+    return replace(brief, deadline=math.inf if patience is None else patience, person=due.of_a_person, shown=shown)
 
 
 def receipt(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from council import cells, cost, publish
 from council.config import Config
 from council.errors import UsageError
+from council.flips import is_control
 from council.paint import SEATS
 from council.plan import Due, Note, Plan
 from council.receipts import Receipt
@@ -55,6 +57,8 @@ class Watcher:
         self.speaking: dict[str, Speech] = {}
         self.heading = ""
         self.heard: set[tuple[str, int]] = set()
+        self.shown: set[str] = set()  # the turns that the terminal shows
+        self.held: list[Callable[[], None]] = []
 
     def due(self, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None:
         self.speaking = {due.id: Speech(due) for due in batch}
@@ -62,29 +66,49 @@ class Watcher:
         if heading != self.heading:
             self.heading, self.round_began = heading, time.monotonic()
             self.screen.out(f"### {heading}\n")
-        names = sorted({model.name for model in models.values()})
-        again = " (asked once more)" if any(due.first for due in batch) else ""
-        who = f"{listing(due.seat.label for due in batch)} {'speaks' if len(batch) == 1 else 'speak'}"
-        self.screen.say(f"{who}{again}: {listing(names)}" + "\n" * self.screen.watched, "dim")
+        if called := [due for due in batch if not (due.of_a_person or self.by_hand(due))]:
+            names = sorted({models[due.id].name for due in called})
+            again = " (asked once more)" if any(due.first for due in called) else ""
+            who = f"{listing(due.seat.label for due in called)} {'speaks' if len(called) == 1 else 'speak'}"
+            self.screen.say(f"{who}{again}: {listing(names)}" + "\n" * self.screen.watched, "dim")
         if self.typing():
             self.screen.wipe()
 
+    def by_hand(self, due: Due) -> bool:
+        """Whether a person types this turn at the terminal."""
+        everybody = self.session.metadata["speaker"]
+        return everybody not in ("replay", "assistant") and (due.seat.speaker or everybody) == "human"
+
     def typing(self) -> bool:
         """Whether a person is asked at this terminal, where nothing else may move the cursor."""
-        everybody = self.session.metadata["speaker"]
-        people = any(speech.due.of_a_person for speech in self.speaking.values()) and everybody != "replay"
-        return people or (everybody == "human" and bool(self.speaking))
+        return any(self.by_hand(speech.due) for speech in self.speaking.values())
 
     def words(self, due: Due, piece: str) -> None:
         self.speaking.setdefault(due.id, Speech(due)).more(piece)
 
     def waits(self, due: Due, why: str, seconds: float) -> None:
         self.speaking[due.id] = Speech(due, until=time.monotonic() + seconds)
-        self.screen.say(f"{due.seat.label}: {why}; trying again in {seconds:.1f} s", "yellow")
+        if not self.typing():
+            self.screen.say(f"{due.seat.label}: {why}; trying again in {seconds:.1f} s", "yellow")
 
     def spoke(self, due: Due, receipt: Receipt, body: str) -> None:
+        """Shown at once; but while a person types, what others say waits: it would be in the way, or be copied."""
         self.speaking.pop(due.id, None)
         self.heard.add((due.phase.name, due.round))
+        self.held.append(partial(self.show, due, receipt, body))
+        if not self.typing():
+            self.release()
+
+    def release(self) -> None:
+        held, self.held = self.held, []
+        for show in held:
+            show()
+
+    def show(self, due: Due, receipt: Receipt, body: str) -> None:
+        if self.screen.paint and not self.screen.silent_out:
+            self.shown.add(due.id)
+            if self.by_hand(due):
+                return  # it was typed here, and stands above
         icon = str(due.seat.attributes.get("icon") or "")
         label = (icon + " " + due.seat.label).strip()
         said = body.strip() if not receipt.absent else f"*absent: {receipt.absent}*"
@@ -99,7 +123,7 @@ class Watcher:
             self.screen.say(f"{due.seat.label}: cut off, the model reached its limit of tokens", "yellow")
 
     def colour(self, due: Due) -> str:
-        names = [seat.name for seat in self.session.workflow.members]
+        names = [seat.name for seat in self.session.workflow.table]
         return SEATS[names.index(due.seat.name) % len(SEATS)] if due.seat.name in names else ""
 
     def lost(self, due: Due, why: str) -> None:
@@ -232,6 +256,8 @@ def heading_of(session: Session, due: Due) -> str:
     """As the round will be headed in its file; several steps of one round stand under one heading."""
     if due.phase.name == publish.SYNTHESIS:
         return "Council Synthesis" + ("" if due.round == 1 else ", corrected")
+    if is_control(due.phase.name, session.workflow.options):
+        return "Beside the debate: one plain answer"
     plan = session.plan()
     number = len([key for key in publish.rounds(plan) if key != (due.phase.name, due.round)]) + 1
     return f"Round {number}: {publish.heading(due.phase.name)}"

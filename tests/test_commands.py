@@ -499,12 +499,11 @@ def test_a_person_is_waited_for_without_a_terminal(judged):
 
 
 def test_a_person_is_asked_on_a_terminal(judged):
-    code, seen = at_a_terminal(judged, f"{TYPED}\n.\n".encode())
+    code, seen = at_a_terminal(judged, b"g\n")
     assert code == 0, seen
-    assert "Your reply. End it with a line that holds a single full stop." in seen
-    assert "Build it." in seen, "the brief is shown"
+    assert "Build it." in seen, "what the members said stands above"
     text = (judged.session / "turns/02-ruling/human.md").read_text()
-    assert text.endswith(f"\n---\n{TYPED}")
+    assert text.endswith("\n---\n## Ruling\ngo\n")
     assert 'speaker: "human"' in text
     assert judged.council("status").out.split()[1] == "complete"
 
@@ -526,7 +525,7 @@ def at_a_terminal(user: User, typed: bytes) -> tuple[int, str]:
         seen, asked = b"", False
         while piece := read(ours):
             seen += piece
-            if not asked and b"single full stop." in seen:
+            if not asked and b"[G]o  [S]top\r\n> " in seen:
                 asked = True
                 os.write(ours, typed)
         os.close(ours)

@@ -82,10 +82,10 @@ def test_the_request_is_what_the_brief_and_its_model_say():
 
 
 @pytest.mark.parametrize(("shared", "own"), [("", "Alone."), ("Alone.", ""), ("Alone.", " \n")])
-def test_an_empty_part_of_a_brief_is_no_block(shared, own):
+def test_an_empty_part_of_a_brief_is_no_block_of_its_own(shared, own):
     with FakeApi() as api:
         speak(replace(brief_for(api), shared=shared, own=own))
-    assert api.requests[0].body["messages"][0]["content"] == [{"type": "text", "text": "Alone."}]
+    assert api.requests[0].body["messages"][0]["content"] == [{"type": "text", "text": shared + own}]
 
 
 def test_a_model_without_effort_is_asked_without():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.cli.debate import asked, begin, request_options, words
+from council.cli.debate import asked, begin, following, outcome_of, request_options, words
 from council.cli.state import State, echo, print_json
 from council.errors import CouncilError, UsageError
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @request_options
+@click.option("--from", "source", metavar="SESSION", help="Begin with what that session came to.")
 @click.option("--json", "as_json", is_flag=True, help="Print the session's id and folder as JSON.")
 @click.pass_obj
-def start(state: State, /, topic: tuple[str, ...], as_json: bool, **given: Any) -> None:
+def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: bool, **given: Any) -> None:
     """Begin a debate on TOPIC whose members an assistant asks. `-` reads it from standard input.
 
     Nobody speaks yet: `council next` says who is to be asked.
@@ -32,7 +33,7 @@ def start(state: State, /, topic: tuple[str, ...], as_json: bool, **given: Any) 
     from council import config, publish
 
     settings = config.load()
-    request = asked(words(topic), given)
+    request = following(asked(words(topic), given), outcome_of(source, settings) if source else None)
     if isinstance(request, str):
         raise UsageError(f"this asks for a recovery; `council next {request}` goes on with that session")
     state.session = begin(request, settings, "assistant", None)
@@ -70,8 +71,22 @@ def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
         "turn": due.id, "seat": due.seat.name, "name": due.seat.label, "tier": due.tier, "model": brief.model.name,
         "person": due.of_a_person, "state": "asked" if flying else "due", "agent": members.agent(due),
         "agent_model": members.alias(brief.model), "prompt": members.marker(found, due.id),
-        "brief": str(found.brief_path(due.id)),
+        "brief": str(found.brief_path(due.id)), "answers": answers_of(due), "record": command(found, due),
     }  # fmt: skip
+
+
+def answers_of(due: Due) -> dict[str, str]:
+    """What a person is asked, by name; empty where it is free text, and for models, who read it in their briefs."""
+    from council import form
+
+    declared = due.step.reply if due.of_a_person and form.askable(due.step.reply) else ()
+    return {name: form.allowed(kind) for name, kind in declared}
+
+
+def command(found: Session, due: Due) -> str:
+    """How a person's answer is stored; empty for models."""
+    given = " ".join(f'--answer "{name}=…"' for name in answers_of(due)) or "--file answer.md"
+    return f"council record {found.id} {due.id} {given}" if due.of_a_person else ""
 
 
 def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
@@ -95,18 +110,22 @@ def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
 
 def request_line(one: dict[str, Any]) -> str:
     if one["person"]:
-        return f"- {one['name']}: a person answers {one['brief']}, and `council record` stores it"
+        asked = [f"  {name}: {allowed}" for name, allowed in one["answers"].items()]
+        told = f"- {one['name']}: a person answers {one['brief']}, and `council record` stores it"
+        return "\n".join([told, *asked, f"  {one['record']}"])
     model = f", model {one['agent_model']}" if one["agent_model"] else ""
     return f"- {one['name']}: agent {one['agent']}{model}, prompt: {one['prompt']}\n  (brief: {one['brief']})"
 
 
 def over(found: Session, plan: Plan, archived: Path | None) -> str:
-    from council import files, publish
+    from council import documents, files, hindsight, publish
 
     facts = publish.convergence(plan) or {}
+    told = filter(None, [publish.synthesis(plan), hindsight.section(found, plan, publish.numbers(plan))])
     ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})", *publish.degraded(plan)]
     paths = [f"session: {files.tilde(found.folder)}", f"archive: {files.tilde(archived)}" if archived else ""]
-    return "\n".join([publish.synthesis(plan), *ended, *paths, "Nothing is due: the debate is over."])
+    paths.append(documents.told(found, plan))
+    return "\n".join([*told, *ended, *filter(None, paths), "Nothing is due: the debate is over."])
 
 
 @click.command()
@@ -115,25 +134,52 @@ def over(found: Session, plan: Plan, archived: Path | None) -> str:
 @click.option(
     "-f", "--file", "file", type=click.Path(path_type=Path), help="The reply; `-`, or nothing, is standard input."
 )
+@click.option(
+    "--answer", "answers", multiple=True, metavar="NAME=VALUE",
+    help="An answer by its name, in place of the whole reply; once for each that `council next` tells.",
+)  # fmt: skip
 @click.option("--model", metavar="NAME", help="The model that answered, if a model did.")
 @click.option("--absent", metavar="WHY", help="The seat does not speak; it stays in every count.")
 @click.pass_obj
-def record(state: State, session: str, turn: str, file: Path | None, model: str | None, absent: str | None) -> None:
+def record(
+    state: State,
+    session: str,
+    turn: str,
+    file: Path | None,
+    answers: tuple[str, ...],
+    model: str | None,
+    absent: str | None,
+) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
     from council import byhand, config, members
     from council.speakers.base import Spoken
 
     settings, found = config.load(), state.open(session)
-    body = "" if absent else reply_text(file)
+    named = pairs(answers)
+    if named and (file or absent):
+        raise UsageError("--answer gives the whole reply; leave out --file and --absent")
+    body = "" if absent or named else reply_text(file)
     turn = turn.removesuffix(".md")
     with shown_if_lost(found, turn, body if piped(file) else ""), found.hold():
         members.harvest(found, settings)
+        body = byhand.composed(found, settings, turn, named) if named else body
         spoken = Spoken(body, model, "absent" if absent else "recorded", absent=absent)
         now = byhand.record(found, settings, turn, spoken)
     if now.archived:
         echo(f"recorded {turn}; the debate is over and archived to {now.archived}")
     else:
         echo(f"recorded {turn}; due now: {', '.join(one.id for one in now.plan.due)}")
+
+
+def pairs(answers: tuple[str, ...]) -> list[tuple[str, str]]:
+    """NAME=VALUE, each in its two parts."""
+    found = []
+    for answer in answers:
+        name, equals, value = answer.partition("=")
+        if not equals:
+            raise UsageError(f'--answer {answer}: it takes NAME=VALUE, as in --answer "decision=continue"')
+        found.append((name.strip(), value))
+    return found
 
 
 @contextmanager

@@ -44,13 +44,22 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What a person reads in place of the brief: where the debate stands, the turns spoken last by id, and the task."""
+
+    heading: str
+    turns: tuple[tuple[str, str], ...]
+    task: str
+
+
+@dataclass(frozen=True)
 class Brief:
     """The prompt that a turn is given: `shared` is the same for every seat of a batch, `own` is this seat's.
 
     `marks` are the offsets into `shared` up to which later briefs may say the same: ends of prefixes worth caching.
     `keep` are the offsets up to which this call asks the API to keep it.
     `reply` and `openings` are for a speaker that can hold its model to them: the answers that the prompt asks for, and
-    how the seat begins its sentences.
+    how the seat begins its sentences. `person` says that no model may speak here, and `shown` is for whoever types.
     """
 
     turn: str
@@ -63,6 +72,8 @@ class Brief:
     openings: tuple[str, ...] = ()
     marks: tuple[int, ...] = ()
     keep: tuple[int, ...] = ()
+    person: bool = False
+    shown: Shown | None = None
 
     @property
     def text(self) -> str:

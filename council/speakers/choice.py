@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from council.config import Config
 from council.errors import Denied, UsageError
@@ -67,28 +67,38 @@ def make(name: str, config: Config) -> Speaker:
         from council.speakers.local import LocalSpeaker
 
         return LocalSpeaker()
-    if name == "human":
-        return HumanSpeaker()
     raise UsageError(f'"{name}" is nobody that a program could ask')
 
 
 class Voices:
-    """Who speaks for each seat: whom the seat names, else the session's own speaker. Each is made once, when needed."""
+    """Who speaks for each seat: whom the seat names, else the session's own speaker. Each is made once, when needed.
 
-    def __init__(self, name: str, config: Config, replay: Callable[[], Speaker] | None = None) -> None:
+    A person is asked unless `ask` says no; `seen` are the turns that the terminal shows anyway.
+    """
+
+    def __init__(
+        self, name: str, config: Config, replay: Callable[[], Speaker] | None = None, ask: bool = True
+    ) -> None:
         self.name = name
         self.config = config
         self.replay = replay
+        self.ask = ask
+        self.seen: Container[str] = ()
         self.made: dict[str, Speaker] = {}
 
     def __call__(self, seat: Seat) -> Speaker | None:
         """None where nobody can be asked from here: the turn is recorded by hand."""
         name = self.name if self.name in ("replay", "assistant") else seat.speaker or self.name
-        if name == "assistant" or (name == "human" and not at_a_terminal()):
+        if name == "assistant" or (name == "human" and not (self.ask and at_a_terminal())):
             return None
         if name not in self.made:
-            self.made[name] = self.replay() if name == "replay" and self.replay else make(name, self.config)
+            self.made[name] = self.new(name)
         return self.made[name]
+
+    def new(self, name: str) -> Speaker:
+        if name == "human":
+            return HumanSpeaker(self.seen)
+        return self.replay() if name == "replay" and self.replay else make(name, self.config)
 
     async def close(self) -> None:
         for speaker in self.made.values():

@@ -1,58 +1,232 @@
-"""A person at the terminal. Without one, `run` pauses and the reply is recorded with `council record`."""
+"""A person at the terminal. Without one, `run` pauses and the reply is recorded with `council record`.
+
+Answers that a step declares are asked one by one, and a wrong entry at once again; a reply without any is free text.
+Nothing here edits a line: the terminal does, and gives it when it is whole.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
+import signal
 import sys
-from collections.abc import Callable
+import termios
+from collections.abc import Callable, Container
+from contextlib import suppress
 
-from council.errors import Waiting
-from council.speakers.base import Brief, Spoken
+from council import cells, form
+from council.errors import UsageError, Waiting
+from council.speakers.base import Brief, Shown, Spoken
 from council.text import harmless
+from council.workflow import Kind
 
 HOW = "Your reply. End it with a line that holds a single full stop."
+STOP = "."
+THEN = "... "
+AWHILE = 0.05  # seconds in which nobody types two lines: what comes so fast was pasted, empty lines and all
+LONGEST_LINE = 4095  # bytes: of a longer line a terminal keeps no more, and says nothing
+CUT = f"A line had more than {LONGEST_LINE:,} bytes, and the terminal cut it. Once more, in shorter lines."
+WIDEST, NARROW = 100, 20
 
 
 class HumanSpeaker:
+    """`seen` are the turns that this terminal shows anyway."""
+
     name = "human"
     model = None
 
-    def __init__(self) -> None:
+    def __init__(self, seen: Container[str] = ()) -> None:
+        self.seen = seen
         self.terminal = asyncio.Lock()
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
-        """The brief is printed; the reply ends with a line that holds a single full stop, or with the end of input."""
+        """One person after the other. The deadline is the longest silence, from one line to the next."""
         async with self.terminal:
-            print(f"\n{harmless(brief.text)}\n\n{HOW}", file=sys.stderr)
-            text = await _typed()
-        if not text.strip():
-            raise Waiting(f"nothing was typed for {brief.turn}")
-        return Spoken(text, usd=0.0)
+            try:
+                async with asyncio.timeout(None) as clock:
+                    with Keys(lambda: clock.reschedule(_from_now(brief.deadline))) as keys:
+                        show(brief.shown, self.seen)
+                        return Spoken(await _reply(brief, keys), usd=0.0)
+            except TimeoutError:
+                why = f"nobody answered {brief.turn} within {brief.deadline:g} s"
+            except EOFError:
+                why = f"the input ended before {brief.turn} was answered"
+        raise Waiting(f"{why}; `council recover` asks again")
 
     async def close(self) -> None:
         pass
 
 
-async def _typed() -> str:
-    """Lines from the terminal, without a thread that would keep the program alive when it is interrupted."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-    pieces: list[bytes] = []
+def _from_now(seconds: float) -> float | None:
+    return None if seconds == math.inf else asyncio.get_running_loop().time() + seconds
 
-    def readable() -> None:
-        piece = os.read(sys.stdin.fileno(), 65536)
-        pieces.append(piece)
-        if not done.done() and (not piece or b"".join(pieces).endswith((b"\n.\n", b"\r\n.\r\n")) or pieces == [b".\n"]):
-            done.set_result(None)
 
-    loop.add_reader(sys.stdin.fileno(), readable)
+async def _reply(brief: Brief, keys: Keys) -> str:
+    if not form.askable(brief.reply):
+        return await _free(keys)
+    entries: dict[str, str] = {}
+    for name, kind in brief.reply:
+        if form.belongs(name, kind, brief.reply, entries):
+            entries[name] = await _answer(name, kind, brief, keys)
+    return form.composed(brief.reply, entries)
+
+
+async def _free(keys: Keys) -> str:
+    while True:
+        text = await keys.text(f"{HOW}\n", (STOP,), "")
+        if text.strip() and not keys.cut:
+            return text
+        say(CUT if keys.cut else "There is nothing in it.")
+
+
+async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys) -> str:
+    """Asked until it can be read."""
+    question = form.question(name, kind, brief.reply)
+    ends = (STOP,) if kind.type == "code" else (STOP, "")
+    while True:
+        given = await (keys.text(question, ends) if kind.type in form.SEVERAL else keys.line(question))
+        try:
+            if not keys.cut:
+                return form.entry(name, kind, given, brief.reply, brief.text)
+            say(CUT)
+        except UsageError as wrong:
+            say(f"{wrong}.")
+
+
+# ---- what is shown ----
+
+
+def show(shown: Shown | None, seen: Container[str]) -> None:
+    """What there is to read, but for the turns that stand above anyway."""
+    if shown is None:
+        return
+    bar = "═══" if (sys.stderr.encoding or "").lower().startswith("utf") else "==="
+    say(f"\n{bar} {shown.heading} {bar}")
+    for turn, text in shown.turns:
+        if turn not in seen:
+            say(text)
+    if shown.task:
+        say(f"\n{shown.task}\n")
+
+
+def say(text: str) -> None:
+    print(_fitting(text), file=sys.stderr, flush=True)
+
+
+def _fitting(text: str) -> str:
+    """Lines that fit the window, and nothing that a terminal would obey."""
     try:
-        await done
-    finally:
-        loop.remove_reader(sys.stdin.fileno())
-    text = b"".join(pieces).decode("utf-8", "backslashreplace")
-    return text.rstrip().removesuffix("\n.").removesuffix("\n.") if text.rstrip() != "." else ""
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        columns = 80
+    most = max(min(columns - 1, WIDEST), 1)
+    lines = harmless(text).split("\n")
+    return "\n".join(row for line in lines for row in _rows(line, most))
+
+
+def _rows(line: str, most: int) -> list[str]:
+    """A line that fits stays as it is; an item of a list goes on below its own words."""
+    if cells.width(line) <= most:
+        return [line]
+    return cells.wrap(line, most, then="  " if line.startswith("- ") and most > NARROW else "")
+
+
+# ---- what is typed ----
+
+
+class Keys:
+    """Lines from the terminal, without a thread that would keep the program alive when it is interrupted.
+
+    What was typed before anything was asked is no answer, and thrown away. `heard` is called for each line. `cut` says
+    that the last answer holds a line that the terminal cut.
+    """
+
+    def __init__(self, heard: Callable[[], None]) -> None:
+        self.terminal = sys.stdin.fileno()
+        self.loop = asyncio.get_running_loop()
+        self.heard = heard
+        self.typed = b""
+        self.ended = False
+        self.cut = False
+        self.prompt = ""
+
+    def __enter__(self) -> Keys:
+        with suppress(termios.error):
+            termios.tcflush(self.terminal, termios.TCIFLUSH)
+        self.loop.add_signal_handler(signal.SIGCONT, self.again)
+        self.heard()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.loop.remove_signal_handler(signal.SIGCONT)
+        if any(failure):
+            print(file=sys.stderr, flush=True)  # what is said next does not stand behind a prompt
+
+    def again(self) -> None:
+        """Back from the background: what was being asked is asked once more."""
+        with suppress(OSError):
+            if os.tcgetpgrp(self.terminal) == os.getpgrp():
+                self.ask(self.prompt)
+
+    def ask(self, prompt: str) -> None:
+        self.prompt = prompt
+        space = prompt[len(prompt.rstrip(" ")) :]
+        print(_fitting(prompt.rstrip(" ")) + space, end="", file=sys.stderr, flush=True)
+
+    async def line(self, prompt: str) -> str:
+        self.ask(prompt)
+        self.cut = False
+        line, over = await self._line()
+        if over and not line:
+            raise EOFError
+        return line.strip()
+
+    async def text(self, prompt: str, ends: tuple[str, ...], then: str = THEN) -> str:
+        """Lines up to one of the `ends`, or the end of input. An empty line inside of what was pasted ends nothing."""
+        lines: list[str] = []
+        self.ask(prompt)
+        self.cut = False
+        while True:
+            line, over = await self._line()
+            if over and not line and not lines:
+                raise EOFError
+            pasted = not over and line != STOP and await self._more()
+            if over or line == STOP or (line in ends and not pasted):
+                return "\n".join([*lines, line] if over else lines).strip("\n")
+            lines.append(line)
+            if not pasted:
+                self.ask(then)
+
+    async def _line(self) -> tuple[str, bool]:
+        """The next line, and whether the input ended in place of it."""
+        while b"\n" not in self.typed and not self.ended:
+            await self._take()
+        line, end, self.typed = self.typed.partition(b"\n")
+        self.ended = self.ended and bool(end)  # a terminal goes on after the end of its input
+        self.cut = self.cut or len(line) >= LONGEST_LINE
+        return harmless(line.decode("utf-8", "backslashreplace")), not end
+
+    async def _more(self) -> bool:
+        """Whether something follows at once."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(AWHILE):
+                await self._take()
+        return bool(self.typed)
+
+    async def _take(self) -> None:
+        ready = asyncio.Event()
+        self.loop.add_reader(self.terminal, ready.set)
+        try:
+            await ready.wait()
+        finally:
+            self.loop.remove_reader(self.terminal)
+        try:
+            piece = os.read(self.terminal, 65536)
+        except OSError:  # the terminal is gone
+            piece = b""
+        self.typed, self.ended = self.typed + piece, not piece
+        self.heard()
 
 
 def at_a_terminal() -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from council import markdown
-from council.errors import Denied, UsageError
+from council.errors import Denied, UsageError, Waiting
 from council.receipts import Receipt
 from council.scene import Said
 from council.speakers.base import Brief, Spoken, Usage
@@ -32,6 +32,8 @@ class ReplaySpeaker:
         self.seconds = seconds or {}
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
+        if brief.turn not in self.spoken and brief.person:
+            raise Waiting(f"waiting for {brief.turn}: {self.source} has no words of a person for it")
         if brief.turn not in self.spoken:
             raise Denied(
                 f"{self.source} has no turn {brief.turn}; replay the same workflow with the same members and options"

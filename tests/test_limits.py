@@ -1,0 +1,287 @@
+"""Limits of a workflow: a round, a run and a person take no longer than they may, and who debates says no more."""
+
+from __future__ import annotations
+
+import re
+
+import anthropic  # noqa: F401 (here, so that no round of a test pays for it)
+import pytest
+
+from council import cost, limits, run
+from council.errors import UsageError
+from council.workflow import Cast, Seat, Workflow, load
+from tests.fakeapi import Answer, FakeApi, Request
+from tests.helpers import Ended, Table, User, no_traceback, script
+
+TIMED = """---
+name: timed
+seats: {members: [architect, engineer], chair: chair}
+options: {round_timeout: 300, total_timeout: 1800, token_budget: 2000}
+phases:
+  - name: debate
+    rounds: [1, 2]
+    steps:
+      - {name: frame, seats: chair, reply: {sides: list}}
+      - {name: argue, seats: {from: frame.sides}}
+      - {name: rebut, seats: {from: frame.sides}, order: sequential}
+    until: {framed: {some: {sides: any}}}
+  - {name: positions, seats: members}
+  - {name: synthesis, seats: chair}
+---
+"""
+TEMPLATE = '{% include "_head.md.j2" %}\nSay it.\n{% include "_tail.md.j2" %}\n'
+STEPS = ("frame", "argue", "rebut", "positions", "synthesis")
+WORDS = {
+    "01-debate-r01-1-frame/chair": "## Sides\n- Cost: pay little.\n- Speed: wait little.\n",
+    **{f"01-debate-r01-{step}/{seat}": "A case." for step in ("2-argue", "3-rebut") for seat in ("cost", "speed")},
+    **{f"02-positions/{seat}": "A position." for seat in ("architect", "engineer")},
+    "03-synthesis/chair": "Keep one database.",
+}
+
+
+class Deaf(Table):
+    """Never answers one turn, or all."""
+
+    def __init__(self, user: User, turn: str) -> None:
+        super().__init__(user, WORDS)
+        self.never = turn
+
+    def __call__(self, request: Request) -> Answer:
+        answer = super().__call__(request)
+        deaf = self.never in ("all", self.asked[-1])
+        return Answer(answer.text, once=lambda: False) if deaf else answer
+
+
+@pytest.fixture
+def user(tmp_path) -> User:
+    user = User(tmp_path, {"ANTHROPIC_API_KEY": "sk-ant-of-the-tests"})
+    user.write(".council/Workflows/Timed.md", TIMED)
+    for step in STEPS:
+        user.write(f".council/templates/timed/{step}.md.j2", TEMPLATE)
+    return user
+
+
+def debate(
+    user: User, api: FakeApi, *words: str, command: tuple[str, ...] = ("run", "-w", "timed", "Shall we?")
+) -> Ended:
+    user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
+    ended = user.council(*command, *words)
+    no_traceback(ended)
+    return ended
+
+
+def turns(user: User) -> set[str]:
+    return {str(path.relative_to(user.session / "turns").with_suffix("")) for path in user.session.glob("turns/*/*.md")}
+
+
+# ---- time ----
+
+
+def test_a_round_that_takes_too_long_pauses_and_goes_on_later(user):
+    """What came is recorded, and who comes then is not asked; who recovers the session has all the time again."""
+    api_of = Deaf(user, "01-debate-r01-3-rebut/cost")
+    with FakeApi(api_of) as api:
+        ended = debate(user, api, "-o", "round_timeout=4", "--quorum", "1")
+        assert ended.code == 3
+        assert "Cost is not heard: the round took longer than 4 s" in ended.err
+        told = "council: the round took longer than 4 s, and Speed had not answered; `council recover` goes on"
+        assert told in ended.err
+        assert ended.last.endswith(f"go on with: council recover {user.session.name}")
+        assert user.council("status").out.split()[1] == "paused"
+        assert "01-debate-r01-3-rebut/speed" not in api_of.asked
+        assert turns(user) == {turn for turn in WORDS if turn.startswith("01")} - {"01-debate-r01-3-rebut/speed"}
+        asked = len(api_of.asked)
+        assert debate(user, api, command=("recover",)).code == 0
+    assert turns(user) == set(WORDS)
+    assert len(api_of.asked) == asked + 4, "nothing is asked twice"
+
+
+def test_with_a_quorum_who_had_no_time_is_absent(user):
+    with FakeApi(Deaf(user, "02-positions/engineer")) as api:
+        ended = debate(user, api, "-o", "round_timeout=4", "--quorum", "1")
+    assert ended.code == 0, ended.err
+    assert 'absent: "the round took longer than 4 s"' in (user.session / "turns/02-positions/engineer.md").read_text()
+    assert "absent: null" in (user.session / "turns/02-positions/architect.md").read_text()
+
+
+@pytest.mark.parametrize("step", ["2-argue", "3-rebut"])
+def test_a_quorum_counts_those_who_were_cast(step, user):
+    lost = {f"01-debate-r01-{step}/speed": [Answer(fault="status", status=500)]}
+    for quorum, code in (("2", 3), ("1", 0)):
+        with FakeApi(Table(user, WORDS, {turn: list(faults) for turn, faults in lost.items()})) as api:
+            command = ("run", "-w", "timed", "Shall we?") if code else ("recover",)
+            assert debate(user, api, "--quorum", quorum, command=command).code == code
+    assert 'absent: "anthropic answered 500' in (user.session / f"turns/01-debate-r01-{step}/speed.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("round_timeout", "the round took longer than 0.05 s, and Chair had not answered; `council recover` goes on"),
+        ("total_timeout", "the run took longer than 0.05 s; `council recover` goes on"),
+    ],
+)
+def test_a_server_that_never_answers_is_not_waited_for(name, told, user):
+    with FakeApi(Deaf(user, "all")) as api:
+        ended = debate(user, api, "-o", f"{name}=0.05")
+    assert ended.code == 3
+    assert f"council: {told}" in ended.err
+    assert turns(user) == set()
+
+
+def test_a_limit_of_the_workflow_is_for_services_and_one_of_the_user_for_all(user):
+    """A replay in its own rhythm takes its time, as a machine of one's own does, unless somebody says how long."""
+    user.write(".council/Workflows/Timed.md", TIMED.replace("300", "0.001").replace("1800", "0.001"))
+    replay = ("run", "-w", "timed", "Shall we?", "--speaker", "replay", "--from", script(user, WORDS), "--pace", "real")
+    ended = user.council(*replay, "-o", "total_timeout=0.002")
+    assert ended.code == 3
+    assert "the run took longer than 0.002 s" in ended.err
+    assert user.council(*replay).code == 0
+
+
+def test_people_think_as_long_as_they_like():
+    """Only the time of calls is counted: from the beginning of their batch to the end of the last of them."""
+    clock = run.Clock()
+    times = iter([100.0, 103.0, 105.0, 200.0, 900.0, 901.0, 902.0])
+    tick = run.time.monotonic
+    run.time.monotonic = lambda: next(times)  # type: ignore[assignment]
+    try:
+        clock.begin("debate", 1)
+        clock.end()
+        clock.end()
+        clock.begin("debate", 1)
+        assert (clock.run, clock.round) == (5.0, 5.0)
+        clock.begin("debate", 1)
+        assert (clock.run, clock.round) == (5.0, 5.0), "a batch of people alone"
+        clock.end()
+        clock.begin("debate", 2)
+        assert (clock.run, clock.round) == (6.0, 0.0)
+    finally:
+        run.time.monotonic = tick
+
+
+@pytest.mark.parametrize("name", limits.TIMES)
+@pytest.mark.parametrize("value", ["soon", "-1", "0", "1e3", "nan", "inf", "", "99999999999"])
+def test_what_is_no_time_is_refused_before_anything_is_spent(name, value, user):
+    user.write(".council/Workflows/Timed.md", TIMED.replace("options: {", "options: {checkpoint_timeout: none, "))
+    ended = user.council("run", "-w", "timed", "Shall we?", "-o", f"{name}={value}", "--speaker", "assistant")
+    no_traceback(ended)
+    assert ended.code == 2
+    assert f"{name} must be a number of seconds above 0, or none" in ended.err
+    assert not user.sessions
+
+
+def test_a_limit_is_a_word_and_no_yes_or_no(user):
+    for given in ("round_timeout", "round_timeout=false", "token_budget"):
+        ended = user.council("run", "-w", "timed", "Shall we?", "-o", given, "--speaker", "assistant")
+        assert ended.code == 2
+        assert "takes a word" in ended.err
+    user.write(".council/Workflows/Timed.md", TIMED.replace("round_timeout: 300", "round_timeout: true"))
+    lint = user.council("lint", "timed")
+    assert lint.code == 2
+    assert 'round_timeout must be a number of seconds above 0, or none; not "True"' in lint.text
+
+
+def test_a_limit_that_the_workflow_does_not_have_cannot_be_set(user):
+    ended = user.council("run", "-w", "debate", "Shall we?", "-o", "round_timeout=4", "--speaker", "assistant")
+    assert ended.code == 2
+    assert 'no option "round_timeout"' in ended.err
+
+
+# ---- tokens ----
+
+
+def test_who_debates_says_no_more_than_the_budget(user):
+    table = Table(user, WORDS)
+    with FakeApi(table) as api:
+        assert debate(user, api).code == 0
+        most = {turn: request.body["max_tokens"] for turn, request in zip(table.asked, api.prompts, strict=True)}
+    told = {turn: re.findall(r"below (\d+) words", (user.session / f"briefs/{turn}.md").read_text()) for turn in WORDS}
+    for turn in WORDS:
+        step = re.sub(r"^.*-", "", turn.partition("/")[0])
+        assert most[turn] == {"argue": 1000, "rebut": 1000, "positions": 2000}.get(step, 8000)
+        assert told[turn] == {"argue": ["660"], "rebut": ["660"], "positions": ["1330"]}.get(step, [])
+
+
+@pytest.mark.parametrize("value", ["0", "none", "unlimited"])
+def test_a_budget_can_be_taken_away(value, user):
+    with FakeApi(Table(user, WORDS)) as api:
+        assert debate(user, api, "-o", f"token_budget={value}").code == 0
+        assert {request.body["max_tokens"] for request in api.prompts} == {8000}
+    assert "cut off" not in (user.session / "briefs/02-positions/engineer.md").read_text()
+
+
+def test_a_reply_that_was_cut_says_so(user):
+    cut = {"02-positions/engineer": [Answer("A position that", stop="max_tokens")]}
+    with FakeApi(Table(user, WORDS, cut)) as api:
+        ended = debate(user, api)
+    assert ended.code == 0
+    assert "Engineer (Marcus): cut off" in ended.err
+    assert "cut off" in (user.session / "transcript.md").read_text()
+
+
+def test_the_budget_is_in_the_bound(user):
+    with FakeApi(Table(user, WORDS)) as api:
+        limited = debate(user, api, "--json").json
+        free = debate(user, api, "--json", "-o", "token_budget=none").json
+    calls = {
+        "frame": 2,
+        "argue": 8,
+        "rebut": 8,
+        "positions": 2,
+        "synthesis": 1,
+    }  # two rounds; the frame may be asked again
+    assert free["bound"]["output_tokens"] - limited["bound"]["output_tokens"] == (
+        7000 * (calls["argue"] + calls["rebut"]) + 6000 * calls["positions"]
+    )
+    assert free["bound"]["usd"] > limited["bound"]["usd"] > limited["totals"]["usd"]
+    assert free["bound"]["input_tokens"] > limited["bound"]["input_tokens"] > limited["totals"]["input_tokens"]
+
+
+@pytest.mark.parametrize("value", ["-5", "many", "1.5", ""])
+def test_what_is_no_budget_is_refused(value, user):
+    ended = user.council("run", "-w", "timed", "Shall we?", "-o", f"token_budget={value}", "--speaker", "assistant")
+    assert ended.code == 2
+    assert f'token_budget must be a whole number of tokens, or none; not "{value}"' in ended.err
+
+
+def step_of(found: Workflow, name: str):
+    return next((phase, step) for phase, step in found.steps() if step.name == name)
+
+
+@pytest.mark.parametrize(
+    ("seats", "share"),
+    [
+        ("members", 30),
+        ("[members, chair]", 30),
+        ("chair", None),
+        ("architect", None),
+    ],
+)
+def test_the_share_of_a_member(seats, share):
+    """Of 30 tokens, who speaks beside others has as many parts as steps; who speaks alone is not limited."""
+    text = TIMED.replace("2000", "30").replace(
+        "{name: positions, seats: members}", f"{{name: positions, seats: {seats}}}"
+    )
+    found = load(text, "t.md")
+    phase, step = step_of(found, "positions")
+    assert limits.share(found, phase.steps, step, Seat("architect", "members")) == share
+
+
+def test_no_share_is_nothing():
+    found = load(TIMED.replace("2000", "1"), "t.md")
+    phase, step = step_of(found, "argue")
+    assert any(isinstance(one, Cast) for one in step.seats)
+    assert limits.share(found, phase.steps, step, Seat("cost", "frame")) == 1
+    rates = {"sonnet": cost.Rates("m", 1.0, 1.0, 8000)}
+    assert next(row for row in cost.bounds(found, "t", rates) if row.step == "argue").most_output == 8
+
+
+def test_limits_are_read_from_options():
+    assert limits.seconds({}, "round_timeout") is None
+    assert limits.seconds({"round_timeout": "none"}, "round_timeout") is None
+    assert limits.seconds({"round_timeout": "1.5"}, "round_timeout") == 1.5
+    assert limits.budget({}) is None
+    assert limits.budget({"token_budget": "12"}) == 12
+    with pytest.raises(UsageError):
+        limits.check({"total_timeout": True})
