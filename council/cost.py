@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
+from council import limits
+from council.casting import MOST_CAST
+from council.hearing import History, Size
 from council.workflow import AllOf, AnyOf, Cast, Condition, Not, Phase, Seat, Step, Workflow
 
 TOKENS_A_WORD = Fraction(3, 2)
@@ -19,9 +22,9 @@ BYTES_A_TOKEN = Fraction(5, 2)  # prose takes about four: what is a bound is rec
 FRAME = 700  # rules, task, persona and format of a brief, usually
 MOST_FRAME = 1600  # the same at the most, without the persona, which is counted
 MARKS = 100  # heading and marks around a turn in a brief
+SCORE = 20  # a seat and its score, in what a brief tells of how the scores went
 ANSWERS = 80  # the headings and short answers below a reply
 USUAL_WORDS = 200
-MOST_CAST = 4
 QUOTES = "dissent_kept"  # the rule whose next round is told what was left out
 PARALLEL = "parallel"  # the order in which no seat of a step has heard another
 
@@ -152,10 +155,10 @@ def dollars(usd: float | None) -> str:
 
 def bounds(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[Row]:
     """A row a step: its calls, the tokens usual at the most calls, the price, and what nothing can pass."""
-    alone, said = Said.of(topic), Said.of(topic)
+    alone, said, history = Said.of(topic), Said.of(topic), History(workflow)
     rows = []
     for phase in workflow.phases:
-        calls = list(_calls(workflow, phase, alone, said, rates))
+        calls = list(_calls(workflow, phase, alone, said, history, rates))
         rows += [
             _row(phase.name, step.name, [call for call in calls if call.step == step.name]) for step in phase.steps
         ]
@@ -222,33 +225,44 @@ def _total(prices: Iterable[float | None]) -> float | None:
     return total
 
 
-def _calls(workflow: Workflow, phase: Phase, topic: Said, said: Said, rates: Mapping[str, Rates]) -> Iterator[Call]:
+def _calls(
+    workflow: Workflow, phase: Phase, topic: Said, said: Said, history: History, rates: Mapping[str, Rates]
+) -> Iterator[Call]:
     for round in range(1, phase.most + 1):
         quoted = said.most if round > 1 and any(_quotes(condition) for _, condition in phase.until) else 0
         for step in phase.steps:
             sure = round <= phase.least and phase.when is None and step.when is None
             seats = _seats(workflow, step)
-            rated = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
+            whole = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
+            rated = [_limited(workflow, phase, step, seat, rate) for seat, rate in zip(seats, whole, strict=True)]
             spoken = Said(usual_reply(workflow, step) * len(seats), sum(rate.max_tokens + MARKS for rate in rated))
-            heard = _heard(step, topic, said, spoken)
-            for seat, rate in zip(seats, rated, strict=True):
-                most = heard.most + quoted + _most_frame(workflow, seat, rate)
-                yield from _turn(workflow, step, seat, Call(step.name, rate, sure, False, FRAME + heard.usual, 0, most))
+            sized = [
+                (seat, Size(usual_reply(workflow, step), rate.max_tokens + MARKS))
+                for seat, rate in zip(seats, rated, strict=True)
+            ]
+            told = most_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
+            for seat, rate, full in zip(seats, rated, whole, strict=True):
+                heard = history.heard(phase, step, round, seat)
+                others = 0 if step.order.name == PARALLEL else spoken.most - rate.max_tokens - MARKS
+                most = topic.most + heard.most + others + quoted + told + _most_frame(workflow, seat, full)
+                usual = FRAME + topic.usual + heard.usual
+                yield from _turn(workflow, step, seat, Call(step.name, rate, sure, False, usual, 0, most))
+            history.spoke(phase, step, round, sized)
             said.usual, said.most = said.usual + spoken.usual, said.most + spoken.most
 
 
-def _heard(step: Step, topic: Said, said: Said, spoken: Said) -> Said:
-    """What a seat of the step may read: the last to speak may have heard all others of it."""
-    if [ref.name for ref in step.sees] == ["nothing"]:
-        return topic
-    return said if step.order.name == PARALLEL else Said(said.usual, said.most + spoken.most)
+def _limited(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate: Rates) -> Rates:
+    """No more tokens than the seat has for one of its replies in a round."""
+    share = limits.share(workflow, phase.steps, step, seat)
+    return replace(rate, max_tokens=min(rate.max_tokens, share or rate.max_tokens))
 
 
 def _turn(workflow: Workflow, step: Step, seat: Seat, call: Call) -> Iterator[Call]:
     """The calls of one turn: perhaps once more, with the reply that could not be read. People take none."""
     if seat.speaker == "human":
         return
-    yield replace(call, sure=call.sure and seat.group != CAST, output=usual_reply(workflow, step))
+    usual = min(usual_reply(workflow, step), call.rate.max_tokens)
+    yield replace(call, sure=call.sure and seat.group != CAST, output=usual)
     if step.reply:
         longer = call.most_input + call.rate.max_tokens + MARKS
         yield Call(step.name, call.rate, sure=False, again=True, input=0, output=0, most_input=longer)
@@ -267,7 +281,7 @@ def _seats(workflow: Workflow, step: Step) -> list[Seat]:
 def _most_frame(workflow: Workflow, seat: Seat, rate: Rates) -> int:
     """All of a brief but the topic and what was said. Who was cast stands for something that a reply told."""
     persona = "".join(str(value) for value in seat.attributes.values())
-    labels = "".join(member.label for member in workflow.members)
+    labels = "".join(member.label for member in workflow.table)
     return MOST_FRAME + most_tokens(persona + labels) + (rate.max_tokens if seat.group == CAST else 0)
 
 

@@ -56,13 +56,19 @@ class Turn:
 
     @property
     def gist(self) -> str:
-        """The turn in a line: its own gist where one was asked for, else its short answers and how it begins."""
+        """The turn in a line: its own gist where one was asked for, with what it said in figures, else its short
+        answers and how it begins."""
         if self.absent:
             return f"absent: {self.absent}"
         if self.answers.get("gist"):
-            return one_line(str(self.answers["gist"]), 300)
+            figures = [f"{name.replace('_', ' ')} {value}" for name, value in self.answers.items() if _counts(value)]
+            return one_line(str(self.answers["gist"]), 300) + (f" ({', '.join(figures)})" if figures else "")
         short = [f"{name}: {value}" for name, value in self.answers.items() if isinstance(value, (str, int, float))]
         return one_line("; ".join([*(part for part in short if len(part) < 60), self.body]), 300)
+
+
+def _counts(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)

@@ -6,29 +6,42 @@ A phase's or a step's name is a view too: its turns. Turns of the same batch are
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from council.errors import UsageError
 from council.hooks import Hook
-from council.scene import Scene, Seen, Turn
+from council.scene import Moment, Scene, Seen, Turn
 from council.text import did_you_mean
 from council.workflow import Ref, Seat
 
 View = tuple[Seen, ...]
+OWN = "You"  # what an anonymous view calls its reader
 view: Hook[Callable[..., View]] = Hook("view", leading=2)
 
 
 def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> View:
-    """All that these views show, each turn once, in the order spoken; what one view shows in full stays in full."""
+    """All that these views show, each turn once, in the order spoken; what one view shows in full stays in full.
+
+    Of a step that is shown under labels the turns stand in the labels' order: that of the table would tell the names.
+    """
     found: dict[str, Seen] = {}
     for ref in refs:
         for seen in _one(ref, seat, scene):
             if seen.turn.id not in found or found[seen.turn.id].gist:
                 found[seen.turn.id] = seen
-    spoken = {turn.id: place for place, turn in enumerate(scene.turns)}
-    return tuple(sorted(found.values(), key=lambda seen: spoken[seen.turn.id]))
+    begun, spoken = dict[Moment, int](), dict[str, int]()
+    for place, turn in enumerate(scene.turns):
+        begun.setdefault(turn.moment, place)
+        spoken[turn.id] = place
+
+    def place_of(seen: Seen) -> tuple[int, int, str, int]:
+        label = seen.label or ""
+        return begun[seen.turn.moment], 0 if label == OWN else len(label), label, spoken[seen.turn.id]
+
+    return tuple(sorted(found.values(), key=place_of))
 
 
 def _one(ref: Ref, seat: Seat, scene: Scene) -> View:
@@ -81,14 +94,32 @@ def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
 
 
 @view
-def fading(seat: Seat, scene: Scene, *, keep: dict[str, Any]) -> View:
-    """Verbatim while young, gists when old. `keep: {3: all, 7: 2}`: all up to round 3, the last two up to round 7."""
+def fading(seat: Seat, scene: Scene, *, keep: dict[str, Any], digest: Any = None, tokens: Any = None) -> View:
+    """Verbatim while young, gists when old. `keep: {3: all, 7: 2}`: all up to round 3, the last two up to round 7.
+
+    With `digest: 7` gists stand there up to round 7 only. With `tokens: 50000` the oldest of what would be verbatim
+    becomes gists too, until the rest is no more than that (of four characters each); what the round being spoken has
+    brought always stays."""
     schedule = _schedule(keep)
     rounds = next((rounds for last, rounds in schedule if scene.round <= last), schedule[-1][1])
-    if rounds is None:
-        return _full(scene.turns)
-    fresh = {seen.turn.id for seen in recent(seat, scene, rounds=rounds)}
-    return tuple(Seen(turn, gist=turn.id not in fresh) for turn in scene.turns)
+    digested = digest is None or scene.round <= _whole(digest, "fading: digest")
+    now = (scene.phase, scene.round)
+    before = [key for key in _round_keys(scene) if key != now]
+    kept = before if rounds is None else before[max(0, len(before) - rounds) :]
+    full = {now, *(kept if tokens is None else _fitting(scene, now, kept, 4 * _whole(tokens, "fading: tokens")))}
+    shown = full.union(before if digested else kept)
+    keyed = [((turn.phase, turn.round), turn) for turn in scene.turns]
+    return tuple(Seen(turn, gist=key not in full) for key, turn in keyed if key in shown)
+
+
+def _fitting(scene: Scene, now: tuple[str, int], kept: list[tuple[str, int]], most: int) -> list[tuple[str, int]]:
+    """The youngest of these rounds that have room for their words, beside those of the round being spoken."""
+    size = Counter[tuple[str, int]]()
+    for turn in scene.turns:
+        size[turn.phase, turn.round] += len(turn.body)
+    while kept and size[now] + sum(size[key] for key in kept) > most:
+        kept = kept[1:]
+    return kept
 
 
 def _schedule(keep: Any) -> list[tuple[int, int | None]]:
@@ -101,7 +132,8 @@ def _schedule(keep: Any) -> list[tuple[int, int | None]]:
 
 @view
 def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
-    """Another view with the seats' names taken off, and labels shuffled for each reader in their place."""
+    """Another view with the seats' names taken off: labels stand in their place, shuffled for each reader, and the
+    turns of a step in the labels' order."""
     refs = [one if isinstance(one, Ref) else _ref(one) for one in (of if isinstance(of, list) else [of])]
     labels = labels_for(seat, scene)
     return tuple(replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene))
@@ -111,7 +143,7 @@ def labels_for(reader: Seat, scene: Scene) -> dict[str, str]:
     """What this reader calls each of the others; the same through the whole session, and its own label is `You`."""
     others = sorted({seat.name for group in scene.groups.values() for seat in group} - {reader.name})
     scene.dice("labels", reader.name).shuffle(others)
-    labels = {reader.name: "You"} | {name: f"Member {_letters(place)}" for place, name in enumerate(others)}
+    labels = {reader.name: OWN} | {name: f"Member {_letters(place)}" for place, name in enumerate(others)}
     for turn in scene.turns:
         if turn.seat.name not in labels:  # cast while the debate ran: any free letter, so that the others keep theirs
             free = {f"Member {_letters(place)}" for place in range(len(labels) + 26)} - set(labels.values())
@@ -128,7 +160,7 @@ def _ref(value: Any) -> Ref:
 
 
 def _whole(value: Any, what: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,4}", str(value)):
+    if not re.fullmatch(r"[0-9]{1,9}", str(value)):
         raise UsageError(f'{what}: "{value}" must be a whole number')
     return int(value)
 

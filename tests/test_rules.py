@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -218,6 +219,9 @@ def rounds(*rows: dict[str, Any], at: str = "debate/propose") -> Scene:
         ([{"a": 9}, {"a": 90}, {"a": 80}, {"a": 70}], True),  # falling is no progress
         ([{"a": 9, "b": 9}, {"a": 60, "b": 60}, {"a": 60, "b": 60}, {"a": 70, "b": 60}], False),  # 5 in the mean
         ([{"a": 9, "b": 9}, {"a": 60, "b": 60}, {"a": 60, "b": 60}, {"a": 90, "b": None}], True),  # silence is zero
+        ([dict.fromkeys("abc", 5)] * 2 + [{"a": 14, "b": 0, "c": 0}] * 2, True),
+        ([dict.fromkeys("abc", 5), {"a": 14, "b": 0, "c": 0}] + [{"a": 29, "b": 0, "c": 0}] * 2, False),  # just 5
+        ([{"a": 50.1}, {"a": 50.1}, {"a": 50.1}, {"a": 55.1}], False),  # just 5
         ([{"a": None}] * 4, True),
         ([{"a": "agree"}] * 4, True),
         ([{"a": "agree"}, {"a": "mixed"}, {"a": "mixed"}, {"a": "agree"}], False),
@@ -551,6 +555,97 @@ def test_dissent_that_was_given_up_need_not_be_kept() -> None:
 @pytest.mark.parametrize("turns", [[], [absent("chair", "synthesis")]])
 def test_no_synthesis_keeps_nothing(turns: list[Turn]) -> None:
     assert judge(Ref("dissent_kept"), scene(*turns)) == Verdict(False, "there is no synthesis")
+
+
+def test_of_answers_to_the_question_the_fewer_are_the_dissent() -> None:
+    turns = [turn(seat, stance="no") for seat in "abc"] + [turn("designer", stance="yes")]
+    assert [one.seat.name for one, _ in lost_dissent(scene(*turns), "All say no.")] == ["designer"]
+    assert lost_dissent(scene(*turns), "- Designer disagrees: people wait.") == []
+    assert len(lost_dissent(scene(*turns[:2], *turns[3:], turn("e", stance="yes")), "Nobody agrees.")) == 4
+
+
+# Splits, moves and citations
+
+
+@pytest.mark.parametrize(
+    ("stances", "result", "reason"),
+    [
+        (("yes", "yes"), False, "stance: 2 yes"),
+        (("yes", "no", "no"), True, "stance: 2 no and 1 yes"),
+        (("yes", "mixed"), True, "stance: 1 yes and 1 mixed"),
+        (("mixed", "mixed"), False, "stance: 2 mixed"),
+        (("yes", None), False, "stance: 1 yes (designer not heard)"),
+        (("yes", "no", None), True, "stance: 1 yes and 1 no (engineer not heard)"),
+        ((None, None), False, "stance: nothing (architect and designer not heard)"),
+        ((), False, "stance: nothing"),
+        (("Yes", "yes"), False, "stance: 2 yes"),
+    ],
+)
+def test_split(stances: tuple[Any, ...], result: bool, reason: str) -> None:
+    verdict = judge(Ref("split"), said("stance", *stances))
+    assert (verdict.holds, verdict.reason) == (result, reason)
+
+
+def test_silence_ends_no_split() -> None:
+    before = [turn("a", round=1, stance="yes"), turn("b", round=1, stance="no")]
+    now = [turn("a", round=2, stance="yes"), absent("b", round=2, asked="stance")]
+    assert holds(Ref("split"), scene(*before, *now))
+    assert holds(Ref("split"), scene(*before, *now, since=2))
+    assert not holds(Ref("split"), scene(*before, now[0], turn("b", round=2, stance="yes"), since=2))
+    assert not holds(Ref("split", {"field": "vote"}), scene(*before))
+
+
+def test_moved() -> None:
+    before = [turn("a", round=1, stance="yes"), turn("b", round=1, stance="no")]
+    stayed = [turn("a", round=2, stance="yes"), turn("b", round=2, stance="no")]
+    swayed = [turn("a", round=2, stance="yes"), turn("b", round=2, stance="mixed")]
+    silent = [turn("a", round=2, stance="yes"), absent("b", round=2, asked="stance")]
+    for now, result in ((stayed, False), (swayed, True), (silent, False)):
+        verdict = judge(Ref("moved"), scene(*before, *now, since=2))
+        assert verdict.holds is result
+        assert verdict.tally["moved"] == (["b"] if result else [])
+    again = [turn("a", round=3, stance="yes"), turn("b", round=3, stance="mixed")]
+    assert not holds(Ref("moved"), scene(*before, *swayed, *again, since=4)), "that was a round ago"
+    assert not holds(Ref("moved"), scene(*before))
+    assert not holds(Ref("moved"), scene())
+
+
+@pytest.mark.parametrize(("before", "now", "result"), [(70, 79, False), (70, 80, True), (80, 70, True)])
+def test_a_score_has_moved_by_ten_points(before: int, now: int, result: bool) -> None:
+    rounds = [turn("a", round=1, score=before), turn("a", round=2, score=now)]
+    assert holds(Ref("moved", {"field": "score"}), scene(*rounds, since=1)) is result
+
+
+TURNS = [turn("engineer", "positions", stance="no"), absent("designer", "positions", asked="stance")]
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ("It rests on [01-positions/engineer].", []),
+        ("It rests on `01-positions/engineer`, and on 01-positions/engineer.2.", []),
+        ("It rests on reasons.", ["it names no turn by its id"]),
+        ("It rests on [01-positions/writer].", ["01-positions/writer is no turn that was spoken"]),
+        (
+            "[01-positions/engineer], [02-challenge-r01/engineer]",
+            ["02-challenge-r01/engineer is no turn that was spoken"],
+        ),
+        ("[01-positions/designer]", ["01-positions/designer is no turn that was spoken"]),  # she was absent
+        ("[03-synthesis-r01/pen]", ["03-synthesis-r01/pen is no turn that was spoken"]),  # it cannot rest on itself
+        ("see docs/01-positions/engineer and 2024-01-positions/engineer", ["it names no turn by its id"]),
+        ("on 01-02/03 there was [01-positions/engineer]", []),
+    ],
+)
+def test_cites(body: str, wrong: list[str]) -> None:
+    turns = [replace(one, id=f"01-positions/{one.seat.name}") for one in TURNS]
+    pen = replace(turn("pen", "synthesis", body=body), id="03-synthesis-r01/pen")
+    verdict = judge(Ref("cites"), scene(*turns, pen))
+    assert (verdict.holds, verdict.tally["not_cited"]) == (not wrong, wrong)
+
+
+@pytest.mark.parametrize("turns", [[], [turn("a", stance="agree")], [absent("pen", "synthesis")]])
+def test_no_synthesis_cites_nothing(turns: list[Turn]) -> None:
+    assert not holds(Ref("cites"), scene(*turns))
 
 
 def test_every_rule_has_its_sentence() -> None:

@@ -106,6 +106,32 @@ def test_fading(round: int, full: int | None) -> None:
     assert [one.startswith("~") for one in seen] == [True] * (round - young) + [False] * young
 
 
+def test_fading_drops_what_is_old_once_there_is_no_digest_of_it() -> None:
+    for round, lines in ((6, [1, 2, 3]), (7, [1, 2, 3, 4]), (8, []), (9, [])):
+        said = [turn("architect", "debate", number) for number in range(1, round)]
+        seen = look([Ref("fading", {"keep": KEEP, "digest": "7"})], READER, scene(*said, turn("a", "debate", round)))
+        assert [one.turn.round for one in seen if one.gist] == lines
+        assert [one.turn.round for one in seen if not one.gist][-1] == round
+
+
+@pytest.mark.parametrize(
+    ("tokens", "full"),
+    [(400, [1, 2, 3, 4]), (399, [2, 3, 4]), (300, [2, 3, 4]), (299, [3, 4]), (100, [4]), (0, [4])],
+)
+def test_fading_makes_lines_of_the_oldest_until_the_rest_fits(tokens: int, full: list[int]) -> None:
+    """A round has two turns of 200 characters; the one being spoken always stays."""
+    said = [turn(seat, "debate", round, body="x" * 200) for round in range(1, 5) for seat in ("architect", "designer")]
+    seen = look([Ref("fading", {"keep": {"99": "all"}, "tokens": str(tokens)})], READER, scene(*said))
+    assert [one.turn for one in seen] == said, "all of it is still there"
+    assert [one.turn.round for one in seen if not one.gist] == [round for round in full for _ in range(2)]
+
+
+def test_what_fading_has_no_room_for_is_a_line_also_where_there_is_no_digest() -> None:
+    said = [turn("architect", "debate", round, body="x" * 400) for round in (1, 2, 3)]
+    ref = Ref("fading", {"keep": {"1": "1"}, "digest": "1", "tokens": "100"})
+    assert [(one.turn.round, one.gist) for one in look([ref], READER, scene(*said))] == [(2, True), (3, False)]
+
+
 def test_fading_sorts_its_schedule() -> None:
     now = scene(*(turn("architect", "debate", number) for number in range(1, 10)))
     upside_down = dict(reversed(KEEP.items()))
@@ -121,6 +147,8 @@ def test_fading_sorts_its_schedule() -> None:
         (Ref("fading", {"keep": {"soon": "1"}}), "must be a whole number"),
         (Ref("fading", {"keep": {}}), "as in {3: all, 7: 2}"),
         (Ref("fading", {"keep": "3"}), "as in {3: all, 7: 2}"),
+        (Ref("fading", {"keep": {"3": "all"}, "digest": "late"}), "fading: digest: .* must be a whole number"),
+        (Ref("fading", {"keep": {"3": "all"}, "tokens": "50k"}), "fading: tokens: .* must be a whole number"),
     ],
 )
 def test_views_say_what_they_cannot_do(ref: Ref, why: str) -> None:
@@ -142,9 +170,45 @@ def test_anonymous_shows_another_view_under_labels() -> None:
         Ref("positions"), Ref("recent", {"rounds": "1"})
     )
     assert sees("anonymous", "gists") == sees("gists")
+    assert sees("anonymous", of=scene()) == []
     given = labels(READER, DEBATE)
     assert given["architect"] == "You"
     assert set(given.values()) <= {"You", *(f"Member {chr(letter)}" for letter in range(ord("A"), ord("Z") + 1))}
+
+
+ROUNDS = scene(*(turn(seat, "debate", round) for round in (1, 2) for seat in MEMBERS))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("reader", MEMBERS)
+def test_anonymous_turns_stand_in_the_order_of_their_labels(reader: Seat, seed: int) -> None:
+    """Round by round, the reader's own first: nobody can count off who sits where."""
+    seen = look([Ref("anonymous")], reader, replace(ROUNDS, seed=str(seed)))
+    assert [one.label for one in seen] == ["You", "Member A", "Member B", "Member C"] * 2
+    assert [one.turn.round for one in seen] == [1] * 4 + [2] * 4
+
+
+def test_each_reader_has_an_order_of_its_own() -> None:
+    orders = {
+        seed: [shown(Ref("anonymous"), of=replace(ROUNDS, seed=seed), reader=one) for one in MEMBERS] for seed in "ab"
+    }
+    assert len({str(order[1:4]) for order in orders["a"]}) == len(MEMBERS)
+    assert orders["a"] != orders["b"]
+
+
+def test_a_view_with_names_beside_an_anonymous_one_stays_in_the_order_spoken() -> None:
+    last = replace(ROUNDS, turns=(*ROUNDS.turns, *(turn(seat, "closing") for seat in MEMBERS)))
+    seen = look([Ref("anonymous", "debate"), Ref("closing")], READER, last)
+    assert [one.turn.seat.name for one in seen[8:]] == [seat.name for seat in MEMBERS]
+    assert [one.label for one in seen[8:]] == [None] * 4
+
+
+def test_many_labels_stand_as_they_count() -> None:
+    crowd = tuple(Seat(f"s{number}", "crowd") for number in range(30))
+    now = replace(scene(*(turn(seat, "debate") for seat in crowd)), groups={"crowd": crowd})
+    given = [one.label for one in look([Ref("anonymous")], crowd[7], now)]
+    assert given[:3] == ["You", "Member A", "Member B"]
+    assert given[-2:] == ["Member AB", "Member AC"]
 
 
 def test_labels_differ_per_reader_and_session() -> None:
@@ -188,6 +252,8 @@ def test_many_seats_have_as_many_labels() -> None:
         (turn("a", body="One.\n\nTwo."), "One. Two."),
         (turn("a", body="Long " * 100), ("Long " * 60)[:299].rstrip() + "…"),
         (turn("a", body="Words.", gist="In short."), "In short."),
+        (turn("a", gist="In short.", stance="agree", satisfaction_score=85), "In short. (satisfaction score 85)"),
+        (turn("a", gist="In short.", asked="satisfaction_score"), "In short."),
         (turn("a", body="Words.", stance="agree", score=90), "stance: agree; score: 90; Words."),
         (turn("a", body="Words.", blocking=("x",), essay="e" * 60), "Words."),
         (absent("a"), "absent: timeout"),

@@ -4,11 +4,11 @@ Whoever is silent, absent or unreadable agrees to nothing and stays in every den
 registers all of them.
 """
 
-from council.rules import answers, course, dissent, reviews
+from council.rules import answers, casting, course, dissent, reviews, splits
 from council.rules.base import fraction, judge, matches, number, rule
 from council.rules.dissent import DISAGREES, disagreement, lost_dissent
 
 __all__ = [
-    "DISAGREES", "answers", "course", "disagreement", "dissent", "fraction", "judge", "lost_dissent", "matches",
-    "number", "reviews", "rule",
+    "DISAGREES", "answers", "casting", "course", "disagreement", "dissent", "fraction", "judge", "lost_dissent",
+    "matches", "number", "reviews", "rule", "splits",
 ]  # fmt: skip

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from council.errors import UsageError
 from council.rules.base import matches, number, rule
-from council.scene import Scene, Verdict
+from council.scene import Scene, Turn, Verdict
 from council.text import listing, overlap
 
 
@@ -78,7 +79,7 @@ def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = Non
 @rule
 def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
     """For `over` rounds of this phase the mean of a number gained less than `gain`, or nobody changed a word answer."""
-    least, window = number(gain), int(number(over))
+    least, window = Fraction(str(number(gain))), int(number(over))
     if window < 2:
         raise UsageError('the rule "stuck" compares rounds: over must be 2 or more')
     rounds = [turns for turns in scene.asking(field) if turns[0].phase == scene.phase][:window]
@@ -89,14 +90,16 @@ def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
         means = [_mean(row) for row in values]
         gained = means[-1] - means[0]
         return Verdict(
-            gained < least, f"{field} gained {_tidy(gained):g} in {over} rounds", tally={"means": [*map(_tidy, means)]}
+            gained < least,
+            f"{field} gained {_tidy(float(gained)):g} in {over} rounds",
+            tally={"means": [_tidy(float(mean)) for mean in means]},
         )
     return Verdict(all(row == values[0] for row in values), f"{field} in {over} rounds", tally={field: values[-1]})
 
 
-def _mean(row: Mapping[str, Any]) -> float:
-    """A seat that gave no number counts as zero: silence is no satisfaction."""
-    return sum(value or 0 for value in row.values()) / len(row)
+def _mean(row: Mapping[str, Any]) -> Fraction:
+    """A seat that gave no number counts as zero: silence is no satisfaction. Exact: 5 gained are not 4.9999."""
+    return Fraction(sum(Fraction(str(value or 0)) for value in row.values()), len(row))
 
 
 def _tidy(value: float) -> float:
@@ -113,14 +116,15 @@ def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
     if not rounds:
         return Verdict(False, "nothing to compare")
     last = rounds[-1]
-    moment = (scene.phase, scene.round - 1, last[0].step)
-    before = {turn.seat.name: turn for turn in scene.turns if turn.moment == moment}
-    likeness = {
-        turn.seat.name: _tidy(overlap(turn.body, before[turn.seat.name].body))
-        for turn in last
-        if turn.seat.name in before and not turn.absent
-    }
+    likeness = {turn.seat.name: _tidy(share) for turn in last if (share := repeated(turn, scene)) is not None}
     repeating = [name for name, like in likeness.items() if like > most]
     holds = len(repeating) == len(last) if seats == "every" else bool(repeating)
     reason = f"{listing(repeating)} said again what they had said" if repeating else "nobody repeats the round before"
     return Verdict(holds, reason, tally={"repeats": likeness})
+
+
+def repeated(turn: Turn, scene: Scene) -> float | None:
+    """How much of a turn is the seat's own, of the same step a round earlier; None where there is none to compare."""
+    moment = (turn.phase, turn.round - 1, turn.step)
+    before = next((one for one in scene.turns if one.moment == moment and one.seat.name == turn.seat.name), None)
+    return None if before is None or turn.absent else overlap(turn.body, before.body)

@@ -6,6 +6,7 @@ import re
 
 from council.rules.base import rule
 from council.scene import Scene, Turn, Verdict
+from council.stances import opposed
 from council.text import content_words, fold, listing, overlap
 
 OPPOSED = re.compile(
@@ -36,6 +37,24 @@ def dissent_kept(scene: Scene, *, by: str = "synthesis") -> Verdict:
     return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
 
 
+CITED = re.compile(r"(?<![\w/-])(\d\d-[a-z0-9-]+/[a-z][a-z0-9-]*)(?:\.2)?(?![\w/-])")
+
+
+@rule
+def cites(scene: Scene, *, by: str = "synthesis") -> Verdict:
+    """The last turn of the step `by` says by their ids which turns it rests on, and names none that was not spoken."""
+    written = scene.named(by)
+    if not written or written[-1].absent:
+        return Verdict(False, "there is no synthesis")
+    spoken = {turn.id for turn in scene.turns if turn.phase != written[-1].phase and not turn.absent}
+    named = list(dict.fromkeys(CITED.findall(written[-1].body)))
+    wrong = [id for id in named if id not in spoken]
+    missing = [f"{id} is no turn that was spoken" for id in wrong] or ([] if named else ["it names no turn by its id"])
+    rests = f"it rests on {len(named)} turn{'s' if len(named) > 1 else ''}"
+    reason = "; ".join(missing) or rests
+    return Verdict(not missing, reason, tally={"not_cited": missing})
+
+
 DISAGREES = "disagrees"
 SAME_WORDS = 0.6
 OPPOSES = re.compile(r"\b(disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced)")
@@ -53,7 +72,7 @@ def lost_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
 
 def standing_dissent(scene: Scene) -> list[tuple[Turn, str]]:
     """What seats last said of it: their blocking items, and that they disagree."""
-    found = [(turn, DISAGREES) for turn, stance in scene.last_words("stance").values() if stance == "disagree"]
+    found = [(turn, DISAGREES) for turn in opposed(scene)]
     for turn, items in scene.last_words("blocking").values():
         found += [(turn, item) for item in items]
     return found

@@ -1,0 +1,285 @@
+"""The record of a decision: that it holds all that was said and decided, from the record alone, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from council import adr
+from council.session import open_
+from tests.helpers import User, no_traceback, script
+from tests.scripted import played
+from tests.test_consensus import APPEAL, MUTE, asked_for, hold, to_its_end, words
+
+TOPIC = "Implement participant mute functionality\n\nPeople talk over each other in large meetings."
+LABELS = {"meeting-controller": "Meeting Controller", "security": "Security (Rook)"}
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+def document(session: Path) -> str:
+    return (session / "decision.md").read_text("utf-8")
+
+
+def sections(text: str) -> dict[str, str]:
+    """The document by its headings of the second level."""
+    parts = re.split(r"^## (.+)$", text, flags=re.M)
+    return {title: body.strip("\n") for title, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def label(seat: str) -> str:
+    return LABELS.get(seat, seat.title())
+
+
+# ---- what stands in it ----
+
+
+def test_it_has_everything_that_was_asked_for(user):
+    text = document(hold(user, "consensus/complex", TOPIC))
+    assert text.startswith("# ADR-NNNN: Implement participant mute functionality People talk over each other in large")
+    assert text.count("NNNN") == 1
+    assert list(sections(text)) == [
+        "Topic and motivation",
+        "Participants",
+        "Rounds",
+        "Design",
+        "Satisfaction scores",
+        "Dissent on record",
+        "Implementation notes",
+        "Open questions",
+    ]
+    found = sections(text)
+    assert found["Topic and motivation"] == "> " + TOPIC.replace("\n\n", "\n>\n> ")
+    assert found["Implementation notes"] == "- Chaos tests with Redis down."
+    assert found["Open questions"] == found["Dissent on record"] == "None."
+    told = [found["Participants"].find(f"- **{label(seat)}**: ") for seat in (*MUTE, "clerk")]
+    assert -1 not in told
+    assert told[3:] == sorted(told[3:])
+
+
+def test_each_round_has_its_scores_its_mean_its_gists_and_what_blocks(user):
+    rounds = sections(document(hold(user, "consensus/complex")))["Rounds"]
+    parts = re.split(r"^### (.+)$", rounds, flags=re.M)[1:]
+    assert parts[::2] == [f"Debate, round {number}, mean {mean}" for number, mean in ((1, 75.4), (2, 81.9), (3, 91.6))]
+    for number, part in enumerate(parts[1::2]):
+        rows = re.findall(r"^\| ([^|]+) \| (\d+) \| (.+) \|$", part, re.M)
+        assert {who: int(score) for who, score, _ in rows} == {label(seat): MUTE[seat][number] for seat in MUTE}
+        assert [who for who, _, _ in rows][-4:] == [label(seat) for seat in ("observability", "operations", "test")] + [
+            "Security (Rook)"
+        ]
+    assert (
+        "| Security (Rook) | 60 | CRITICAL: Who can mute whom? Need authorization checks, audit logging |" in parts[1]
+    )
+    assert (
+        "- Security (Rook): Authorization checks are missing.\n- Security (Rook): Audit logging is missing." in parts[1]
+    )
+    assert "Blocking" not in parts[5]
+
+
+def test_the_scores_stand_in_a_table_by_round(user):
+    lines = sections(document(hold(user, "consensus/complex")))["Satisfaction scores"].splitlines()
+    assert lines[0] == "| specialist | round 1 | round 2 | round 3 |"
+    assert lines[1] == "|---|---|---|---|"
+    assert lines[-1] == "| **mean** | **75.4** | **81.9** | **91.6** |"
+    assert set(lines[2:-1]) == {f"| {label(seat)} | {' | '.join(map(str, scores))} |" for seat, scores in MUTE.items()}
+
+
+def test_the_design_is_the_synthesis(user):
+    design = sections(document(hold(user, "consensus/complex")))["Design"]
+    assert design.startswith(
+        "### Overview\n\nMute is enforced on the server.\n\n### Responsibilities\n\n- Database: Redis"
+    )
+    assert (
+        "### Interfaces\n\n- MuteParticipant\n- ParticipantMuted\n\n### Performance targets\n\n- Mute latency" in design
+    )
+    assert "Dissents" not in design
+
+
+# ---- how it was decided ----
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("simple", "accepted by consensus after 2 rounds"),
+        ("hybrid", "accepted by consensus after 6 rounds"),
+        ("granted", "accepted by consensus after 5 rounds"),
+        ("stalemate", "decided by a person, option A (Accept the migration, at night.), after 4 rounds (stalemate)"),
+        ("fundamental", "decided by a person, option A (Autonomous decisions, with telemetry of each.), after 2 rounds "
+         "(fundamental)"),
+        ("cap", "undecided after 10 rounds (max-iterations)"),
+        ("escalation-off", "undecided after 4 rounds (stalemate)"),
+        ("unsettled", "undecided after 2 rounds (max-iterations)"),
+        ("silent-specialist", "undecided after 5 rounds (max-iterations)"),
+    ],
+)  # fmt: skip
+def test_the_status_says_who_decided(name, status, user):
+    text = document(hold(user, f"consensus/{name}"))
+    assert re.findall(r"^\*\*Status:\*\* (.*)$", text, re.M) == [status]
+
+
+def test_an_escalation_stands_there_with_its_options_and_the_decision_word_for_word(user):
+    found = sections(document(hold(user, "consensus/stalemate")))
+    body = played("consensus/stalemate").said[f"01-debate-r04{APPEAL}"].body
+    assert found["Escalations"] == (
+        "### Round 4: stalemate\n\nTension: Downtime against effort.\n\nOptions:\n\n"
+        "- A) Accept the migration, at night.\n- B) Migrate without downtime.\n- C) Do not build it.\n\n"
+        "Recommendation: B, for it can be undone.\n\n"
+        "The person's decision: adopt, option A (Accept the migration, at night.)\n\n"
+        + "\n".join(f"> {line}".rstrip() for line in body.strip().splitlines())
+    )
+    assert found["Dissent on record"] == (
+        "- Database: “The migration takes two hours of downtime on large installations.”\n- Database: satisfaction 65"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "headings"),
+    [
+        ("fundamental", ["### Round 2: fundamental disagreement"]),
+        ("granted", ["### Round 3: max iterations"]),
+        ("hybrid", ["### Round 4: stalemate", "### Round 5: stalemate"]),
+    ],
+)
+def test_each_escalation_is_told_with_what_it_was_about(name, headings, user):
+    told = sections(document(hold(user, f"consensus/{name}")))["Escalations"]
+    assert re.findall(r"^### .*$", told, re.M) == headings
+
+
+def test_a_decision_that_was_asked_for_twice_stands_there_whole(user):
+    debate = played("consensus/fundamental")
+    asked = f"01-debate-r02{APPEAL}"
+    script(user, words(debate))
+    assert user.council("run", *asked_for(debate), "?", "--speaker=replay", "--from=script.yaml").code == 8
+    assert user.council("record", "last", asked, stdin="A, if it can be seen.").code == 0
+    reply = "Decision: adopt\nOption: none\nGrant: 0\nReason: # As I said."
+    assert user.council("record", "last", f"{asked}.2", stdin=reply).code == 0
+    text = document(to_its_end(user, debate, "recover"))
+    assert "> A, if it can be seen.\n>\n> Decision: adopt\n> Option: none\n> Grant: 0\n> Reason: # As I said." in text
+    assert "**Status:** decided by a person after 2 rounds (fundamental)\n" in text
+    assert "The person's decision: adopt\n" in text
+
+
+def test_whoever_was_silent_is_on_record(user):
+    found = sections(document(hold(user, "consensus/silent-specialist")))
+    assert "| Security (Rook) | not heard | absent: timeout |" in found["Rounds"]
+    assert re.search(r"^\| Security \(Rook\) (?:\| not heard ){5}\|$", found["Satisfaction scores"], re.M)
+    assert found["Dissent on record"] == "- Security (Rook): gave no score"
+    assert found["Escalations"].count("No person answered: nobody answered in time") == 2
+
+
+# ---- from the record alone ----
+
+
+def test_it_is_made_again_byte_for_byte(user):
+    session = hold(user, "consensus/hybrid")
+    text = document(session)
+    assert f"\n**Session ID:** {session.name}\n" in text
+    assert str(user.root) not in text
+    (session / "decision.md").unlink()
+    assert user.council("build").code == 0
+    assert document(session) == text
+    found = open_(session)
+    found.read_turns()
+    assert adr.text(found, found.plan()) == text
+
+
+def test_the_date_is_that_of_the_last_word(user):
+    session = hold(user, "consensus/simple")
+    facts = json.loads((session / "metadata.json").read_text("utf-8"))
+    assert f"\n**Date:** {facts['completed_at'][:10]}\n" in document(session)
+
+
+def test_the_projects_copy_differs_in_its_number_alone(user):
+    (user.work / ".git").mkdir()
+    session = hold(user, "consensus/simple", "Add a QualityAlert message")
+    copy = user.work / "docs" / "decisions" / "adr-0001-add-a-qualityalert-message.md"
+    assert copy.read_text("utf-8") == document(session).replace("ADR-NNNN", "ADR-0001")
+
+
+HOSTILE = "Shall | we?\n\n# ADR-0000: Something else\n\n**Status:** accepted by consensus\n\n## Design\n\nNone."
+
+
+def test_no_topic_can_be_taken_for_the_document(user):
+    text = document(hold(user, "consensus/granted", HOSTILE))
+    assert re.findall(r"^# .*$", text, re.M) == [
+        "# ADR-NNNN: Shall | we? # ADR-0000: Something else **Status:** accepted by consensus ## Design None."
+    ]
+    assert len(re.findall(r"^\*\*Status:\*\*", text, re.M)) == 1
+    assert len(re.findall(r"^## Design$", text, re.M)) == 1
+
+
+def test_no_position_breaks_its_row(user):
+    debate = played("consensus/simple")
+    turn = "01-debate-r01-1-propose/protocol"
+    said = debate.said[turn].body.replace("Good idea, but", "| 100 | no \\| idea, but", 2)
+    script(user, {**words(debate), turn: said})
+    rounds = sections(document(to_its_end(user, debate, "run", *asked_for(debate), "?")))["Rounds"]
+    assert "| Protocol | 85 | \\| 100 \\| no \\\\\\| idea, but field naming could be clearer. |" in rounds
+
+
+# ---- of other workflows ----
+
+PLAIN = """---
+name: plain
+seats: {members: [architect, engineer], chair: chair}
+options: {document: adr}
+phases:
+  - {name: positions, sees: nothing}
+  - {name: synthesis, seats: chair}
+---
+
+Two positions and a synthesis, as free text.
+"""
+
+
+def test_a_workflow_without_scores_has_a_record_too(user):
+    user.write("plain.md", PLAIN)
+    turns = {
+        "01-positions/architect": "A table.\n\nIt is there.",
+        "01-positions/engineer": "A queue.",
+        "02-synthesis/chair": "A table.",
+    }
+    script(user, turns)
+    ended = user.council("run", "--workflow", "plain.md", "Queue or table?", "--speaker=replay", "--from=script.yaml")
+    no_traceback(ended)
+    assert ended.code == 0, ended.err
+    text = document(user.session)
+    assert "**Status:** done after 1 round\n" in text
+    found = sections(text)
+    assert set(found) == {
+        *("Topic and motivation", "Participants", "Rounds", "Design"),
+        *("Dissent on record", "Implementation notes", "Open questions"),
+    }
+    assert found["Design"] == "A table."
+    assert "| member | position |\n|---|---|\n| Architect (Serena) | A table. It is there. |" in found["Rounds"]
+
+
+def test_without_a_synthesis_it_says_so(user):
+    user.write("plain.md", PLAIN)
+    script(
+        user,
+        {
+            "01-positions/architect": "A table.",
+            "01-positions/engineer": "absent: ill",
+            "02-synthesis/chair": "absent: ill",
+        },
+    )
+    ended = user.council("run", "--workflow", "plain.md", "Queue or table?", "--speaker=replay", "--from=script.yaml")
+    assert ended.code == 0, ended.err
+    found = sections(document(user.session))
+    assert found["Design"] == "*(There is none: nobody wrote it.)*"
+    assert "| Engineer (Marcus) | absent: ill |" in found["Rounds"]
+
+
+def test_none_is_written_where_none_is_wanted(user):
+    debate = played("consensus/simple")
+    script(user, words(debate))
+    session = to_its_end(user, debate, "run", *asked_for(debate), "-o", "document=none", "?")
+    assert not (session / "decision.md").exists()
