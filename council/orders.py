@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from council import casting
 from council.errors import UsageError
 from council.hooks import Hook
 from council.scene import Scene
-from council.workflow import Seat
+from council.workflow import Ref, Seat
 
 Batches = list[tuple[Seat, ...]]
 order: Hook[Callable[..., Batches]] = Hook("order", leading=2)
@@ -48,3 +49,11 @@ def by_group(seats: tuple[Seat, ...], scene: Scene) -> Batches:
     for seat in seats:
         groups.setdefault(seat.group, []).append(seat)
     return [tuple(group) for group in groups.values()]
+
+
+@order
+def unmuted(seats: tuple[Seat, ...], scene: Scene, *, by: Any, then: Any = "parallel") -> Batches:
+    """In the order `then`, without those whom the answer `by` has muted so far; two at least stay."""
+    order.check(Ref(str(then)))
+    found: Batches = order.call(Ref(str(then)), casting.unmuted(seats, scene, by), scene)
+    return found

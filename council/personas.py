@@ -9,7 +9,7 @@ from council import config
 from council.errors import UsageError
 from council.text import did_you_mean
 
-FIELDS = ("title", "name", "icon", "tier", "focus", "openings", "answers", "closing")
+FIELDS = ("title", "name", "icon", "tier", "focus", "accepts", "opposes", "openings", "answers", "closing")
 FIELD = re.compile(r"-\s+\*\*(\w+):\*\*\s*(.+)")
 
 Persona = dict[str, Any]
