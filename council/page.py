@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from council import boardroom, cost, publish, reply
+from council import boardroom, cost, hindsight, publish, reply
 from council.answers import compact
 from council.briefs import named
+from council.flips import is_control
 from council.plan import Note, Plan
 from council.scene import Turn
 from council.session import Session
@@ -122,7 +123,7 @@ def heading(session: Session, plan: Plan) -> Iterator[str]:
     topic = str(session.metadata["topic"])
     yield f'<p class="kind">Council {clean(publish.heading(session.workflow.name))}</p>'
     yield f'<h1 dir="auto">{clean(one_line(topic, 200))}</h1>'
-    facts = publish.header(session).splitlines()[1:]
+    facts = publish.header(session, publish.cast(session, plan)).splitlines()[1:]
     pairs = [match.groups() for fact in facts if (match := re.fullmatch(r"\*\*([^*]+):\*\* (.*)", fact))]
     if plan.done and (found := publish.convergence(plan)):
         pairs.append(("Outcome", f"{found['outcome']} ({found['reason']})"))
@@ -156,7 +157,9 @@ def spoken(session: Session, plan: Plan, phase: Phase, count: int) -> Iterator[s
     for turn in turns:
         step = f' <span class="after">{clean(publish.heading(turn.step))}</span>' if steps else ""
         yield f'<article>\n<header><h3 dir="auto">{clean(label(turn))}</h3>{step}{"".join(badges(turn))}</header>'
-        yield from (f'<p class="remark" dir="auto">{clean(told)}</p>' for told in publish.remarks_on(session, turn))
+        yield from (
+            f'<p class="remark" dir="auto">{clean(told)}</p>' for told in publish.remarks_on(session, plan, turn)
+        )
         yield from words(session, plan, turn)
         yield "</article>"
 
@@ -196,18 +199,30 @@ def ending(session: Session, plan: Plan) -> Iterator[str]:
         yield "</article>"
         if lost := publish.dissent_on_record(plan):
             yield f'<article class="dissent" dir="auto">{markup(lost)}</article>'
-        if told := boardroom.checked(plan.scene):
+        for told in filter(None, (boardroom.checked(plan.scene), publish.confidence_set(plan))):
             yield f'<div class="note" dir="auto">{markup(told)}</div>'
         yield "</section>"
     if plan.done and (facts := publish.convergence(plan)):
         told = f"{facts['outcome']} ({facts['reason']})"
         yield f'<div class="decision"><p dir="auto"><strong>Outcome:</strong> {clean(told)}</p></div>'
+    yield from helped(session, plan)
     if not plan.done:
         due = ", ".join(due.seat.label for due in plan.due)
         told = f"This debate is not finished: {plan.due[0].phase.name} waits for {due}."
         open_ = {turn for turn in session.said if turn.removesuffix(".2") not in {one.id for one in plan.scene.turns}}
         kept = f" Spoken already, and shown once all have: {', '.join(sorted(open_))}." if open_ else ""
         yield f'<div class="note"><p dir="auto">{clean(told + kept)}</p></div>'
+
+
+def helped(session: Session, plan: Plan) -> Iterator[str]:
+    """Whether the debate helped, who was moved by what, and what was answered without it."""
+    if told := hindsight.section(session, plan, publish.numbers(plan)):
+        title, _, rest = told.partition("\n")
+        yield f'<section>\n<h2>{clean(title.lstrip("# "))}</h2>\n<div dir="auto">{markup(rest)}</div>'
+        for phase in session.workflow.phases:
+            if is_control(phase.name, session.workflow.options):
+                yield from spoken(session, plan, phase, 1)
+        yield "</section>"
 
 
 def receipts(session: Session) -> Iterator[str]:

@@ -7,35 +7,43 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from council import boardroom, files
+from council import boardroom, casting, files, hindsight
 from council.briefs import named
-from council.plan import Note, Plan
+from council.flips import is_control
+from council.measures import SAME
+from council.plan import ENDED_BY_CAP, Note, Plan
 from council.receipts import sha256
 from council.rules import DISAGREES, lost_dissent
+from council.rules.course import repeated
 from council.scene import Turn
 from council.session import Session
 from council.speakers import embedded
-from council.stances import Standing, standing
+from council.stances import SCORE, Standing, standing
 from council.text import WORD, one_line, slug
-from council.workflow import Phase
+from council.workflow import Phase, Seat
 
 SYNTHESIS = "synthesis"
-DERIVED = ("convergence.json", "synthesis.md", "transcript.md")
+STANDS = ("stance", SCORE)  # the answers by which a seat says where it stands
+DERIVED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md")
 
 
 def derived(session: Session, plan: Plan) -> dict[str, bytes]:
     """Every derived file of the session as it stands, by name."""
+    from council import documents  # they are written with what stands here
+
     made = {f"round-{number}.md": round_text(session, plan, *key) for number, key in enumerate(rounds(plan), 1)}
     if (facts := convergence(plan)) is not None:
+        facts |= hindsight.facts(session, plan, numbers(plan))
         made["convergence.json"] = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     if plan.done and (text := synthesis(plan)):
         made["synthesis.md"] = text
+    made |= documents.derived(session, plan)
     made["transcript.md"] = transcript(session, plan)
     return {name: files.encode(text) for name, text in made.items()}
 
@@ -55,9 +63,15 @@ def build(session: Session, plan: Plan) -> list[Path]:
 
 
 def rounds(plan: Plan) -> list[tuple[str, int]]:
-    """Every round that is over, or halted, as (phase, round); a phase named `synthesis` is no round."""
+    """Every round that is over, or halted, as (phase, round); a phase named `synthesis` is no round, and no control."""
     closed = [(note.phase, note.round) for note in plan.notes if note.kind in ("round", "halted")]
-    return [key for key in dict.fromkeys(closed) if key[0] != SYNTHESIS and _turns(plan, *key)]
+    beside = {phase for phase, _ in closed if phase == SYNTHESIS or is_control(phase, plan.scene.options)}
+    return [key for key in dict.fromkeys(closed) if key[0] not in beside and _turns(plan, *key)]
+
+
+def numbers(plan: Plan) -> dict[tuple[str, int], int]:
+    """Which of all rounds a round is, as in the names of the files."""
+    return {key: number for number, key in enumerate(rounds(plan), 1)}
 
 
 def _turns(plan: Plan, phase: str, round: int) -> list[Turn]:
@@ -80,7 +94,7 @@ def turn_text(session: Session, plan: Plan, turn: Turn, step: bool = False) -> s
     """One turn for a reader. The mark before it names the turn and its hash, which no text can hold of itself."""
     icon = str(turn.seat.attributes.get("icon") or "")
     label = " ".join(filter(None, [icon, turn.seat.label, f"({heading(turn.step)})" if step else ""]))
-    remarks = list(remarks_on(session, turn))
+    remarks = list(remarks_on(session, plan, turn))
     said = f"*absent: {one_line(turn.absent, 300)}*" if turn.absent else named(turn, session.workflow, plan.scene)
     parts = [f"<!-- {turn.id} sha256:{sha256(files.encode(turn.body))} -->", f"**{label}:**", ""]
     parts += [f"*({remark})*" for remark in remarks] + ([""] if remarks else [])
@@ -97,7 +111,7 @@ def _first_reply(session: Session, turn: Turn) -> str:
     return f"{told}\n\n{turn.first.body.rstrip()}\n\n*(Then:)*"
 
 
-def remarks_on(session: Session, turn: Turn) -> Iterator[str]:
+def remarks_on(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
     """What a reader has to know of a turn besides its words."""
     if turn.absent:
         return
@@ -113,6 +127,10 @@ def remarks_on(session: Session, turn: Turn) -> Iterator[str]:
     for problem in turn.problems:
         yield f"not answered: {problem}"
     yield from boardroom.remarks(turn, session.workflow.all_seats())
+    yield from casting.remarks(turn, plan.scene, session.workflow)
+    share = round(repeated(turn, plan.scene) or 0.0, 2) if casting.is_cast(turn.seat, plan.scene) else 0.0
+    if share > SAME:
+        yield f"{share * 100:.0f} % of it stood in its own turn a round before"
 
 
 def _receipt_id(session: Session, turn: Turn) -> str:
@@ -134,7 +152,12 @@ def same_model(asked: str | None, answered: str | None) -> bool:
 
 
 def closing(plan: Plan) -> Note | None:
-    """The decision on the first phase that has a condition: in a debate, whether a third round is needed."""
+    """The decision on the first phase that has a condition: in a debate, whether a third round is needed.
+
+    Where nobody says where they stand, no phase is decided on by that.
+    """
+    if not any(any(plan.scene.asking(name)) for name in STANDS):
+        return None
     decided = (note for note in plan.notes if note.kind in ("entered", "skipped") and note.round == 0 and not note.step)
     return next(decided, None)
 
@@ -148,12 +171,13 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
     entered = decision is not None and decision.kind == "entered"
     return {
         "converged": now.converged,
-        "reason": now.reason,
+        "reason": reason(plan, now),
         "proceed_to_round3": entered,
         "why": decision.verdict.reason if decision else "",
         "rules_fired": list(decision.verdict.fired) if decision and entered else [],
         "outcome": outcome(plan, now),
         "stances": now.stances,
+        **({"scores": dict(now.scores)} if now.scores else {}),
         "blocking": {seat: list(items) for seat, items in now.blocking.items()},
         "moved": list(now.moved),
         "missing": sorted({turn.seat.name for turn in plan.scene.turns if turn.absent} | set(now.missing)),
@@ -163,13 +187,20 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
 
 
 def outcome(plan: Plan, now: Standing | None = None) -> str:
-    """In a word or three: by the stances, or else by why the last phase with a rule of its own ended."""
+    """In a word or three: by the stances or scores, or else by why the last phase with a rule of its own ended."""
     now = now or standing(plan.scene)
-    if now.stances:
+    if now.stances or now.scores:
         return now.outcome
     ended = [note.outcome for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
     told = [word for word in ended if word != "done"]
     return told[-1] if told else now.outcome
+
+
+def reason(plan: Plan, now: Standing) -> str:
+    """Why the outcome is what it is: by where the seats stand, or else as the rule said that ended the last phase."""
+    ended = [note for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
+    ruled = [note.verdict.reason for note in ended if note.outcome != "done"]
+    return ruled[-1] if ruled and not (now.stances or now.scores) else now.reason
 
 
 def absences(plan: Plan) -> list[Turn]:
@@ -181,8 +212,14 @@ def synthesis(plan: Plan) -> str:
     if not (tries := written(plan)):
         return ""
     body = _synthesis_body(plan) or f"*(There is none: the {tries[-1].seat.title.lower()} was absent.)*"
-    added = filter(None, [dissent_on_record(plan), boardroom.checked(plan.scene)])
+    added = filter(None, [dissent_on_record(plan), boardroom.checked(plan.scene), confidence_set(plan)])
     return "\n".join(["### Council Synthesis\n", body, *(f"\n{told}" for told in added)]) + "\n"
+
+
+def confidence_set(plan: Plan) -> str:
+    """The confidence where the program sets it, and why; empty where it stays as it was written."""
+    lowered = casting.lowered(plan.scene, ENDED_BY_CAP)
+    return f"**Confidence:** {casting.LOW} *({lowered})*" if lowered else ""
 
 
 def written(plan: Plan) -> list[Turn]:
@@ -217,9 +254,9 @@ def announcement(session: Session) -> str:
     return header(session) + f"**Output:** {files.tilde(session.folder)}/\n"
 
 
-def header(session: Session) -> str:
+def header(session: Session, cast: Iterable[Seat] = ()) -> str:
     """What stands above every transcript. No path is in it: the same record gives the same bytes anywhere."""
-    labels = ", ".join(seat.label for seat in session.workflow.members)
+    labels = ", ".join(seat.label for seat in (*session.workflow.table, *cast))
     lines = [
         f"## Council {heading(session.workflow.name)}: {one_line(session.metadata['topic'], 200)}\n",
         f"**Session ID:** {session.id}",
@@ -235,6 +272,12 @@ def header(session: Session) -> str:
     return "\n".join(lines) + "\n"
 
 
+def cast(session: Session, plan: Plan) -> list[Seat]:
+    """Whoever sat down while the debate ran: no group of the workflow names them."""
+    seated = session.workflow.seat_names()
+    return list({turn.seat.name: turn.seat for turn in plan.scene.turns if turn.seat.name not in seated}.values())
+
+
 def _small_print(session: Session) -> str:
     """What must be known of a model that ran on this machine. Once somebody has spoken, the receipts alone tell who."""
     spoken = {receipt.answered for receipt in session.receipts.values() if receipt.speaker == "local"}
@@ -245,7 +288,8 @@ def _small_print(session: Session) -> str:
 
 
 def rounds_planned(session: Session) -> str:
-    spoken = [phase for phase in session.workflow.phases if phase.name != SYNTHESIS]
+    options = session.workflow.options
+    spoken = [one for one in session.workflow.phases if one.name != SYNTHESIS and not is_control(one.name, options)]
     least = sum(phase.least for phase in spoken if phase.when is None)
     most = sum(phase.most for phase in spoken)
     return f"{least}-{most} (adaptive based on convergence)" if least < most else str(least)
@@ -253,15 +297,24 @@ def rounds_planned(session: Session) -> str:
 
 def transcript(session: Session, plan: Plan) -> str:
     """The whole debate for a reader, from the announcement to the receipts."""
-    parts = [header(session), *degraded(plan)]
+    parts = [header(session, cast(session, plan)), *degraded(plan)]
     for phase in session.workflow.phases:
         parts += _phase_parts(session, plan, phase)
     if plan.done and (text := synthesis(plan)):
         parts.append(text)
+    if told := help_text(session, plan):
+        parts.append(told)
     if not plan.done:
         open_turns = ", ".join(due.seat.label for due in plan.due)
         parts.append(f"*(This debate is not finished: {plan.due[0].phase.name} waits for {open_turns}.)*\n")
     return "\n".join([*parts, receipts_table(session)])
+
+
+def help_text(session: Session, plan: Plan) -> str:
+    """Whether the debate helped, and who was moved by what; then what one seat said without it, if one was asked."""
+    told = hindsight.section(session, plan, numbers(plan))
+    alone = [turn for turn in plan.scene.turns if is_control(turn.phase, plan.scene.options)] if told else []
+    return "\n".join([told, *(turn_text(session, plan, turn) for turn in alone)]) if told else ""
 
 
 def _phase_parts(session: Session, plan: Plan, phase: Phase) -> list[str]:
@@ -358,10 +411,14 @@ def archive(session: Session, plan: Plan, root: Path) -> Path:
 
 
 def finish(session: Session, plan: Plan, root: Path) -> Path:
-    """The last act of a debate: derived files, archive, and then the facts that say that it is complete."""
+    """The last act of a debate: derived files, archive, the facts that say that it is complete, and its document."""
+    from council import documents
+
     build(session, plan)
     path = archive(session, plan, root)
     session.merge(**completion(session, plan), archived_to=files.tilde(path))
+    if home := documents.project(Path.cwd()):
+        documents.place(session, plan, home / documents.PLACE)
     return path
 
 
