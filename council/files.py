@@ -64,11 +64,12 @@ def _stands(path: Path, data: bytes) -> bool:
     return False
 
 
-def claim(path: Path, data: bytes, temp: Path) -> bool:
+def claim(path: Path, data: bytes, temp: Path, mode: int = 0o600) -> bool:
     """The file under that name, unless another's stands there: whoever links it first has the name."""
     remove(temp)
     try:
         _fill(temp, data, os.O_EXCL)
+        os.chmod(temp, mode)
         with suppress(FileExistsError):
             os.link(temp, path)
         os.unlink(temp)

@@ -24,7 +24,7 @@ from typing import Any, TextIO
 from unittest import mock
 
 import council
-from council import briefs, cli
+from council import briefs, cli, publish
 from tests.fakeapi import Answer, Request
 
 CODE = Path(council.__file__).resolve().parent.parent
@@ -307,16 +307,21 @@ def record_of(session: Path) -> dict[str, bytes]:
 
 
 def derived_of(session: Path) -> dict[str, bytes]:
-    paths = [*session.glob("round-*.md"), *(session / name for name in ("convergence.json", "synthesis.md"))]
-    paths.append(session / "transcript.md")
+    paths = [*session.glob("round-*.md"), *(session / name for name in publish.DERIVED)]
     return {path.name: path.read_bytes() for path in paths if path.exists()}
 
 
 def without_receipts(made: dict[str, bytes]) -> dict[str, bytes]:
-    """What was said and decided, less the remarks on who was asked for it."""
+    """What was said and decided, less the remarks on who was asked for it, and what that cost."""
     told = re.compile(rb"^\*\((?:typed in by the host|asked of ).*\)\*\n", re.M)
     rounds = {name: told.sub(b"", data) for name, data in made.items() if name.startswith("round-")}
-    return {name: rounds.get(name, made[name]) for name in made if name != "transcript.md"}
+    rest = {name: unpriced(data) for name, data in made.items() if name not in rounds and name != "transcript.md"}
+    return {name: {**rounds, **rest}[name] for name in made if name != "transcript.md"}
+
+
+def unpriced(facts: bytes) -> bytes:
+    """The facts of a debate without what it cost, which nobody knows of one that was held by hand."""
+    return re.sub(rb'("(?:first_)?usd"): [^,\s]+', rb"\1: 0", facts)
 
 
 def no_traceback(ended: Ended) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council import cost, files, members, publish
+from council import cost, documents, files, hindsight, members, publish
 from council import session as sessions
 from council.cli.state import Stopped
 from council.config import Config
@@ -26,12 +26,12 @@ PATIENCE = 1.0
 
 
 def voices(
-    session: Session, settings: Config, wanted: str | None, source: str | None, paced: bool = False
+    session: Session, settings: Config, wanted: str | None, source: str | None, paced: bool = False, ask: bool = True
 ) -> choice.Voices:
-    """Who speaks in this session: whom the command names, else whom the session began with."""
+    """Who speaks in this session: whom the command names, else whom it began with; people only where `ask` says so."""
     name = choice.choose(wanted or session.metadata["speaker"], settings)
     words_of = source or str(session.metadata.get("replay_of"))
-    return choice.Voices(name, settings, lambda: replayed(settings, words_of, paced))
+    return choice.Voices(name, settings, lambda: replayed(settings, words_of, paced), ask)
 
 
 def replayed(settings: Config, source: str, paced: bool = False) -> replay.ReplaySpeaker:
@@ -76,6 +76,7 @@ def execute(
         members.harvest(session, settings)
         members.wait_for_assistant(session)
         watcher = Watcher(session, screen)
+        speaking.seen = watcher.shown
         runner = Runner(session, speaking, settings, watcher, limits.quorum, limits.budget(session))
         try:
             archived = _until_stopped(runner, speaking, watcher, settings.archive)
@@ -111,6 +112,7 @@ def _until_stopped(runner: Runner, speaking: choice.Voices, watcher: Watcher, ar
             return await runner.run(archive)
         finally:
             live.cancel()
+            watcher.release()
             watcher.screen.wipe()
             await _close(speaking)
 
@@ -141,15 +143,19 @@ def _told(session: Session, settings: Config, screen: Screen, archived: Path, se
     plan = session.plan()
     facts = publish.convergence(plan) or {}
     text = publish.synthesis(plan)
-    if dissent := publish.dissent_on_record(plan):
-        screen.out(dissent)
+    for added in filter(None, (publish.dissent_on_record(plan), publish.confidence_set(plan))):
+        screen.out(added)
     for line in publish.degraded(plan):
         screen.out(line)
+    if helped := hindsight.section(session, plan, publish.numbers(plan)):
+        screen.out(helped)
     screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")
     spent, most = taken(session), bounded(session, settings)
     screen.say(f"{cost.told(spent, most)}, {lasted(seconds)}")
     screen.say(f"session: {files.tilde(session.folder)}")
     screen.say(f"archive: {files.tilde(archived)}")
+    if document := documents.told(session, plan):
+        screen.say(document)
     return {
         "session_id": session.id,
         "folder": str(session.folder),

@@ -191,6 +191,29 @@ def archive(state: State, session: str) -> None:
 
 @click.command()
 @click.argument("session", default="last")
+@click.option("--to", "folder", type=click.Path(path_type=Path), help="Where to, if not there.")
+@click.pass_obj
+def decision(state: State, session: str, folder: Path | None) -> None:
+    """File the document that SESSION ended in (an ADR, a decision) once more: under the project's docs/decisions."""
+    from council import documents
+
+    found = state.open(session)
+    with found.hold():
+        plan = found.plan()
+        if not documents.derived(found, plan):
+            raise UsageError(
+                f"{found.id} ends in no document: the debate is not over, or its workflow writes none "
+                "(`-o document=adr` or `-o document=decision`, where it has that option)"
+            )
+        home = documents.project(Path.cwd())
+        if folder is None and home is None:
+            raise UsageError("there is no project here (no .git and no .council folder); say where with --to FOLDER")
+        for path in documents.place(found, plan, folder or (home or Path()) / documents.PLACE):
+            echo(str(path))
+
+
+@click.command()
+@click.argument("session", default="last")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @click.pass_obj
 def verify(state: State, session: str, as_json: bool) -> None:
@@ -214,4 +237,4 @@ def verify(state: State, session: str, as_json: bool) -> None:
             echo(f"{len(typed)} without a receipt of a real call, typed in by the host: {', '.join(typed)}")
 
 
-COMMANDS = (status, list_, show, build, archive, verify)
+COMMANDS = (status, list_, show, build, archive, decision, verify)
