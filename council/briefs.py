@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
@@ -15,16 +16,19 @@ from typing import Any
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from council import config, contest, reply
+from council import casting, config, contest, cost, escalation, limits, quoted, reply
 from council.errors import UsageError
+from council.measures import measured
 from council.plan import Due
 from council.rules import judge
-from council.scene import Scene, Seen, Turn
+from council.scene import Scene, Seen, Turn, Verdict
 from council.session import Session
-from council.text import one_line
+from council.stances import standing
+from council.text import one_line, slug
 from council.views import labels_for
 from council.workflow import Seat, Step, Workflow
 
+FRAME = "_task"  # the template around a prompt that stands in a workflow's body
 # What an expression in a template may raise, besides Jinja's own errors.
 BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -39,8 +43,8 @@ class Overlays(jinja2.BaseLoader):
         return config.read(path), str(path), None
 
     def list_templates(self) -> list[str]:
-        found = {path for folder in config.overlays() for path in (folder / "templates").rglob("*.md.j2")}
-        return sorted({str(path).partition("templates/")[2] for path in found})
+        folders = [folder / "templates" for folder in config.overlays()]
+        return sorted({path.relative_to(top).as_posix() for top in folders for path in top.rglob("*.md.j2")})
 
 
 @lru_cache(maxsize=1)
@@ -62,10 +66,15 @@ def prompts(workflow: str) -> set[str]:
     return own | {name for name in names if "/" not in name and not name.startswith("_")}
 
 
+def candidates(workflow: str, prompt: str, told: bool) -> list[str]:
+    """The templates for a prompt: the workflow's own, the frame for what its body has told, the one for all."""
+    return [f"{workflow}/{prompt}.md.j2", *([f"{FRAME}.md.j2"] if told else []), f"{prompt}.md.j2"]
+
+
 @lru_cache
-def template(workflow: str, prompt: str) -> jinja2.Template:
-    """The workflow's own, or the one for all. Remembered: one that is missing would be looked for each time."""
-    return environment().select_template([f"{workflow}/{prompt}.md.j2", f"{prompt}.md.j2"])
+def template(workflow: str, prompt: str, told: bool = False) -> jinja2.Template:
+    """The first of them that there is. Remembered: one that is missing would be looked for each time."""
+    return environment().select_template(candidates(workflow, prompt, told))
 
 
 def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
@@ -77,7 +86,8 @@ def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
     cut = session.key("cut", due.id)
     name = f"{due.step.prompt}.md.j2"
     try:
-        text = template(session.workflow.name, due.step.prompt).render(_context(session, due), cut=cut)
+        told = due.step.prompt in session.workflow.tasks
+        text = template(session.workflow.name, due.step.prompt, told).render(_context(session, due), cut=cut)
     except jinja2.TemplatesNotFound:
         raise UsageError(f'there is no template "{name}" for the step {due.step.name}') from None
     except (jinja2.TemplateError, *BROKEN) as wrong:
@@ -92,7 +102,7 @@ def _context(session: Session, due: Due) -> dict[str, Any]:
     return {
         "topic": fence(session, "topic", session.topic, "topic"),
         "seat": _seat(due.seat),
-        "members": [_seat(seat) for seat in session.workflow.members],
+        "members": [_seat(seat) for seat in session.workflow.table],
         "workflow": session.workflow.name,
         "phase": due.phase.name,
         "step": due.step.name,
@@ -100,17 +110,37 @@ def _context(session: Session, due: Due) -> dict[str, Any]:
         "rounds": due.scene.cap,
         "options": options,
         "words": options.get("words", ""),
+        "budget": _budget(session, due),
+        "task": session.workflow.tasks.get(due.step.prompt, ""),
         "transcript": transcript(session, due),
         "format": reply.describe(due.step.reply),
         "again": _again(session, due),
-        "left_out": _left_out(due.scene, session.workflow),
+        "yours": _yours(session, due),
+        "measured": measured(due.scene, session.workflow),
+        "because": _because(due),
+        "lettered": _lettered(session, due),
+        "left_out": _lacked(due.scene, session.workflow),
+        "not_cited": _lacked(due.scene, session.workflow, "not_cited"),
+        "tally": standing(due.scene).reason,
+        "unmet": _unmet(due.scene, session.workflow),
+        "catalog": _catalog(due.seat),
+        "cast": casting.table(due.scene, session.workflow),
+        "outcomes": dict(due.scene.outcomes),
         "findings": _findings(session, due),
     }
 
 
 def _seat(seat: Seat) -> dict[str, str]:
-    known = {key: str(seat.attributes.get(key) or "") for key in ("name", "focus", "perspective", "about", "icon")}
+    fields = ("name", "focus", "accepts", "perspective", "about", "icon")
+    known = {key: str(seat.attributes.get(key) or "") for key in fields}
+    known["about"] = known["about"].strip("*_` ")  # what is left of `**Name:** what it stands for`
     return {**known, "seat": seat.name, "title": seat.title, "label": seat.label, "person": known["name"]}
+
+
+def _budget(session: Session, due: Due) -> int:
+    """The words that the reply has room for, where the workflow bounds its tokens; 0 is no bound."""
+    share = limits.share(session.workflow, due.phase.steps, due.step, due.seat)
+    return int((share or 0) / cost.TOKENS_A_WORD) // 10 * 10
 
 
 def openings(due: Due) -> tuple[str, ...]:
@@ -131,9 +161,9 @@ def openings(due: Due) -> tuple[str, ...]:
 
 
 def _called(seen: Seen) -> str:
-    """What a member calls another: by the label, where the view hides the name, else by the first name."""
+    """What a member calls another: by the label, where the view hides the name, else by first name, or by title."""
     seat = seen.turn.seat
-    return seen.label or str(seat.attributes.get("name") or seat.title).split(maxsplit=1)[0]
+    return seen.label or next(iter(str(seat.attributes.get("name") or "").split()), seat.title)
 
 
 def _again(session: Session, due: Due) -> dict[str, Any] | None:
@@ -143,19 +173,68 @@ def _again(session: Session, due: Due) -> dict[str, Any] | None:
     return {"problems": list(due.problems), "reply": own}
 
 
+def _yours(session: Session, due: Due) -> str:
+    """Which of the passages in the brief the seat wrote itself: what it says again is no echo of anybody."""
+    own = [seen for seen in due.sees if seen.turn.seat.name == due.seat.name]
+    keys = [_key(session, _shown(session, due, seen), seen.turn.id) for seen in own]
+    return quoted.yours([*keys, *([_key(session, due.first.body, due.id)] if due.first else [])])
+
+
 def _findings(session: Session, due: Due) -> str:
     """The merged list of a review: written by its members, so it stands between marks as what they say does."""
     labels = {seat.name: seat.label for seat in session.workflow.all_seats()}
     return fence(session, "the members", contest.listed(contest.reviewed(due.scene), labels), due.step.name)
 
 
-def _left_out(scene: Scene, workflow: Workflow) -> list[str]:
+def _because(due: Due) -> dict[str, Any]:
+    """Why the step is spoken in this round: the rules of its `when` that hold, as before any of its turns."""
+    before = tuple(turn for turn in due.scene.turns if turn.moment != (due.phase.name, due.round, due.step.name))
+    why = judge(due.step.when, replace(due.scene, turns=before)) if due.step.when else Verdict(True)
+    return {"fired": list(why.fired), "reason": why.reason}
+
+
+def _lettered(session: Session, due: Due) -> str:
+    """The options that a person is to choose from, each with its letter; empty where nobody put any."""
+    turn, options = escalation.put(due.scene)
+    if turn is None or not options:
+        return ""
+    return fence(session, turn.seat.label, "\n".join(f"{key}) {text}" for key, text in options.items()), turn.id)
+
+
+def _lacked(scene: Scene, workflow: Workflow, kind: str = "left_out") -> list[str]:
     """What the last try at this phase lacked, where its `until` rule says so."""
     phase = next(phase for phase in workflow.phases if phase.name == scene.phase)
     if scene.round < 2:
         return []
-    found = [judge(condition, scene).tally.get("left_out", []) for _, condition in phase.until]
+    found = [judge(condition, scene).tally.get(kind, []) for _, condition in phase.until]
     return [one_line(item, 600) for items in found for item in items]
+
+
+def _unmet(scene: Scene, workflow: Workflow) -> list[str]:
+    """What was wrong with whom the last round of this phase cast, where its `until` rule says so."""
+    phase = next(phase for phase in workflow.phases if phase.name == scene.phase)
+    if scene.round < 2:
+        return []
+    return [one for _, condition in phase.until for one in judge(condition, scene).tally.get("unmet", [])]
+
+
+def _catalog(seat: Seat) -> list[dict[str, Any]]:
+    """The perspectives that the seat may cast, each by the title that leads back to its section."""
+    catalog: Mapping[str, Mapping[str, Any]] = seat.attributes.get("catalog", {})
+
+    def title(name: str) -> str:
+        own = str(catalog.get(name, {}).get("title", ""))
+        return own if slug(own) == name else name.replace("-", " ").title()
+
+    return [
+        {
+            "title": title(name),
+            "focus": str(one.get("focus", "")),
+            "accepts": str(one.get("accepts", "")),
+            "opposes": [title(other) for other in casting.opponents(one)],
+        }
+        for name, one in catalog.items()
+    ]
 
 
 def transcript(session: Session, due: Due) -> list[dict[str, str]]:
@@ -164,14 +243,20 @@ def transcript(session: Session, due: Due) -> list[dict[str, str]]:
     for seen in due.sees:
         turn = seen.turn
         label = seen.label or turn.seat.label
-        text = turn.gist if seen.gist else (turn.body if not turn.absent else f"(absent: {turn.absent})")
-        if seen.label:
-            text = relabelled(text, turn, due.seat, session.workflow, due.scene)
         place = (
             f"{turn.phase.replace('-', ' ')}, round {turn.round}" if _repeats(session.workflow, turn) else turn.phase
         )
-        shown.append({"round": place.capitalize(), "by": label, "text": fence(session, label, text, turn.id)})
+        text = fence(session, label, _shown(session, due, seen), turn.id)
+        shown.append({"round": place.capitalize(), "by": label, "text": text, "id": turn.id})
     return shown
+
+
+def _shown(session: Session, due: Due, seen: Seen) -> str:
+    turn = seen.turn
+    text = turn.gist if seen.gist else (turn.body if not turn.absent else f"(absent: {turn.absent})")
+    if seen.label:
+        return relabelled(text, turn, due.seat, session.workflow, due.scene)
+    return with_names(text, turn, session.workflow, due.scene)
 
 
 def _repeats(workflow: Workflow, turn: Turn) -> bool:
@@ -180,8 +265,12 @@ def _repeats(workflow: Workflow, turn: Turn) -> bool:
 
 def fence(session: Session, by: str, text: str, about: str) -> str:
     """The text between two marks that nothing inside of it can forge."""
-    mark = f'said by="{one_line(by).replace(chr(34), chr(39))}" key="{session.key("fence", about, text)}"'
+    mark = f'said by="{one_line(by).replace(chr(34), chr(39))}" key="{_key(session, text, about)}"'
     return f"<{mark}>\n{text}\n</{mark}>"
+
+
+def _key(session: Session, text: str, about: str) -> str:
+    return session.key("fence", about, text)
 
 
 def relabelled(text: str, turn: Turn, reader: Seat, workflow: Workflow, scene: Scene) -> str:
@@ -195,13 +284,18 @@ def relabelled(text: str, turn: Turn, reader: Seat, workflow: Workflow, scene: S
 
 def named(turn: Turn, workflow: Workflow, scene: Scene) -> str:
     """An anonymous author's words with the names put back, for what is published."""
+    return with_names(turn.body, turn, workflow, scene)
+
+
+def with_names(text: str, turn: Turn, workflow: Workflow, scene: Scene) -> str:
+    """The same with a part of them, and for whoever reads it under names."""
     if not wrote_anonymously(turn, workflow):
-        return turn.body
+        return text
     seats: Mapping[str, Seat] = {seat.name: seat for seat in workflow.all_seats()} | {
         t.seat.name: t.seat for t in scene.turns
     }
     labels = labels_for(turn.seat, scene)
-    return _swapped(turn.body, {label: seats[name].label for name, label in labels.items() if name != turn.seat.name})
+    return _swapped(text, {label: seats[name].label for name, label in labels.items() if name != turn.seat.name})
 
 
 def _swapped(text: str, swap: Mapping[str, str]) -> str:

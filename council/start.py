@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council import __version__, briefs, config, personas, session
+from council import __version__, briefs, config, documents, personas, publish, session
 from council.config import Config
 from council.errors import UsageError
 from council.invocation import MODES, seats
@@ -36,6 +36,7 @@ class Request:
     tier_map: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     speaker: str = "anthropic"
+    after: Session | None = None
     replay_of: str | None = None
 
 
@@ -51,6 +52,7 @@ def begin(request: Request, settings: Config) -> Session:
         Known(settings.tiers, briefs.prompts(workflow.name), known, NAMES),
     )
     seed = secrets.token_hex(16)
+    documents = [*outcome_of(request.after), *((shown(path), attached(path)) for path in request.files)]
     facts = {
         "topic": topic(request.topic),
         "workflow": workflow.name,
@@ -62,17 +64,19 @@ def begin(request: Request, settings: Config) -> Session:
         "speaker": request.speaker,
         "tiers": tiers(checked, request, settings, known),
         "seats": {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()},
-        "attachments": [shown(path) for path in request.files],
+        "attachments": [name for name, _ in documents],
         "council": __version__,
     }
     if request.speaker == "local":
         facts["model"] = embedded.place().gguf.stem
     if request.replay_of:
         facts["replay_of"] = request.replay_of
-    attached = "".join(attachment(path, seed) for path in request.files)
-    if len(attached) > LARGEST_TOPIC:
+    if request.after:
+        facts["after"] = request.after.id
+    fenced = "".join(fence(name, words, seed) for name, words in documents)
+    if len(fenced) > LARGEST_TOPIC:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
-    return session.create(settings.sessions, text, request.topic + attached, facts)
+    return session.create(settings.sessions, text, request.topic + fenced, facts)
 
 
 def again(source: Session, settings: Config) -> Session:
@@ -96,8 +100,16 @@ def topic(text: str) -> str:
     return text
 
 
-def attachment(path: Path, seed: str) -> str:
-    """A document, fenced with a key that its author could not know."""
+def outcome_of(before: Session | None) -> Iterator[tuple[str, str]]:
+    """What an earlier debate came to, as a document that the next one has before it."""
+    if before is not None:
+        plan = before.plan()
+        if not (plan.done and publish.written(plan)):
+            raise UsageError(f"--from {before.id}: that debate has no synthesis yet; `council recover {before.id}`")
+        yield f"synthesis of session {before.id}", publish.synthesis(plan)
+
+
+def attached(path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_TOPIC + 1)
@@ -111,7 +123,11 @@ def attachment(path: Path, seed: str) -> str:
         text = "\0"
     if "\0" in text or not text.strip():
         raise UsageError(f"--file {path}: it is empty or no text; attach a text file in UTF-8")
-    name = shown(path)
+    return text
+
+
+def fence(name: str, text: str, seed: str) -> str:
+    """A document, fenced with a key that its author could not know."""
     mark = f'said by="file {name}" key="{session.fence_key(seed, name, text)}"'
     return f"\n\n<{mark}>\n{text}\n</{mark}>"
 
@@ -123,15 +139,24 @@ def shown(path: Path) -> str:
 
 
 def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
-    """The members: the workflow's own, or `only` these, and those called in `with` them."""
-    seats(",".join((*request.only, *request.with_)), known)
-    named = request.only or [seat.name for seat in workflow.members]
+    """The members: the workflow's own or `only` these, and those called in `with` them; a group means its seats."""
+    only, with_ = grouped(workflow, request.only), grouped(workflow, request.with_)
+    seats(",".join((*only, *with_)), known)
     own = {seat.name: seat for seat in workflow.members}
-    taken = {seat.name for group in list(workflow.groups.values())[1:] for seat in group} - set(own)
-    for name in (*request.only, *request.with_):
+    first = next(iter(workflow.groups))
+    elsewhere = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)} - {first}
+    if {*only, *with_} - set(own) and set(own) <= workflow.casting():
+        raise UsageError(f"{workflow.name} casts who debates while it runs, so nobody can be called in or left out")
+    taken = {seat.name for seat in workflow.seats(elsewhere)} - set(own)
+    for name in (*only, *with_):
         if name in taken:
             raise UsageError(f"{name} has another part in {workflow.name} and cannot be a member of it too")
-    return [own.get(name, Seat(name, "")) for name in dict.fromkeys((*named, *request.with_))]
+    return [own.get(name, Seat(name, "")) for name in dict.fromkeys((*(only or own), *with_))]
+
+
+def grouped(workflow: Workflow, names: Iterable[str]) -> list[str]:
+    """The names, with the seats of a group in the place of its name."""
+    return [seat for name in names for seat in [one.name for one in workflow.groups.get(name, ())] or [name]]
 
 
 def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
@@ -147,6 +172,7 @@ def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
             raise UsageError(
                 f'the option {name} takes {"a word" if isinstance(value, bool) else "true or false"}, not "{value}"'
             )
+    documents.check(workflow.with_options(wanted).options)
     return wanted
 
 

@@ -106,7 +106,7 @@ REFUSALS = [
     run("--mode", "patchlst", says="'patchlist'"),
     # names
     run("--workflow", "debte", says='did you mean "debate"?'),
-    run("--workflow", "nothing-like-it", says="known: board, debate"),
+    run("--workflow", "nothing-like-it", says="known: board, consensus, debate"),
     run("--workflow", "./none.md", says="none.md: cannot be read"),
     run("--workflow", "/dev/null/x.md", says="cannot be read"),
     run("--workflow", "w.md", says="w.md: it must begin", files={"w.md": b"# No frontmatter"}),
@@ -165,7 +165,7 @@ REFUSALS = [
     run("--file", "a\x1b[31m", says="No such file"),
     # replays
     run("--speaker", "replay", says="needs --from"),
-    run("--from", "s.yaml", says="--from goes with --speaker replay", files={"s.yaml": b"{}"}),
+    run("--from", "s.yaml", says="--from takes a session here", files={"s.yaml": b"{}"}),
     run("--speaker", "replay", "--from", "none", says='"none" is no session id'),
     run("--speaker", "replay", "--from", NOWHERE, says=f'no session "{NOWHERE}"'),
     run("--speaker", "replay", "--from", "s.yaml", says="s.yaml: not valid YAML", files={"s.yaml": b"a: [1"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,10 @@ OUTPUT = [
     click.option("--quorum", type=click.IntRange(1), metavar="N", help="Go on without a lost member while N are left."),
     click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Pause before a call could pass it."),
     click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Pause before more calls than this."),
-    click.option("--from", "source", metavar="SESSION|FILE", help="With --speaker replay: whose words to speak again."),
+    click.option(
+        "--from", "source", metavar="SESSION|FILE",
+        help="Begin with what that session came to. With --speaker replay: whose words to speak again.",
+    ),
     click.option(
         "--pace", type=click.Choice(["real", "none"]), default="none", show_default=True,
         help="With --speaker replay: let each seat take the seconds that it took, or none.",
@@ -42,10 +46,21 @@ REQUEST = [
     click.option(
         "--with", "with_", multiple=True, metavar="SEAT", help="Call in another member: security, intern, writer …"
     ),
-    click.option("--only", multiple=True, metavar="SEAT", help="Only these members."),
+    click.option("--only", multiple=True, metavar="SEAT", help="Only these members, or those of a group."),
+    click.option(
+        "--feature-type", metavar="TYPE", help="Only the members for that kind of feature, as the workflow lists them."
+    ),
     click.option("--rounds", type=int, metavar="N", help="3 asks for the third round whatever the check says."),
+    click.option(
+        "--max-rounds", type=click.IntRange(1), metavar="N", help="At most so many rounds, where they repeat."
+    ),
+    click.option(
+        "--perspectives", type=click.IntRange(2, 4), metavar="N", help="How many a moderator casts; else it decides."
+    ),
+    click.option("--no-checkpoints", is_flag=True, help="Ask no person between the rounds: run to the end."),
     click.option("--mode", type=click.Choice(["deliberative", "patchlist"]), help="How members put their points."),
     click.option("--normative", is_flag=True, help="The question is what ought to be done: the third round is needed."),
+    click.option("--control", is_flag=True, help="Also ask for one plain answer, to compare the debate's with."),
     click.option(
         "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set an option of the workflow."
     ),
@@ -79,22 +94,24 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     The words that call a council in an assistant work here too: "Council with security: …", "Council (patchlist): …",
     "Just architect and engineer: …", "Council recovery: …".
     """
-    from council import config
+    from council import config, start
     from council.speakers import choice
+    from council.workflow import load
 
     settings = config.load()
     text = words(topic)
     wanted = given["speaker"] or settings.speaker
-    if source and wanted != "replay":
-        raise UsageError("--from goes with --speaker replay")
+    before = None
     if wanted == "replay" and not source:
         raise UsageError("--speaker replay needs --from, a session or a script")
+    if source and wanted != "replay":
+        before, source = outcome_of(source, settings), None
     paced(wanted, given)
-    request = asked(text, given)
+    request = following(asked(text, given), before)
     if isinstance(request, str):
         state.open(request)
     else:
-        config.workflow_text(request.workflow)  # before anything is fetched for a name that is none
+        start.chosen(load(*config.workflow_text(request.workflow)), request)  # before anything is fetched for a refusal
         name = choice.choose(wanted, settings)
         choice.warm_up(name)
         provide(settings, name, given)
@@ -113,6 +130,26 @@ def recover(state: State, /, session: str, source: str | None, **given: Any) -> 
 
     state.open(session)
     carry_on(state, config.load(), source, given)
+
+
+def outcome_of(source: str, settings: Config) -> Session:
+    """The session whose outcome the new debate begins with."""
+    from council import session
+
+    if Path(source).is_file():
+        raise UsageError("--from takes a session here; a script goes with --speaker replay, and a text with --file")
+    found = session.open_(session.find(settings.sessions, source))
+    found.read_turns()
+    return found
+
+
+def following(request: Request | str, before: Session | None) -> Request | str:
+    """A debate after another has its question too, unless it is given one of its own."""
+    from dataclasses import replace
+
+    if before is None or isinstance(request, str):
+        return request
+    return replace(request, after=before, topic=request.topic or str(before.metadata["topic"]))
 
 
 def paced(speaker: str, given: dict[str, Any]) -> bool:
@@ -153,16 +190,39 @@ def asked(text: str, given: dict[str, Any]) -> Request | str:
         else:
             known_words = (*config.workflows(), *invocation.MODES)
             raise UsageError(f'there is no workflow or mode "{word}"; {did_you_mean(word, known_words)}')
+    workflow = workflow or ("patchlist" if mode == "patchlist" and not given["mode"] else "debate")
+    names = {*known, *groups(workflow)} if given["with_"] or given["only"] else known
     return Request(
         topic=call.topic,
-        workflow=workflow or ("patchlist" if mode == "patchlist" and not given["mode"] else "debate"),
-        with_=(*call.with_, *listed(given["with_"], known)),
-        only=(*call.only, *listed(given["only"], known)),
+        workflow=workflow,
+        with_=(*call.with_, *listed(given["with_"], names)),
+        only=(*call.only, *listed(given["only"], names), *featured(workflow, given["feature_type"])),
         mode=mode or "deliberative",
         options=options_of(given),
         tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
         files=given["files"],
     )
+
+
+def groups(workflow: str) -> Iterable[str]:
+    from council import config
+    from council.workflow import load
+
+    return load(*config.workflow_text(workflow)).groups
+
+
+def featured(workflow: str, wanted: str | None) -> tuple[str, ...]:
+    """The group for a kind of feature: one that sits there only if it is asked for."""
+    from council import config
+    from council.workflow import load
+
+    if wanted is None:
+        return ()
+    found = load(*config.workflow_text(workflow))
+    types = set(found.groups) - {found.members[0].group} - {name for _, step in found.steps() for name in step.seats}
+    if wanted not in types:
+        raise UsageError(f'{workflow} has no feature type "{wanted}"; {did_you_mean(wanted, types)}')
+    return (wanted,)
 
 
 def listed(values: tuple[str, ...], known: Any) -> tuple[str, ...]:
@@ -179,6 +239,14 @@ def options_of(given: dict[str, Any]) -> dict[str, Any]:
         wanted[name.replace("-", "_")] = {"true": True, "false": False}.get(value, value) if equals else True
     if given["normative"]:
         wanted["normative"] = True
+    if given.get("max_rounds") is not None:
+        wanted["max_rounds"] = str(given["max_rounds"])
+    if given.get("perspectives") is not None:
+        wanted["perspectives"] = str(given["perspectives"])
+    if given.get("no_checkpoints"):
+        wanted["checkpoints"] = False
+    if given.get("control"):
+        wanted["control"] = True
     if given["rounds"] == 3:
         wanted["three_rounds"] = True
     elif given["rounds"] is not None:
@@ -264,11 +332,30 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     name = choice.choose(given["speaker"] or spoke(session, settings), settings)
     provide(settings, name, given)
     choice.warm_up(name)
-    speaking = voices(session, settings, name, source, paced(name, given))
+    speaking = voices(session, settings, name, source, paced(name, given), ask=not given["no_input"])
     limits = Limits(given["quorum"], given["max_calls"], given["max_cost"])
     result = execute(session, settings, speaking, screen, limits)
     if given["as_json"]:
         print_json(result)
 
 
-COMMANDS = (run, recover)
+PROTOCOLS = {
+    "board": "Decide something large: positions, up to ten rounds of challenge, a document that is checked.",
+    "consensus": "Let specialists revise a design until each is 90 % satisfied, or you decide; it becomes an ADR.",
+    "perspectives": "Weigh a question from two to four sides that a moderator casts, and steer it between the rounds.",
+    "delphi": "Ask blind, challenge without names where opinions differ, and see whether the debate changed anything.",
+}
+
+
+def protocol(name: str, about: str) -> click.Command:
+    """A command for `run --workflow NAME`."""
+
+    @click.pass_context
+    def call(context: click.Context, /, **given: Any) -> None:
+        context.invoke(run, workflow=name, **given)
+
+    shown = [param for param in run.params if param.name != "workflow"]
+    return click.Command(name, params=shown, callback=call, help=f"{about} `run --workflow {name}` does the same.")
+
+
+COMMANDS = (run, recover, *(protocol(name, about) for name, about in PROTOCOLS.items()))
