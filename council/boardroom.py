@@ -13,12 +13,20 @@ from council.text import fold, listing, one_line
 from council.workflow import Seat
 
 CHALLENGES = "challenges"
+MOONSHOT = "moonshot"
+VERSIONS = ("moonshot", "stepping stone")
 ACCURATE, CORRECTION = "accurate", "correction"
 
 
 def remarks(turn: Turn, seats: Iterable[Seat]) -> Iterator[str]:
-    """Where somebody was to challenge another's point, and did not, or did not say whose it is."""
-    if turn.absent or CHALLENGES not in turn.asked:
+    """Where the moonshot gave only one of its two versions; where somebody was to challenge another's point, and did
+    not, or did not say whose it is."""
+    if turn.absent:
+        return
+    if turn.seat.name == MOONSHOT and not turn.asked:  # a position: words alone
+        missing = [version for version in VERSIONS if version not in fold(turn.body)]
+        yield from ([f"it names no {' and no '.join(missing)}, and always has to give both"] if missing else [])
+    if CHALLENGES not in turn.asked:
         return
     others = [seat for seat in seats if seat.name != turn.seat.name]
     challenges = turn.answers.get(CHALLENGES, ())
