@@ -81,9 +81,9 @@ def script() -> dict[str, str]:
     return said
 
 
-def script_text() -> str:
+def script_text(words: Mapping[str, str] | None = None) -> str:
     """As the replay reads it."""
-    return "".join(f"{turn}: {json.dumps(reply, ensure_ascii=False)}\n" for turn, reply in script().items())
+    return "".join(f"{turn}: {json.dumps(reply, ensure_ascii=False)}\n" for turn, reply in (words or script()).items())
 
 
 @dataclass(frozen=True)

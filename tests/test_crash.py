@@ -29,17 +29,13 @@ from typing import Self
 
 import pytest
 
-from council import receipts
 from tests import faults
 from tests.fakeapi import Answer, FakeApi, Request
-from tests.faults import Child, Ended, Fault, Job, Nursery
+from tests.faults import Ended, Fault, Job, Nursery
+from tests.worlds import Running, World, body_of, differences, snapshot
 
 MEMORY = Path("/dev/shm")
 SCRIPT = faults.script()
-ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d-\d{6}_|\d{4}-\d\d/")
-CHANGING = ("seal", "started", "seconds")
-CHANGING_FACTS = ("seal", "speaker", "started_at", "completed_at", "archived_to", "session_id")
 
 
 # ---- everybody who is asked over HTTP ----
@@ -94,125 +90,6 @@ def turn_of(memory: Path, text: str) -> str:
         if path.read_bytes() == text.encode():
             return f"{path.parent.name}/{path.stem}"
     raise LookupError(f"somebody was asked with a brief that is not on disk: {text[-300:]}")
-
-
-@dataclass(frozen=True)
-class Running:
-    """A child with what it was told to do."""
-
-    job: Job
-    child: Child
-
-    @property
-    def address(self) -> int:
-        return int(self.job.env["ANTHROPIC_BASE_URL"].rpartition("/")[2])
-
-
-# ---- a world: one COUNCIL_HOME, and what can be seen of it from outside ----
-
-
-@dataclass
-class World:
-    """A user with a home of their own. `place` is where the commands see it, where that differs from where we do."""
-
-    folder: Path
-    nursery: Nursery
-    api: Members | None = None
-    place: Path | None = None
-
-    def __post_init__(self) -> None:
-        self.folder.mkdir(exist_ok=True)
-        self.script.write_text(faults.script_text(), encoding="utf-8")
-
-    @property
-    def script(self) -> Path:
-        return self.folder / "script.yaml"
-
-    @property
-    def memory(self) -> Path:
-        return self.folder / "memory"
-
-    @property
-    def env(self) -> dict[str, str]:
-        home = self.place or self.folder
-        found = {"HOME": str(home), "COUNCIL_HOME": str(home / "memory"), "PATH": os.environ["PATH"]}
-        if self.api:
-            found |= {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": self.api.address(self.memory)}
-        return found
-
-    @property
-    def sessions(self) -> list[Path]:
-        """Those that began."""
-        return sorted(path.parent for path in self.memory.glob("STATE/council-sessions/*/metadata.json"))
-
-    @property
-    def session(self) -> Path:
-        (only,) = self.sessions
-        return only
-
-    @property
-    def turns(self) -> dict[str, bytes]:
-        found = self.memory.glob("STATE/council-sessions/*/turns/*/*.md")
-        return {f"{path.parent.name}/{path.stem}": path.read_bytes() for path in found}
-
-    @property
-    def archived(self) -> list[Path]:
-        return [path for path in self.memory.glob("RESEARCH/**/*") if path.is_file() and path.suffix == ".md"]
-
-    @property
-    def temps(self) -> list[str]:
-        return [str(path.relative_to(self.memory)) for path in self.memory.rglob("*.council-temp")]
-
-    def job(self, *commands: Sequence[str], fault: Fault | None = None, naive: bool = False) -> Job:
-        return Job(tuple(tuple(argv) for argv in commands), self.env, fault or Fault(), naive)
-
-    def do(self, *argv: str, fault: Fault | None = None, stdin: str = "", naive: bool = False) -> Ended:
-        return self.ended(self.start(self.job(argv, fault=fault, naive=naive), stdin))[0]
-
-    def in_a_row(self, *commands: Sequence[str], naive: bool = False) -> list[Ended]:
-        return self.ended(self.start(self.job(*commands, naive=naive)))
-
-    def start(self, job: Job, stdin: str = "") -> Running:
-        return Running(job, self.nursery.start(job, stdin))
-
-    def ended(self, running: Running) -> list[Ended]:
-        """What became of the commands; who was asked is told by the API, where there is one."""
-        ended = running.child.wait_all()
-        if self.api is None:
-            return ended
-        return [replace(one, asked=tuple(self.api.asked[running.address])) for one in ended]
-
-    def copy(self, folder: Path) -> World:
-        shutil.copytree(self.folder, folder, symlinks=True)
-        return World(folder, self.nursery, self.api)
-
-    def drop(self) -> None:
-        shutil.rmtree(self.folder)
-
-
-def snapshot(world: World) -> dict[str, bytes]:
-    """Every file that is there after a debate, without what differs between two debates: their times and ids."""
-    found = {}
-    for path in sorted(world.memory.rglob("*")):
-        if path.is_file() and path.name not in (".lock", "runner.json"):
-            name = str(path.relative_to(world.memory))
-            found[MOMENT.sub("<time>", ID.sub("<id>", name))] = normal(path)
-    return found
-
-
-def normal(path: Path) -> bytes:
-    data = path.read_bytes()
-    if path.name == "metadata.json":
-        with contextlib.suppress(ValueError):  # a torn one is shown as it is
-            facts = {key: value for key, value in json.loads(data).items() if key not in CHANGING_FACTS}
-            return json.dumps(facts, sort_keys=True).encode()
-    if path.parent.parent.name == "turns":
-        head, *body = data.split(b"\n---\n", 1)
-        lines = [line for line in head.decode().splitlines() if line.partition(":")[0] not in CHANGING]
-        return b"\n---\n".join(["\n".join(lines).encode(), *body])
-    if path.name == "transcript.md" or "RESEARCH" in path.parts:
-        return ID.sub("<id>", data.decode()).encode()
-    return data
 
 
 # ---- a case: a command that changes a session, and what has to be there when it was helped to its end ----
@@ -419,25 +296,6 @@ class Point:
         self.demand(len(self.world.archived) == 1, "archive count", self.world.archived)
         for name in differences(snapshot(self.world), self.prepared.after):
             self.demand(False, "differs", name)
-
-
-def body_of(data: bytes) -> bytes:
-    try:
-        return receipts.decode(data, Path("turn"))[1].encode()
-    except Exception as damaged:  # noqa: BLE001 (whatever it is, it is no turn)
-        return str(damaged).encode()
-
-
-def differences(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
-    """The files that differ, and how: from the first byte that does."""
-    names = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
-    return [f"{name}: {parted(one.get(name, b''), other.get(name, b''))}" for name in names]
-
-
-def parted(one: bytes, other: bytes) -> str:
-    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    at = max(0, same - 40)
-    return f"{one[at : at + 120]!r} and {other[at : at + 120]!r}"
 
 
 # ---- the nursery and the worlds, made once ----
