@@ -1,0 +1,85 @@
+"""Whole debates as they end on disk, for each outcome of each protocol: golden files under `tests/sessions/`.
+
+Scripted members answer over the fake API; a person's words are recorded where the debate waits for them. Only what
+differs from run to run is taken out: ids, times and hashes of briefs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from tests.fakeapi import Answer, FakeApi
+from tests.helpers import Table, User
+from tests.scripted import Played, names, played
+
+GOLDEN = Path(__file__).parent / "sessions"
+PROTOCOLS = ("board", "consensus", "delphi", "perspectives")
+DEBATES = [name for name in names() if name.split("/")[0] in PROTOCOLS]
+SHOWN = ("transcript.md", "convergence.json", "decision.md", "issue.md")
+TOPIC = "Shall we?"
+DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+UPDATE = "COUNCIL_UPDATE_GOLDEN"
+
+
+def held(user: User, debate: Played) -> Path:
+    """The debate over the API, each of a person's turns by `record`; the session's folder."""
+    people = {due.id for batch in debate.batches for due in batch if due.of_a_person}
+    said = {id: one.body for id, one in debate.said.items()}
+    silent = {id: [Answer("", stop="refusal")] for id, one in debate.said.items() if one.absent}
+    table = Table(user, said, silent, usage={"input_tokens": 100, "output_tokens": 10})
+    with FakeApi(table) as api:
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
+        ended = user.council(*begin(debate))
+        while ended.code == 8:
+            (turn,) = (one["turn"] for one in user.council("next", "--json").json["due"])
+            away = debate.said[turn].absent
+            given = ("--absent", away) if away else ()
+            assert user.council("record", "last", turn, *given, stdin=said[turn]).code == 0
+            ended = user.council("recover")
+    assert ended.code == 0, ended.err
+    assert sorted(table.asked) == sorted(said.keys() - people), "each is asked once, and nobody for a person"
+    return user.session
+
+
+def begin(debate: Played) -> Iterator[str]:
+    workflow = debate.script.workflow
+    yield from ("run", "--workflow", workflow.name, "--speaker", "anthropic")
+    yield from (f"--only={seat.name}" for seat in workflow.members)
+    yield from (f"-o{name}={str(value).lower()}" for name, value in workflow.options.items())
+    yield TOPIC
+
+
+def shown(session: Path) -> dict[str, str]:
+    """The files for readers, without what no two runs share."""
+    found = {name: (session / name).read_text("utf-8") for name in SHOWN if (session / name).exists()}
+    return {
+        name: re.sub(r"\d{4}-\d\d-\d\d\b", "<day>", text.replace(session.name, "<id>")) for name, text in found.items()
+    }
+
+
+@pytest.mark.parametrize("name", DEBATES)
+def test_golden_session(name: str, tmp_path: Path) -> None:
+    user, debate, real = User(tmp_path, {"ANTHROPIC_API_KEY": "k"}), played(name), secrets.token_hex
+    seeded = mock.patch.object(secrets, "token_hex", lambda size=None: debate.script.seed if size == 16 else real(size))
+    with seeded:
+        made = shown(held(user, debate))
+    folder = GOLDEN / name.replace("/", "-")
+    if os.environ.get(UPDATE):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            path.unlink()
+        for file, text in made.items():
+            (folder / file).write_text(text, encoding="utf-8")
+    golden = {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*"))}
+    assert made == golden, f"{name}: what a reader is shown has changed; {UPDATE}=1 writes it anew, then read the diff"
+
+
+def test_each_golden_session_is_of_a_script() -> None:
+    assert {path.name for path in GOLDEN.iterdir()} == {name.replace("/", "-") for name in DEBATES}
