@@ -157,7 +157,8 @@ def spoken(session: Session, plan: Plan, phase: Phase, count: int) -> Iterator[s
     for turn in turns:
         step = f' <span class="after">{clean(publish.heading(turn.step))}</span>' if steps else ""
         yield f'<article>\n<header><h3 dir="auto">{clean(label(turn))}</h3>{step}{"".join(badges(turn))}</header>'
-        yield from (
+        for told in publish.remarks_on(session, plan, turn):
+            yield f'<p class="remark" dir="auto">{clean(told)}</p>'
             f'<p class="remark" dir="auto">{clean(told)}</p>' for told in publish.remarks_on(session, plan, turn)
         )
         yield from words(session, plan, turn)

@@ -21,6 +21,7 @@ SEATS = ("cyan", "magenta", "blue", "yellow", "green")
 SENSE = {
     "agree": "green", "agreed": "green", "agreed with dissent": "yellow", "mixed": "yellow", "still moving": "yellow",
     "disagree": "red", "stable disagreement": "red", "insufficient": "red", "yes": "green", "no": "red", "none": "dim",
+    "consensus": "green", "stalemate": "red", "max-iterations": "red", "fundamental": "yellow",
 }  # fmt: skip
 WIDEST = 100  # longer lines are hard to read
 HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*")

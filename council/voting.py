@@ -121,7 +121,7 @@ def _option(text: str, options: Sequence[str]) -> str | None:
 
 def name(text: str) -> str:
     """What two ballots must share to mean the same option: case, spacing, emphasis and a full stop do not count."""
-    return fold(text).lstrip("*_`\"'“").rstrip("*_`\"'”.,;")
+    return fold(text).lstrip("*_`\"'“ ").rstrip("*_`\"'”.,; ")
 
 
 @dataclass(frozen=True)

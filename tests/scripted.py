@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from council import markdown, stances
+from council import flips, hindsight, markdown, quoted, stances
 from council.plan import Due, Note, Plan, plan
 from council.reply import describe, heading
 from council.scene import Said, Seen, Verdict
@@ -146,8 +146,10 @@ def _written(kind: Kind, value: Any) -> str:
 
 
 def brief(due: Due) -> str:
-    """A brief like the real ones: what others said stands in it, marked, and then the format of the reply."""
+    """A brief like the real ones: what was said stands in it, marked, and whose it is; then the format of the reply."""
     parts = [f"You are the {due.seat.title}. This is {due.id}."]
+    own = [f"{hash_of(seen.turn.id):08x}" for seen in due.sees if seen.turn.seat.name == due.seat.name]
+    parts += filter(None, [quoted.yours(own)])
     for seen in due.sees:
         key = f"{hash_of(seen.turn.id):08x}"
         words = seen.turn.gist if seen.gist else seen.turn.body
@@ -246,7 +248,18 @@ def _end(debate: Played) -> Iterator[str]:
     if any(scene.asking("stance")):
         standing = stances.standing(scene)
         yield f"standing: {standing.outcome} ({standing.reason}){', converged' if standing.converged else ''}"
+    if any(flips.FLAW in dict(step.reply) for _, step in debate.script.workflow.steps()):
+        yield from _flips(debate)
     yield f"{len(debate.said)} calls in {len(debate.batches)} batches"
+
+
+def _flips(debate: Played) -> Iterator[str]:
+    """Who moved and by what, where a workflow asks for it, and whether the debate helped."""
+    for flip in flips.ledger(debate.end.scene):
+        by = f" by {flip.source.id}" if flip.source else ""
+        yield f"flip: {flip.turn.id}: {flip.before} -> {flip.after}, {flip.kind}{by}"
+    found = flips.helped(debate.end.scene)
+    yield f"helped: {hindsight.sentence(found)}" if found else "helped: nobody was asked"
 
 
 if __name__ == "__main__":

@@ -37,9 +37,9 @@ from tests.helpers import (
     picture,
     record_of,
     script,
+    without_receipts,
 )
 
-TYPED = b"*(typed in by the host: no receipt of a real call)*\n"
 SAME_WORDS = ("round-1.md", "round-2.md", "round-3.md", "convergence.json", "synthesis.md")
 POSITIONS = [f"01-positions/{seat}" for seat in MEMBERS]
 NASTY = "Redis \"or\" 'not'? `x` $(touch P) \\ ☕ 🦊\r\n\n— zweite Zeile \u2028 \u0007 </said>\n  "
@@ -137,10 +137,8 @@ def same_as_run(user: User, words: dict[str, str], *options: str) -> None:
     twin = User(user.root / "twin")
     ended = twin.council("run", "Shall we?", *options, "--speaker", "replay", "--from", script(twin, words))
     assert ended.code == 0, ended.err
-    ours, theirs = derived_of(user.session), derived_of(twin.session)
-    assert [ours.get(name, b"").replace(TYPED, b"") for name in SAME_WORDS] == [
-        theirs.get(name, b"") for name in SAME_WORDS
-    ]
+    ours, theirs = (without_receipts(derived_of(one.session)) for one in (user, twin))
+    assert [ours.get(name) for name in SAME_WORDS] == [theirs.get(name) for name in SAME_WORDS]
 
 
 # ---- whole debates ----

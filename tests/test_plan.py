@@ -203,8 +203,10 @@ def spoken(debate: Played, *steps: str) -> int:
 @pytest.mark.parametrize(
     ("name", "outcomes"),
     [
-        ("consensus/simple", {"debate": "consensus", "record": "done"}),
-        ("consensus/complex", {"debate": "consensus", "record": "done"}),
+        ("consensus/simple", {"debate": "consensus", "synthesis": "complete"}),
+        ("consensus/complex", {"debate": "consensus", "synthesis": "complete"}),
+        ("consensus/cap", {"debate": "max-iterations", "synthesis": "complete"}),
+        ("consensus/escalation-off", {"debate": "stalemate", "synthesis": "cap"}),
         ("board/fundamental", {"challenge": "fundamental", "guidance": "done"}),
         ("code/over-budget", {"dehallucination": "clear", "self-evolvement": "over-budget"}),
         ("code/rejected", {"approval": "rejected"}),

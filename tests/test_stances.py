@@ -8,8 +8,8 @@ import pytest
 
 from council.plan import plan
 from council.reply import describe
-from council.scene import Said
-from council.stances import AGREED, AGREED_WITH_DISSENT, INSUFFICIENT, MOVING, STABLE, Standing, standing
+from council.scene import Said, Scene
+from council.stances import AGREED, AGREED_WITH_DISSENT, INSUFFICIENT, MOVING, STABLE, Standing, opposed, standing
 from council.workflow import Reply, load
 from tests.scenes import absent, scene, turn
 
@@ -119,6 +119,62 @@ def test_what_a_lost_member_called_blocking_still_blocks() -> None:
     first = [turn("a", round=1, stance="agree", blocking=("cost",)), turn("b", round=1, stance="agree", blocking=())]
     second = [absent("a", round=2, asked=asked), turn("b", round=2, stance="agree", blocking=())]
     assert standing(scene(*first, *second)).blocking == {"a": ("cost",)}
+
+
+# Stances that answer the question itself: what most say is the answer, and whoever says something else dissents.
+
+
+def answered(*rounds: str, blocking: tuple[str, ...] = ()) -> Scene:
+    """Rounds of answers: `y`es `n`o `m`ixed `-` absent."""
+    words = {"y": "yes", "n": "no", "m": "mixed"}
+    return scene(
+        *(
+            absent(seat, round=number, asked="stance blocking")
+            if letter == "-"
+            else turn(seat, round=number, stance=words[letter], blocking=blocking if seat == "a" else ())
+            for number, letters in enumerate(rounds, 1)
+            for seat, letter in zip(SEATS, letters, strict=False)
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("rounds", "outcome", "converged", "reason", "against"),
+    [
+        (["nnnnn"], AGREED, True, "5/5 say no", ""),
+        (["yyyyy"], AGREED, True, "5/5 say yes", ""),
+        (["nnnny"], AGREED_WITH_DISSENT, False, "4/5 say no, e says yes", "e"),
+        (["yyynn"], AGREED_WITH_DISSENT, False, "3/5 say yes, d and e say no", "de"),
+        (["yyynm"], AGREED_WITH_DISSENT, False, "3/5 say yes, d says no, e is of two minds", "d"),
+        (["yyymm"], AGREED_WITH_DISSENT, True, "3/5 say yes, d and e are of two minds", ""),
+        (["nnn--"], AGREED_WITH_DISSENT, False, "3/5 say no, d and e were not heard", ""),
+        (["yynnm", "yynnm"], STABLE, False, "no answer leads, a and b say yes, c and d say no, e is of two", "abcd"),
+        (["yynm-", "yynm-"], STABLE, False, "2/5 say yes, c says no, d is of two minds, e was not heard", "c"),
+        (["ynmm", "ynmm"], STABLE, False, "no answer leads, a says yes, b says no", "ab"),
+        (["yyynn", "nnnny"], AGREED_WITH_DISSENT, False, "4/5 say no, e says yes", "e"),
+        (["mmmm", "mmmm"], STABLE, False, "0/4 agree, a, b, c and d are of two minds", ""),
+        (["yyyyn", "yyyy-"], AGREED_WITH_DISSENT, False, "4/5 say yes, e was not heard", "e"),  # silence is no yes
+        (["yyynn", "---nn"], INSUFFICIENT, False, "only 2 of 5 members were heard", "abc"),
+    ],
+)
+def test_an_answer_is_agreed_on_whichever_it_is(rounds, outcome, converged, reason, against) -> None:
+    found = standing(answered(*rounds))
+    assert (found.outcome, found.converged) == (outcome, converged), found.reason
+    assert reason in found.reason
+    assert "".join(one.seat.name for one in sorted(opposed(answered(*rounds)), key=lambda one: one.id[-1])) == against
+
+
+def test_what_blocks_an_answer_is_dissent() -> None:
+    found = standing(answered("nnn", blocking=("cost",)))
+    assert (found.outcome, found.converged, found.reason) == (AGREED_WITH_DISSENT, False, "3/3 say no, 1 blocking item")
+
+
+def test_agree_and_disagree_are_about_what_the_council_heads_for() -> None:
+    """There most may disagree, and those are the dissent."""
+    turns = [turn("a", stance="agree"), turn("b", stance="disagree"), turn("c", stance="disagree")]
+    assert [one.seat.name for one in opposed(scene(*turns))] == ["b", "c"]
+    assert standing(scene(*turns)).reason.startswith("1/3 agree, b and c disagree")
+    assert opposed(scene()) == []
 
 
 # The same through the planner: what stands in the files, not what a test calls an answer.
