@@ -159,8 +159,6 @@ def spoken(session: Session, plan: Plan, phase: Phase, count: int) -> Iterator[s
         yield f'<article>\n<header><h3 dir="auto">{clean(label(turn))}</h3>{step}{"".join(badges(turn))}</header>'
         for told in publish.remarks_on(session, plan, turn):
             yield f'<p class="remark" dir="auto">{clean(told)}</p>'
-            f'<p class="remark" dir="auto">{clean(told)}</p>' for told in publish.remarks_on(session, plan, turn)
-        )
         yield from words(session, plan, turn)
         yield "</article>"
 
