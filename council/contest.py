@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from council.findings import Document, Finding, Findings, Pairing, Ruling
+from council.findings import SEVERITIES, Document, Finding, Findings, Pairing, Ruling
 from council.scene import Scene, Turn
+from council.text import listing
 
 if TYPE_CHECKING:
     from council.anchors import Place
@@ -72,6 +73,21 @@ def _reviewed(
 
     said = [Said(seat, turn, one, place(one, given)) for seat, turn, one in found]
     return ruled(merge(said), rulings, dismissed)
+
+
+def is_review(scene: Scene) -> bool:
+    return any("findings" in turn.asked for turn in scene.turns)
+
+
+def told(merged: tuple[Merged, ...]) -> str:
+    """`3 findings: 1 blocking and 2 high; B1 is contested`"""
+    open_ = [one for one in merged if one.status in ("open", "contested")]
+    counts = [(name, sum(one.severity == name for one in open_)) for name in SEVERITIES]
+    parts = [f"{count} {name}" for name, count in counts if count]
+    contested = [one.id for one in open_ if one.status == "contested"]
+    number = f"{len(open_)} finding{'' if len(open_) == 1 else 's'}"
+    beside = f"; {listing(contested)} {'is' if len(contested) == 1 else 'are'} contested" if contested else ""
+    return f"{number}: {listing(parts)}{beside}" if parts else "no findings"
 
 
 def listed(merged: tuple[Merged, ...], labels: dict[str, str]) -> str:

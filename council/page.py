@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from html import escape
+from itertools import pairwise
 
 from council import boardroom, cost, hindsight, publish, reply
 from council.answers import compact
@@ -22,6 +23,7 @@ from council.session import Session
 from council.text import FENCE, harmless, one_line
 from council.workflow import Phase
 
+DEEPEST = 20  # columns
 ITEM = re.compile(r"\s*(?:[-*+•]|(\d{1,3})[.)])\s+(.*)")
 HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.+?)\s*#*\s*")
 QUOTE = re.compile(r"\s{0,3}>\s?(.*)")
@@ -191,6 +193,8 @@ def words(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
 def ending(session: Session, plan: Plan) -> Iterator[str]:
     """The synthesis, the dissent that it left out, and how it was checked; or what the debate waits for."""
     turns = publish.written(plan)
+    if listed := publish.patchlist(session, plan):
+        yield f'<section dir="auto">{markup(listed)}</section>'
     if plan.done and turns:
         yield "<section>\n<h2>Council Synthesis</h2>"
         yield f'<article class="synthesis">\n<h3>{clean(label(turns[-1]))}</h3>'
@@ -198,7 +202,8 @@ def ending(session: Session, plan: Plan) -> Iterator[str]:
         yield "</article>"
         if lost := publish.dissent_on_record(plan):
             yield f'<article class="dissent" dir="auto">{markup(lost)}</article>'
-        for told in filter(None, (boardroom.checked(plan.scene), publish.confidence_set(plan))):
+        checks = (publish.uncited(plan), boardroom.checked(plan.scene), publish.confidence_set(plan))
+        for told in filter(None, checks):
             yield f'<div class="note" dir="auto">{markup(told)}</div>'
         yield "</section>"
     if plan.done and (facts := publish.convergence(plan)):
@@ -294,7 +299,7 @@ def _goes_on(kind: str, line: str) -> bool:
     """Whether a line belongs to the block above it; a list takes in the lines that are indented below an item."""
     if FENCE.match(line) or HEADING.fullmatch(line):
         return False
-    return _kind(line) == kind or (kind in ("ul", "ol") and line.startswith("  ") and _kind(line) == "p")
+    return _kind(line) == kind or (kind in ("ul", "ol") and line.startswith("  ") and _kind(line) in ("p", "ul", "ol"))
 
 
 def _block(kind: str, lines: list[str]) -> str:
@@ -304,15 +309,28 @@ def _block(kind: str, lines: list[str]) -> str:
         return _table(lines) or f"<pre>{clean(chr(10).join(lines))}</pre>"
     if kind == "blockquote":
         return f"<blockquote>{'<br>'.join(_inline(line.strip().removeprefix('>')) for line in lines)}</blockquote>"
-    items: list[str] = []
-    for line in lines:
-        if item := ITEM.fullmatch(line):
-            items.append(_inline(item.group(2)))
-        else:
-            items[-1] += "<br>" + _inline(line.strip())
     start = ITEM.fullmatch(lines[0])
     number = f' start="{int(start.group(1))}"' if start and start.group(1) else ""
-    return f"<{kind}{number}>{''.join(f'<li>{item}</li>' for item in items)}</{kind}>"
+    return f"<{kind}{number}>{''.join(f'<li>{item}</li>' for item in _items(lines))}</{kind}>"
+
+
+def _items(lines: list[str]) -> Iterator[str]:
+    """Each item of a list, with the lines that hang on it, and the list inside of it."""
+    margin, starts = _indent(lines[0]), []
+    for place, line in enumerate(lines):
+        if ITEM.fullmatch(line) and _indent(line) < margin + 2:
+            starts.append(place)
+    for begin, end in pairwise([*starts, len(lines)]):
+        item, below = ITEM.fullmatch(lines[begin]), lines[begin + 1 : end]
+        inner = next((place for place, line in enumerate(below) if ITEM.fullmatch(line)), len(below))
+        said = [item.group(2) if item else "", *(line.strip() for line in below[:inner])]
+        nested = _block(_kind(below[inner]), below[inner:]) if below[inner:] else ""
+        yield "<br>".join(map(_inline, said)) + nested
+
+
+def _indent(line: str) -> int:
+    """Of what is indented further it does not matter how far: no text makes lists without end inside of each other."""
+    return min(len(line) - len(line.lstrip()), DEEPEST)
 
 
 def _table(lines: list[str]) -> str:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from council import boardroom, casting, files, hindsight
+from council import boardroom, casting, contest, files, hindsight
 from council.briefs import named
 from council.flips import is_control
 from council.measures import SAME
@@ -29,13 +30,14 @@ from council.text import WORD, one_line, slug
 from council.workflow import Phase, Seat
 
 SYNTHESIS = "synthesis"
+REVIEWED, CONTESTED = "reviewed", "reviewed, contested"
 STANDS = ("stance", SCORE)  # the answers by which a seat says where it stands
-DERIVED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md")
+DERIVED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md", "patchlist.md")
 
 
 def derived(session: Session, plan: Plan) -> dict[str, bytes]:
     """Every derived file of the session as it stands, by name."""
-    from council import documents  # they are written with what stands here
+    from council import documents, review  # they are written with what stands here
 
     made = {f"round-{number}.md": round_text(session, plan, *key) for number, key in enumerate(rounds(plan), 1)}
     if (facts := convergence(plan)) is not None:
@@ -43,6 +45,8 @@ def derived(session: Session, plan: Plan) -> dict[str, bytes]:
         made["convergence.json"] = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     if plan.done and (text := synthesis(plan)):
         made["synthesis.md"] = text
+    if text := review.text(session, plan):
+        made["patchlist.md"] = text
     made |= documents.derived(session, plan)
     made["transcript.md"] = transcript(session, plan)
     return {name: files.encode(text) for name, text in made.items()}
@@ -167,7 +171,7 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
     decision = closing(plan)
     if decision is None and not plan.done:
         return None
-    now = standing(plan.scene)
+    now = where_it_stands(plan)
     entered = decision is not None and decision.kind == "entered"
     return {
         "converged": now.converged,
@@ -188,8 +192,8 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
 
 def outcome(plan: Plan, now: Standing | None = None) -> str:
     """In a word or three: by the stances or scores, or else by why the last phase with a rule of its own ended."""
-    now = now or standing(plan.scene)
-    if now.stances or now.scores:
+    now = now or where_it_stands(plan)
+    if now.stances or now.scores or contest.is_review(plan.scene):
         return now.outcome
     ended = [note.outcome for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
     told = [word for word in ended if word != "done"]
@@ -200,7 +204,17 @@ def reason(plan: Plan, now: Standing) -> str:
     """Why the outcome is what it is: by where the seats stand, or else as the rule said that ended the last phase."""
     ended = [note for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
     ruled = [note.verdict.reason for note in ended if note.outcome != "done"]
-    return ruled[-1] if ruled and not (now.stances or now.scores) else now.reason
+    told = now.stances or now.scores or contest.is_review(plan.scene)
+    return ruled[-1] if ruled and not told else now.reason
+
+
+def where_it_stands(plan: Plan) -> Standing:
+    """By what the seats said of where they stand; a review's members say it of each finding."""
+    if not contest.is_review(plan.scene):
+        return standing(plan.scene)
+    found = contest.reviewed(plan.scene)
+    contested = any(one.status == "contested" for one in found)
+    return replace(standing(plan.scene), outcome=CONTESTED if contested else REVIEWED, reason=contest.told(found))
 
 
 def absences(plan: Plan) -> list[Turn]:
@@ -212,8 +226,15 @@ def synthesis(plan: Plan) -> str:
     if not (tries := written(plan)):
         return ""
     body = _synthesis_body(plan) or f"*(There is none: the {tries[-1].seat.title.lower()} was absent.)*"
-    added = filter(None, [dissent_on_record(plan), boardroom.checked(plan.scene), confidence_set(plan)])
+    added = filter(None, [dissent_on_record(plan), uncited(plan), boardroom.checked(plan.scene), confidence_set(plan)])
     return "\n".join(["### Council Synthesis\n", body, *(f"\n{told}" for told in added)]) + "\n"
+
+
+def uncited(plan: Plan) -> str:
+    """What is wrong with the turns that the synthesis cites, where its workflow asks for them; empty for nothing."""
+    ended = [note.verdict for note in plan.notes if note.kind == "ended" and note.phase == SYNTHESIS]
+    wrong = [one for verdict in ended for one in verdict.tally.get("not_cited", ())]
+    return f"**Citations not in order** *(checked by council)*: {one_line('; '.join(wrong), 600)}." if wrong else ""
 
 
 def confidence_set(plan: Plan) -> str:
@@ -300,6 +321,8 @@ def transcript(session: Session, plan: Plan) -> str:
     parts = [header(session, cast(session, plan)), *degraded(plan)]
     for phase in session.workflow.phases:
         parts += _phase_parts(session, plan, phase)
+    if text := patchlist(session, plan):
+        parts.append(text)
     if plan.done and (text := synthesis(plan)):
         parts.append(text)
     if told := help_text(session, plan):
@@ -308,6 +331,13 @@ def transcript(session: Session, plan: Plan) -> str:
         open_turns = ", ".join(due.seat.label for due in plan.due)
         parts.append(f"*(This debate is not finished: {plan.due[0].phase.name} waits for {open_turns}.)*\n")
     return "\n".join([*parts, receipts_table(session)])
+
+
+def patchlist(session: Session, plan: Plan) -> str:
+    """A review's list as a part of something longer; empty where there is none."""
+    from council import review
+
+    return re.sub(r"^(?=#{1,4} )", "##", review.text(session, plan), flags=re.M)
 
 
 def help_text(session: Session, plan: Plan) -> str:
@@ -405,9 +435,14 @@ def archive(session: Session, plan: Plan, root: Path) -> Path:
     path = folder / f"{ended:%Y-%m-%d-%H%M%S}_COUNCIL_{name}.md"
     temp = folder / f".{session.id}{files.TEMP}"
     if not files.claim(path, data, temp):
-        path = path.with_name(f"{path.stem}_{session.id[-8:]}.md")
+        path = path if _is_of(session, path) else path.with_name(f"{path.stem}_{session.id[-8:]}.md")
         files.replace(path, data, temp)
     return path
+
+
+def _is_of(session: Session, path: Path) -> bool:
+    """Whether an archived copy is this session's: it may have changed since, by a person's word on a review."""
+    return f"\n**Session ID:** {session.id}\n".encode() in files.read(path)[:4096]
 
 
 def finish(session: Session, plan: Plan, root: Path) -> Path:

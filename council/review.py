@@ -10,7 +10,7 @@ from typing import Any
 from council import contest, findings
 from council.errors import UsageError
 from council.findings import SEVERITIES
-from council.formats import Review
+from council.formats import Review, render
 from council.marks import marks
 from council.merging import Merged
 from council.plan import Plan
@@ -19,7 +19,12 @@ from council.session import Session
 
 
 def is_review(plan: Plan) -> bool:
-    return any("findings" in turn.asked for turn in plan.scene.turns)
+    return contest.is_review(plan.scene)
+
+
+def text(session: Session, plan: Plan) -> str:
+    """The one list as readers have it, once the review is over; empty where there is none."""
+    return render("md", review(session, plan)) if plan.done and is_review(plan) else ""
 
 
 def review(session: Session, plan: Plan) -> Review:

@@ -233,3 +233,16 @@ def test_its_own_file_is_written_again_and_no_other(words, user):
     assert mine.read_bytes() == own.read_bytes()
     assert user.council("show", *words, "-o", user.write("empty", "")).code == 0, "there is nothing to lose"
     assert user.council("show", *words, "-o", "/dev/null").code == 0
+
+
+def test_a_list_inside_of_an_item_stays_inside():
+    assert page.markup("- one\n  - inner\n    goes on\n  - second\n- two\n  more") == (
+        "<ul><li>one<ul><li>inner<br>goes on</li><li>second</li></ul></li><li>two<br>more</li></ul>"
+    )
+    assert (
+        page.markup("1. one\n   - inner\n2. two")
+        == '<ol start="1"><li>one<ul><li>inner</li></ul></li><li>two</li></ol>'
+    )
+    assert page.markup("  - deep\n- less") == "<ul><li>deep</li><li>less</li></ul>"
+    endless = page.markup("\n".join("  " * depth + "- x" for depth in range(3000)))
+    assert endless.count("<ul>") == endless.count("</ul>") == 11

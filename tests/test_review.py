@@ -415,3 +415,25 @@ def test_a_bait_changes_nothing_and_is_reported(user, clean, name):
 
 def test_an_ordinary_document_has_no_marks():
     assert marks([Document("sessions.md", SPEC)]) == ()
+
+
+def test_the_list_stands_in_the_session_the_transcript_and_the_page(user):
+    found(user)
+    listed = user.council("review", "--session", "last", "--fail-on", "never").out
+    assert (user.session / "patchlist.md").read_text("utf-8") == listed
+    transcript = (user.session / "transcript.md").read_text("utf-8")
+    assert "### Review sessions.md\n\n6 findings: 2 blocking, 3 high and 1 medium." in transcript
+    assert transcript.index("### Review sessions.md") < transcript.index("### Council Synthesis")
+    facts = json.loads((user.session / "convergence.json").read_text("utf-8"))
+    assert (facts["outcome"], facts["converged"]) == ("reviewed, contested", False)
+    assert facts["reason"] == "6 findings: 2 blocking, 3 high and 1 medium; B1 and M1 are contested"
+    assert "<strong>B1</strong> (contested)" in user.council("show", "--html").out
+
+
+def test_what_a_person_dismisses_is_published_too(user):
+    found(user)
+    assert user.council("review", "--session", "last", "--dismiss", "B1=behind a flag", "--fail-on", "never").code == 0
+    assert "B1 was dismissed by a person: behind a flag" in (user.session / "transcript.md").read_text("utf-8")
+    (archived,) = user.home.glob("RESEARCH/*/*.md")
+    assert archived.read_bytes() == (user.session / "transcript.md").read_bytes()
+    assert user.council("verify").code == 0

@@ -17,6 +17,7 @@ from council.speakers.cache import CHARS_A_TOKEN
 if TYPE_CHECKING:
     from council.config import Config
     from council.formats import Review
+    from council.plan import Plan
     from council.session import Session
 
 FORMATS = ("md", "json", "sarif", "rdjson", "github")
@@ -141,6 +142,7 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
     if given["dismiss"]:
         with session.hold():
             review.dismiss(session, plan, dict(map(decided, given["dismiss"])))
+            published(session, plan)
     found = review.review(session, plan)
     put(formats.render("json" if given["as_json"] else given["form"], found), given["output"])
     patch(found, given["patch"])
@@ -149,6 +151,16 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
         state.go_on = f"council review --session {session.id}"
         listed = ", ".join(one.id for one in failing)
         raise Found(f"{len(failing)} open finding{'s' if len(failing) > 1 else ''} that --fail-on names: {listed}")
+
+
+def published(session: Session, plan: Plan) -> None:
+    """What is derived has the list in it, and so has the archived copy."""
+    from council import config, publish
+
+    if plan.done:
+        publish.finish(session, plan, config.load().archive)
+    else:
+        publish.build(session, plan)
 
 
 def decided(word: str) -> tuple[str, str]:
