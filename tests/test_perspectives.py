@@ -421,7 +421,7 @@ def test_how_it_ended_is_told_by_the_rule_and_not_by_stances_that_nobody_gave(us
     session = hold(user, "perspectives/settled")
     told = json.loads(text(session, "convergence.json"))
     assert (told["outcome"], told["proceed_to_round3"]) == ("settled", False)
-    assert told["reason"] == "1 of 1 say reading agreement or stagnation or clear winner"
+    assert told["reason"] == "1 of 1 say reading agreement"
     assert "Convergence check" not in text(session, "transcript.md")
 
 

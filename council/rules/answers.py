@@ -26,11 +26,18 @@ def _counted(scene: Scene, fields: Mapping[str, Any]) -> tuple[list[Turn], tuple
     turns = scene.latest(*fields)
     found = _matching(turns, fields)
     silent = [turn.seat.name for turn in turns if not set(fields) <= set(turn.answers)]
-    wanted = ", ".join(f"{name} {_spoken(value)}" for name, value in fields.items())
+    wanted = ", ".join(f"{name} {_spoken(_given(found, name, value))}" for name, value in fields.items())
     reason = f"{len(found)} of {len(turns)} say {wanted}" if turns else f"nobody was asked for {listing(fields)}"
     reason += f" ({listing(silent)} not heard)" if silent else ""
     tally = {"for": [turn.seat.name for turn in found], "of": len(turns), "not_heard": silent}
     return found, turns, {"/".join(fields): tally}, reason
+
+
+def _given(found: list[Turn], name: str, wanted: Any) -> Any:
+    """Of several words that would do, those that were said."""
+    said = {str(turn.answers[name]) for turn in found}
+    given = [one for one in wanted if str(one) in said] if isinstance(wanted, list) else []
+    return given or wanted
 
 
 def _spoken(value: Any) -> str:
