@@ -143,14 +143,13 @@ def _told(session: Session, settings: Config, screen: Screen, archived: Path, se
     plan = session.plan()
     facts = publish.convergence(plan) or {}
     text = publish.synthesis(plan)
-    checks = (publish.dissent_on_record(plan), publish.uncited(plan), publish.confidence_set(plan))
-    for added in filter(None, checks):
+    for added in filter(None, (publish.dissent_on_record(plan), publish.uncited(plan), publish.confidence_set(plan))):
         screen.out(added)
     for line in publish.degraded(plan):
         screen.out(line)
-    if helped := hindsight.section(session, plan, publish.numbers(plan)):
-        screen.out("\n" * any(checks) + helped)
     screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")
+    if helped := hindsight.section(session, plan, publish.numbers(plan)):
+        screen.out(helped)
     spent, most = taken(session), bounded(session, settings)
     screen.say(f"{cost.told(spent, most)}, {lasted(seconds)}")
     screen.say(f"session: {files.tilde(session.folder)}")
