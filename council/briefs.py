@@ -6,7 +6,6 @@ says of its author comes from the record, never from the text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -18,6 +17,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from council import casting, config, contest, cost, escalation, limits, quoted, reply
 from council.errors import UsageError
+from council.labels import relabelled, with_names
 from council.measures import measured
 from council.plan import Due
 from council.rules import judge
@@ -25,8 +25,7 @@ from council.scene import Scene, Seen, Turn, Verdict
 from council.session import Session
 from council.stances import standing
 from council.text import one_line, slug
-from council.views import labels_for
-from council.workflow import Seat, Step, Workflow
+from council.workflow import Seat, Workflow
 
 FRAME = "_task"  # the template around a prompt that stands in a workflow's body
 # What an expression in a template may raise, besides Jinja's own errors.
@@ -271,37 +270,3 @@ def fence(session: Session, by: str, text: str, about: str) -> str:
 
 def _key(session: Session, text: str, about: str) -> str:
     return session.key("fence", about, text)
-
-
-def relabelled(text: str, turn: Turn, reader: Seat, workflow: Workflow, scene: Scene) -> str:
-    """An anonymous author's words with the labels that the author used turned into those that the reader knows."""
-    if not wrote_anonymously(turn, workflow):
-        return text
-    theirs, ours = labels_for(turn.seat, scene), labels_for(reader, scene)
-    swap = {theirs[name]: ours[name] for name in theirs if name in ours and name != turn.seat.name}
-    return _swapped(text, swap)
-
-
-def named(turn: Turn, workflow: Workflow, scene: Scene) -> str:
-    """An anonymous author's words with the names put back, for what is published."""
-    return with_names(turn.body, turn, workflow, scene)
-
-
-def with_names(text: str, turn: Turn, workflow: Workflow, scene: Scene) -> str:
-    """The same with a part of them, and for whoever reads it under names."""
-    if not wrote_anonymously(turn, workflow):
-        return text
-    seats: Mapping[str, Seat] = {seat.name: seat for seat in workflow.all_seats()} | {
-        t.seat.name: t.seat for t in scene.turns
-    }
-    labels = labels_for(turn.seat, scene)
-    return _swapped(text, {label: seats[name].label for name, label in labels.items() if name != turn.seat.name})
-
-
-def _swapped(text: str, swap: Mapping[str, str]) -> str:
-    return re.sub(r"\bMember [A-Z]{1,2}\b", lambda found: swap.get(found.group(), found.group()), text)
-
-
-def wrote_anonymously(turn: Turn, workflow: Workflow) -> bool:
-    step: Step | None = next((s for p, s in workflow.steps() if (p.name, s.name) == (turn.phase, turn.step)), None)
-    return step is not None and any(ref.name == "anonymous" for ref in step.sees)

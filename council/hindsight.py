@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from council import flips
-from council.briefs import with_names
 from council.flips import STEP, Count, Flip, Helped, Spent
+from council.labels import with_names
 from council.plan import Plan
 from council.session import Session
 from council.text import one_line

@@ -15,8 +15,8 @@ from itertools import pairwise
 
 from council import boardroom, cost, hindsight, publish, reply
 from council.answers import compact
-from council.briefs import named
 from council.flips import is_control
+from council.labels import named
 from council.plan import Note, Plan
 from council.scene import Turn
 from council.session import Session

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from council import boardroom, casting, contest, files, hindsight
-from council.briefs import named
 from council.flips import is_control
+from council.labels import named
 from council.measures import SAME
 from council.plan import ENDED_BY_CAP, Note, Plan
 from council.receipts import sha256

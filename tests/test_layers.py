@@ -14,7 +14,7 @@ PACKAGE = Path(council.__file__).parent
 LAYERS = (
     ("errors", "text", "cells", "markdown", "language", "workflow", "scene", "quoted"),
     (
-        *("hooks", "rules", "orders", "views", "stances", "voting", "boardroom", "flips", "escalation"),
+        *("hooks", "rules", "orders", "views", "labels", "stances", "voting", "boardroom", "flips", "escalation"),
         *("findings", "wording", "gathering", "listing", "judging", "pairing", "anchors", "likeness", "merging"),
         *("edits", "joining", "contest", "marks", "casting"),
     ),

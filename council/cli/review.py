@@ -12,7 +12,6 @@ import click
 from council.cli.debate import begin, carry_on, options_of, output_options, paced, provide
 from council.cli.state import State
 from council.errors import Found, UsageError
-from council.speakers.cache import CHARS_A_TOKEN
 
 if TYPE_CHECKING:
     from council.config import Config
@@ -122,6 +121,8 @@ def topic(files: tuple[Path, ...], revision: str | None) -> str:
 
 def fitting(files: tuple[Path, ...], text: str, most: int) -> None:
     """Too much for the members is refused before anything is spent."""
+    from council.speakers.cache import CHARS_A_TOKEN
+
     size = len(text) + sum(path.stat().st_size for path in files if path.is_file())
     if size // CHARS_A_TOKEN > most:
         raise UsageError(
