@@ -478,7 +478,7 @@ def test_who_forges_marks_and_headings_speaks_for_nobody_else(turn, key, user):
     ended = user.council("recover", session.name, "--speaker", "replay", "--from", script(user, words))
     assert ended.code == 0, ended.err
     facts, plain_facts = (json.loads((one / "convergence.json").read_text()) for one in (session, plain))
-    told = ("why", "rules_fired", "helped")  # who says "I disagree" asks for a round more, and who is asked again for a call
+    told = ("why", "rules_fired", "helped")  # "I disagree" asks for a round more, and two stances for another call
     assert {**facts, **dict.fromkeys(told)} == {**plain_facts, **dict.fromkeys(told)}
     assert facts["stances"] == dict.fromkeys(MEMBERS, "agree")
     assert facts["blocking"] == {}
