@@ -175,6 +175,12 @@ def test_what_the_seat_had_said_itself_is_no_argument_of_a_peers():
     assert kind(half, PEER, moved(STALE, half, PEER)) == PERSUADED, "the peer's turn has more of it"
 
 
+def test_ones_own_gist_is_no_peers_turn():
+    """It joins the paragraphs of the turn, so that more of a flaw stands in it than in each of them."""
+    own = replace(OWN, said=Said("Nine of ten slow requests.\n\nAre writes, and a cache makes no write faster."))
+    assert kind(own, moved(STALE, own, gist=True)) == CONFORMED
+
+
 def test_an_absent_peer_has_no_argument():
     gone = replace(absent("engineer", "positions", asked="stance"), said=Said(STALE, absent="timeout"))
     assert kind(OWN, gone, moved(STALE, OWN, gone)) == CONFORMED
