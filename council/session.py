@@ -20,11 +20,12 @@ from typing import Any
 
 from council import files, holder, receipts
 from council.errors import CouncilError, Damaged, UsageError
+from council.loading import load
 from council.plan import Plan, plan
 from council.receipts import Receipt, sha256
 from council.scene import Said
 from council.text import did_you_mean
-from council.workflow import NAME, Seat, Workflow, load
+from council.workflow import NAME, Seat, Workflow
 
 SCHEMA = 1
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")

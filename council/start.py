@@ -13,11 +13,12 @@ from council.config import Config
 from council.errors import UsageError
 from council.invocation import MODES, seats
 from council.lint import Known, check
+from council.loading import load
 from council.session import Session
 from council.speakers import embedded
 from council.speakers.choice import NAMES
 from council.text import did_you_mean, one_line
-from council.workflow import Cast, Seat, Workflow, load
+from council.workflow import Cast, Seat, Workflow
 
 LARGEST_TOPIC = 1_000_000
 LARGEST_WORDS = "1 MB"

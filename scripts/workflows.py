@@ -22,13 +22,14 @@ from council.cli.workflows import STARTER
 from council.cost import Rates, bounds
 from council.diagram import mermaid
 from council.hooks import Hook
+from council.loading import load
 from council.orders import order
 from council.personas import parse
 from council.reach import conditions, refs
 from council.rules import rule
 from council.templates import VARIABLES
 from council.views import view
-from council.workflow import Ref, Workflow, load
+from council.workflow import Ref, Workflow
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "tests" / "fixtures" / "premortem.md"

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from council import flips, hindsight, markdown, quoted, stances
+from council.loading import load
 from council.plan import Due, Note, Plan, plan
 from council.reply import describe, heading
 from council.scene import Said, Seen, Verdict
-from council.workflow import Kind, Seat, Workflow, load
+from council.workflow import Kind, Seat, Workflow
 
 TESTS = Path(__file__).parent
 SCRIPTS = TESTS / "fixtures" / "scripts"

@@ -11,9 +11,10 @@ import pytest
 
 from council import boardroom, config, cost
 from council.errors import UsageError
+from council.loading import load
 from council.rules import judge
 from council.scene import Turn
-from council.workflow import Phase, Ref, Seat, Workflow, load
+from council.workflow import Phase, Ref, Seat, Workflow
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, derived_of, no_traceback, record_of, script, unpriced
 from tests.scenes import absent, scene, turn

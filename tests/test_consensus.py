@@ -14,8 +14,9 @@ import pytest
 
 from council import config, cost
 from council.escalation import Escalation, escalations, kind, lettered
+from council.loading import load
 from council.plan import Due
-from council.workflow import Workflow, load
+from council.workflow import Workflow
 from tests.fakeapi import FakeApi
 from tests.helpers import Ended, Table, User, derived_of, no_traceback, record_of, script
 from tests.scenes import absent, scene, turn

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from council import config, cost, session
+from council.loading import load
 from council.speakers.base import Endpoint, Model, Price
-from council.workflow import load
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import AGREES, MEMBERS, SUMMARY, Table, User, agreed
 

@@ -12,10 +12,11 @@ import pytest
 
 from council import config, cost
 from council import session as sessions
+from council.loading import load
 from council.plan import Plan
 from council.quoted import passages
 from council.views import labels_for
-from council.workflow import Workflow, load
+from council.workflow import Workflow
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, agreed, derived_of, disputed, no_traceback, record_of, script, unpriced
 from tests.scripted import Played, names, played

@@ -13,7 +13,8 @@ import pytest
 
 from council.config import GUIDES
 from council.diagram import escaped, mermaid, told
-from council.workflow import Workflow, load
+from council.loading import load
+from council.workflow import Workflow
 from tests.helpers import User
 from tests.scripted import WORKFLOWS
 

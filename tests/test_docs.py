@@ -13,9 +13,10 @@ import pytest
 
 from council import briefs, config, personas
 from council.cli import council
+from council.language import PHASE_KEYS, STEP_KEYS, WORKFLOW_KEYS
 from council.lint import Known, lint
+from council.loading import load
 from council.speakers.choice import NAMES
-from council.workflow import PHASE_KEYS, STEP_KEYS, WORKFLOW_KEYS, load
 from tests.helpers import User
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,8 +9,9 @@ import pytest
 
 from council import config, flips, hindsight
 from council.flips import CONFORMED, PERSUADED, STEP, UNEXPLAINED, Helped, helped, ledger, measured
+from council.loading import load
 from council.scene import Said, Scene, Turn
-from council.workflow import Seat, load
+from council.workflow import Seat
 from tests.scenes import absent, scene, turn
 
 STALE = "Nine of ten slow requests are writes, and a cache makes no write faster."

@@ -8,8 +8,9 @@ import pytest
 
 from council import cost
 from council.hearing import GIST, MOST_GIST, History, Size
+from council.loading import load
 from council.plan import Due
-from council.workflow import Phase, Seat, Step, Workflow, load
+from council.workflow import Phase, Seat, Step, Workflow
 from tests.scripted import names, played
 
 WHOLE = 10_000

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from council import briefs, form, recap, reply, session
 from council.errors import UsageError
-from council.workflow import load
+from council.loading import load
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, limited, no_traceback, script
 from tests.terminal import Shell, Terminal

@@ -12,7 +12,7 @@ import council
 
 PACKAGE = Path(council.__file__).parent
 LAYERS = (
-    ("errors", "text", "cells", "markdown", "language", "workflow", "scene", "quoted"),
+    ("errors", "text", "cells", "markdown", "language", "workflow", "loading", "scene", "quoted"),
     (
         *("hooks", "rules", "orders", "views", "labels", "stances", "voting", "boardroom", "flips", "escalation"),
         *("findings", "wording", "gathering", "listing", "judging", "pairing", "anchors", "likeness", "merging"),

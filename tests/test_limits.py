@@ -9,7 +9,8 @@ import pytest
 
 from council import cost, limits, run
 from council.errors import UsageError
-from council.workflow import Cast, Seat, Workflow, load
+from council.loading import load
+from council.workflow import Cast, Seat, Workflow
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import Ended, Table, User, no_traceback, script
 

@@ -12,9 +12,10 @@ import pytest
 
 from council import config, language, lint, templates
 from council.config import GUIDES
+from council.loading import load
 from council.remarks import remarks
 from council.where import line_of, places
-from council.workflow import Kind, Workflow, load
+from council.workflow import Kind, Workflow
 from tests.helpers import User
 from tests.scripted import WORKFLOWS
 

@@ -10,7 +10,7 @@ import pytest
 from council import briefs, config, language, session, templates
 from council.config import GUIDES
 from council.errors import UsageError
-from council.workflow import load
+from council.loading import load
 from tests.fakeapi import FakeApi
 from tests.helpers import AGREES, Ended, Table, User, no_traceback, picture, script, summary
 

@@ -13,11 +13,12 @@ import pytest
 from council import briefs, casting, config, cost, personas, session
 from council.errors import UsageError
 from council.lint import Known, lint
+from council.loading import load
 from council.orders import order
 from council.rules import judge
 from council.scene import Scene
 from council.speakers.human import HOW
-from council.workflow import VIEWPOINT, Ref, Seat, Workflow, load
+from council.workflow import VIEWPOINT, Ref, Seat, Workflow
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, derived_of, no_traceback, record_of, script
 from tests.scenes import absent, scene, turn

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from council import config
 from council.lint import lint
+from council.loading import load
 from council.plan import Due, Plan, plan
 from council.reply import describe
 from council.scene import Said
-from council.workflow import Ref, Workflow, load
+from council.workflow import Ref, Workflow
 from tests.scripted import PLANS, SCRIPTS, WORKFLOWS, Played, names, played, printed, workflow
 
 UPDATE = "COUNCIL_UPDATE_GOLDEN"

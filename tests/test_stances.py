@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from council.loading import load
 from council.plan import plan
 from council.reply import describe
 from council.scene import Said, Scene
 from council.stances import AGREED, AGREED_WITH_DISSENT, INSUFFICIENT, MOVING, STABLE, Standing, opposed, standing
-from council.workflow import Reply, load
+from council.workflow import Reply
 from tests.scenes import absent, scene, turn
 
 SEATS = "abcdef"

@@ -13,7 +13,8 @@ from council import markdown
 from council.config import GUIDES
 from council.errors import UsageError
 from council.lint import Known, check, lint
-from council.workflow import AllOf, AnyOf, Cast, Not, Ref, Seat, Workflow, load
+from council.loading import load
+from council.workflow import AllOf, AnyOf, Cast, Not, Ref, Seat, Workflow
 from tests.scripted import WORKFLOWS
 
 PHASE = "{name: positions, sees: nothing}"

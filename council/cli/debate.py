@@ -95,8 +95,8 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     "Just architect and engineer: …", "Council recovery: …".
     """
     from council import config, start
+    from council.loading import load
     from council.speakers import choice
-    from council.workflow import load
 
     settings = config.load()
     text = words(topic)
@@ -206,7 +206,7 @@ def asked(text: str, given: dict[str, Any]) -> Request | str:
 
 def groups(workflow: str) -> Iterable[str]:
     from council import config
-    from council.workflow import load
+    from council.loading import load
 
     return load(*config.workflow_text(workflow)).groups
 
@@ -214,7 +214,7 @@ def groups(workflow: str) -> Iterable[str]:
 def featured(workflow: str, wanted: str | None) -> tuple[str, ...]:
     """The group for a kind of feature: one that sits there only if it is asked for."""
     from council import config
-    from council.workflow import load
+    from council.loading import load
 
     if wanted is None:
         return ()

@@ -28,7 +28,7 @@ def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...
 
     from council import config, personas, start
     from council.cost import Rates, bounds
-    from council.workflow import load
+    from council.loading import load
 
     settings, known = config.load(), personas.load()
     found = load(*config.workflow_text(workflow))

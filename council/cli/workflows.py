@@ -69,7 +69,7 @@ def refuse_taken(name: str) -> None:
 def copied(source: str, name: str) -> dict[str, str]:
     """Another workflow under a new name, with those of its templates that are its own: they go by its name."""
     from council import config
-    from council.workflow import load
+    from council.loading import load
 
     text, where = config.workflow_text(source)
     found = load(text, where)
@@ -117,9 +117,9 @@ def checked(name: str) -> tuple[list[str], list[str]]:
     from council import briefs, config, personas, templates
     from council.lint import Known
     from council.lint import lint as problems_of
+    from council.loading import load
     from council.remarks import remarks
     from council.speakers import choice
-    from council.workflow import load
 
     try:
         text, where = config.workflow_text(name)
@@ -164,7 +164,7 @@ def diagram(workflow: str) -> None:
     """Draw WORKFLOW (a name or a file) as a flowchart: a text that GitHub and many editors show as a picture."""
     from council import config
     from council.diagram import mermaid
-    from council.workflow import load
+    from council.loading import load
 
     echo(mermaid(load(*config.workflow_text(workflow))).rstrip("\n"))
 
