@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from council import publish
+from council import ending, publish
 from council.escalation import DECISION, OPTIONS, Escalation, escalations, kind
 from council.measures import score_field, trajectory
 from council.plan import Plan
@@ -87,7 +87,7 @@ def status(session: Session, plan: Plan) -> str:
 
 def debated(session: Session, plan: Plan) -> str:
     """The phase that decides: the last one that asked for scores, else the last one before the synthesis."""
-    phases = [name for name, _ in publish.rounds(plan)]
+    phases = [name for name, _ in ending.rounds(plan)]
     scored = [name for name in phases if score_field(session.workflow, name)]
     return (scored or phases or [""])[-1]
 
@@ -110,12 +110,12 @@ def _participants(session: Session, plan: Plan) -> Iterator[str]:
 
 
 def _rounds(session: Session, plan: Plan) -> Iterator[str]:
-    for phase, number in publish.rounds(plan):
+    for phase, number in ending.rounds(plan):
         field = score_field(session.workflow, phase)
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (phase, number)]
         means = {one["round"]: one["mean"] for one in trajectory(plan.scene, session.workflow, phase)}
         mean = f", mean {means[number]:.1f}" if number in means else ""
-        yield f"### {publish.heading(phase)}, round {number}{mean}"
+        yield f"### {ending.heading(phase)}, round {number}{mean}"
         said = [turn for turn in turns if not field or field in turn.asked]
         if said:
             yield "\n".join(_positions(said, field))
@@ -154,7 +154,7 @@ def _scores(session: Session, plan: Plan) -> str:
 
 def _design(plan: Plan) -> Iterator[str]:
     """The synthesis: its answers under headings, or its words where it was not asked for answers."""
-    tries = publish.written(plan)
+    tries = ending.written(plan)
     if not tries or tries[-1].absent:
         yield "*(There is none: nobody wrote it.)*"
         return
@@ -166,7 +166,7 @@ def _design(plan: Plan) -> Iterator[str]:
 
 
 def _answer(plan: Plan, name: str) -> str:
-    tries = publish.written(plan)
+    tries = ending.written(plan)
     return told(tries[-1].answers.get(name, "")) if tries else ""
 
 

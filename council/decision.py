@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from council import casting, publish
+from council import casting, ending, publish
 from council.plan import ENDED_BY_CAP, Plan
 from council.scene import Turn
 from council.session import Session
@@ -23,7 +23,7 @@ NONE = "None was named."
 
 def text(session: Session, plan: Plan) -> str:
     """The decision document; empty where nobody was to write a synthesis, because there was no debate."""
-    if not publish.written(plan):
+    if not ending.written(plan):
         return ""
     seats = perspectives(plan)
     parts = [
@@ -38,7 +38,7 @@ def text(session: Session, plan: Plan) -> str:
         "## Question", *question(session, plan),
         "## Perspectives Considered", *considered(session, plan),
         "## Points of Agreement", listed(plan, "agreement"),
-        "## Key Tensions", listed(plan, "tensions"), *ending(plan),
+        "## Key Tensions", listed(plan, "tensions"), *left_open(plan),
         "## Recommendation", told(plan, "recommendation"), f"{confidence(plan)}\n{caveats(plan)}",
         "## Dissenting View", told(plan, "dissent"),
     ]  # fmt: skip
@@ -47,7 +47,7 @@ def text(session: Session, plan: Plan) -> str:
 
 def issue(session: Session, plan: Plan) -> str:
     """The decision as something to be worked on; empty where no person asked for it."""
-    if not publish.written(plan) or not wanted(plan):
+    if not ending.written(plan) or not wanted(plan):
         return ""
     parts = [
         f"# Carry out: {one_line(session.metadata['topic'], 200)}",
@@ -156,12 +156,12 @@ def accepted(plan: Plan) -> Iterator[str]:
 
 def answers(plan: Plan) -> dict[str, Any]:
     """What the last synthesis answered."""
-    tries = publish.written(plan)
+    tries = ending.written(plan)
     return dict(tries[-1].answers) if tries else {}
 
 
 def missing_synthesis(plan: Plan) -> Iterator[str]:
-    last = publish.written(plan)[-1]
+    last = ending.written(plan)[-1]
     if last.absent:
         yield f"*(There is no synthesis: the {last.seat.title.lower()} was absent: {one_line(last.absent, 200)}.)*"
 
@@ -178,7 +178,7 @@ def told(plan: Plan, name: str) -> str:
     return UNSAID if value is None else prose(value)
 
 
-def ending(plan: Plan) -> Iterator[str]:
+def left_open(plan: Plan) -> Iterator[str]:
     """How the debate ended, where that says that something stayed open."""
     if casting.unsettled(plan.scene, ENDED_BY_CAP):
         yield "*(The debate reached its last round unsettled.)*"

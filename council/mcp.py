@@ -16,7 +16,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from council import __version__, byhand, config, files, invocation, members, personas, publish, session, start, verify
+from council import (
+    __version__,
+    byhand,
+    config,
+    ending,
+    files,
+    invocation,
+    members,
+    personas,
+    publish,
+    session,
+    start,
+    verify,
+)
 from council.cli import sessions
 from council.cli.state import FIRST_AID
 from council.config import Config
@@ -100,8 +113,8 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
         now = byhand.stand(found, settings, given.get("turn"))
     if now.archived:
         return {
-            "session_id": found.id, "done": True, "outcome": publish.outcome(now.plan),
-            "synthesis": publish.synthesis(now.plan), "folder": str(found.folder), "archived_to": str(now.archived),
+            "session_id": found.id, "done": True, "outcome": ending.outcome(now.plan),
+            "synthesis": ending.synthesis(now.plan), "folder": str(found.folder), "archived_to": str(now.archived),
         }  # fmt: skip
     flying = members.in_flight(found)
     rows = [

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import pairwise
 
-from council import boardroom, cost, hindsight, publish, reply
+from council import boardroom, cost, ending, hindsight, publish, reply
 from council.answers import compact
 from council.flips import is_control
 from council.labels import named
@@ -93,7 +93,7 @@ summary { cursor: pointer; color: var(--accent); }
 def page(session: Session, plan: Plan) -> str:
     """The whole page."""
     topic = clean(one_line(str(session.metadata["topic"]), 200))
-    body = "\n".join([*heading(session, plan), *rounds(session, plan), *ending(session, plan), *receipts(session)])
+    body = "\n".join([*heading(session, plan), *rounds(session, plan), *last_part(session, plan), *receipts(session)])
     own = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{own}'; base-uri 'none'; form-action 'none'"
     return f"""<!DOCTYPE html>
@@ -123,41 +123,41 @@ def clean(text: str) -> str:
 
 def heading(session: Session, plan: Plan) -> Iterator[str]:
     topic = str(session.metadata["topic"])
-    yield f'<p class="kind">Council {clean(publish.heading(session.workflow.name))}</p>'
+    yield f'<p class="kind">Council {clean(ending.heading(session.workflow.name))}</p>'
     yield f'<h1 dir="auto">{clean(one_line(topic, 200))}</h1>'
     facts = publish.header(session, publish.cast(session, plan)).splitlines()[1:]
     pairs = [match.groups() for fact in facts if (match := re.fullmatch(r"\*\*([^*]+):\*\* (.*)", fact))]
-    if plan.done and (found := publish.convergence(plan)):
+    if plan.done and (found := ending.convergence(plan)):
         pairs.append(("Outcome", f"{found['outcome']} ({found['reason']})"))
     yield "<dl>" + "".join(f'<dt>{clean(name)}</dt><dd dir="auto">{clean(told)}</dd>' for name, told in pairs) + "</dl>"
     if " ".join(session.topic.split()) != one_line(topic, 200):
         yield f'<details><summary>The whole question</summary>\n<div dir="auto">{markup(session.topic)}</div></details>'
-    for told in publish.degraded(plan):
+    for told in ending.degraded(plan):
         yield f'<div class="note">{markup(told)}</div>'
 
 
 def rounds(session: Session, plan: Plan) -> Iterator[str]:
     """Phase by phase, with what the program decided where it decided it."""
     for phase in session.workflow.phases:
-        decided = [note for note in plan.notes if note.phase == phase.name and publish.decision_text(plan, note)]
+        decided = [note for note in plan.notes if note.phase == phase.name and ending.decision_text(plan, note)]
         yield from (decision(plan, note) for note in decided if note.kind not in ("ended", "halted"))
-        for number, (name, count) in enumerate(publish.rounds(plan), 1):
+        for number, (name, count) in enumerate(ending.rounds(plan), 1):
             if name == phase.name:
-                yield f"<section>\n<h2>Round {number}: {clean(publish.heading(name))}</h2>"
+                yield f"<section>\n<h2>Round {number}: {clean(ending.heading(name))}</h2>"
                 yield from spoken(session, plan, phase, count)
                 yield "</section>"
         yield from (decision(plan, note) for note in decided if note.kind in ("ended", "halted"))
 
 
 def decision(plan: Plan, note: Note) -> str:
-    return f'<div class="decision" dir="auto">{markup(publish.decision_text(plan, note))}</div>'
+    return f'<div class="decision" dir="auto">{markup(ending.decision_text(plan, note))}</div>'
 
 
 def spoken(session: Session, plan: Plan, phase: Phase, count: int) -> Iterator[str]:
     turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (phase.name, count)]
     steps = len({turn.step for turn in turns}) > 1
     for turn in turns:
-        step = f' <span class="after">{clean(publish.heading(turn.step))}</span>' if steps else ""
+        step = f' <span class="after">{clean(ending.heading(turn.step))}</span>' if steps else ""
         yield f'<article>\n<header><h3 dir="auto">{clean(label(turn))}</h3>{step}{"".join(badges(turn))}</header>'
         for told in publish.remarks_on(session, plan, turn):
             yield f'<p class="remark" dir="auto">{clean(told)}</p>'
@@ -190,9 +190,9 @@ def words(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
     yield f'<div dir="auto">{markup(said)}</div>'
 
 
-def ending(session: Session, plan: Plan) -> Iterator[str]:
+def last_part(session: Session, plan: Plan) -> Iterator[str]:
     """The synthesis, the dissent that it left out, and how it was checked; or what the debate waits for."""
-    turns = publish.written(plan)
+    turns = ending.written(plan)
     if listed := publish.patchlist(session, plan):
         yield f'<section dir="auto">{markup(listed)}</section>'
     if plan.done and turns:
@@ -200,13 +200,13 @@ def ending(session: Session, plan: Plan) -> Iterator[str]:
         yield f'<article class="synthesis">\n<h3>{clean(label(turns[-1]))}</h3>'
         yield from words(session, plan, turns[-1])
         yield "</article>"
-        if lost := publish.dissent_on_record(plan):
+        if lost := ending.dissent_on_record(plan):
             yield f'<article class="dissent" dir="auto">{markup(lost)}</article>'
-        checks = (publish.uncited(plan), boardroom.checked(plan.scene), publish.confidence_set(plan))
+        checks = (ending.uncited(plan), boardroom.checked(plan.scene), ending.confidence_set(plan))
         for told in filter(None, checks):
             yield f'<div class="note" dir="auto">{markup(told)}</div>'
         yield "</section>"
-    if plan.done and (facts := publish.convergence(plan)):
+    if plan.done and (facts := ending.convergence(plan)):
         told = f"{facts['outcome']} ({facts['reason']})"
         yield f'<div class="decision"><p dir="auto"><strong>Outcome:</strong> {clean(told)}</p></div>'
     yield from helped(session, plan)
@@ -220,7 +220,7 @@ def ending(session: Session, plan: Plan) -> Iterator[str]:
 
 def helped(session: Session, plan: Plan) -> Iterator[str]:
     """Whether the debate helped, who was moved by what, and what was answered without it."""
-    if told := hindsight.section(session, plan, publish.numbers(plan)):
+    if told := hindsight.section(session, plan, ending.numbers(plan)):
         title, _, rest = told.partition("\n")
         yield f'<section>\n<h2>{clean(title.lstrip("# "))}</h2>\n<div dir="auto">{markup(rest)}</div>'
         for phase in session.workflow.phases:

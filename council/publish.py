@@ -9,29 +9,23 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from council import boardroom, casting, contest, files, hindsight
+from council import boardroom, casting, ending, files, hindsight
 from council.flips import is_control
 from council.labels import named
 from council.measures import SAME
-from council.plan import ENDED_BY_CAP, Note, Plan
+from council.plan import Plan
 from council.receipts import sha256
-from council.rules import DISAGREES, lost_dissent
 from council.rules.course import repeated
 from council.scene import Turn
 from council.session import Session
 from council.speakers import embedded
-from council.stances import SCORE, Standing, standing
 from council.text import WORD, one_line, slug
 from council.workflow import Phase, Seat
 
-SYNTHESIS = "synthesis"
-REVIEWED, CONTESTED = "reviewed", "reviewed, contested"
-STANDS = ("stance", SCORE)  # the answers by which a seat says where it stands
 DERIVED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md", "patchlist.md")
 
 
@@ -39,11 +33,11 @@ def derived(session: Session, plan: Plan) -> dict[str, bytes]:
     """Every derived file of the session as it stands, by name."""
     from council import documents, review  # they are written with what stands here
 
-    made = {f"round-{number}.md": round_text(session, plan, *key) for number, key in enumerate(rounds(plan), 1)}
-    if (facts := convergence(plan)) is not None:
-        facts |= hindsight.facts(session, plan, numbers(plan))
+    made = {f"round-{number}.md": round_text(session, plan, *key) for number, key in enumerate(ending.rounds(plan), 1)}
+    if (facts := ending.convergence(plan)) is not None:
+        facts |= hindsight.facts(session, plan, ending.numbers(plan))
         made["convergence.json"] = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-    if plan.done and (text := synthesis(plan)):
+    if plan.done and (text := ending.synthesis(plan)):
         made["synthesis.md"] = text
     if text := review.text(session, plan):
         made["patchlist.md"] = text
@@ -66,38 +60,18 @@ def build(session: Session, plan: Plan) -> list[Path]:
     return [session.folder / name for name in made]
 
 
-def rounds(plan: Plan) -> list[tuple[str, int]]:
-    """Every round that is over, or halted, as (phase, round); a phase named `synthesis` is no round, and no control."""
-    closed = [(note.phase, note.round) for note in plan.notes if note.kind in ("round", "halted")]
-    beside = {phase for phase, _ in closed if phase == SYNTHESIS or is_control(phase, plan.scene.options)}
-    return [key for key in dict.fromkeys(closed) if key[0] not in beside and _turns(plan, *key)]
-
-
-def numbers(plan: Plan) -> dict[tuple[str, int], int]:
-    """Which of all rounds a round is, as in the names of the files."""
-    return {key: number for number, key in enumerate(rounds(plan), 1)}
-
-
-def _turns(plan: Plan, phase: str, round: int) -> list[Turn]:
-    return [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (phase, round)]
-
-
 def round_text(session: Session, plan: Plan, phase: str, round: int) -> str:
-    number = rounds(plan).index((phase, round)) + 1
-    turns = _turns(plan, phase, round)
+    number = ending.rounds(plan).index((phase, round)) + 1
+    turns = ending.turns_of(plan, phase, round)
     steps = len({turn.step for turn in turns}) > 1
-    title = f"### Round {number}: {heading(phase)}\n"
+    title = f"### Round {number}: {ending.heading(phase)}\n"
     return "\n".join([title, *(turn_text(session, plan, turn, step=steps) for turn in turns)])
-
-
-def heading(name: str) -> str:
-    return name.replace("-", " ").replace("_", " ").title()
 
 
 def turn_text(session: Session, plan: Plan, turn: Turn, step: bool = False) -> str:
     """One turn for a reader. The mark before it names the turn and its hash, which no text can hold of itself."""
     icon = str(turn.seat.attributes.get("icon") or "")
-    label = " ".join(filter(None, [icon, turn.seat.label, f"({heading(turn.step)})" if step else ""]))
+    label = " ".join(filter(None, [icon, turn.seat.label, f"({ending.heading(turn.step)})" if step else ""]))
     remarks = list(remarks_on(session, plan, turn))
     said = f"*absent: {one_line(turn.absent, 300)}*" if turn.absent else named(turn, session.workflow, plan.scene)
     parts = [f"<!-- {turn.id} sha256:{sha256(files.encode(turn.body))} -->", f"**{label}:**", ""]
@@ -144,7 +118,7 @@ def _receipt_id(session: Session, turn: Turn) -> str:
 def length_remark(session: Session, turn: Turn) -> str:
     """Whether a turn kept to the number of words that the round asked for; the answers below it do not count."""
     low, dash, high = str(session.workflow.options.get("words", "")).partition("-")
-    if not dash or not low.isdigit() or not high.isdigit() or turn.phase == SYNTHESIS:
+    if not dash or not low.isdigit() or not high.isdigit() or turn.phase == ending.SYNTHESIS:
         return ""
     words = len(WORD.findall(turn.prose))
     return "" if int(low) <= words <= int(high) else f"{words} words; {low}-{high} were asked for"
@@ -153,121 +127,6 @@ def length_remark(session: Session, turn: Turn) -> str:
 def same_model(asked: str | None, answered: str | None) -> bool:
     """A dated name of the model that was asked for is that model."""
     return asked is None or answered is None or answered == asked or answered.startswith(f"{asked}-20")
-
-
-def closing(plan: Plan) -> Note | None:
-    """The decision on the first phase that has a condition: in a debate, whether a third round is needed.
-
-    Where nobody says where they stand, no phase is decided on by that.
-    """
-    if not any(any(plan.scene.asking(name)) for name in STANDS):
-        return None
-    decided = (note for note in plan.notes if note.kind in ("entered", "skipped") and note.round == 0 and not note.step)
-    return next(decided, None)
-
-
-def convergence(plan: Plan) -> dict[str, Any] | None:
-    """The convergence check, once it was made: by stances where they were asked for, else by how the phases ended."""
-    decision = closing(plan)
-    if decision is None and not plan.done:
-        return None
-    now = where_it_stands(plan)
-    entered = decision is not None and decision.kind == "entered"
-    return {
-        "converged": now.converged,
-        "reason": reason(plan, now),
-        "proceed_to_round3": entered,
-        "why": decision.verdict.reason if decision else "",
-        "rules_fired": list(decision.verdict.fired) if decision and entered else [],
-        "outcome": outcome(plan, now),
-        "stances": now.stances,
-        **({"scores": dict(now.scores)} if now.scores else {}),
-        "blocking": {seat: list(items) for seat, items in now.blocking.items()},
-        "moved": list(now.moved),
-        "missing": sorted({turn.seat.name for turn in plan.scene.turns if turn.absent} | set(now.missing)),
-        "phases": dict(plan.scene.outcomes),
-        "after_round": len(rounds(plan)),
-    }
-
-
-def outcome(plan: Plan, now: Standing | None = None) -> str:
-    """In a word or three: by the stances or scores, or else by why the last phase with a rule of its own ended."""
-    now = now or where_it_stands(plan)
-    if now.stances or now.scores or contest.is_review(plan.scene):
-        return now.outcome
-    ended = [note.outcome for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
-    told = [word for word in ended if word != "done"]
-    return told[-1] if told else now.outcome
-
-
-def reason(plan: Plan, now: Standing) -> str:
-    """Why the outcome is what it is: by where the seats stand, or else as the rule said that ended the last phase."""
-    ended = [note for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
-    ruled = [note.verdict.reason for note in ended if note.outcome != "done"]
-    told = now.stances or now.scores or contest.is_review(plan.scene)
-    return ruled[-1] if ruled and not told else now.reason
-
-
-def where_it_stands(plan: Plan) -> Standing:
-    """By what the seats said of where they stand; a review's members say it of each finding."""
-    if not contest.is_review(plan.scene):
-        return standing(plan.scene)
-    found = contest.reviewed(plan.scene)
-    contested = any(one.status == "contested" for one in found)
-    return replace(standing(plan.scene), outcome=CONTESTED if contested else REVIEWED, reason=contest.told(found))
-
-
-def absences(plan: Plan) -> list[Turn]:
-    return [turn for turn in plan.scene.turns if turn.absent]
-
-
-def synthesis(plan: Plan) -> str:
-    """The last synthesis; below it what the program adds: whatever dissent it left out, and how it was checked."""
-    if not (tries := written(plan)):
-        return ""
-    body = _synthesis_body(plan) or f"*(There is none: the {tries[-1].seat.title.lower()} was absent.)*"
-    added = filter(None, [dissent_on_record(plan), uncited(plan), boardroom.checked(plan.scene), confidence_set(plan)])
-    return "\n".join(["### Council Synthesis\n", body, *(f"\n{told}" for told in added)]) + "\n"
-
-
-def uncited(plan: Plan) -> str:
-    """What is wrong with the turns that the synthesis cites, where its workflow asks for them; empty for nothing."""
-    ended = [note.verdict for note in plan.notes if note.kind == "ended" and note.phase == SYNTHESIS]
-    wrong = [one for verdict in ended for one in verdict.tally.get("not_cited", ())]
-    return f"**Citations not in order** *(checked by council)*: {one_line('; '.join(wrong), 600)}." if wrong else ""
-
-
-def confidence_set(plan: Plan) -> str:
-    """The confidence where the program sets it, and why; empty where it stays as it was written."""
-    lowered = casting.lowered(plan.scene, ENDED_BY_CAP)
-    return f"**Confidence:** {casting.LOW} *({lowered})*" if lowered else ""
-
-
-def written(plan: Plan) -> list[Turn]:
-    """The tries at the synthesis: the first step of its phase writes it; what is said of it then is no part of it."""
-    turns = [turn for turn in plan.scene.turns if turn.phase == SYNTHESIS]
-    return [turn for turn in turns if turn.step == turns[0].step]
-
-
-def _synthesis_body(plan: Plan) -> str:
-    turns = written(plan)
-    return turns[-1].body.strip() if turns and not turns[-1].absent else ""
-
-
-def dissent_on_record(plan: Plan) -> str:
-    """The dissent that the synthesis lacks, empty where it lacks none."""
-    lost = [
-        f"- {turn.seat.label}: {_dissent(turn, words)}"
-        for turn, words in lost_dissent(plan.scene, _synthesis_body(plan))
-    ]
-    heading = "**Dissent on record** *(added by council: the synthesis left it out)*\n"
-    return "\n".join([heading, *lost]) if lost else ""
-
-
-def _dissent(turn: Turn, words: str) -> str:
-    if words == DISAGREES:
-        return f"disagrees. In their own words: “{one_line(turn.prose or turn.body, 400)}”"
-    return f"blocking: “{one_line(words, 600)}”"
 
 
 def announcement(session: Session) -> str:
@@ -279,7 +138,7 @@ def header(session: Session, cast: Iterable[Seat] = ()) -> str:
     """What stands above every transcript. No path is in it: the same record gives the same bytes anywhere."""
     labels = ", ".join(seat.label for seat in (*session.workflow.table, *cast))
     lines = [
-        f"## Council {heading(session.workflow.name)}: {one_line(session.metadata['topic'], 200)}\n",
+        f"## Council {ending.heading(session.workflow.name)}: {one_line(session.metadata['topic'], 200)}\n",
         f"**Session ID:** {session.id}",
         f"**Council Members:** {labels}",
         f"**Rounds:** {rounds_planned(session)}",
@@ -310,7 +169,9 @@ def _small_print(session: Session) -> str:
 
 def rounds_planned(session: Session) -> str:
     options = session.workflow.options
-    spoken = [one for one in session.workflow.phases if one.name != SYNTHESIS and not is_control(one.name, options)]
+    spoken = [
+        one for one in session.workflow.phases if one.name != ending.SYNTHESIS and not is_control(one.name, options)
+    ]
     least = sum(phase.least for phase in spoken if phase.when is None)
     most = sum(phase.most for phase in spoken)
     return f"{least}-{most} (adaptive based on convergence)" if least < most else str(least)
@@ -318,12 +179,12 @@ def rounds_planned(session: Session) -> str:
 
 def transcript(session: Session, plan: Plan) -> str:
     """The whole debate for a reader, from the announcement to the receipts."""
-    parts = [header(session, cast(session, plan)), *degraded(plan)]
+    parts = [header(session, cast(session, plan)), *ending.degraded(plan)]
     for phase in session.workflow.phases:
         parts += _phase_parts(session, plan, phase)
     if text := patchlist(session, plan):
         parts.append(text)
-    if plan.done and (text := synthesis(plan)):
+    if plan.done and (text := ending.synthesis(plan)):
         parts.append(text)
     if told := help_text(session, plan):
         parts.append(told)
@@ -342,51 +203,17 @@ def patchlist(session: Session, plan: Plan) -> str:
 
 def help_text(session: Session, plan: Plan) -> str:
     """Whether the debate helped, and who was moved by what; then what one seat said without it, if one was asked."""
-    told = hindsight.section(session, plan, numbers(plan))
+    told = hindsight.section(session, plan, ending.numbers(plan))
     alone = [turn for turn in plan.scene.turns if is_control(turn.phase, plan.scene.options)] if told else []
     return "\n".join([told, *(turn_text(session, plan, turn) for turn in alone)]) if told else ""
 
 
 def _phase_parts(session: Session, plan: Plan, phase: Phase) -> list[str]:
-    parts = [round_text(session, plan, *key) for key in rounds(plan) if key[0] == phase.name]
+    parts = [round_text(session, plan, *key) for key in ending.rounds(plan) if key[0] == phase.name]
     for note in plan.notes:
-        if note.phase == phase.name and (told := decision_text(plan, note)):
+        if note.phase == phase.name and (told := ending.decision_text(plan, note)):
             parts = [*parts, told] if note.kind in ("ended", "halted") else [told, *parts]
     return parts
-
-
-def decision_text(plan: Plan, note: Note) -> str:
-    """What the program decided, in a line, where a reader has to know it."""
-    if note == closing(plan):
-        now = f"**Convergence check:** {check_text(plan)}\n"
-        number = len([key for key in rounds(plan) if _before(plan, key[0], note.phase)]) + 1
-        if note.kind == "skipped":
-            return f"{now}\n**Round {number} skipped:** nothing calls for it. Proceeding to synthesis.\n"
-        return f"{now}\n**Round {number} needed:** {note.verdict.reason}.\n"
-    if note.kind == "halted":
-        return f"**Halted ({note.outcome}):** {note.verdict.reason}.\n"
-    if note.kind == "ended" and note.outcome != "done" and note.phase != SYNTHESIS:
-        return f"**{heading(note.phase)} ended ({note.outcome}):** {note.verdict.reason}.\n"
-    return ""
-
-
-def _before(plan: Plan, one: str, other: str) -> bool:
-    order = list(dict.fromkeys(note.phase for note in plan.notes))
-    return order.index(one) < order.index(other)
-
-
-def check_text(plan: Plan) -> str:
-    """The standing when the check was made: by what had been said then, not by what came later."""
-    note = closing(plan)
-    scene = plan.scene if note is None else replace(plan.scene, turns=plan.scene.turns[: note.turns])
-    now = standing(scene)
-    return f"{now.outcome} ({now.reason})"
-
-
-def degraded(plan: Plan) -> list[str]:
-    """A line for the heading that names who was missing."""
-    gone = [f"{turn.seat.label} in {turn.phase} ({one_line(turn.absent or '', 120)})" for turn in absences(plan)]
-    return [f"**Degraded:** absent: {'; '.join(gone)}\n"] if gone else []
 
 
 def receipts_table(session: Session) -> str:
@@ -460,8 +287,8 @@ def finish(session: Session, plan: Plan, root: Path) -> Path:
 def completion(session: Session, plan: Plan) -> Mapping[str, Any]:
     return {
         "completed_at": ended_at(session).isoformat(timespec="seconds"),
-        "rounds_completed": len(rounds(plan)),
-        "outcome": outcome(plan),
-        "absent": sorted({turn.seat.name for turn in absences(plan)}),
+        "rounds_completed": len(ending.rounds(plan)),
+        "outcome": ending.outcome(plan),
+        "absent": sorted({turn.seat.name for turn in ending.absences(plan)}),
         "totals": totals(session),
     }

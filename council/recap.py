@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from council import briefs, publish, reply
+from council import briefs, ending, reply
 from council.answers import compact
 from council.plan import Due
 from council.session import Session
@@ -35,13 +35,13 @@ def shown(session: Session, due: Due, shared: str, own: str) -> Shown:
 
 def heading(due: Due) -> str:
     """`Debate, round 2 complete`, where the person has the last word of a round; else what the step is called."""
-    phase = publish.heading(due.phase.name) + (f", round {due.round}" if due.phase.most > 1 or due.round > 1 else "")
+    phase = ending.heading(due.phase.name) + (f", round {due.round}" if due.phase.most > 1 or due.round > 1 else "")
     if not due.of_a_person:
         return f"{phase}: {due.seat.label}"
     if len(due.phase.steps) == 1:
         return phase
     last = due.step == due.phase.steps[-1]
-    return f"{phase} complete" if last else f"{phase}: {publish.heading(due.step.name)}"
+    return f"{phase} complete" if last else f"{phase}: {ending.heading(due.step.name)}"
 
 
 def _inner(fenced: str) -> str:

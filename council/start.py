@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council import __version__, briefs, config, documents, personas, publish, session
+from council import __version__, briefs, config, documents, ending, personas, session
 from council.config import Config
 from council.errors import UsageError
 from council.invocation import MODES, seats
@@ -105,9 +105,9 @@ def outcome_of(before: Session | None) -> Iterator[tuple[str, str]]:
     """What an earlier debate came to, as a document that the next one has before it."""
     if before is not None:
         plan = before.plan()
-        if not (plan.done and publish.written(plan)):
+        if not (plan.done and ending.written(plan)):
             raise UsageError(f"--from {before.id}: that debate has no synthesis yet; `council recover {before.id}`")
-        yield f"synthesis of session {before.id}", publish.synthesis(plan)
+        yield f"synthesis of session {before.id}", ending.synthesis(plan)
 
 
 def attached(path: Path) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from council import cells, cost, publish
+from council import cells, cost, ending, publish
 from council.config import Config
 from council.errors import UsageError
 from council.flips import is_control
@@ -113,7 +113,7 @@ class Watcher:
         label = (icon + " " + due.seat.label).strip()
         said = body.strip() if not receipt.absent else f"*absent: {receipt.absent}*"
         if paint := self.screen.paint:
-            below = f"\n{paint.rule()}\n" if due.phase.name == publish.SYNTHESIS else ""
+            below = f"\n{paint.rule()}\n" if due.phase.name == ending.SYNTHESIS else ""
             self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply) + below)
         else:
             self.screen.out(f"**{label}:**\n{said}\n")
@@ -136,20 +136,20 @@ class Watcher:
         if note.kind == "round":
             self.lengths(plan, note)
             self.closed(plan, note)
-        if text := publish.decision_text(plan, note):
+        if text := ending.decision_text(plan, note):
             self.screen.out(text)
 
     def lengths(self, plan: Plan, note: Note) -> None:
         """Who did not keep to the length that the round asked for."""
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (note.phase, note.round)]
-        for turn in turns if note.phase != publish.SYNTHESIS else ():
+        for turn in turns if note.phase != ending.SYNTHESIS else ():
             if turn.absent is None and (told := publish.length_remark(self.session, turn)):
                 self.screen.say(f"{turn.seat.label}: {told}", "yellow")
 
     def closed(self, plan: Plan, note: Note) -> None:
         """On a terminal, a round that was spoken in this run is seen to end."""
         key = (note.phase, note.round)
-        if not self.screen.watched or key not in self.heard or key not in publish.rounds(plan):
+        if not self.screen.watched or key not in self.heard or key not in ending.rounds(plan):
             return
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == key]
         absent = sum(turn.absent is not None for turn in turns)
@@ -158,7 +158,7 @@ class Watcher:
         parts += [f"{absent} absent"] if absent else []
         parts += [f"{stances.count(stance)} {stance}" for stance in dict.fromkeys(sorted(stances))]
         parts.append(lasted(time.monotonic() - self.round_began))
-        self.screen.say(f"Round {publish.rounds(plan).index(key) + 1} closed: {' · '.join(parts)}\n", "dim")
+        self.screen.say(f"Round {ending.rounds(plan).index(key) + 1} closed: {' · '.join(parts)}\n", "dim")
 
     def unsaved(self, due: Due, body: str) -> None:
         """A reply that was paid for and could not be stored is at least shown, wherever there is a stream left."""
@@ -254,10 +254,10 @@ def unsaved_text(turn: str, body: str) -> str:
 
 def heading_of(session: Session, due: Due) -> str:
     """As the round will be headed in its file; several steps of one round stand under one heading."""
-    if due.phase.name == publish.SYNTHESIS:
+    if due.phase.name == ending.SYNTHESIS:
         return "Council Synthesis" + ("" if due.round == 1 else ", corrected")
     if is_control(due.phase.name, session.workflow.options):
         return "Beside the debate: one plain answer"
     plan = session.plan()
-    number = len([key for key in publish.rounds(plan) if key != (due.phase.name, due.round)]) + 1
-    return f"Round {number}: {publish.heading(due.phase.name)}"
+    number = len([key for key in ending.rounds(plan) if key != (due.phase.name, due.round)]) + 1
+    return f"Round {number}: {ending.heading(due.phase.name)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from council import files, holder, publish, session
+from council import ending, files, holder, publish, session
 from council.errors import CouncilError, Damaged
 from council.plan import Plan
 from council.session import Session
@@ -47,7 +47,7 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
         return "running", holder.described(note)
     if plan.done:
         if found.metadata.get("completed_at"):
-            return "complete", publish.outcome(plan)
+            return "complete", ending.outcome(plan)
         return "interrupted", "everything was said; it was not published yet"
     due = ", ".join(one.id for one in plan.due)
     if found.metadata["speaker"] == "assistant" or all(one.of_a_person for one in plan.due):

@@ -33,6 +33,7 @@ LAYERS = (
         "hearing",
         "invocation",
         "measures",
+        "ending",
     ),
     ("files", "holder", "receipts", "session", "briefs", "templates", "config", "personas", "speakers"),
     (

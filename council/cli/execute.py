@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council import cost, documents, files, hindsight, members, publish
+from council import cost, documents, ending, files, hindsight, members, publish
 from council import session as sessions
 from council.cli.state import Stopped
 from council.config import Config
@@ -141,14 +141,14 @@ async def _close(speaking: choice.Voices) -> None:
 
 def _told(session: Session, settings: Config, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:
     plan = session.plan()
-    facts = publish.convergence(plan) or {}
-    text = publish.synthesis(plan)
-    for added in filter(None, (publish.dissent_on_record(plan), publish.uncited(plan), publish.confidence_set(plan))):
+    facts = ending.convergence(plan) or {}
+    text = ending.synthesis(plan)
+    for added in filter(None, (ending.dissent_on_record(plan), ending.uncited(plan), ending.confidence_set(plan))):
         screen.out(added)
-    for line in publish.degraded(plan):
+    for line in ending.degraded(plan):
         screen.out(line)
     screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")
-    if helped := hindsight.section(session, plan, publish.numbers(plan)):
+    if helped := hindsight.section(session, plan, ending.numbers(plan)):
         screen.out(helped)
     spent, most = taken(session), bounded(session, settings)
     screen.say(f"{cost.told(spent, most)}, {lasted(seconds)}")

@@ -91,11 +91,11 @@ def command(found: Session, due: Due) -> str:
 
 def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
     """The round that was closed last, while nobody of the next has spoken, and then whom to ask."""
-    from council import publish
+    from council import ending, publish
 
     step = rows[0]["turn"].partition("/")[0]
     begun = any(turn.startswith(f"{step}/") for turn in found.said)
-    closed = publish.rounds(plan) if not begun else []
+    closed = ending.rounds(plan) if not begun else []
     place = found.folder / f"round-{len(closed)}.md"
     told = [f"{publish.round_text(found, plan, *key)}\n(as a file: {place})\n" for key in closed[-1:]]
     flying = [one for one in rows if one["state"] == "asked"]
@@ -118,11 +118,11 @@ def request_line(one: dict[str, Any]) -> str:
 
 
 def over(found: Session, plan: Plan, archived: Path | None) -> str:
-    from council import documents, files, hindsight, publish
+    from council import documents, ending, files, hindsight
 
-    facts = publish.convergence(plan) or {}
-    told = filter(None, [publish.synthesis(plan), hindsight.section(found, plan, publish.numbers(plan))])
-    ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})", *publish.degraded(plan)]
+    facts = ending.convergence(plan) or {}
+    told = filter(None, [ending.synthesis(plan), hindsight.section(found, plan, ending.numbers(plan))])
+    ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})", *ending.degraded(plan)]
     paths = [f"session: {files.tilde(found.folder)}", f"archive: {files.tilde(archived)}" if archived else ""]
     paths.append(documents.told(found, plan))
     return "\n".join([*told, *ended, *filter(None, paths), "Nothing is due: the debate is over."])

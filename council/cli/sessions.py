@@ -80,7 +80,7 @@ def list_(as_json: bool, most: int) -> None:
 
 def described(id: str, found: Status) -> dict[str, Any]:
     """A session in a row, as far as it can be read."""
-    from council import publish
+    from council import ending, publish
     from council.text import one_line
 
     row: dict[str, Any] = {"session_id": id, "state": found.state, "why": found.why, "age": age(id)}
@@ -90,7 +90,7 @@ def described(id: str, found: Status) -> dict[str, Any]:
         row["turns"] = len(found.session.said)
         row["due"] = [due.id for due in found.plan.due]
         row["usd"] = publish.totals(found.session)["usd"]
-        row["outcome"] = publish.outcome(found.plan) if found.plan.done else None
+        row["outcome"] = ending.outcome(found.plan) if found.plan.done else None
     return row
 
 
