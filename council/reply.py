@@ -15,7 +15,7 @@ from typing import Any
 
 from council import findings
 from council.quoted import by_others
-from council.text import FENCE, MARKER, fold, unwrapped
+from council.text import FENCE, MARKER, WORD, fold, unwrapped
 from council.workflow import Kind, Reply
 
 # What comes after one of these, and does not take it back, is a remark.
@@ -33,6 +33,7 @@ NUMBER = re.compile(
     r"(-?\d++(?>(?:[.,]\d++)*))(?>(?:\s*(?:(%)|(?:/|out of)\s*(\d++)))?)(?=$|\s*[.:;(,]|\s[—–-]+\s|—)(?!\W{0,3}\d)"
 )
 AFTER = r"\s*(?:[.:;!(]|\s[—–-]+\s|—)\s*"
+A_COPY = 12  # words of prose, to the letter as in the brief; two lines of it are a copy however short they are
 TAKEN_BACK = re.compile(r"\b(?:unless|if|but|until|except|provided|however|once|al?though|though)\b", re.I)
 HEDGED = re.compile(TAKEN_BACK.pattern + r"|\b(?:not?|yet|cannot|can't|don't|nor|or)\b", re.I)
 
@@ -204,7 +205,10 @@ class _Section:
 
 
 class _Quotes:
-    """Notices a passage that is copied from the brief: an answer that continues it is its author's, not this seat's."""
+    """Notices a passage that is copied from the brief: an answer that continues it is its author's, not this seat's.
+
+    A sentence as short as "This matters most." is no copy: two who vote alike may well give the same reason for it.
+    """
 
     def __init__(self, brief: str) -> None:
         self.lines = [line for line in map(_worded, brief.splitlines()) if line]
@@ -212,18 +216,21 @@ class _Quotes:
         for place, line in enumerate(self.lines):
             self.index.setdefault(line, []).append(place)
         self.places: set[int] = set()
-        self.prose = False
+        self.words = self.run = 0  # of copied prose, and in so many lines
 
     def past(self, text: str, answer: bool) -> None:
         if not (line := _worded(text)):
             return
         following = {place + 1 for place in self.places if self.lines[place + 1 : place + 2] == [line]}
         self.places = following or set(self.index.get(line, ()))
-        self.prose = bool(self.places) and ((self.prose and bool(following)) or not answer)
+        if not following:
+            self.words = self.run = 0
+        if self.places and not answer:
+            self.words, self.run = self.words + len(WORD.findall(line)), self.run + 1
 
     def continued(self, text: str) -> bool:
         """Whether this line goes on, in the brief too, from copied prose before it."""
-        line = _worded(text) if self.prose else ""
+        line = _worded(text) if self.run > 1 or self.words >= A_COPY else ""
         return bool(line) and any(self.lines[place + 1 : place + 2] == [line] for place in self.places)
 
 

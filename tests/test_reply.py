@@ -258,6 +258,23 @@ def test_echoes_are_no_answers(body: str, answers: dict[str, Any]) -> None:
     assert read(VOTE, body, BRIEF).found == answers
 
 
+@pytest.mark.parametrize(
+    ("reason", "counts"),
+    [
+        ("This matters most.", True),
+        ("Rehearse the cutover, because it failed us twice this year.", True),
+        ("I measured it for a month, and nine of ten slow requests were writes.", False),
+        ("I measured it.\n\nIt is slow.", False),
+    ],
+)
+def test_two_who_vote_alike_may_give_the_same_short_reason(reason: str, counts: bool) -> None:
+    reply = f"{reason}\n\n## Stance\ndisagree\n\n## Blocking\nnone"
+    brief = BRIEF.replace(PEER, reply)
+    expected = {"stance": "disagree", "blocking": ()} if counts else {}
+    assert read(VOTE, reply, brief).found == expected
+    assert read(VOTE, f"Another thing first.\n\n{reply}", brief).found == expected
+
+
 # Properties
 
 WORDS = st.text(st.characters(categories=("Lu", "Ll", "Nd")), min_size=1, max_size=12)
