@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from council.errors import UsageError
-from council.text import did_you_mean
+from council.text import did_you_mean, listing
 from council.workflow import Ref
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,7 +50,16 @@ class Hook(Generic[F]):
         try:
             inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
         except TypeError as wrong:
-            raise UsageError(f'the {self.kind} "{ref.name}": {wrong}') from None
+            raise UsageError(f'the {self.kind} "{ref.name}": {wrong}; {self.called(ref.name)}') from None
+
+    def called(self, name: str) -> str:
+        """How it is written, with all that it takes."""
+        takes = list(inspect.signature(self.find(name)).parameters.values())[self.leading :]
+        if not takes:
+            return f"it is written {name}, and takes nothing"
+        words = ", ".join("ANSWER: VALUE" if one.kind is one.VAR_KEYWORD else f"{one.name}: …" for one in takes)
+        needed = [one.name for one in takes if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
+        return f"it is written {{{name}: {{{words}}}}}{f', of which it needs {listing(needed)}' if needed else ''}"
 
 
 def _arguments(ref: Ref) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -26,6 +26,16 @@ READ_BY_NAME = {
 }  # fmt: skip
 
 
+TYPES = {
+    "choice": "one of some words (agree | mixed | disagree)", "range": "a number in a range (0-100)",
+    "integer": "an integer", "list": "a list", "text": "a text",
+}  # fmt: skip
+
+
+def _meant(name: str) -> str:
+    return " or ".join(TYPES[kind] for kind in READ_BY_NAME[name])
+
+
 @dataclass(frozen=True)
 class Known:
     """The names that exist outside of the workflow. None means: not checked."""
@@ -99,7 +109,7 @@ class _Lint:
         yield from self.prompt(step, what)
         for name, kind in step.reply:
             if kind.type not in READ_BY_NAME.get(name, (kind.type,)):
-                yield f"{what}: reply: {name}: the program reads it, so it must be {' or '.join(READ_BY_NAME[name])}"
+                yield f"{what}: reply: {name}: the program reads it, so it must be {_meant(name)}"
 
     def prompt(self, step: Step, what: str) -> Iterator[str]:
         if step.prompt not in self.workflow.tasks:

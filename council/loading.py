@@ -218,7 +218,8 @@ class _Loader:
     def word(self, value: Any, what: str) -> str:
         if isinstance(value, str) and WORD.fullmatch(value) and len(value) <= LONGEST_NAME:
             return value
-        raise self.bad(f'{what}: "{value}" is no name: small letters, digits, _ and -')
+        rule = "; a rule with what it takes is written {from_round: 2}" if " " in str(value) else ""
+        raise self.bad(f'{what}: "{value}" is no name: small letters, digits, _ and -{rule}')
 
     def known(self, keys: dict[str, Any], allowed: Iterable[str], what: str) -> None:
         for key in keys:

@@ -29,7 +29,20 @@ def load_yaml(text: str, where: str) -> Any:
         events = yaml.parse(text, Loader=_Loader)
         return _Composer(where, events).document()
     except yaml.YAMLError as bad:
-        raise UsageError(f"{where}: not valid YAML: {' '.join(str(bad).split())}") from None
+        raise UsageError(f"{where}: not valid YAML: {' '.join(str(bad).split())}{_advice(str(bad))}") from None
+
+
+def _advice(problem: str) -> str:
+    """What to do about the mistakes that people make who seldom write YAML."""
+    return next((f"; {what}" for sign, what in ADVICE.items() if sign in problem), "")
+
+
+ADVICE = {
+    "mapping values are not allowed": "a text with a colon in it must stand in quotation marks",
+    "cannot start any token": "no line may begin with a tab, and a text that begins with > % @ or ` must be quoted",
+    "expected ',' or '}'": "a bracket is not closed, or a text with a comma or a colon is not quoted",
+    "expected ',' or ']'": "a bracket is not closed, or a text with a comma or a colon is not quoted",
+}
 
 
 def split(text: str, where: str) -> tuple[dict[str, Any], str]:

@@ -59,7 +59,8 @@ def _rounds(workflow: Workflow) -> Iterator[str]:
     asked = {str(name) for ref in every if ref.name == "outcome" and isinstance(ref.args, dict) for name in ref.args}
     for phase in workflow.phases:
         counts = any(ref.name == "vote" for _, condition in phase.until for ref in refs(condition))
-        if phase.until and cap(phase) == 1 and phase.rounds == ("1",) and phase.name not in asked and not counts:
+        named = phase.name in asked or len(phase.until) > 1  # then it is there to name how the round went
+        if phase.until and cap(phase) == 1 and phase.rounds == ("1",) and not named and not counts:
             yield f"phase {phase.name}: until: it has one round, so there is nothing to end; say `rounds: [1, 3]`"
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from council import config, language, lint, templates
 from council.config import GUIDES
+from council.errors import UsageError
 from council.loading import load
 from council.remarks import remarks
 from council.where import line_of, places
@@ -409,3 +410,43 @@ def test_the_kit_has_no_note_that_is_not_meant(name: str) -> None:
 @pytest.mark.parametrize("path", sorted(WORKFLOWS[1].glob("*.md")), ids=lambda path: path.stem)
 def test_the_fixtures_are_without_fault(path: Path) -> None:
     assert lint.lint(load(path.read_text("utf-8"), path.name)) == []
+
+
+# What a message tells to do
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        (
+            "{vote: stance}",
+            "it is written {vote: {field: …, method: …, among: …, sure: …, scored: …}}, of which it needs field",
+        ),
+        ("vote", "of which it needs field"),
+        ("{last_round: 3}", "it is written last_round, and takes nothing"),
+        ("{disagreement: {by: a}}", "it is written disagreement, and takes nothing"),
+    ],
+)
+def test_a_rule_that_is_given_the_wrong_things_is_shown_as_it_is_written(condition: str, told: str) -> None:
+    found = wrong(FIRST, f"{{name: p, until: {{done: {condition}}}}}", LAST)
+    assert any(told in one for one in found), found
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name: own\ndescription: start: stop\n", "a text with a colon in it must stand in quotation marks"),
+        ("name: own\nat: @home\n", "must be quoted"),
+        ("name: own\nphases: [{name: a}\n", "a bracket is not closed"),
+        ("name: own\nseats: {a: b}\nphases: [{name: p, when: round > 1}]\n", "is written {from_round: 2}"),
+    ],
+)
+def test_what_yaml_does_not_take_is_explained(text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        load(f"---\n{text}---\n", "own.md")
+
+
+def test_a_single_round_with_outcomes_of_its_own_is_no_mistake() -> None:
+    outcomes = "{approved: {some: {ok: yes}}, refused: {some: {ok: no}}}"
+    asked = f"{{name: approval, seats: human, reply: {{ok: yes | no}}, until: {outcomes}}}"
+    assert not [one for one in remarks(workflow(asked, LAST)) if "until" in one]

@@ -568,6 +568,22 @@ def test_of_answers_to_the_question_the_fewer_are_the_dissent() -> None:
 
 
 @pytest.mark.parametrize(
+    ("synthesis", "kept"),
+    [
+        ("- Designer: “People wait for the list to load.”", True),
+        ('- Designer: "people wait for the list to load"', True),
+        ("- Designer: “People wait.”", False),  # too little of it
+        ("- Designer: “People would wait for a list to load.”", False),  # not their words
+        ("- Designer: people wait for the list to load", False),  # not marked as theirs
+        ("- “People wait for the list to load.”", False),  # not theirs by name
+    ],
+)
+def test_whoever_is_quoted_by_name_is_not_left_out(synthesis, kept):
+    turns = (turn("designer", stance="disagree", body="People wait for the list to load. And they leave."),)
+    assert (lost_dissent(scene(*turns), synthesis) == []) is kept
+
+
+@pytest.mark.parametrize(
     ("stances", "result", "reason"),
     [
         (("yes", "yes"), False, "stance: 2 yes"),

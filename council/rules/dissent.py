@@ -57,6 +57,8 @@ def cites(scene: Scene, *, by: str = "synthesis") -> Verdict:
 
 DISAGREES = "disagrees"
 SAME_WORDS = 0.6
+FEWEST_QUOTED = 4  # words
+QUOTATION = re.compile(r"“([^“”]+)”|\"([^\"\n]+)\"")
 OPPOSES = re.compile(r"\b(disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced)")
 
 
@@ -87,9 +89,17 @@ def _keeps(passage: str, turn: Turn, words: str) -> bool:
     called = {fold(turn.seat.name), fold(turn.seat.title), *content_words(str(turn.seat.attributes.get("name", "")))}
     named = any(re.search(rf"\b{re.escape(name)}\b", fold(passage)) for name in called if name)
     if words == DISAGREES:
-        return named and _opposes(passage)
+        return named and (_opposes(passage) or _quotes(passage, turn.body))
     return named and overlap(words, passage) >= SAME_WORDS
 
 
 def _opposes(passage: str) -> bool:
     return OPPOSES.search(fold(passage)) is not None
+
+
+def _quotes(passage: str, body: str) -> bool:
+    """Whether it has words of the turn in quotation marks, to the letter, and enough of them to say something."""
+    quoted = (
+        fold("".join(found.groups(""))).rstrip(".,") for found in re.finditer(r"“([^“”]+)”|\"([^\"\n]+)\"", passage)
+    )
+    return any(len(words.split()) >= FEWEST_QUOTED and words in fold(body) for words in quoted)
