@@ -27,7 +27,7 @@ READ_BY_NAME = {
 
 
 TYPES = {
-    "choice": "one of some words (agree | mixed | disagree)", "range": "a number in a range (0-100)",
+    "choice": "a choice (agree | disagree)", "range": "a range (0-100)",
     "integer": "an integer", "list": "a list", "text": "a text",
 }  # fmt: skip
 

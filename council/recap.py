@@ -30,7 +30,16 @@ def shown(session: Session, due: Due, shared: str, own: str) -> Shown:
     asked = replies[last[0], last[2]] if last else ()
     turns = tuple((row["id"], _spoken(row["by"], _inner(row["text"]), asked)) for row in said if row["id"] in newest)
     mark = said[-1]["text"] if said else briefs.fence(session, "topic", session.topic, "topic")
-    return Shown(heading(due), turns, task(due, shared, own, mark.rpartition("\n")[2]))
+    told = [how_it_ended(session, due), task(due, shared, own, mark.rpartition("\n")[2])]
+    return Shown(heading(due), turns, "\n\n".join(filter(None, told)))
+
+
+def how_it_ended(session: Session, due: Due) -> str:
+    """The phase before this one, where a rule ended it: it may be what the person is asked about."""
+    plan = session.plan()
+    before = [note for note in plan.notes if note.kind == "ended" and note.phase != due.phase.name]
+    told = ending.decision_text(plan, before[-1]) if before and due.of_a_person else ""
+    return readable(told).strip()
 
 
 def heading(due: Due) -> str:

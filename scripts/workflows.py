@@ -84,7 +84,9 @@ def hooks(known: Hook[Callable[..., Any]]) -> Iterator[str]:
 def argument(parameter: inspect.Parameter) -> str:
     if parameter.kind is parameter.VAR_KEYWORD:
         return "names with values"
-    if parameter.default in (parameter.empty, None, "", ()):
+    if parameter.default is parameter.empty:
+        return f"**`{parameter.name}`**"
+    if parameter.default in (None, "", ()):
         return f"`{parameter.name}`"
     return f"`{parameter.name}`: {flow(parameter.default)}"
 

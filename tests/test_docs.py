@@ -138,3 +138,16 @@ def test_the_configuration_explains_every_key() -> None:
 def test_links_lead_to_something(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_patterns_of_the_guide_lint_clean():
+    guide = (ROOT / "docs" / "workflows.md").read_text("utf-8").partition("## Patterns")[2].partition("\n## ")[0]
+    phases = "".join(re.findall(r"^```yaml\n(.*?)^```", guide, re.M | re.S))
+    names = sorted(set(re.findall(r"name: ([a-z-]+)", phases)) - {"choice"})
+    head = "name: mine\nseats: {members: [architect, engineer, writer], chair: chair}\nphases:\n"
+    last = "  - {name: synthesis, rounds: [1, 2], seats: chair, until: {complete: dissent_kept}}\n"
+    prompts = "".join(f"## {name}\nAnswer.\n" for name in names)
+    workflow = load(f"---\n{head}{phases}{last}---\n# Prompts\n{prompts}", "mine.md")
+    known = Known(["sonnet"], {*names, "synthesis"}, ["architect", "engineer", "writer", "chair"], [])
+    assert lint(workflow, known) == []
+    assert [phase.name for phase in workflow.phases] == ["points", "actions", "choice", "approval", "synthesis"]

@@ -442,6 +442,34 @@ def test_a_person_who_answers_in_words_is_told_so(user):
     assert "asks for no answers by name" in ended.err
 
 
+VOTED = """---
+name: voted
+seats: {members: [engineer, writer, designer]}
+phases:
+  - {name: choice, reply: {pick: a | b}, until: {winner: {vote: {field: pick, method: majority}}}}
+  - {name: approval, seats: human, when: {outcome: {choice: winner}}, reply: {approve: yes | no}}
+  - {name: synthesis, seats: writer}
+---
+# Prompts
+## choice
+Choose.
+## approval
+Shall we do it?
+## synthesis
+Sum it up.
+"""
+
+
+def test_a_person_who_is_to_approve_reads_what_won(user):
+    user.write(".council/Workflows/Voted.md", VOTED)
+    script(user, {f"01-choice/{seat}": f"So.\n\n## Pick\n{pick}\n" for seat, pick in zip(SEATS, "aab", strict=True)})
+    assert user.council("run", "-w", "voted", "Which?", *REPLAY).code == 8
+    assert shown(user).task == "Choice ended (winner): a with 2 of 3.\n\nNow: approval\n\nShall we do it?"
+
+
+SEATS = ("engineer", "writer", "designer")
+
+
 # ---- what an entry means ----
 
 KINDS = {

@@ -340,8 +340,8 @@ def test_lint_of_seats_halts_and_names() -> None:
     known = Known(tiers=["opus", "sonnet"], prompts=["own"], personas=["a", "b"], speakers=["shell"])
     assert lint(flawed, known) == [
         'tiny: halt: broke: there is no rule "spend"; did you mean "spent"?',
-        "tiny: phase own, step own: reply: grant: the program reads it, so it must be an integer or a number in a range (0-100)",
-        "tiny: phase own, step own: reply: stance: the program reads it, so it must be one of some words (agree | mixed | disagree)",
+        "tiny: phase own, step own: reply: grant: the program reads it, so it must be an integer or a range (0-100)",
+        "tiny: phase own, step own: reply: stance: the program reads it, so it must be a choice (agree | disagree)",
         "tiny: phase own, step own: reply: blocking: the program reads it, so it must be a list",
         'tiny: "own" names a phase or step, and a view; the phase or step needs another name',
         'tiny: seat b: speaker "shel" does not exist; did you mean "shell"?',

@@ -266,6 +266,8 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None) 
 
     prove_writable(settings)
     if source and not Path(source).is_file():
+        if Path(source).suffix:
+            raise UsageError(f"there is no file {source}")
         spoken = session.open_(session.find(settings.sessions, source))
         spoken.read_turns()
         return start.again(spoken, settings)
