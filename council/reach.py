@@ -54,9 +54,9 @@ def conditions(workflow: Workflow) -> Iterator[tuple[Place, Condition]]:
 
 
 def cap(phase: Phase) -> int:
-    """The most rounds of a phase. Where a person may grant some, nobody knows it."""
+    """The most rounds of a phase. Where a person may grant some, or an option says how many, nobody knows it."""
     grants = any(name == "grant" for step in phase.steps for name, _ in step.reply)
-    return MOST_ROUNDS if grants else phase.most
+    return MOST_ROUNDS if grants or not all(map(str.isdigit, phase.rounds)) else phase.most
 
 
 def refs(condition: Condition) -> Iterator[Ref]:

@@ -82,6 +82,14 @@ def test_a_protocol_is_a_command(name, user):
     assert f"## Council {name.title()}: Shall we?" in ended.out
 
 
+@pytest.mark.parametrize("name", ["consensus", "perspectives"])
+def test_one_round_may_be_enough(name, user):
+    """What is seen of a step in the round before is no mistake where there is no such round."""
+    session, facts = begun(user, "--workflow", name, "--max-rounds", "1", "Shall we?")
+    assert facts["options"] == {"max_rounds": "1"}
+    assert user.council("next", session.name).code == 0
+
+
 def test_at_most_so_many_rounds(user):
     session, _ = begun(user, "--workflow", "board", "--max-rounds", "3", "Shall we?")
     assert "**Rounds:** 3-5 (adaptive" in user.council("show", session.name).out
