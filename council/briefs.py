@@ -25,7 +25,7 @@ from council.scene import Scene, Seen, Turn, Verdict
 from council.session import Session
 from council.stances import standing
 from council.text import one_line, slug
-from council.workflow import Seat, Workflow
+from council.workflow import Cast, Seat, Workflow
 
 FRAME = "_task"  # the template around a prompt that stands in a workflow's body
 # What an expression in a template may raise, besides Jinja's own errors.
@@ -215,6 +215,13 @@ def _unmet(scene: Scene, workflow: Workflow) -> list[str]:
     if scene.round < 2:
         return []
     return [one for _, condition in phase.until for one in judge(condition, scene).tally.get("unmet", [])]
+
+
+def casts(workflow: Workflow, due: Due) -> dict[str, tuple[str, ...]]:
+    """The answers of the turn that name who is to sit down, each with the names that the catalog has."""
+    sources = {one.source for _, step in workflow.steps() for one in step.seats if isinstance(one, Cast)}
+    titles = tuple(str(one["title"]) for one in _catalog(due.seat))
+    return {answer: titles for step, answer in sources if step == due.step.name and titles}
 
 
 def _catalog(seat: Seat) -> list[dict[str, Any]]:

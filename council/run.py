@@ -293,7 +293,10 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
     """The brief of a turn. It has to be on disk before it is sent."""
     shared, own, marks = briefs.render(session, due)
     model, openings = model_of(session, config, due, speaker), briefs.openings(due)
-    brief = Brief(due.id, due.seat.name, shared, own, model, config.deadline, due.step.reply, openings, marks)
+    casts = briefs.casts(session.workflow, due)
+    brief = Brief(
+        due.id, due.seat.name, shared, own, model, config.deadline, due.step.reply, openings, marks, casts=casts
+    )
     if speaker is None or speaker.name != "human":
         return replace(brief, person=due.of_a_person)
     patience = limits.seconds(session.workflow.options, limits.PERSON)

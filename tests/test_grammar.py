@@ -203,3 +203,15 @@ def test_every_member_of_a_debate_has_openings() -> None:
             assert len(known[name][kind].split("|")) == 3, (name, kind)
     for persona in known.values():
         assert "{other}" not in persona.get("openings", "")
+
+
+def test_whoever_is_to_be_cast_comes_from_the_catalog():
+    reply = (("perspectives", KINDS["risks"]),)
+    grammar = gbnf(reply, OPENINGS[:1], casts={"perspectives": ("Time to Market", "Fewer Parts")})
+    assert '"- " ("Time to Market" | "Fewer Parts") ": " clause' in grammar
+    before = f"{OPENINGS[0]} binds two parts of it for good.\n\n## Perspectives\n"
+    pattern = Grammar(grammar).pattern
+    two = "- Time to Market: It has to be out in the month of May.\n- Fewer Parts: There is less to run in the night."
+    assert pattern.fullmatch(before + two)
+    assert not pattern.fullmatch(before + two.replace("Fewer Parts", "Fewer Things"))
+    assert not pattern.fullmatch(before + two.partition("\n")[0])

@@ -58,8 +58,9 @@ class Brief:
 
     `marks` are the offsets into `shared` up to which later briefs may say the same: ends of prefixes worth caching.
     `keep` are the offsets up to which this call asks the API to keep it.
-    `reply` and `openings` are for a speaker that can hold its model to them: the answers that the prompt asks for, and
-    how the seat begins its sentences. `person` says that no model may speak here, and `shown` is for whoever types.
+    `reply`, `openings` and `casts` are for a speaker that can hold its model to them: the answers that the prompt asks
+    for, how the seat begins its sentences, and of an answer that names seats, those that are known. `person` says that
+    no model may speak here, and `shown` is for whoever types.
     """
 
     turn: str
@@ -74,6 +75,7 @@ class Brief:
     keep: tuple[int, ...] = ()
     person: bool = False
     shown: Shown | None = None
+    casts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def text(self) -> str:

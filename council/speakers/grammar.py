@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from council.reply import heading
 from council.workflow import Kind, Reply
@@ -16,6 +16,7 @@ from council.workflow import Kind, Reply
 NEW_LINE = "\n"
 NAME = re.compile(r"\b[A-Za-z0-9]{0,20}[a-z][A-Z][A-Za-z0-9]{0,20}\b")
 MOST_NAMES = 60
+NOBODY: Mapping[str, tuple[str, ...]] = {}
 # Letters of alphabets that put spaces between words. Others are left out: small models slip into them unasked. Capitals
 # stand first in a word: kept from repeating a phrase, a model writes it without the space ("inFront").
 LOWER = r"a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F\u0386-\u03CE\u0400-\u0481"
@@ -38,12 +39,17 @@ line ::= [ -_a-}}]{{0,120}}
 """
 
 
-def gbnf(reply: Reply, openings: Iterable[str] = (), brief: str = "") -> str:
+def gbnf(
+    reply: Reply, openings: Iterable[str] = (), brief: str = "", casts: Mapping[str, tuple[str, ...]] = NOBODY
+) -> str:
     """The grammar of a reply to a step that asks for these answers, by a seat that begins its sentences so.
+
+    Whoever is to be cast comes from the catalog: a model this small finds no names, and no opposites.
 
     Words such as PostgreSQL can be said if the brief has them; one can in any case, since no rule may be empty.
     """
-    answers = (f"{_literal(f'## {heading(name)}{NEW_LINE}')} {_value(kind)}" for name, kind in reply)
+    values = ((name, _cast(casts[name]) if name in casts else _value(kind)) for name, kind in reply)
+    answers = (f"{_literal(f'## {heading(name)}{NEW_LINE}')} {value}" for name, value in values)
     names = " | ".join(map(_literal, sorted({"JavaScript", *NAME.findall(brief)})[:MOST_NAMES]))
     between = f" {_literal(NEW_LINE * 2)} "
     return f"root ::= {between.join([*_prose(reply, openings), *answers])}\nname ::= {names}{RULES}"
@@ -60,6 +66,12 @@ def _prose(reply: Reply, openings: Iterable[str]) -> list[str]:
 def _plain(opening: str) -> str:
     """An opening without what Markdown, or the reader of replies, would take for a heading or a quotation."""
     return " ".join(re.sub(r"[^\w ,;'’()-]", "", opening).split()).strip("-")
+
+
+def _cast(titles: tuple[str, ...]) -> str:
+    """Two or three of these, each with what it stands for."""
+    one = f'"- " ({" | ".join(map(_literal, titles))}) ": " clause'
+    return f"{one} ({_literal(NEW_LINE)} {one}){{1,2}}"
 
 
 def _value(kind: Kind) -> str:

@@ -123,7 +123,7 @@ def _loaded(place: embedded.Place) -> Any:
 def _request(brief: Brief) -> dict[str, Any]:
     return {
         "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": _plain(brief.text)}],
-        "grammar": gbnf(brief.reply, brief.openings, brief.text),
+        "grammar": gbnf(brief.reply, brief.openings, brief.text, brief.casts),
         "max_tokens": brief.model.max_tokens,
         "seed": zlib.crc32(brief.text.encode("utf-8", "replace")),
         "stream": True,
