@@ -159,7 +159,7 @@ def _text(data: bytes | None) -> str:
 
 
 def _stream() -> TextIO:
-    return tempfile.TemporaryFile("w+", encoding="utf-8", newline="")  # type: ignore[return-value]
+    return tempfile.TemporaryFile("w+", encoding="utf-8", newline="")
 
 
 def _read(stream: TextIO) -> str:

@@ -101,14 +101,17 @@ def script(name: str) -> Script:
 
 @lru_cache
 def played(name: str) -> Played:
+    return play(script(name))
+
+
+def play(asked: Script) -> Played:
     """The script played to its end, each batch recorded whole before the next is asked for."""
-    asked = script(name)
     said: dict[str, Said] = {}
     batches: list[tuple[Due, ...]] = []
     used: set[str] = set()
     while not (now := plan(asked.workflow, said, asked.seed)).done:
         if len(batches) >= MOST_BATCHES:
-            raise AssertionError(f"{name} does not end")
+            raise AssertionError(f"{asked.name} does not end")
         batches.append(now.due)
         said |= {due.id: asked.said(due) for due in now.due}
         used |= {asked.address(due) for due in now.due}
