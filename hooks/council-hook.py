@@ -28,9 +28,9 @@ def main() -> None:
 
 def is_call(prompt: str) -> bool:
     """Whether the prompt begins as people call a council: the words that the command line takes too."""
-    package = ROOT if (ROOT / "council" / "invocation.py").is_file() else ROOT.parent.parent
+    package = ROOT if (ROOT / "council" / "prompts" / "invocation.py").is_file() else ROOT.parent.parent
     sys.path.insert(0, str(package))
-    from council.invocation import CALL
+    from council.prompts.invocation import CALL
 
     return CALL.fullmatch(prompt) is not None
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from council import personas
-from council.cli.skill import agent_files
+from council.cli.install_skill import agent_files
+from council.config import personas
 
 ROOT = Path(__file__).resolve().parent.parent
 

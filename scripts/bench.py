@@ -269,8 +269,9 @@ async def hundred() -> None:
     from dataclasses import replace
     from unittest.mock import Mock
 
-    from council import config, start
-    from council.run import Events, Runner
+    from council.config import settings as config
+    from council.runner import start
+    from council.runner.loop import Events, Runner
     from council.speakers.anthropic import AnthropicSpeaker
 
     settings = replace(config.load(), concurrency=1000)
@@ -321,9 +322,10 @@ def bill(place: Path, least: int, words: list[str], topic: Path) -> tuple[float,
 
 def store(place: Path, repeats: int) -> Iterator[Figure]:
     """One turn into the record, and the same bytes by bare system calls."""
-    from council import config, run
-    from council import start as begin
-    from council.receipts import encode
+    from council.config import settings as config
+    from council.record.turn_file import encode
+    from council.runner import loop as run
+    from council.runner import start as begin
     from council.speakers.base import Spoken
 
     os.environ.update(environment(place))

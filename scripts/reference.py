@@ -12,12 +12,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import click
 
-from council import config, language
 from council.cli import EPILOG, council
-from council.orders import order
-from council.rules import rule
-from council.speakers import choice
-from council.views import view
+from council.config import settings as config
+from council.engine.orders import order
+from council.engine.views import view
+from council.protocols import rule
+from council.speakers import select as choice
+from council.workflow import vocabulary as language
 
 
 def reference() -> str:

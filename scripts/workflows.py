@@ -17,19 +17,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import jinja2
 
-from council import config, language, limits, markdown, personas
+from council.checks.cost import Rates, bounds
+from council.checks.diagram import mermaid
+from council.checks.reachability import conditions, refs
+from council.checks.templates import VARIABLES
 from council.cli.workflows import STARTER
-from council.cost import Rates, bounds
-from council.diagram import mermaid
-from council.hooks import Hook
-from council.loading import load
-from council.orders import order
-from council.personas import parse
-from council.reach import conditions, refs
-from council.rules import rule
-from council.templates import VARIABLES
-from council.views import view
-from council.workflow import Ref, Workflow
+from council.config import personas
+from council.config import settings as config
+from council.config.personas import parse
+from council.engine.orders import order
+from council.engine.registry import Hook
+from council.engine.views import view
+from council.protocols import rule
+from council.workflow import frontmatter as markdown
+from council.workflow import limits
+from council.workflow import vocabulary as language
+from council.workflow.loader import load
+from council.workflow.model import Ref, Workflow
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "tests" / "fixtures" / "premortem.md"

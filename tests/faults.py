@@ -304,7 +304,7 @@ def live(job: Job, tell: Callable[[str], None]) -> int:
     same_seed()
     tell_who_is_asked(tell)
     if job.naive:
-        from council import files
+        from council.record import files
 
         files._put = naive_put
     Injector(job.fault, job.env["COUNCIL_HOME"], tell).install()

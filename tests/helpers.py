@@ -24,7 +24,9 @@ from typing import Any, TextIO
 from unittest import mock
 
 import council
-from council import briefs, cli, publish
+from council import cli
+from council.prompts import brief as briefs
+from council.reports import transcript as publish
 from tests.fakeapi import Answer, Request
 
 CODE = Path(council.__file__).resolve().parent.parent

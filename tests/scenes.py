@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from council.scene import Said, Scene, Turn
-from council.workflow import Seat
+from council.engine.scene import Said, Scene, Turn
+from council.workflow.model import Seat
 
 MEMBERS = tuple(Seat(name, "members") for name in ("architect", "designer", "engineer", "researcher"))
 

@@ -18,12 +18,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from council import flips, hindsight, markdown, quoted, stances
-from council.loading import load
-from council.plan import Due, Note, Plan, plan
-from council.reply import describe, heading
-from council.scene import Said, Seen, Verdict
-from council.workflow import Kind, Seat, Workflow
+from council.engine.planner import Due, Note, Plan, plan
+from council.engine.scene import Said, Seen, Verdict
+from council.protocols import mind_changes as flips
+from council.protocols import stances
+from council.replies import quotes as quoted
+from council.replies.parse import describe, heading
+from council.reports import did_it_help as hindsight
+from council.workflow import frontmatter as markdown
+from council.workflow.loader import load
+from council.workflow.model import Kind, Seat, Workflow
 
 TESTS = Path(__file__).parent
 SCRIPTS = TESTS / "fixtures" / "scripts"

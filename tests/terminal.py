@@ -18,7 +18,7 @@ import sys
 import termios
 from pathlib import Path
 
-from council import cells
+from council import text_width as cells
 from tests.helpers import CODE, PATIENCE, PROGRAM, User
 
 PIECE = re.compile(r"\x1b\[(\d*(?:;\d+)*)([A-Za-z])|(\x1b.?.?)|(.)", re.S)

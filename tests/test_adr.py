@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from council import adr
-from council.session import open_
+from council.record.session import open_
+from council.reports import adr
 from tests.helpers import User, no_traceback, script
 from tests.scripted import played
 from tests.test_consensus import APPEAL, MUTE, asked_for, hold, to_its_end, words

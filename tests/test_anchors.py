@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from council import anchors
-from council.anchors import Place, place
-from council.findings import Anchor, Document, Finding
+from council.reviews import locate as anchors
+from council.reviews.locate import Place, place
+from council.reviews.model import Anchor, Document, Finding
 
 SPEC = """# The cache
 

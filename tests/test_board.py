@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from council import boardroom, config, cost
+from council.checks import cost
+from council.config import settings as config
+from council.engine.scene import Turn
 from council.errors import UsageError
-from council.loading import load
-from council.rules import judge
-from council.scene import Turn
-from council.workflow import Phase, Ref, Seat, Workflow
+from council.protocols import board as boardroom
+from council.protocols import judge
+from council.workflow.loader import load
+from council.workflow.model import Phase, Ref, Seat, Workflow
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, derived_of, no_traceback, record_of, script, unpriced
 from tests.scenes import absent, scene, turn

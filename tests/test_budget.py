@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from council.errors import CallFailed, Paused
+from council.runner.budget import Budget, most_usd
 from council.speakers.base import Brief, Endpoint, Model, Price
-from council.speakers.budget import Budget, most_usd
 from tests.fakeapi import FakeApi
 from tests.helpers import MEMBERS, Table, User, agreed
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from council.runner.prompt_cache import LIFETIME, Warmth, breakpoints
 from council.speakers.anthropic import _blocks
 from council.speakers.base import Brief, Endpoint, Model
-from council.speakers.cache import LIFETIME, Warmth, breakpoints
 from tests.fakeapi import Answer, Cache, FakeApi, Request
 from tests.helpers import MEMBERS, Table, User, agreed, disputed
 

@@ -238,7 +238,7 @@ def test_doctor(user, monkeypatch):
     assert all(line.startswith(("ok    ", "-     ")) for line in lines)
     assert any("speaker: anthropic" in line for line in lines)
     assert any("ANTHROPIC_API_KEY is set" in line for line in lines)
-    monkeypatch.setattr("council.speakers.embedded.obstacle", lambda: "There is no model on this machine.")
+    monkeypatch.setattr("council.speakers.local.download.obstacle", lambda: "There is no model on this machine.")
     ended = user.council("doctor", ANTHROPIC_API_KEY="")
     assert ended.code == 4
     assert "FAIL  speaker" in ended.out

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from council import config, cost
-from council.escalation import Escalation, escalations, kind, lettered
-from council.loading import load
-from council.plan import Due
-from council.workflow import Workflow
+from council.checks import cost
+from council.config import settings as config
+from council.engine.planner import Due
+from council.protocols.escalation import Escalation, escalations, kind, lettered
+from council.workflow.loader import load
+from council.workflow.model import Workflow
 from tests.fakeapi import FakeApi
 from tests.helpers import Ended, Table, User, derived_of, no_traceback, record_of, script
 from tests.scenes import absent, scene, turn

@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from council import config, cost, session
-from council.loading import load
+from council.checks import cost
+from council.config import settings as config
+from council.record import session
 from council.speakers.base import Endpoint, Model, Price
+from council.workflow.loader import load
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import AGREES, MEMBERS, SUMMARY, Table, User, agreed
 

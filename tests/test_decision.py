@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from council import casting, decision, session
-from council.plan import Plan
+from council.engine.planner import Plan
+from council.protocols import perspectives as casting
+from council.record import session
+from council.reports import decision
 from tests.helpers import User
 from tests.scenes import scene, turn
 from tests.scripted import played

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from council import config, cost
-from council import session as sessions
-from council.loading import load
-from council.plan import Plan
-from council.quoted import passages
-from council.views import labels_for
-from council.workflow import Workflow
+from council.checks import cost
+from council.config import settings as config
+from council.engine.planner import Plan
+from council.engine.views import labels_for
+from council.record import session as sessions
+from council.replies.quotes import passages
+from council.workflow.loader import load
+from council.workflow.model import Workflow
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, agreed, derived_of, disputed, no_traceback, record_of, script, unpriced
 from tests.scripted import Played, names, played

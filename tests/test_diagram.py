@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from council.config import GUIDES
-from council.diagram import escaped, mermaid, told
-from council.loading import load
-from council.workflow import Workflow
+from council.checks.diagram import escaped, mermaid, told
+from council.config.settings import GUIDES
+from council.workflow.loader import load
+from council.workflow.model import Workflow
 from tests.helpers import User
 from tests.scripted import WORKFLOWS
 
 HERE = Path(__file__).parent
 FILES = [path for folder in WORKFLOWS for path in sorted(folder.glob("*.md")) if path.stem.lower() not in GUIDES]
-FILES += [HERE / "fixtures" / "premortem.md", HERE.parent / "council" / "starter.md"]
+FILES += [HERE / "fixtures" / "premortem.md", HERE.parent / "council" / "cli" / "starter.md"]
 ARROW = re.compile(r'    (\w+) (-->|-\.->)(?:\|"([^"]*)"\|)? (\w+)')
 BOX = re.compile(r'\s+(\w+)(\[/|\[\[|\(\[|\{\{|\[|\(|\{)"([^"]*)"(/\]|\]\]|\]\)|\}\}|\]|\)|\})(?::::(\w+))?')
 FRAME = re.compile(r'    subgraph (\w+)\["([^"]*)"\]')

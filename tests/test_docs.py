@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from council import briefs, config, personas
+from council.checks.lint import Known, lint
 from council.cli import council
-from council.language import PHASE_KEYS, STEP_KEYS, WORKFLOW_KEYS
-from council.lint import Known, lint
-from council.loading import load
-from council.speakers.choice import NAMES
+from council.config import personas
+from council.config import settings as config
+from council.prompts import brief as briefs
+from council.speakers.select import NAMES
+from council.workflow.loader import load
+from council.workflow.vocabulary import PHASE_KEYS, STEP_KEYS, WORKFLOW_KEYS
 from tests.helpers import User
 
 ROOT = Path(__file__).resolve().parent.parent

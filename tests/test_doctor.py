@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from council.speakers import embedded
+from council.speakers.local import download as embedded
 from tests.helpers import User
 
 

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from council import anchors, edits
-from council.edits import Edits, apply, diff, propose
-from council.findings import Anchor, Document, Finding, Ruling
-from council.merging import Merged, Said
+from council.reviews import locate as anchors
+from council.reviews import patch as edits
+from council.reviews.merge import Merged, Said
+from council.reviews.model import Anchor, Document, Finding, Ruling
+from council.reviews.patch import Edits, apply, diff, propose
 
 TEXT = "".join(f"line {number} of the text\n" for number in range(1, 31))
 DOCUMENT = Document("spec.md", TEXT)

@@ -20,11 +20,14 @@ from typing import Any
 import click
 import pytest
 
-from council import config, publish
-from council.cli import debate
+from council.cli import run as debate
+from council.config import settings as config
 from council.errors import CouncilError, Denied, StorageError, UsageError
-from council.speakers import choice, claude, embedded
-from council.speakers.embedded import Place, Source
+from council.reports import transcript as publish
+from council.speakers import claude_cli as claude
+from council.speakers import select as choice
+from council.speakers.local import download as embedded
+from council.speakers.local.download import Place, Source
 
 PARTS = [b"GGUF, and the first part", b" of the model, the second", b" and the last"]
 WHOLE = b"".join(PARTS)

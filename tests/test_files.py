@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from council import files, holder
 from council.errors import StorageError
+from council.record import files
+from council.record import lock as holder
 
 
 def test_whoever_links_a_name_first_has_it(tmp_path: Path) -> None:

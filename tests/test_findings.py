@@ -17,10 +17,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.findings import FORMAT, RULING_FORMAT, SEVERITIES, WORDS, Finding
-from council.judging import rulings
-from council.listing import read
-from council.pairing import judged, pairings
+from council.reviews.model import (
+    FORMAT,
+    RULING_FORMAT,
+    SEVERITIES,
+    WORDS,
+    Finding,
+)
+from council.reviews.parse.duplicates import judged, pairings
+from council.reviews.parse.findings import read
+from council.reviews.parse.rulings import rulings
 from council.text import fold
 
 FOLDER = Path(__file__).parent / "replies"

@@ -7,11 +7,22 @@ from typing import Any
 
 import pytest
 
-from council import config, flips, hindsight
-from council.flips import CONFORMED, PERSUADED, STEP, UNEXPLAINED, Helped, helped, ledger, measured
-from council.loading import load
-from council.scene import Said, Scene, Turn
-from council.workflow import Seat
+from council.config import settings as config
+from council.engine.scene import Said, Scene, Turn
+from council.protocols import mind_changes as flips
+from council.protocols.mind_changes import (
+    CONFORMED,
+    PERSUADED,
+    STEP,
+    UNEXPLAINED,
+    Helped,
+    helped,
+    ledger,
+    measured,
+)
+from council.reports import did_it_help as hindsight
+from council.workflow.loader import load
+from council.workflow.model import Seat
 from tests.scenes import absent, scene, turn
 
 STALE = "Nine of ten slow requests are writes, and a cache makes no write faster."

@@ -24,11 +24,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from council import __version__, anchors, edits, formats
-from council.findings import SEVERITIES, Anchor, Document, Finding, Pairing, Ruling
-from council.formats import Review, render
-from council.joining import ruled
-from council.merging import Merged, Said, merge
+from council import __version__
+from council.reviews import formats
+from council.reviews import locate as anchors
+from council.reviews import patch as edits
+from council.reviews.formats import Review, render
+from council.reviews.merge import Merged, Said, merge
+from council.reviews.model import (
+    SEVERITIES,
+    Anchor,
+    Document,
+    Finding,
+    Pairing,
+    Ruling,
+)
+from council.reviews.rule import ruled
 
 PUBLISHED = Path(__file__).parent.parent / "docs" / "review.schema.json"
 SPEC = Document(

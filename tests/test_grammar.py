@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from council import personas
-from council.reply import describe, heading, read
-from council.speakers.grammar import gbnf
-from council.workflow import Kind, Reply
+from council.config import personas
+from council.replies.parse import describe, heading, read
+from council.speakers.local.grammar import gbnf
+from council.workflow.model import Kind, Reply
 
 OPENINGS = ("Seen as a whole, this", "What Marcus leaves out is", "I would change my mind if")
 KINDS = {

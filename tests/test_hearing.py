@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from council import cost
-from council.hearing import GIST, MOST_GIST, History, Size
-from council.loading import load
-from council.plan import Due
-from council.workflow import Phase, Seat, Step, Workflow
+from council.checks import cost
+from council.checks.context_size import GIST, MOST_GIST, History, Size
+from council.engine.planner import Due
+from council.workflow.loader import load
+from council.workflow.model import Phase, Seat, Step, Workflow
 from tests.scripted import names, played
 
 WHOLE = 10_000

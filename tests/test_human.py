@@ -13,9 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from council import briefs, form, recap, reply, session
 from council.errors import UsageError
-from council.loading import load
+from council.prompts import brief as briefs
+from council.prompts import for_humans as recap
+from council.record import session
+from council.replies import entry as form
+from council.replies import parse as reply
+from council.workflow.loader import load
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, limited, no_traceback, script
 from tests.terminal import Shell, Terminal

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from council.config.personas import load
 from council.errors import UsageError
-from council.invocation import Invocation, parse
-from council.personas import load
+from council.prompts.invocation import Invocation, parse
 
 ID = "20250102-030405-0a1b2c3d"
 PEOPLE = {

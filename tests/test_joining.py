@@ -9,12 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.contest import listed
-from council.edits import propose
-from council.findings import SEVERITIES, WORDS, Anchor, Document, Finding, Pairing, Ruling
-from council.joining import ruled
-from council.merging import Merged, Said, merge, rank
-from council.review import Review, failing
+from council.reviews.merge import Merged, Said, merge, rank
+from council.reviews.model import (
+    SEVERITIES,
+    WORDS,
+    Anchor,
+    Document,
+    Finding,
+    Pairing,
+    Ruling,
+)
+from council.reviews.patch import propose
+from council.reviews.report import Review, failing
+from council.reviews.rule import ruled
+from council.reviews.state import listed
 from tests.test_merging import HELD_OUT, SEATS, labelled, said
 
 FAULTS = {

@@ -7,10 +7,12 @@ import re
 import anthropic  # noqa: F401 (here, so that no round of a test pays for it)
 import pytest
 
-from council import cost, limits, run
+from council.checks import cost
 from council.errors import UsageError
-from council.loading import load
-from council.workflow import Cast, Seat, Workflow
+from council.runner import loop as run
+from council.workflow import limits
+from council.workflow.loader import load
+from council.workflow.model import Cast, Seat, Workflow
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import Ended, Table, User, no_traceback, script
 

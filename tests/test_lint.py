@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from council import config, language, lint, templates
-from council.config import GUIDES
+from council.checks import lint, templates
+from council.checks.hints import remarks
+from council.checks.lines import line_of, places
+from council.config import settings as config
+from council.config.settings import GUIDES
 from council.errors import UsageError
-from council.loading import load
-from council.remarks import remarks
-from council.where import line_of, places
-from council.workflow import Kind, Workflow
+from council.workflow import vocabulary as language
+from council.workflow.loader import load
+from council.workflow.model import Kind, Workflow
 from tests.helpers import User
 from tests.scripted import WORKFLOWS
 

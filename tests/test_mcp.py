@@ -19,8 +19,9 @@ from typing import Any
 
 import pytest
 
-from council import holder, mcp
 from council.cli import mcp as command
+from council.mcp_server import server as mcp
+from council.record import lock as holder
 from tests.fakeapi import Answer, FakeApi, Request, ToolUse
 from tests.helpers import (
     AGREES,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from council.loading import load
-from council.measures import measured, trajectory
+from council.protocols.metrics import measured, trajectory
+from council.workflow.loader import load
 from tests.scenes import absent, scene, turn
 
 WORKFLOW = load(

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.anchors import Place
-from council.findings import SEVERITIES, WORDS, Finding, Ruling
-from council.joining import plain_id, ruled
-from council.likeness import stems
-from council.merging import Merged, Said, merge
+from council.reviews.locate import Place
+from council.reviews.merge import Merged, Said, merge
+from council.reviews.model import SEVERITIES, WORDS, Finding, Ruling
+from council.reviews.rule import plain_id, ruled
+from council.reviews.similarity import stems
 
 PAIRS = sorted((Path(__file__).parent / "pairs").glob("*.txt"), key=lambda path: int(path.name.split("-")[0]))
 HELD_OUT = [path for path in PAIRS if int(path.name.split("-")[0]) % 2 == 0]
@@ -248,7 +248,7 @@ def test_two_on_one_passage_are_told_apart_by_the_words_of_the_issue() -> None:
 
 def test_another_process_says_the_same() -> None:
     code = (
-        "from tests.test_merging import PAIRS, everyone\nfrom council.merging import merge\n"
+        "from tests.test_merging import PAIRS, everyone\nfrom council.reviews.merge import merge\n"
         "for path in PAIRS:\n    for one in merge(everyone(path)):\n"
         "        print(one.id, one.fingerprint, [member.seat for member in one.members])"
     )

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from council import receipts, session
+from council.record import session
+from council.record import turn_file as receipts
 from tests.helpers import Ended, User, disputed, no_traceback, picture, script
 
 TOPIC = "Should we split the database?"

@@ -7,16 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from council import briefs, config, language, session, templates
-from council.config import GUIDES
+from council.checks import templates
+from council.config import settings as config
+from council.config.settings import GUIDES
 from council.errors import UsageError
-from council.loading import load
+from council.prompts import brief as briefs
+from council.record import session
+from council.workflow import vocabulary as language
+from council.workflow.loader import load
 from tests.fakeapi import FakeApi
 from tests.helpers import AGREES, Ended, Table, User, no_traceback, picture, script, summary
 
 HERE = Path(__file__).parent
 PREMORTEM = HERE / "fixtures" / "premortem.md"
-STARTER = HERE.parent / "council" / "starter.md"
+STARTER = HERE.parent / "council" / "cli" / "starter.md"
 MEMBERS = ("architect", "engineer", "researcher")
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from council.engine.orders import order
+from council.engine.scene import Scene
 from council.errors import UsageError
-from council.orders import order
-from council.scene import Scene
-from council.workflow import Ref, Seat
+from council.workflow.model import Ref, Seat
 
 DOMAIN = tuple(Seat(name, "domain") for name in ("gc", "mc", "protocol"))
 CROSSCUTTING = tuple(Seat(name, "crosscutting") for name in ("test", "security"))

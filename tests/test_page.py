@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from council import page, session
+from council.record import session
+from council.reports import html as page
 from tests.helpers import User, disputed, script, summary
 
 KEPT_OPEN = {"meta", "br"}

@@ -10,15 +10,20 @@ from typing import Any
 
 import pytest
 
-from council import briefs, casting, config, cost, personas, session
+from council.checks import cost
+from council.checks.lint import Known, lint
+from council.config import personas
+from council.config import settings as config
+from council.engine.orders import order
+from council.engine.scene import Scene
 from council.errors import UsageError
-from council.lint import Known, lint
-from council.loading import load
-from council.orders import order
-from council.rules import judge
-from council.scene import Scene
+from council.prompts import brief as briefs
+from council.protocols import judge
+from council.protocols import perspectives as casting
+from council.record import session
 from council.speakers.human import HOW
-from council.workflow import VIEWPOINT, Ref, Seat, Workflow
+from council.workflow.loader import load
+from council.workflow.model import VIEWPOINT, Ref, Seat, Workflow
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, derived_of, no_traceback, record_of, script
 from tests.scenes import absent, scene, turn

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from council import config
-from council.lint import lint
-from council.loading import load
-from council.plan import Due, Plan, plan
-from council.reply import describe
-from council.scene import Said
-from council.workflow import Ref, Workflow
+from council.checks.lint import lint
+from council.config import settings as config
+from council.engine.planner import Due, Plan, plan
+from council.engine.scene import Said
+from council.replies.parse import describe
+from council.workflow.loader import load
+from council.workflow.model import Ref, Workflow
 from tests.scripted import PLANS, SCRIPTS, WORKFLOWS, Played, names, played, printed, workflow
 
 UPDATE = "COUNCIL_UPDATE_GOLDEN"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from council.quoted import by_others, passages, yours
-from council.reply import describe, read
-from council.workflow import Kind, Reply
+from council.replies.parse import describe, read
+from council.replies.quotes import by_others, passages, yours
+from council.workflow.model import Kind, Reply
 from tests.helpers import AGREES, User, agreed, script, summary
 
 VOTE: Reply = (("stance", Kind("choice", options=("agree", "mixed", "disagree"))), ("blocking", Kind("list")))

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.reply import describe, heading, read
-from council.rules import disagreement, lost_dissent
+from council.protocols import disagreement, lost_dissent
+from council.replies.parse import describe, heading, read
 from council.text import harmless, overlap
-from council.workflow import Kind, Reply
+from council.workflow.model import Kind, Reply
 from tests.scenes import scene, turn
 
 STANCE = Kind("choice", options=("agree", "mixed", "disagree"))

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 import yaml
 
-from council import contest
-from council.findings import Document
-from council.marks import marks
+from council.reviews import state as contest
+from council.reviews.injection import marks
+from council.reviews.model import Document
 from tests.baits import BAITS
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import MEMBERS, PATIENCE, Ended, Table, User

@@ -9,10 +9,24 @@ from typing import Any
 
 import pytest
 
+from council.engine.scene import Said, Scene, Turn, Verdict
 from council.errors import UsageError
-from council.rules import fraction, judge, lost_dissent, matches, number, rule
-from council.scene import Said, Scene, Turn, Verdict
-from council.workflow import AllOf, AnyOf, Condition, Not, Ref, Seat
+from council.protocols import (
+    fraction,
+    judge,
+    lost_dissent,
+    matches,
+    number,
+    rule,
+)
+from council.workflow.model import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Not,
+    Ref,
+    Seat,
+)
 from tests.scenes import absent, scene, turn
 
 

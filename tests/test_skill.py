@@ -20,8 +20,12 @@ from typing import Any
 import pytest
 import yaml
 
-from council import __version__, config, markdown, personas
-from council.cli import council, skill
+from council import __version__
+from council.cli import council
+from council.cli import install_skill as skill
+from council.config import personas
+from council.config import settings as config
+from council.workflow import frontmatter as markdown
 from tests.fakeapi import Answer, FakeApi, ToolUse
 from tests.helpers import Ended, User, picture
 
@@ -113,7 +117,7 @@ def test_options_that_stand_alone_are_options_of_start_or_record(page: Path) -> 
 
 def test_what_is_asked_for_by_words_is_what_the_table_says() -> None:
     """The calls in the skill's description are calls, and seats that it names exist."""
-    from council.invocation import parse
+    from council.prompts.invocation import parse
 
     text = yaml.safe_load(frontmatter(SKILL))["description"]
     known = personas.parse((ROOT / "AgentPersonalities.md").read_text("utf-8"), "")

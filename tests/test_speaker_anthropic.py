@@ -18,7 +18,14 @@ from hypothesis import strategies as st
 
 from council.errors import CallFailed, Denied
 from council.speakers.anthropic import AnthropicSpeaker, _seconds
-from council.speakers.base import Brief, Endpoint, Model, Price, Spoken, Usage
+from council.speakers.base import (
+    Brief,
+    Endpoint,
+    Model,
+    Price,
+    Spoken,
+    Usage,
+)
 from tests.fakeapi import Answer, FakeApi, Request, Rules, sequence
 
 MANY = False

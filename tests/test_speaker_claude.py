@@ -18,8 +18,14 @@ from pathlib import Path
 import pytest
 
 from council.errors import CallFailed, Denied
-from council.speakers.base import Brief, Endpoint, Model, Spoken, Usage
-from council.speakers.claude import ClaudeSpeaker, find, logged_in
+from council.speakers.base import (
+    Brief,
+    Endpoint,
+    Model,
+    Spoken,
+    Usage,
+)
+from council.speakers.claude_cli import ClaudeSpeaker, find, logged_in
 from tests.fakeapi import Answer, FakeApi, sequence
 
 REAL = os.environ.get("COUNCIL_TEST_CLAUDE", "")

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from council import briefs
+from council.engine.planner import Due
+from council.engine.scene import Said, Scene, Seen, Turn
 from council.errors import CallFailed, Denied
-from council.plan import Due
-from council.scene import Said, Scene, Seen, Turn
-from council.speakers import embedded
+from council.prompts import brief as briefs
 from council.speakers.base import Brief, Endpoint, Model, Usage
-from council.speakers.local import LocalSpeaker
-from council.workflow import Kind, Seat
+from council.speakers.local import download as embedded
+from council.speakers.local.speaker import LocalSpeaker
+from council.workflow.model import Kind, Seat
 
 REPLY = (("stance", Kind("choice", ("agree", "disagree"))),)
 MODEL = Model("haiku", Endpoint("anthropic"), "irrelevant", max_tokens=700)

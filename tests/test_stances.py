@@ -6,12 +6,21 @@ from typing import Any
 
 import pytest
 
-from council.loading import load
-from council.plan import plan
-from council.reply import describe
-from council.scene import Said, Scene
-from council.stances import AGREED, AGREED_WITH_DISSENT, INSUFFICIENT, MOVING, STABLE, Standing, opposed, standing
-from council.workflow import Reply
+from council.engine.planner import plan
+from council.engine.scene import Said, Scene
+from council.protocols.stances import (
+    AGREED,
+    AGREED_WITH_DISSENT,
+    INSUFFICIENT,
+    MOVING,
+    STABLE,
+    Standing,
+    opposed,
+    standing,
+)
+from council.replies.parse import describe
+from council.workflow.loader import load
+from council.workflow.model import Reply
 from tests.scenes import absent, scene, turn
 
 SEATS = "abcdef"

@@ -10,12 +10,14 @@ import unicodedata
 
 import pytest
 
-from council import cells, paint, screen, ui
-from council.answers import compact
-from council.cli import table
+from council import text_width as cells
+from council.replies.compact import compact
 from council.speakers.replay import THOUGHT, rhythm
+from council.terminal import markdown as paint
+from council.terminal import screen, table
+from council.terminal import watch as ui
 from council.text import harmless
-from council.workflow import Kind
+from council.workflow.model import Kind
 from tests.fakeapi import Answer, FakeApi, Request, Responder
 from tests.helpers import Table, User, agreed, disputed, script
 from tests.terminal import Shell, Shown, Terminal

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from council.engine.scene import Scene
+from council.engine.views import check_view, labels_for, look, view
 from council.errors import UsageError
-from council.scene import Scene
-from council.views import check_view, labels_for, look, view
-from council.workflow import Ref, Seat
+from council.workflow.model import Ref, Seat
 from tests.scenes import MEMBERS, absent, scene, turn
 
 READER = MEMBERS[0]

@@ -18,8 +18,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from council.engine.voting import (
+    METHODS,
+    MOST_OPTIONS,
+    Ballot,
+    Result,
+    automatic,
+    count,
+    name,
+    ranked,
+    read,
+    scored,
+)
 from council.errors import UsageError
-from council.voting import METHODS, MOST_OPTIONS, Ballot, Result, automatic, count, name, ranked, read, scored
 from tests import votes
 from tests.votes import NOBODY, VOTES, recorded, scored_polls
 

@@ -9,12 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council import markdown
-from council.config import GUIDES
+from council.checks.lint import Known, check, lint
+from council.config.settings import GUIDES
 from council.errors import UsageError
-from council.lint import Known, check, lint
-from council.loading import load
-from council.workflow import AllOf, AnyOf, Cast, Not, Ref, Seat, Workflow
+from council.workflow import frontmatter as markdown
+from council.workflow.loader import load
+from council.workflow.model import (
+    AllOf,
+    AnyOf,
+    Cast,
+    Not,
+    Ref,
+    Seat,
+    Workflow,
+)
 from tests.scripted import WORKFLOWS
 
 PHASE = "{name: positions, sees: nothing}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from council import receipts
+from council.record import turn_file as receipts
 from tests import faults
 from tests.faults import Child, Ended, Fault, Job, Nursery
 

@@ -10,8 +10,12 @@ from types import FrameType
 import click
 
 from council import __version__
-from council.cli import debate, hand, hook, kit, mcp, review, sessions, skill, workflows
-from council.cli.state import State, Stopped
+from council.cli import doctor as kit
+from council.cli import hook, mcp, review, sessions, workflows
+from council.cli import install_skill as skill
+from council.cli import manual as hand
+from council.cli import run as debate
+from council.cli.context import State, Stopped
 from council.errors import CouncilError, StorageError, UsageError
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

@@ -10,17 +10,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council import cost, documents, ending, files, hindsight, members, publish
-from council import session as sessions
-from council.cli.state import Stopped
-from council.config import Config
+from council.checks import cost
+from council.cli.context import Stopped
+from council.config.settings import Config
 from council.errors import CouncilError, UsageError
-from council.run import Runner
-from council.screen import Screen
-from council.session import Session
-from council.speakers import choice, replay
-from council.speakers.budget import Budget
-from council.ui import Watcher, billed, bounded, lasted, taken
+from council.protocols import outcome as ending
+from council.record import files
+from council.record import session as sessions
+from council.record.session import Session
+from council.reports import did_it_help as hindsight
+from council.reports import filing as documents
+from council.reports import transcript as publish
+from council.runner import subagents as members
+from council.runner.budget import Budget
+from council.runner.loop import Runner
+from council.speakers import replay
+from council.speakers import select as choice
+from council.terminal.screen import Screen
+from council.terminal.watch import (
+    Watcher,
+    billed,
+    bounded,
+    lasted,
+    taken,
+)
 
 PATIENCE = 1.0
 

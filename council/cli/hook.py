@@ -15,7 +15,8 @@ LARGEST = 64_000_000
 @click.command()
 def hook() -> None:
     """Answer one event of Claude Code's hooks: JSON on standard input, JSON or nothing on standard output."""
-    from council import config, members
+    from council.config import settings as config
+    from council.runner import subagents as members
 
     try:
         call = json.loads(sys.stdin.buffer.read(LARGEST))

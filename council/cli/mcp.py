@@ -15,7 +15,7 @@ def mcp() -> None:
 
     The assistant's program starts it. It needs no key and asks no model: the assistant speaks for the members.
     """
-    from council import mcp as server
+    from council.mcp_server import server
 
     if sys.stdin.isatty():
         raise UsageError("a client starts this, not a person: name the command `council mcp` in its configuration")

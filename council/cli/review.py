@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.cli.debate import begin, carry_on, options_of, output_options, paced, provide
-from council.cli.state import State
+from council.cli.context import State
+from council.cli.run import (
+    begin,
+    carry_on,
+    options_of,
+    output_options,
+    paced,
+    provide,
+)
 from council.errors import Found, UsageError
 
 if TYPE_CHECKING:
-    from council.config import Config
-    from council.formats import Review
-    from council.plan import Plan
-    from council.session import Session
+    from council.config.settings import Config
+    from council.engine.planner import Plan
+    from council.record.session import Session
+    from council.reviews.formats import Review
 
 FORMATS = ("md", "json", "sarif", "rdjson", "github")
 GATES = ("blocking", "high", "medium", "low", "never")
@@ -49,8 +56,8 @@ def review(state: State, /, specs: tuple[str, ...], session: str | None, **given
 
     The exit code is 5 if one is open that --fail-on names, or a graver one. Nothing is ever applied.
     """
-    from council import config
-    from council.review import baseline
+    from council.config import settings as config
+    from council.reviews.report import baseline
 
     known = baseline(given["baseline"]) if given["baseline"] else frozenset()
     if bool(specs) is bool(session):
@@ -65,9 +72,9 @@ def review(state: State, /, specs: tuple[str, ...], session: str | None, **given
 
 
 def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[str, Any]) -> None:
-    from council import config
-    from council.speakers import choice
-    from council.start import Request
+    from council.config import settings as config
+    from council.runner.start import Request
+    from council.speakers import select as choice
 
     files = expanded(specs)
     text = topic(files, given["diff"])
@@ -121,7 +128,7 @@ def topic(files: tuple[Path, ...], revision: str | None) -> str:
 
 def fitting(files: tuple[Path, ...], text: str, most: int) -> None:
     """Too much for the members is refused before anything is spent."""
-    from council.speakers.cache import CHARS_A_TOKEN
+    from council.runner.prompt_cache import CHARS_A_TOKEN
 
     size = len(text) + sum(path.stat().st_size for path in files if path.is_file())
     if size // CHARS_A_TOKEN > most:
@@ -135,7 +142,8 @@ def fitting(files: tuple[Path, ...], text: str, most: int) -> None:
 
 
 def report(state: State, session: Session, known: frozenset[str], given: dict[str, Any]) -> None:
-    from council import formats, review
+    from council.reviews import formats
+    from council.reviews import report as review
 
     plan = session.plan()
     if not review.is_review(plan):
@@ -156,7 +164,8 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
 
 def published(session: Session, plan: Plan) -> None:
     """What is derived has the list in it, and so has the archived copy."""
-    from council import config, publish
+    from council.config import settings as config
+    from council.reports import transcript as publish
 
     if plan.done:
         publish.finish(session, plan, config.load().archive)
@@ -172,7 +181,7 @@ def decided(word: str) -> tuple[str, str]:
 
 
 def put(text: str, output: Path | None) -> None:
-    from council import files
+    from council.record import files
 
     if output is None:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
@@ -181,7 +190,8 @@ def put(text: str, output: Path | None) -> None:
 
 
 def patch(found: Review, target: Path | None) -> None:
-    from council import edits, files
+    from council.record import files
+    from council.reviews import patch as edits
 
     if target is None:
         return

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from council import cells
-from council.cli.state import State, echo, print_json
+from council import text_width as cells
+from council.cli.context import State, echo, print_json
 from council.errors import Damaged, UsageError
 from council.text import harmless
 
 if TYPE_CHECKING:
-    from council.cost import Taken
-    from council.session import Session
-    from council.verify import Status
+    from council.checks.cost import Taken
+    from council.record.session import Session
+    from council.reports.verify import Status
 
 
 @click.command()
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 @click.pass_obj
 def status(state: State, session: str, as_json: bool) -> None:
     """Where SESSION stands: complete, running, waiting, paused, interrupted or damaged."""
-    from council import cost, ui, verify
+    from council.checks import cost
+    from council.reports import verify
+    from council.terminal import watch as ui
 
     folder = state.folder(session)
     found = verify.status(folder)
@@ -46,14 +48,15 @@ def status(state: State, session: str, as_json: bool) -> None:
 
 def wrapped(text: str, stream: TextIO) -> str:
     """A sentence, in lines that fit where a person reads it."""
-    from council import screen
+    from council.terminal import screen
 
     return "\n".join(cells.wrap(harmless(text), screen.size(stream)[0] - 1)) if stream.isatty() else text
 
 
 def bill(found: Session) -> tuple[Taken, Taken | None] | None:
     """What a session took so far, and the most that it can take; None where no model was paid in tokens."""
-    from council import config, ui
+    from council.config import settings as config
+    from council.terminal import watch as ui
 
     spent = ui.taken(found)
     return (spent, ui.bounded(found, config.load())) if spent.input or spent.output else None
@@ -64,8 +67,10 @@ def bill(found: Session) -> tuple[Taken, Taken | None] | None:
 @click.option("-n", "most", type=click.IntRange(1), default=30, help="How many, newest first.")
 def list_(as_json: bool, most: int) -> None:
     """The sessions, newest first."""
-    from council import config, session, verify
-    from council.cli import table
+    from council.config import settings as config
+    from council.record import session
+    from council.reports import verify
+    from council.terminal import table
 
     root = config.load().sessions
     rows = [described(id, verify.status(root / id)) for id in session.all_ids(root)[:most]]
@@ -80,7 +85,8 @@ def list_(as_json: bool, most: int) -> None:
 
 def described(id: str, found: Status) -> dict[str, Any]:
     """A session in a row, as far as it can be read."""
-    from council import ending, publish
+    from council.protocols import outcome as ending
+    from council.reports import transcript as publish
     from council.text import one_line
 
     row: dict[str, Any] = {"session_id": id, "state": found.state, "why": found.why, "age": age(id)}
@@ -110,7 +116,9 @@ def age(id: str) -> str:
 @click.pass_obj
 def show(state: State, session: str, html: bool, output: Path | None, force: bool) -> None:
     """The transcript of SESSION as it stands; on a terminal, through $PAGER or less."""
-    from council import files, page, publish
+    from council.record import files
+    from council.reports import html as page
+    from council.reports import transcript as publish
 
     found = state.open(session)
     found.read_turns()
@@ -129,7 +137,7 @@ def show(state: State, session: str, html: bool, output: Path | None, force: boo
 
 def spare(output: Path) -> None:
     """Refuse to write over what council did not write. A page or a transcript of its own it can make again."""
-    from council import page
+    from council.reports import html as page
 
     if not output.is_file():  # new, a folder, or a device: writing to it says what is wrong
         return
@@ -144,9 +152,10 @@ MARK = b"\n**Session ID:** "
 
 def paged(text: str, found: Session) -> None:
     """The transcript through the reader's pager, which answers Ctrl-C itself; its receipts as they fit the window."""
-    from council import cost, publish, screen
-    from council.cli import table
-    from council.paint import Paint
+    from council.checks import cost
+    from council.reports import transcript as publish
+    from council.terminal import screen, table
+    from council.terminal.markdown import Paint
 
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
@@ -166,7 +175,7 @@ def paged(text: str, found: Session) -> None:
 @click.pass_obj
 def build(state: State, session: str) -> None:
     """Make the derived files of SESSION again from its turns: the same bytes."""
-    from council import publish
+    from council.reports import transcript as publish
 
     found = state.open(session)
     with found.hold():
@@ -179,7 +188,8 @@ def build(state: State, session: str) -> None:
 @click.pass_obj
 def archive(state: State, session: str) -> None:
     """Put the transcript of a finished SESSION into the archive."""
-    from council import config, publish
+    from council.config import settings as config
+    from council.reports import transcript as publish
 
     found = state.open(session)
     with found.hold():
@@ -195,7 +205,7 @@ def archive(state: State, session: str) -> None:
 @click.pass_obj
 def decision(state: State, session: str, folder: Path | None) -> None:
     """File the document that SESSION ended in (an ADR, a decision) once more: under the project's docs/decisions."""
-    from council import documents
+    from council.reports import filing as documents
 
     found = state.open(session)
     with found.hold():
@@ -218,8 +228,8 @@ def decision(state: State, session: str, folder: Path | None) -> None:
 @click.pass_obj
 def verify(state: State, session: str, as_json: bool) -> None:
     """Prove SESSION: every receipt, hash, brief and derived file. Exit 5 if anything is not as it must be."""
-    from council import verify as proof
     from council.errors import Unproven
+    from council.reports import verify as proof
 
     folder = state.folder(session)
     wrong = [str(one) for one in proof.verify(folder)]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from council.cli.state import echo
+from council.cli.context import echo
 from council.errors import UsageError
 
 if TYPE_CHECKING:
-    from council.workflow import Workflow
+    from council.workflow.model import Workflow
 
-STARTER = Path(__file__).resolve().parent.parent / "starter.md"
+STARTER = Path(__file__).resolve().with_name("starter.md")
 # In the starter, this word is the workflow's name wherever it stands.
 NAME = "starter"
 NEXT = """The next steps:
@@ -35,7 +35,8 @@ def new_workflow(name: str, source: str | None, user: bool) -> None:
 
     It is written into this project's .council folder. No file is ever overwritten.
     """
-    from council import config, files
+    from council.config import settings as config
+    from council.record import files
 
     refuse_taken(name)
     folder = config.user_folder() if user else config.project_folder() or Path.cwd() / ".council"
@@ -56,7 +57,8 @@ def new_workflow(name: str, source: str | None, user: bool) -> None:
 
 
 def refuse_taken(name: str) -> None:
-    from council import config, workflow
+    from council.config import settings as config
+    from council.workflow import model as workflow
 
     if not workflow.NAME.fullmatch(name) or len(name) > workflow.LONGEST_NAME:
         raise UsageError(f'"{name}" is no name: small letters, digits and hyphens, {workflow.LONGEST_NAME} at most')
@@ -68,8 +70,8 @@ def refuse_taken(name: str) -> None:
 
 def copied(source: str, name: str) -> dict[str, str]:
     """Another workflow under a new name, with those of its templates that are its own: they go by its name."""
-    from council import config
-    from council.loading import load
+    from council.config import settings as config
+    from council.workflow.loader import load
 
     text, where = config.workflow_text(source)
     found = load(text, where)
@@ -85,7 +87,7 @@ def copied(source: str, name: str) -> dict[str, str]:
 
 def shown(path: Path) -> str:
     """A path as it is typed from here."""
-    from council import files
+    from council.record import files
 
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else files.tilde(path)
@@ -98,7 +100,7 @@ def lint(workflows: tuple[str, ...]) -> None:
 
     A note is about what is allowed and hardly meant. The exit code is 2 if anything is wrong; notes do not count.
     """
-    from council import config
+    from council.config import settings as config
 
     count = 0
     for name in workflows or sorted(config.workflows()):
@@ -114,12 +116,15 @@ def lint(workflows: tuple[str, ...]) -> None:
 
 def checked(name: str) -> tuple[list[str], list[str]]:
     """What is wrong in a workflow and what is worth a note, each with the file and the line."""
-    from council import briefs, config, personas, templates
-    from council.lint import Known
-    from council.lint import lint as problems_of
-    from council.loading import load
-    from council.remarks import remarks
-    from council.speakers import choice
+    from council.checks import templates
+    from council.checks.hints import remarks
+    from council.checks.lint import Known
+    from council.checks.lint import lint as problems_of
+    from council.config import personas
+    from council.config import settings as config
+    from council.prompts import brief as briefs
+    from council.speakers import select as choice
+    from council.workflow.loader import load
 
     try:
         text, where = config.workflow_text(name)
@@ -149,7 +154,7 @@ def misnamed(workflow: Workflow, where: str) -> list[str]:
 
 def placed(problem: str, text: str, where: str, kind: str = "") -> str:
     """`.council/Workflows/mine.md:12: phase talk: when: …`: what is wrong behind the line that it is about."""
-    from council.where import line_of
+    from council.checks.lines import line_of
 
     line = line_of(problem, text)
     if at := re.match(r"line (\d+): ", problem):
@@ -162,9 +167,9 @@ def placed(problem: str, text: str, where: str, kind: str = "") -> str:
 @click.option("--format", type=click.Choice(["mermaid"]), default="mermaid", expose_value=False, help="How to draw it.")
 def diagram(workflow: str) -> None:
     """Draw WORKFLOW (a name or a file) as a flowchart: a text that GitHub and many editors show as a picture."""
-    from council import config
-    from council.diagram import mermaid
-    from council.loading import load
+    from council.checks.diagram import mermaid
+    from council.config import settings as config
+    from council.workflow.loader import load
 
     echo(mermaid(load(*config.workflow_text(workflow))).rstrip("\n"))
 

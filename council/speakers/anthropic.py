@@ -17,7 +17,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from council.errors import CallFailed, Denied
-from council.speakers.base import COUNTS, Brief, Endpoint, Model, Spoken, Usage, cost
+from council.speakers.base import (
+    COUNTS,
+    Brief,
+    Endpoint,
+    Model,
+    Spoken,
+    Usage,
+    cost,
+)
 
 if TYPE_CHECKING:
     import anthropic

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from council.workflow import Reply
+from council.workflow.model import Reply
 
 
 @dataclass(frozen=True)

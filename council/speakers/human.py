@@ -15,11 +15,12 @@ import termios
 from collections.abc import Callable, Container
 from contextlib import suppress
 
-from council import cells, form
+from council import text_width as cells
 from council.errors import UsageError, Waiting
+from council.replies import entry as form
 from council.speakers.base import Brief, Shown, Spoken
 from council.text import harmless
-from council.workflow import Kind
+from council.workflow.model import Kind
 
 HOW = "Your reply. End it with a line that holds a single full stop."
 STOP = "."

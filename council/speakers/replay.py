@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from council import markdown
+from council.engine.scene import Said
 from council.errors import Denied, UsageError, Waiting
-from council.receipts import Receipt
-from council.scene import Said
+from council.record.turn_file import Receipt
 from council.speakers.base import Brief, Spoken, Usage
+from council.workflow import frontmatter as markdown
 
 ABSENT = "absent:"
 THOUGHT = 0.2  # the share of a turn's seconds that passes before its first word

@@ -1,0 +1,309 @@
+"""What a debate can cost, before a cent is spent: its calls, its tokens and their price, from the workflow alone.
+
+The most of everything is a bound as far as this holds: prose has no fewer than `BYTES_A_TOKEN` bytes a token, templates
+of one's own are no longer than the kit's, a reply casts no more than `MOST_CAST` seats, and people grant no rounds and
+say no more than a model may. What failed calls took is not in it, for no receipt tells that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+from council.checks.context_size import History, Size
+from council.protocols.perspectives import MOST_CAST
+from council.workflow import limits
+from council.workflow.model import (
+    AllOf,
+    AnyOf,
+    Cast,
+    Condition,
+    Not,
+    Phase,
+    Seat,
+    Step,
+    Workflow,
+)
+
+TOKENS_A_WORD = Fraction(3, 2)
+BYTES_A_TOKEN = Fraction(5, 2)  # prose takes about four: what is a bound is reckoned with room to spare
+FRAME = 700  # rules, task, persona and format of a brief, usually
+MOST_FRAME = 1600  # the same at the most, without the persona, which is counted
+MARKS = 100  # heading and marks around a turn in a brief
+SCORE = 20  # a seat and its score, in what a brief tells of how the scores went
+ANSWERS = 80  # the headings and short answers below a reply
+USUAL_WORDS = 200
+QUOTES = "dissent_kept"  # the rule whose next round is told what was left out
+PARALLEL = "parallel"  # the order in which no seat of a step has heard another
+
+
+class Price(Protocol):
+    """What a model's price has to tell, in US dollars per million tokens."""
+
+    @property
+    def input(self) -> float: ...
+    @property
+    def output(self) -> float: ...
+    @property
+    def cache_write(self) -> float: ...
+    @property
+    def long_over(self) -> int | None: ...
+    @property
+    def long_input(self) -> float: ...
+    @property
+    def long_output(self) -> float: ...
+
+
+class Model(Protocol):
+    """What a tier stands for, as far as it is of interest here."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def max_tokens(self) -> int: ...
+    @property
+    def price(self) -> Price | None: ...
+
+
+@dataclass(frozen=True)
+class Rates:
+    """A tier's price per million tokens, None where it is unknown, and the most tokens that one reply may take."""
+
+    model: str
+    input: float | None
+    output: float | None
+    max_tokens: int
+    cache_write: float = 0.0
+    long_over: int | None = None
+    long_input: float = 0.0
+    long_output: float = 0.0
+
+    @classmethod
+    def of(cls, model: Model) -> Rates:
+        price = model.price
+        if price is None:
+            return cls(model.name, None, None, model.max_tokens)
+        long = (price.long_over, price.long_input, price.long_output)
+        return cls(model.name, price.input, price.output, model.max_tokens, price.cache_write, *long)
+
+    def usd(self, prompt: int, output: int) -> float | None:
+        """The price of a call whose prompt is all new, and not kept for others."""
+        if self.input is None or self.output is None:
+            return None
+        return (prompt * self.input + output * self.output) / 1_000_000
+
+    def most_usd(self, prompt: int, output: int) -> float | None:
+        """The same at the most: the prompt is written to the cache, and a long one pays its surcharge."""
+        if self.input is None or self.output is None:
+            return None
+        long = self.long_over is not None and prompt > self.long_over
+        per_input = max(self.input, self.cache_write, self.long_input if long else 0.0)
+        per_output = max(self.output, self.long_output if long else 0.0)
+        return (prompt * per_input + output * per_output) / 1_000_000
+
+
+@dataclass(frozen=True)
+class Row:
+    """The bounds of one step. `again` are the calls that unreadable replies could add, `bound` the most of `usd`."""
+
+    phase: str
+    step: str
+    least: int
+    most: int
+    again: int
+    input: int
+    output: int
+    usd: float | None
+    bound: float | None
+    most_input: int
+    most_output: int
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Calls, tokens and US dollars: what a debate took, or what it takes at the most. `cached` are those of `input`
+    that were read from the API's cache.
+    """
+
+    calls: int
+    input: int
+    output: int
+    usd: float | None
+    cached: int = 0
+
+    def within(self, most: Taken) -> bool:
+        usd = self.usd is None or most.usd is None or self.usd <= most.usd
+        return self.calls <= most.calls and self.input <= most.input and self.output <= most.output and usd
+
+
+def at_most(rows: Iterable[Row]) -> Taken:
+    """The bounds of all phases together, with every reply asked for once more."""
+    rows = list(rows)
+    usd = _total(row.bound for row in rows)
+    calls = sum(row.most + row.again for row in rows)
+    return Taken(calls, sum(row.most_input for row in rows), sum(row.most_output for row in rows), usd)
+
+
+def told(taken: Taken, most: Taken | None = None) -> str:
+    """In a line, each figure beside its bound; a bound that was passed (people can grant rounds) is none."""
+    if most is not None and not taken.within(most):
+        most = None
+    calls, tokens = f"{taken.calls} call{'' if taken.calls == 1 else 's'}", f"{taken.input:,} tokens in"
+    usd = f"cost {dollars(taken.usd)}"
+    if most is not None:
+        calls, tokens = f"{calls} of at most {most.calls}", f"{tokens} of at most {most.input:,}"
+        usd += f" of at most {dollars(most.usd)}"
+    cached = f" ({taken.cached:,} from the cache)" if taken.cached else ""
+    return f"{calls}, {tokens}{cached}, {taken.output:,} out, {usd}"
+
+
+def dollars(usd: float | None) -> str:
+    return "unknown" if usd is None else f"${usd:.4f}"
+
+
+def bounds(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[Row]:
+    """A row a step: its calls, the tokens usual at the most calls, the price, and what nothing can pass."""
+    alone, said, history = Said.of(topic), Said.of(topic), History(workflow)
+    rows = []
+    for phase in workflow.phases:
+        calls = list(_calls(workflow, phase, alone, said, history, rates))
+        rows += [
+            _row(phase.name, step.name, [call for call in calls if call.step == step.name]) for step in phase.steps
+        ]
+    return rows
+
+
+def tokens(text: str) -> int:
+    return len(text) // 4 + 1
+
+
+def most_tokens(text: str) -> int:
+    return int(len(text.encode("utf-8", "replace")) / BYTES_A_TOKEN) + 1
+
+
+@dataclass
+class Said:
+    """How much there is to read when a turn is spoken: usually, and at the most."""
+
+    usual: int
+    most: int
+
+    @classmethod
+    def of(cls, topic: str) -> Said:
+        return cls(tokens(topic), most_tokens(topic))
+
+
+@dataclass(frozen=True)
+class Call:
+    """One seat speaking once: the tokens that are usual, and those that nothing can pass."""
+
+    step: str
+    rate: Rates
+    sure: bool
+    again: bool
+    input: int
+    output: int
+    most_input: int
+
+
+def _row(phase: str, step: str, calls: list[Call]) -> Row:
+    usual = [call for call in calls if not call.again]
+    return Row(
+        phase=phase,
+        step=step,
+        least=sum(call.sure for call in usual),
+        most=len(usual),
+        again=len(calls) - len(usual),
+        input=sum(call.input for call in usual),
+        output=sum(call.output for call in usual),
+        usd=_total(call.rate.usd(call.input, call.output) for call in usual),
+        bound=_total(call.rate.most_usd(call.most_input, call.rate.max_tokens) for call in calls),
+        most_input=sum(call.most_input for call in calls),
+        most_output=sum(call.rate.max_tokens for call in calls),
+    )
+
+
+def _total(prices: Iterable[float | None]) -> float | None:
+    """Their sum; a price that nobody knows makes it unknown, not smaller."""
+    total = 0.0
+    for price in prices:
+        if price is None:
+            return None
+        total += price
+    return total
+
+
+def _calls(
+    workflow: Workflow, phase: Phase, topic: Said, said: Said, history: History, rates: Mapping[str, Rates]
+) -> Iterator[Call]:
+    for round in range(1, phase.most + 1):
+        quoted = said.most if round > 1 and any(_quotes(condition) for _, condition in phase.until) else 0
+        for step in phase.steps:
+            sure = round <= phase.least and phase.when is None and step.when is None
+            seats = _seats(workflow, step)
+            whole = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
+            rated = [_limited(workflow, phase, step, seat, rate) for seat, rate in zip(seats, whole, strict=True)]
+            spoken = Said(usual_reply(workflow, step) * len(seats), sum(rate.max_tokens + MARKS for rate in rated))
+            sized = [
+                (seat, Size(usual_reply(workflow, step), rate.max_tokens + MARKS))
+                for seat, rate in zip(seats, rated, strict=True)
+            ]
+            told = most_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
+            for seat, rate, full in zip(seats, rated, whole, strict=True):
+                heard = history.heard(phase, step, round, seat)
+                others = 0 if step.order.name == PARALLEL else spoken.most - rate.max_tokens - MARKS
+                most = topic.most + heard.most + others + quoted + told + _most_frame(workflow, seat, full)
+                usual = FRAME + topic.usual + heard.usual
+                yield from _turn(workflow, step, seat, Call(step.name, rate, sure, False, usual, 0, most))
+            history.spoke(phase, step, round, sized)
+            said.usual, said.most = said.usual + spoken.usual, said.most + spoken.most
+
+
+def _limited(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate: Rates) -> Rates:
+    """No more tokens than the seat has for one of its replies in a round."""
+    share = limits.share(workflow, phase.steps, step, seat)
+    return replace(rate, max_tokens=min(rate.max_tokens, share or rate.max_tokens))
+
+
+def _turn(workflow: Workflow, step: Step, seat: Seat, call: Call) -> Iterator[Call]:
+    """The calls of one turn: perhaps once more, with the reply that could not be read. People take none."""
+    if seat.speaker == "human":
+        return
+    usual = min(usual_reply(workflow, step), call.rate.max_tokens)
+    yield replace(call, sure=call.sure and seat.group != CAST, output=usual)
+    if step.reply:
+        longer = call.most_input + call.rate.max_tokens + MARKS
+        yield Call(step.name, call.rate, sure=False, again=True, input=0, output=0, most_input=longer)
+
+
+CAST = "<cast>"  # no workflow can have a group of that name
+
+
+def _seats(workflow: Workflow, step: Step) -> list[Seat]:
+    """Who may speak in a step; whom a reply casts while it runs is not known before."""
+    named = workflow.seats(name for name in step.seats if isinstance(name, str))
+    cast = any(isinstance(one, Cast) for one in step.seats)
+    return [*named, *(Seat(f"cast-{number}", CAST) for number in range(MOST_CAST if cast else 0))]
+
+
+def _most_frame(workflow: Workflow, seat: Seat, rate: Rates) -> int:
+    """All of a brief but the topic and what was said. Who was cast stands for something that a reply told."""
+    persona = "".join(str(value) for value in seat.attributes.values())
+    labels = "".join(member.label for member in workflow.table)
+    return MOST_FRAME + most_tokens(persona + labels) + (rate.max_tokens if seat.group == CAST else 0)
+
+
+def _quotes(condition: Condition) -> bool:
+    if isinstance(condition, Not):
+        return _quotes(condition.of)
+    if isinstance(condition, (AnyOf, AllOf)):
+        return any(map(_quotes, condition.of))
+    return condition.name == QUOTES
+
+
+def usual_reply(workflow: Workflow, step: Step) -> int:
+    _, _, high = str(workflow.options.get("words", "")).partition("-")
+    words = int(high) if high.isdigit() else USUAL_WORDS
+    return int(words * TOKENS_A_WORD) + ANSWERS * bool(step.reply)

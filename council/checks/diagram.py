@@ -1,0 +1,202 @@
+"""A workflow drawn as a Mermaid flowchart: phases, the steps in them, and the rules that lead from one to the next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from council.checks.reachability import refs
+from council.workflow.model import (
+    AllOf,
+    AnyOf,
+    Cast,
+    Condition,
+    Not,
+    Phase,
+    Ref,
+    Seat,
+    Step,
+    Workflow,
+)
+
+SIGN = re.compile(r"(?!: )[^\w .,/()=+'?!·-]")
+DONE = "done"
+SHAPES = {"person": ("[/", "/]"), "shell": ("[[", "]]"), "cast": ("(", ")"), "seat": ("[", "]")}
+CLASSES = (
+    "classDef person fill:#fff3d6,stroke:#b7791f,color:#222",
+    "classDef shell fill:#e8e8e8,stroke:#555,color:#222",
+    "classDef cast stroke-dasharray: 5 3",
+)
+Loose = list[tuple[str, str]]  # ends that still lead nowhere: a node, and what is written on the way from it
+
+
+def mermaid(workflow: Workflow) -> str:
+    """The flowchart's text, with a line break at its end."""
+    return "\n".join(_Drawing(workflow).lines()) + "\n"
+
+
+class _Drawing:
+    """Boxes are drawn phase by phase. The arrows come after them: one that stands inside of a phase draws into it
+    whatever it names."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self.workflow = workflow
+        self.loose: Loose = [("topic", "")]
+        self.arrows: list[str] = []
+
+    def lines(self) -> Iterator[str]:
+        yield "flowchart TD"
+        yield f"    topic([{quoted(f'{self.workflow.name}: a topic')}])"
+        for phase in self.workflow.phases:
+            yield from (f"    {line}" for line in self.phase(phase))
+        yield f"    {DONE}([{quoted('the end')}])"
+        self.join(DONE)
+        yield from (f"    {line}" for line in (*self.halts(), *self.arrows, *CLASSES))
+
+    def phase(self, phase: Phase) -> Iterator[str]:
+        """A frame with its steps. What happens after them is written on the arrows that lead out of it."""
+        name, past, inside = f"p{phase.number}", Loose(), list[str]()
+        if phase.when is not None:
+            yield self.fork(f"{name}when", phase.when)
+            past = [(f"{name}when", "else")]
+        for number, step in enumerate(phase.steps, 1):
+            inside += self.step(f"{name}s{number}", step)
+        if _loops(phase) or phase.until:
+            inside.append(f"{name}end{{{{{quoted('after each round' if _loops(phase) else 'after it')}}}}}")
+            self.join(f"{name}end")
+            self.loose = [(f"{name}end", label) for label in _outcomes(phase)]
+        if _loops(phase):
+            self.arrow(f"{name}end", f"{name}s1{'when' * (phase.steps[0].when is not None)}", "else, the next round")
+        self.loose += past
+        yield f"subgraph {name}[{quoted(f'{phase.name}, {_rounds(phase)}' if _loops(phase) else phase.name)}]"
+        yield from (f"    {line}" for line in inside)
+        yield "end"
+
+    def step(self, node: str, step: Step) -> Iterator[str]:
+        skipped: Loose = []
+        if step.when is not None:
+            yield self.fork(f"{node}when", step.when)
+            skipped = [(f"{node}when", "else")]
+        yield self.box(node, step)
+        self.join(node)
+        self.loose = [(node, ""), *skipped]
+
+    def fork(self, node: str, condition: Condition) -> str:
+        self.join(node)
+        self.loose = [(node, told(condition))]
+        return f"{node}{{{quoted('when')}}}"
+
+    def join(self, node: str) -> None:
+        """Whatever led nowhere leads here."""
+        for before, label in self.loose:
+            self.arrow(before, node, label)
+        self.loose = []
+
+    def arrow(self, before: str, after: str, label: str, line: str = "-->") -> None:
+        self.arrows.append(f"{before} {line}{f'|{quoted(label)}|' if label else ''} {after}")
+
+    def box(self, node: str, step: Step) -> str:
+        """Who speaks, in which order, with what before them, and what is asked."""
+        kind = self.kind(step)
+        parts = [step.name, self.who(step), f"sees {_views(step.sees)}"]
+        parts += [f"answers {', '.join(name for name, _ in step.reply)}"] if step.reply else []
+        left, right = SHAPES[kind]
+        text = "<br>".join(map(escaped, parts))
+        return f'{node}{left}"{text}"{right}{"" if kind == "seat" else f":::{kind}"}'
+
+    def who(self, step: Step) -> str:
+        names = [_cast(one) if isinstance(one, Cast) else self.group(one) for one in step.seats]
+        alone = len(self.seats(step)) == 1 and not any(isinstance(one, Cast) for one in step.seats)
+        return ", ".join(names) + ("" if alone else f" · {_ref(step.order)}")
+
+    def group(self, name: str) -> str:
+        seats = [seat.name for seat in self.workflow.groups.get(name, ())]
+        return f"{name} ({', '.join(seats)})" if seats and seats != [name] else name
+
+    def seats(self, step: Step) -> tuple[Seat, ...]:
+        return self.workflow.seats(name for name in step.seats if isinstance(name, str))
+
+    def kind(self, step: Step) -> str:
+        """How its box is drawn: whoever is not a member asked as usual stands out."""
+        speakers = {seat.speaker for seat in self.seats(step)}
+        if "human" in speakers:
+            return "person"
+        if "shell" in speakers:
+            return "shell"
+        return "cast" if any(isinstance(one, Cast) for one in step.seats) else "seat"
+
+    def halts(self) -> Iterator[str]:
+        if self.workflow.halt:
+            yield f"halt{{{{{quoted('after each batch of turns')}}}}}"
+            self.arrow("topic", "halt", "", "-.->")
+        for outcome, condition in self.workflow.halt:
+            self.arrow("halt", DONE, f"{outcome}: {told(condition)}", "-.->")
+
+
+def _loops(phase: Phase) -> bool:
+    return phase.most > 1
+
+
+def _rounds(phase: Phase) -> str:
+    if phase.least == phase.most:
+        return f"{phase.most} round{'s' * (phase.most > 1)}"
+    return f"{phase.least} to {phase.most} rounds"
+
+
+def _outcomes(phase: Phase) -> Iterator[str]:
+    for outcome, condition in phase.until:
+        yield f"{outcome}: {told(condition)}"
+    if not phase.until:
+        yield f"after round {phase.most}"
+    else:
+        yield f"cap: after round {phase.most}" if _loops(phase) else "cap: else"
+
+
+def told(condition: Condition) -> str:
+    """A condition in words."""
+    if isinstance(condition, Not):
+        return f"not {_inner(condition.of)}"
+    if isinstance(condition, AnyOf):
+        return " or ".join(map(_inner, condition.of))
+    if isinstance(condition, AllOf):
+        return " and ".join(map(_inner, condition.of))
+    return _ref(condition)
+
+
+def _inner(condition: Condition) -> str:
+    """With brackets where several conditions stand inside of another."""
+    several = isinstance(condition, (AnyOf, AllOf)) and len(list(refs(condition))) > 1
+    return f"({told(condition)})" if several else told(condition)
+
+
+def _ref(ref: Ref, between: str = " or ") -> str:
+    """`share stance agree, at 2/3`: a rule, an order or a view as people would say it."""
+    return f"{ref.name} {_value(ref.args, between)}".strip()
+
+
+def _value(args: Any, between: str) -> str:
+    if isinstance(args, dict):
+        pairs = ((name, _value(value, between), isinstance(value, dict)) for name, value in args.items())
+        return ", ".join(f"{name} ({value})" if nested else f"{name} {value}" for name, value, nested in pairs)
+    if isinstance(args, list):
+        return between.join(_value(one, between) for one in args)
+    return {None: "", True: "on", False: "off"}[args] if args is None or isinstance(args, bool) else str(args)
+
+
+def _views(views: Iterable[Ref]) -> str:
+    return ", ".join(_ref(view, " and ") for view in views)
+
+
+def _cast(cast: Cast) -> str:
+    less = f", without {'.'.join(cast.without)}" if cast.without else ""
+    return f"whom {'.'.join(cast.source)} names{less}"
+
+
+def quoted(text: str) -> str:
+    return f'"{escaped(text)}"'
+
+
+def escaped(text: str) -> str:
+    """Text that is nothing but text to Mermaid: whatever could be a sign, of its own or of Markdown, is a number."""
+    return SIGN.sub(lambda sign: f"#{ord(sign.group())};", " ".join(text.replace("_", " ").split()))

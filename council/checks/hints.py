@@ -1,0 +1,107 @@
+"""What is not wrong in a workflow, and still hardly meant: an option that nothing reads, a group that never speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from council.checks.reachability import cap, conditions, refs, seen
+from council.workflow import limits
+from council.workflow import vocabulary as language
+from council.workflow.model import Kind, Phase, Step, Workflow
+
+SYNTHESIS = "synthesis"
+EVERYTHING = ("so_far", "gists", "recent", "fading", "anonymous")
+
+
+def remarks(workflow: Workflow, read: Collection[str] | None = None) -> list[str]:
+    """Each in a sentence. `read` are the options that its templates read; None: not known, so not checked."""
+    found = [*_seats(workflow), *_rounds(workflow), *_people(workflow), *_answers(workflow), *_prompts(workflow)]
+    found += _options(workflow, read) if read is not None else []
+    if not any(phase.name == SYNTHESIS for phase in workflow.phases):
+        found.append(f"no phase is called {SYNTHESIS}, so no synthesis.md is made; call the last one so if it sums up")
+    return found
+
+
+def _options(workflow: Workflow, read: Collection[str]) -> Iterator[str]:
+    """Whoever reads an option names it: a rule, an order, a view, the rounds, a template, or the program itself."""
+    used = {*read, *language.OPTIONS, *limits.OPTIONS, *(end for phase in workflow.phases for end in phase.rounds)}
+    asked = [ref for _, condition in conditions(workflow) for ref in refs(condition)]
+    for ref in (*asked, *(ref for _, step in workflow.steps() for ref in (step.order, *step.sees))):
+        used |= set(_words(ref.args))
+    for name in workflow.options:
+        if name not in used:
+            yield f"options: {name}: nothing reads it; ask for it in a rule, {{option: {name}}}, or take it out"
+
+
+def _words(args: Any) -> Iterator[str]:
+    if isinstance(args, dict):
+        yield from (word for pair in args.items() for one in pair for word in _words(one))
+    elif isinstance(args, list):
+        yield from (word for one in args for word in _words(one))
+    else:
+        yield str(args)
+
+
+def _seats(workflow: Workflow) -> Iterator[str]:
+    named = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)}
+    spoken = {seat.name for seat in workflow.seats(named)}
+    for group, seats in workflow.groups.items():
+        if group not in named and not spoken & {seat.name for seat in seats}:
+            yield (
+                f"seats: {group}: no step seats this group, so it speaks only where `--only {group}` calls it; else "
+                f"name it in the `seats` of a step"
+            )
+
+
+def _rounds(workflow: Workflow) -> Iterator[str]:
+    """An `until` ends nothing where there is one round; it may still count a vote, or name what a later rule asks."""
+    every = [ref for _, condition in conditions(workflow) for ref in refs(condition)]
+    asked = {str(name) for ref in every if ref.name == "outcome" and isinstance(ref.args, dict) for name in ref.args}
+    for phase in workflow.phases:
+        counts = any(ref.name == "vote" for _, condition in phase.until for ref in refs(condition))
+        named = phase.name in asked or len(phase.until) > 1  # then it is there to name how the round went
+        if phase.until and cap(phase) == 1 and phase.rounds == ("1",) and not named and not counts:
+            yield f"phase {phase.name}: until: it has one round, so there is nothing to end; say `rounds: [1, 3]`"
+
+
+def _people(workflow: Workflow) -> Iterator[str]:
+    """A person is only asked for something: an answer that is read, or words that somebody hears."""
+    order = list(workflow.steps())
+    for number, (phase, step) in enumerate(order):
+        heard = any(_hears(later, phase, step) for later in _later(order, number))
+        if "human" in step.seats and not step.reply and not heard:
+            yield (
+                f"phase {phase.name}, step {step.name}: a person is asked, and nobody hears the answer; give the step "
+                f"a `reply` that a rule reads, or let a later step see it"
+            )
+
+
+def _later(order: list[tuple[Phase, Step]], number: int) -> Iterator[Step]:
+    """The steps that may be spoken after one: those behind it, and all of its phase where that repeats."""
+    own = order[number][0]
+    yield from (step for place, (phase, step) in enumerate(order) if place > number or (phase is own and cap(own) > 1))
+
+
+def _hears(step: Step, phase: Phase, told: Step) -> bool:
+    return any(name in (*EVERYTHING, phase.name, told.name) for name in seen(step.sees))
+
+
+def _answers(workflow: Workflow) -> Iterator[str]:
+    for phase, step in workflow.steps():
+        stance = dict(step.reply).get("stance", Kind("text"))
+        missing = [word for word in ("agree", "disagree") if word not in stance.options]
+        if stance.type == "choice" and len(missing) == 1:  # without both, the stance answers the question itself
+            yield (
+                f"phase {phase.name}, step {step.name}: reply: stance: {missing[0]} cannot be said, and the "
+                f"convergence check counts those who agree and who disagree"
+            )
+
+
+def _prompts(workflow: Workflow) -> Iterator[str]:
+    used = {step.prompt for _, step in workflow.steps()}
+    for name, text in workflow.tasks.items():
+        if name not in used:
+            yield f'the section "{name}" below "Prompts" is the prompt of no step; known: {", ".join(sorted(used))}'
+        if "{{" in text or "{%" in text:
+            yield f'the section "{name}" below "Prompts" is printed as it stands; what is filled in needs a template'

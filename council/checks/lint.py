@@ -1,0 +1,223 @@
+"""Whether every name in a workflow means something: rules, orders, views, answers, options, tiers, prompts, seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from council.checks.reachability import (
+    COUNTS,
+    asked,
+    described,
+    places,
+    possible,
+    unreachable,
+)
+from council.engine.orders import order
+from council.engine.planner import ENDED, ENDED_BY_CAP
+from council.engine.scene import Scene
+from council.engine.views import check_view, look, view
+from council.errors import UsageError
+from council.protocols import judge, rule
+from council.text import did_you_mean
+from council.workflow import limits
+from council.workflow.model import (
+    AllOf,
+    AnyOf,
+    Cast,
+    Condition,
+    Kind,
+    Not,
+    Phase,
+    Ref,
+    Seat,
+    Step,
+    Workflow,
+)
+
+ABOUT_SOURCES = {"cast": ("of", "opposed"), "unmuted": ("by",)}
+# Answers that the program reads by name, and what they must be so that it can.
+READ_BY_NAME = {
+    "stance": ("choice",), "blocking": ("list",), "satisfaction_score": ("range",), "grant": ("integer", "range"),
+    "gist": ("text",), "flaw": ("text",),
+}  # fmt: skip
+
+
+TYPES = {
+    "choice": "a choice (agree | disagree)", "range": "a range (0-100)",
+    "integer": "an integer", "list": "a list", "text": "a text",
+}  # fmt: skip
+
+
+def _meant(name: str) -> str:
+    return " or ".join(TYPES[kind] for kind in READ_BY_NAME[name])
+
+
+@dataclass(frozen=True)
+class Known:
+    """The names that exist outside of the workflow. None means: not checked."""
+
+    tiers: Collection[str] | None = None
+    prompts: Collection[str] | None = None
+    personas: Collection[str] | None = None
+    speakers: Collection[str] | None = None
+
+
+def lint(workflow: Workflow, known: Known = Known()) -> list[str]:
+    """Everything wrong with a workflow, each in a sentence; empty where nothing is."""
+    return [f"{workflow.name}: {problem}" for problem in _Lint(workflow, known).problems()]
+
+
+def check(workflow: Workflow, known: Known = Known()) -> Workflow:
+    """The workflow itself, or a refusal that lists all that is wrong."""
+    if problems := lint(workflow, known):
+        raise UsageError("\n".join(problems))
+    return workflow
+
+
+class _Lint:
+    def __init__(self, workflow: Workflow, known: Known) -> None:
+        self.workflow = workflow
+        self.known = known
+        self.scene = Scene("", workflow.options, workflow.groups)
+        self.places = places(workflow)
+        self.answers: dict[str, list[Kind]] = {}
+        for name, kind in (answer for _, step in workflow.steps() for answer in step.reply):
+            self.answers.setdefault(name, []).append(kind)
+
+    def problems(self) -> Iterator[str]:
+        yield from self.refused(partial(limits.check, self.workflow.options), "options")
+        for outcome, condition in self.workflow.halt:
+            yield from self.condition(condition, f"halt: {outcome}")
+        for phase in self.workflow.phases:
+            yield from self.phase(phase)
+        for name in sorted(self.places & set(view.known)):
+            yield f'"{name}" names a phase or step, and a view; the phase or step needs another name'
+        for seat in self.workflow.all_seats():
+            persona = str(seat.attributes.get("persona", seat.name))
+            if seat.speaker is None:
+                write = f'write a section "## {persona}" into .council/AgentPersonalities.md'
+                yield from self.named(persona, self.known.personas, f"seat {seat.name}: persona", write)
+            if seat.speaker is not None:
+                yield from self.named(seat.speaker, self.known.speakers, f"seat {seat.name}: speaker")
+            if "tier" in seat.attributes:
+                yield from self.named(str(seat.attributes["tier"]), self.known.tiers, f"seat {seat.name}: tier")
+        yield from unreachable(self.workflow)
+
+    def phase(self, phase: Phase) -> Iterator[str]:
+        if phase.when is not None:
+            yield from self.condition(phase.when, f"phase {phase.name}: when")
+        for outcome, condition in phase.until:
+            yield from self.condition(condition, f"phase {phase.name}: until: {outcome}")
+        for step in phase.steps:
+            yield from self.step(step, f"phase {phase.name}, step {step.name}")
+
+    def step(self, step: Step, what: str) -> Iterator[str]:
+        if step.when is not None:
+            yield from self.condition(step.when, f"{what}: when")
+        yield from self.refused(partial(self.order, step), f"{what}: order")
+        yield from self.sources(step.order, f"{what}: order")
+        for ref in step.sees:
+            yield from self.refused(partial(self.view, ref), f"{what}: sees")
+        for cast in step.seats:
+            if isinstance(cast, Cast):
+                yield from self.cast(cast, what)
+        yield from self.named(step.tier, self.known.tiers, f"{what}: tier")
+        yield from self.prompt(step, what)
+        for name, kind in step.reply:
+            if kind.type not in READ_BY_NAME.get(name, (kind.type,)):
+                yield f"{what}: reply: {name}: the program reads it, so it must be {_meant(name)}"
+
+    def prompt(self, step: Step, what: str) -> Iterator[str]:
+        if step.prompt not in self.workflow.tasks:
+            path = f".council/templates/{self.workflow.name}/{step.prompt}.md.j2"
+            write = f'write {path}, or a section "## {step.prompt}" below a heading "# Prompts" at the end of this file'
+            yield from self.named(step.prompt, self.known.prompts, f"{what}: prompt", write)
+
+    def order(self, step: Step) -> None:
+        order.check(step.order)
+        order.call(step.order, self.workflow.seats(name for name in step.seats if isinstance(name, str)), self.scene)
+
+    def view(self, ref: Ref) -> None:
+        check_view(ref, self.places)
+        look([ref], Seat("", ""), self.scene)
+
+    def cast(self, cast: Cast, what: str) -> Iterator[str]:
+        for source in filter(None, (cast.source, cast.without)):
+            yield from self.asked_for(source, f"{what}: seats")
+
+    def asked_for(self, source: tuple[str, str], what: str) -> Iterator[str]:
+        answers = {name for _, step in self.workflow.steps() if step.name == source[0] for name, _ in step.reply}
+        if source[1] not in answers:
+            yield f'{what}: no step "{source[0]}" asks for "{source[1]}"'
+
+    def sources(self, ref: Ref, what: str) -> Iterator[str]:
+        """The answers of a step that a rule or an order names, as in analyze.perspectives."""
+        args = ref.args if isinstance(ref.args, dict) else {"of": ref.args}
+        for name in ABOUT_SOURCES.get(ref.name, ()):
+            if len(source := str(args.get(name) or "").split(".")) == 2:
+                yield from self.asked_for((source[0], source[1]), f"{what}: {ref.name}: {name}")
+
+    def condition(self, condition: Condition, what: str) -> Iterator[str]:
+        if isinstance(condition, Not):
+            yield from self.condition(condition.of, what)
+        elif isinstance(condition, (AnyOf, AllOf)):
+            for one in condition.of:
+                yield from self.condition(one, what)
+        else:
+            yield from self.refused(partial(self.rule, condition), what)
+            yield from self.sources(condition, what)
+            yield from self.fields(condition, what)
+
+    def rule(self, ref: Ref) -> None:
+        """A rule is tried on an empty scene: an argument that it cannot read shows there."""
+        rule.check(ref)
+        judge(ref, self.scene)
+
+    def fields(self, ref: Ref, what: str) -> Iterator[str]:
+        args = ref.args if isinstance(ref.args, dict) else {}
+        for name in asked(ref):
+            yield from self.named(name, self.answers, f"{what}: {ref.name}: the answer")
+            wanted = args.get(name) if ref.name in COUNTS else args.get("among") if name == args.get("field") else None
+            yield from self.values(name, wanted, f"{what}: {ref.name}: {name}")
+        for phase in args if ref.name == "outcome" else ():
+            yield from self.named(phase, self.outcomes, f"{what}: outcome: the phase")
+            for wanted in _listed(args[phase]) if phase in self.outcomes else ():
+                yield from self.named(str(wanted), self.outcomes[phase], f"{what}: outcome: {phase}: the outcome")
+
+    def values(self, name: str, wanted: Any, what: str) -> Iterator[str]:
+        """A value that no reply can have would never be met."""
+        kinds = self.answers.get(name, [])
+        options = {option for kind in kinds for option in kind.options}
+        for one in _listed(wanted) if wanted is not None and kinds else ():
+            if any(possible(kind, one) for kind in kinds):
+                continue
+            if options:
+                yield f'{what}: "{one}" is none of its options; {did_you_mean(str(one), options)}'
+            else:
+                yield f'{what}: "{one}" can never be the answer, which is {described(kinds[0])}'
+
+    def named(self, name: str, known: Collection[str] | None, what: str, otherwise: str = "") -> Iterator[str]:
+        """Refuses a name that is not known; `otherwise` is what to do where it is no slip of the pen."""
+        if known is not None and name not in known:
+            guess = did_you_mean(name, known)
+            advice = f"{guess if guess.endswith('?') else guess + '.'} Else {otherwise}" if otherwise else guess
+            yield f'{what} "{name}" does not exist; {advice}'
+
+    @property
+    def outcomes(self) -> dict[str, set[str]]:
+        """How each phase may end. After a halt nothing is asked any more."""
+        usual = {"any", ENDED, ENDED_BY_CAP}
+        return {phase.name: usual | {outcome for outcome, _ in phase.until} for phase in self.workflow.phases}
+
+    def refused(self, attempt: Callable[[], None], what: str) -> Iterator[str]:
+        try:
+            attempt()
+        except UsageError as refusal:
+            yield f"{what}: {refusal}"
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

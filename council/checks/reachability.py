@@ -1,0 +1,176 @@
+"""What can never be: a rule that counts what nobody says by then, a view of what is spoken only later.
+
+It knows in which order the steps are spoken, and takes every name as given: `lint` checks those.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from council.engine.conditions import COMPARISON
+from council.protocols import matches, rule
+from council.text import listing
+from council.workflow.model import (
+    MOST_ROUNDS,
+    AllOf,
+    AnyOf,
+    Cast,
+    Condition,
+    Kind,
+    Not,
+    Phase,
+    Ref,
+    Step,
+    Workflow,
+)
+
+COUNTS = ("some", "every", "share")  # the rules whose further arguments are answers
+NAMING = ("field", "sure")  # the arguments of other rules that name an answer
+AT_ONCE = "parallel"  # the order in which nobody of a step hears another
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a rule stands: what is heard by then, and what of it counts; which phases are over; the last round."""
+
+    what: str
+    heard: tuple[Step, ...]
+    counted: tuple[Step, ...]
+    over: tuple[str, ...]
+    most: int
+    before: bool = False
+
+
+def conditions(workflow: Workflow) -> Iterator[tuple[Place, Condition]]:
+    """Every condition of a workflow with its place."""
+    everything = tuple(step for _, step in workflow.steps())
+    names = tuple(phase.name for phase in workflow.phases)
+    for outcome, condition in workflow.halt:
+        most = max(map(cap, workflow.phases))
+        yield Place(f"halt: {outcome}", everything, everything, names, most), condition
+    for number, phase in enumerate(workflow.phases):
+        what, over = f"phase {phase.name}", names[:number]
+        earlier = tuple(step for one in workflow.phases[:number] for step in one.steps)
+        if phase.when is not None:
+            yield Place(f"{what}: when", earlier, earlier, over, 0, before=True), phase.when
+        for outcome, condition in phase.until:
+            heard = (*earlier, *phase.steps)
+            yield Place(f"{what}: until: {outcome}", heard, phase.steps, over, cap(phase)), condition
+        for place, step in enumerate(phase.steps):
+            if step.when is not None:
+                heard = (*earlier, *phase.steps[: None if cap(phase) > 1 else place])
+                yield Place(f"{what}, step {step.name}: when", heard, heard, over, cap(phase)), step.when
+
+
+def cap(phase: Phase) -> int:
+    """The most rounds of a phase. Where a person may grant some, or an option says how many, nobody knows it."""
+    grants = any(name == "grant" for step in phase.steps for name, _ in step.reply)
+    return MOST_ROUNDS if grants or not all(map(str.isdigit, phase.rounds)) else phase.most
+
+
+def refs(condition: Condition) -> Iterator[Ref]:
+    if isinstance(condition, Not):
+        yield from refs(condition.of)
+    elif isinstance(condition, (AnyOf, AllOf)):
+        for one in condition.of:
+            yield from refs(one)
+    else:
+        yield condition
+
+
+def asked(ref: Ref) -> list[str]:
+    """The answers that a rule counts."""
+    given = rule.arguments(ref)
+    if ref.name in COUNTS:
+        return list(given.get("fields", ()))
+    return [str(given[name]) for name in NAMING if given.get(name)]
+
+
+def unreachable(workflow: Workflow) -> Iterator[str]:
+    """Each rule, view and cast that asks for what cannot be there by then."""
+    for place, condition in conditions(workflow):
+        for ref in refs(condition):
+            yield from (f"{place.what}: {ref.name}: {why}" for why in _never(ref, place, workflow))
+    for number, phase in enumerate(workflow.phases):
+        earlier = [step for one in workflow.phases[:number] for step in one.steps]
+        for before, step in enumerate(phase.steps):
+            inner = phase.steps if cap(phase) > 1 else phase.steps[: before + (step.order.name != AT_ONCE)]
+            what = f"phase {phase.name}, step {step.name}"
+            spoken = {one.name for one in (*earlier, *inner)} | {one.name for one in workflow.phases[:number]}
+            spoken |= {phase.name} if inner else set()
+            yield from (f"{what}: {why}" for why in _unseen(step, spoken, places(workflow)))
+
+
+def _never(ref: Ref, place: Place, workflow: Workflow) -> Iterator[str]:
+    given, names = rule.arguments(ref), set(asked(ref))
+    steps = place.counted if ref.name in (*COUNTS, "vote") else place.heard
+    asking = [{name for name, _ in step.reply} for step in steps]
+    everywhere = {name for _, step in workflow.steps() for name, _ in step.reply}
+    if names and names <= everywhere and not any(names <= one for one in asking):
+        by_then = "of this phase" if steps != place.heard else "that is spoken by then"
+        yield f"no step {by_then} asks for {listing(sorted(names))}{' together' * (len(names) > 1)}"
+    if ref.name in ("from_round", "last_round") and place.before:
+        yield "the `when` of a phase is asked before its first round; put it on a step"
+    elif ref.name == "from_round" and (number := _round(given.get("number"))) > place.most:
+        yield f"there are at most {place.most} rounds, so round {number} never comes; give the phase more `rounds`"
+    if (by := str(given.get("by") or "")) and "." not in by and by not in places(workflow):
+        yield f'there is no phase or step "{by}"; say which one writes it: {{{ref.name}: {{by: …}}}}'
+    if ref.name == "share" and given.get("over") == "1":
+        yield "no share is over 1; all of them are `at: 1`"
+    for phase in given.get("phases", ()) if ref.name == "outcome" else ():
+        if phase not in place.over and phase in places(workflow):
+            yield f"the phase {phase} is not over by then, so it has no outcome yet"
+
+
+def _round(number: Any) -> int:
+    return int(number) if re.fullmatch(r"[1-9]\d?", str(number)) else 0
+
+
+def places(workflow: Workflow) -> set[str]:
+    """The names of its phases and steps."""
+    return {phase.name for phase in workflow.phases} | {step.name for _, step in workflow.steps()}
+
+
+def _unseen(step: Step, spoken: set[str], known: set[str]) -> Iterator[str]:
+    """What a step is to read, or whom it casts, from a step that comes only later."""
+    for name in seen(step.sees):
+        if name in known - spoken:
+            yield f'sees: "{name}" is spoken only later, so there is nothing to see of it'
+    for cast in step.seats:
+        source = cast.source[0] if isinstance(cast, Cast) else ""
+        if source in known - spoken:
+            yield f'seats: "{source}" is spoken only later, so nobody is named yet'
+
+
+def seen(views: Iterable[Ref]) -> Iterator[str]:
+    """The names of views, and of those inside of `anonymous`."""
+    for ref in views:
+        yield ref.name
+        if ref.name == "anonymous":
+            inner = ref.args.get("of", "so_far") if isinstance(ref.args, dict) else ref.args or "so_far"
+            yield from (str(one) for one in (inner if isinstance(inner, list) else [inner]))
+
+
+def possible(kind: Kind, wanted: Any) -> bool:
+    """Whether an answer of this type can ever be what a rule wants."""
+    text, compares = str(wanted), COMPARISON.fullmatch(str(wanted).strip()) is not None
+    if text == "any" or kind.type in ("findings", "rulings"):
+        return True
+    if kind.type == "choice":
+        return any(matches(option, wanted) for option in kind.options)
+    if kind.type not in ("range", "integer"):
+        return not compares
+    low, high = (kind.low, kind.high) if kind.type == "range" else (-1e12, 1e12)
+    named = [float(found) for found in re.findall(r"-?\d+(?:\.\d+)?", text)]
+    near = [value + step for value in named for step in (-1, -0.001, 0, 0.001, 1)]
+    return any(matches(value, wanted) for value in (low, high, *near) if low <= value <= high)
+
+
+def described(kind: Kind) -> str:
+    """What answers of a type are, for the end of a sentence."""
+    if kind.type == "range":
+        return f"a number from {kind.low:g} to {kind.high:g}"
+    return {"integer": "a whole number", "list": "a list", "code": "code"}.get(kind.type, "a text")

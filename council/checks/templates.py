@@ -1,0 +1,132 @@
+"""What a workflow's templates read, and what is wrong in them, found before a word is spoken."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import jinja2
+from jinja2 import meta, nodes
+
+from council.prompts import brief as briefs
+from council.text import did_you_mean
+from council.workflow.model import Workflow
+
+# All that a template may use: `briefs` fills it in.
+VARIABLES = {
+    "topic": "the question with its documents, between marks",
+    "seat": "who is asked: `seat.seat`, `title`, `name`, `person`, `label`, `focus`, `perspective`, `about`, "
+    "`accepts`, `icon`",
+    "members": "everybody at the table, each as `seat` is",
+    "workflow": "the workflow's name",
+    "phase": "the phase's name",
+    "step": "the step's name",
+    "round": "the number of this round of the phase",
+    "rounds": "the most rounds that the phase may have",
+    "options": 'the workflow\'s options: `options.words`, or `options.get("words")` where there may be none',
+    "words": "the option `words`, empty without it",
+    "budget": "the words that the reply has room for where `token_budget` bounds it, else 0",
+    "task": "the section of the workflow's body that is this prompt",
+    "transcript": "what the step sees: a list with `round`, `by`, `text` and `id`, the texts between marks",
+    "format": "the headings that the reply must end with, empty where the step asks for no answers",
+    "again": "only when a reply is asked for once more: `again.problems` and `again.reply`",
+    "yours": "which of the passages in the brief this seat wrote itself",
+    "because": "why the step is spoken: `because.fired`, the rules of its `when` that hold, and `because.reason`",
+    "measured": "what the program measured: `measured.trajectory`, `measured.repeats`",
+    "lettered": "the options that a person is to choose from, each with its letter",
+    "left_out": "in the next round of a phase with `dissent_kept`: the dissents that the last one left out",
+    "not_cited": "in the next round of a phase with `cites`: what was wrong with the citations of the last one",
+    "tally": "where the members stand by their last stances, counted by the program",
+    "unmet": "in the next round of a phase with `cast`: what was wrong with whom the last one cast",
+    "catalog": "for who casts others: the perspectives there are, each with `title`, `focus`, `accepts` and `opposes`",
+    "cast": "who was cast so far, each with `title` and `muted`",
+    "outcomes": "how the phases that are over ended, by their names",
+    "findings": "in a review: the merged list of findings",
+}
+
+
+@dataclass(frozen=True)
+class Examined:
+    """Over all steps: the options that are read, what is wrong, and what is hardly meant, in sentences."""
+
+    options: frozenset[str]
+    problems: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def examine(workflow: Workflow) -> Examined:
+    there = set(briefs.environment().list_templates())
+    options: set[str] = set()
+    problems: list[str] = []
+    remarks: list[str] = []
+    for phase, step in workflow.steps():
+        told = step.prompt in workflow.tasks
+        first = next((name for name in briefs.candidates(workflow.name, step.prompt, told) if name in there), "")
+        found = _Reading(there)
+        problems += [f"phase {phase.name}, step {step.name}: prompt: {why}" for why in found.all(first)]
+        options |= found.options
+        if told and first.startswith(f"{workflow.name}/"):
+            remarks.append(f'the section "{step.prompt}" below "Prompts" is not read: templates/{first} goes first')
+    return Examined(frozenset(options), tuple(problems), tuple(dict.fromkeys(remarks)))
+
+
+class _Reading:
+    """One template with those that it includes. None at all is for `lint` to say."""
+
+    def __init__(self, there: Collection[str]) -> None:
+        self.there = there
+        self.options: set[str] = set()
+        self.made: set[str] = set()
+        self.read: dict[str, str] = {}
+
+    def all(self, first: str) -> Iterator[str]:
+        waiting, seen = [first], {""}
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            if name not in self.there:
+                yield f'there is no template "{name}" to include; {did_you_mean(name, self.there)}'
+                continue
+            try:
+                tree = briefs.environment().parse(_source(name), name)
+            except jinja2.TemplateSyntaxError as wrong:
+                yield f"templates/{name}, line {wrong.lineno}: {wrong.message}"
+                continue
+            self.take(tree, name)
+            waiting += filter(None, meta.find_referenced_templates(tree))
+        yield from self.unknown()
+
+    def unknown(self) -> Iterator[str]:
+        known = {*VARIABLES, "cut", *briefs.environment().globals, *self.made}
+        for variable, name in sorted(self.read.items()):
+            if variable not in known:
+                yield f'templates/{name} reads "{variable}"; {did_you_mean(variable, VARIABLES)}'
+
+    def take(self, tree: nodes.Template, where: str) -> None:
+        self.made |= {name.name for name in tree.find_all(nodes.Name) if name.ctx == "store"}
+        for variable in meta.find_undeclared_variables(tree):
+            self.read.setdefault(variable, where)
+        self.options |= set(_options(tree))
+
+
+def _options(tree: nodes.Template) -> Iterator[str]:
+    """`options.name`, `options["name"]` and `options.get("name")`."""
+    for call in tree.find_all(nodes.Call):
+        if isinstance(call.node, nodes.Getattr) and call.node.attr == "get" and _is_options(call.node.node):
+            yield from (str(one.value) for one in call.args[:1] if isinstance(one, nodes.Const))
+    for item in tree.find_all(nodes.Getitem):
+        if _is_options(item.node) and isinstance(item.arg, nodes.Const):
+            yield str(item.arg.value)
+    yield from (one.attr for one in tree.find_all(nodes.Getattr) if _is_options(one.node))
+
+
+def _is_options(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Name) and node.name == "options"
+
+
+def _source(name: str) -> str:
+    loader = briefs.environment().loader
+    assert loader is not None
+    return loader.get_source(briefs.environment(), name)[0]

@@ -1,0 +1,191 @@
+"""About the kit itself: `cost`, `doctor`, `completion`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from council.cli import install_skill as skill
+from council.cli.context import State, echo, print_json
+from council.errors import CouncilError
+from council.text import one_line
+
+
+@click.command()
+@click.argument("workflow", default="debate")
+@click.argument("topic", default="")
+@click.option("--with", "with_", multiple=True, metavar="SEAT", help="Call in another member.")
+@click.option("--only", multiple=True, metavar="SEAT", help="Only these members.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
+    """Bound the calls, tokens and money of a debate before a cent is spent."""
+    from dataclasses import asdict
+
+    from council.checks.cost import Rates, bounds
+    from council.config import personas
+    from council.config import settings as config
+    from council.runner import start
+    from council.workflow.loader import load
+
+    settings, known = config.load(), personas.load()
+    found = load(*config.workflow_text(workflow))
+    request = start.Request(topic, workflow, with_, only)
+    found = found.with_members(start.seated(found, request, known)).with_attributes(known)
+    rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
+    rows = bounds(found, topic, rates)
+    if as_json:
+        print_json([asdict(row) for row in rows])
+        return
+    echo(f"{'step':<24}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
+    for row in rows:
+        calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
+        again, tokens = f"up to {row.again}", f"{row.input:,} / {row.output:,}"
+        name = row.phase if row.step == row.phase else f"{row.phase}: {row.step}"
+        echo(f"{name:<24}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
+    least, most, more = (sum(getattr(row, name) for row in rows) for name in ("least", "most", "again"))
+    echo(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
+    echo("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")
+
+
+def money(usd: float | None) -> str:
+    return "unknown" if usd is None else f"{usd:.4f}"
+
+
+class Lacking(Exception):
+    """What is not there, and need not be for somebody to speak."""
+
+
+@click.command()
+@click.pass_obj
+def doctor(state: State) -> None:
+    """Check what a debate needs: Python, configuration, folders, keys, the skill, and somebody who can speak."""
+    failures: list[CouncilError] = []
+    for what, check in checks():
+        try:
+            echo(f"ok    {what}: {check()}")
+        except Lacking as lack:
+            echo(f"-     {what}: {lack}")
+        except CouncilError as failure:
+            failures.append(failure)
+            echo(f"FAIL  {what}: {failure}")
+    if failures:
+        state.go_on = "put right what failed above, then run `council doctor` again"
+        raise type(failures[0])(f"{len(failures)} of the checks failed")
+
+
+def checks() -> Iterator[tuple[str, Callable[[], str]]]:
+    from council.config import settings as config
+    from council.speakers import select as choice
+
+    yield "python", lambda: sys.version.split()[0]
+    yield "configuration", configured
+    settings = config.load()
+    yield "sessions", lambda: writable(settings.sessions)
+    yield "archive", lambda: writable(settings.archive)
+    for name, model in settings.tiers.items():
+        yield f"tier {name}", lambda model=model: f"{model.name} at {model.endpoint.name}"  # type: ignore[misc]
+    for name, endpoint in settings.endpoints.items():
+        if endpoint.key:
+            yield f"endpoint {name}", lambda key=endpoint.key: has_key(key)  # type: ignore[misc]
+    yield "claude program", claude_program
+    yield "embedded model", embedded_model
+    for place in skill.places().values():
+        yield f"skill for {place.whose}", lambda place=place: linked(place)  # type: ignore[misc]
+    yield "members as agents", agents
+    yield "speaker", lambda: choice.choose(settings.speaker, settings)
+
+
+def configured() -> str:
+    from council.config import settings as config
+    from council.record import files
+
+    user = config.user_folder() / "Config.md"
+    config.load()
+    return f"{files.tilde(user)}{'' if user.is_file() else ' (none; the defaults apply)'}"
+
+
+def writable(folder: Path) -> str:
+    from council.record import files
+
+    files.prove_writable(folder)
+    return files.tilde(folder)
+
+
+def has_key(key: str) -> str:
+    if not os.environ.get(key):
+        raise Lacking(f"{key} is not set")
+    return f"{key} is set"
+
+
+def claude_program() -> str:
+    from council.speakers import claude_cli as claude
+
+    if found := claude.find():
+        return f"{found}, {version_of(found)}"
+    raise Lacking("not installed")
+
+
+def version_of(program: str) -> str:
+    try:
+        done = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as failure:
+        raise Lacking(f"{program} --version fails ({one_line(str(failure))}); install it again") from None
+    return one_line(done.stdout)
+
+
+def linked(place: skill.Place) -> str:
+    from council.config import settings as config
+
+    here, told = skill.state_of(place, config.kit_folder())
+    if not here:
+        raise Lacking(told)
+    return told
+
+
+def agents() -> str:
+    from council.config import settings as config
+
+    if stale := skill.stale_agents(config.kit_folder()):
+        raise Lacking(
+            f"{', '.join(stale)} differ from AgentPersonalities.md; `python scripts/agents.py` makes them again"
+        )
+    return "in step with AgentPersonalities.md"
+
+
+def embedded_model() -> str:
+    """Whether it is there, could be fetched, or cannot run on this machine."""
+    from council.record import files
+    from council.speakers.local import download as embedded
+
+    source, here = embedded.source(), embedded.place()
+    if why := embedded.obstacle():
+        raise Lacking(f"cannot run here: {why}")
+    if here.complete:
+        size = embedded.gigabytes(here.gguf.stat().st_size)
+        return f"{here.gguf.stem}, {size}, at {files.tilde(here.gguf)}"
+    room = embedded.room_for(source, here)
+    advice = "`council run --speaker local` fetches it" if room.enough else embedded.ROOM
+    raise Lacking(f"not fetched; that takes {room}; {advice}")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script for SHELL; put it where your shell looks for such scripts."""
+    from click.shell_completion import get_completion_class
+
+    from council.cli import council
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    echo(kind(council, {}, "council", "_COUNCIL_COMPLETE").source())
+
+
+COMMANDS = (cost, doctor, completion)

@@ -1,0 +1,233 @@
+"""`next` and `record`: the same loop by hand, for an assistant, a script or a person."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from council.cli.context import State, echo, print_json
+from council.cli.run import (
+    asked,
+    begin,
+    following,
+    outcome_of,
+    request_options,
+    words,
+)
+from council.errors import CouncilError, UsageError
+
+if TYPE_CHECKING:
+    from council.engine.planner import Due, Plan
+    from council.record.session import Session
+    from council.speakers.base import Brief
+
+
+@click.command()
+@request_options
+@click.option("--from", "source", metavar="SESSION", help="Begin with what that session came to.")
+@click.option("--json", "as_json", is_flag=True, help="Print the session's id and folder as JSON.")
+@click.pass_obj
+def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: bool, **given: Any) -> None:
+    """Begin a debate on TOPIC whose members an assistant asks. `-` reads it from standard input.
+
+    Nobody speaks yet: `council next` says who is to be asked.
+    """
+    from council.config import settings as config
+    from council.reports import transcript as publish
+
+    settings = config.load()
+    request = following(asked(words(topic), given), outcome_of(source, settings) if source else None)
+    if isinstance(request, str):
+        raise UsageError(f"this asks for a recovery; `council next {request}` goes on with that session")
+    state.session = begin(request, settings, "assistant", None)
+    if as_json:
+        print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
+    else:
+        echo(f"{publish.announcement(state.session)}\nnext: council next {state.session.id}")
+
+
+@click.command("next")
+@click.argument("session", default="last")
+@click.option("--json", "as_json", is_flag=True, help="Print the due turns as JSON.")
+@click.pass_obj
+def next_(state: State, session: str, as_json: bool) -> None:
+    """Take the replies that are there, and print the turns of SESSION that may be spoken now, with their briefs."""
+    from council.config import settings as config
+    from council.runner import manual as byhand
+    from council.runner import subagents as members
+
+    settings, found = config.load(), state.open(session)
+    with found.hold():
+        members.harvest(found, settings)
+        now = byhand.stand(found, settings)
+    flying = members.in_flight(found)
+    rows = [row(found, one, brief, one.id in flying) for one, brief in now.due]
+    if as_json:
+        print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": now.archived})
+    else:
+        echo(to_do(found, now.plan, rows) if rows else over(found, now.plan, now.archived))
+
+
+def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
+    """A due turn: whom to ask, how, and where its brief lies for those who have no hook that puts it in."""
+    from council.runner import subagents as members
+
+    return {
+        "turn": due.id, "seat": due.seat.name, "name": due.seat.label, "tier": due.tier, "model": brief.model.name,
+        "person": due.of_a_person, "state": "asked" if flying else "due", "agent": members.agent(due),
+        "agent_model": members.alias(brief.model), "prompt": members.marker(found, due.id),
+        "brief": str(found.brief_path(due.id)), "answers": answers_of(due), "record": command(found, due),
+    }  # fmt: skip
+
+
+def answers_of(due: Due) -> dict[str, str]:
+    """What a person is asked, by name; empty where it is free text, and for models, who read it in their briefs."""
+    from council.replies import entry as form
+
+    declared = due.step.reply if due.of_a_person and form.askable(due.step.reply) else ()
+    return {name: form.allowed(kind) for name, kind in declared}
+
+
+def command(found: Session, due: Due) -> str:
+    """How a person's answer is stored; empty for models."""
+    given = " ".join(f'--answer "{name}=…"' for name in answers_of(due)) or "--file answer.md"
+    return f"council record {found.id} {due.id} {given}" if due.of_a_person else ""
+
+
+def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
+    """The round that was closed last, while nobody of the next has spoken, and then whom to ask."""
+    from council.protocols import outcome as ending
+    from council.reports import transcript as publish
+
+    step = rows[0]["turn"].partition("/")[0]
+    begun = any(turn.startswith(f"{step}/") for turn in found.said)
+    closed = ending.rounds(plan) if not begun else []
+    place = found.folder / f"round-{len(closed)}.md"
+    told = [f"{publish.round_text(found, plan, *key)}\n(as a file: {place})\n" for key in closed[-1:]]
+    flying = [one for one in rows if one["state"] == "asked"]
+    due = [one for one in rows if one["state"] == "due"]
+    if due:
+        told.append("Due now. Ask all of them at once; each prompt is the whole prompt:\n")
+        told += [request_line(one) for one in due]
+    if flying:
+        told.append(f"\nAsked, waiting for: {', '.join(one['name'] for one in flying)}")
+    return "\n".join(told)
+
+
+def request_line(one: dict[str, Any]) -> str:
+    if one["person"]:
+        asked = [f"  {name}: {allowed}" for name, allowed in one["answers"].items()]
+        told = f"- {one['name']}: a person answers {one['brief']}, and `council record` stores it"
+        return "\n".join([told, *asked, f"  {one['record']}"])
+    model = f", model {one['agent_model']}" if one["agent_model"] else ""
+    return f"- {one['name']}: agent {one['agent']}{model}, prompt: {one['prompt']}\n  (brief: {one['brief']})"
+
+
+def over(found: Session, plan: Plan, archived: Path | None) -> str:
+    from council.protocols import outcome as ending
+    from council.record import files
+    from council.reports import did_it_help as hindsight
+    from council.reports import filing as documents
+
+    facts = ending.convergence(plan) or {}
+    told = filter(None, [ending.synthesis(plan), hindsight.section(found, plan, ending.numbers(plan))])
+    ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})", *ending.degraded(plan)]
+    paths = [f"session: {files.tilde(found.folder)}", f"archive: {files.tilde(archived)}" if archived else ""]
+    paths.append(documents.told(found, plan))
+    return "\n".join([*told, *ended, *filter(None, paths), "Nothing is due: the debate is over."])
+
+
+@click.command()
+@click.argument("session")
+@click.argument("turn")
+@click.option(
+    "-f", "--file", "file", type=click.Path(path_type=Path), help="The reply; `-`, or nothing, is standard input."
+)
+@click.option(
+    "--answer", "answers", multiple=True, metavar="NAME=VALUE",
+    help="An answer by its name, in place of the whole reply; once for each that `council next` tells.",
+)  # fmt: skip
+@click.option("--model", metavar="NAME", help="The model that answered, if a model did.")
+@click.option("--absent", metavar="WHY", help="The seat does not speak; it stays in every count.")
+@click.pass_obj
+def record(
+    state: State,
+    session: str,
+    turn: str,
+    file: Path | None,
+    answers: tuple[str, ...],
+    model: str | None,
+    absent: str | None,
+) -> None:
+    """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
+    from council.config import settings as config
+    from council.runner import manual as byhand
+    from council.runner import subagents as members
+    from council.speakers.base import Spoken
+
+    settings, found = config.load(), state.open(session)
+    named = pairs(answers)
+    if named and (file or absent):
+        raise UsageError("--answer gives the whole reply; leave out --file and --absent")
+    body = "" if absent or named else reply_text(file)
+    turn = turn.removesuffix(".md")
+    with shown_if_lost(found, turn, body if piped(file) else ""), found.hold():
+        members.harvest(found, settings)
+        body = byhand.composed(found, settings, turn, named) if named else body
+        spoken = Spoken(body, model, "absent" if absent else "recorded", absent=absent)
+        now = byhand.record(found, settings, turn, spoken)
+    if now.archived:
+        echo(f"recorded {turn}; the debate is over and archived to {now.archived}")
+    else:
+        echo(f"recorded {turn}; due now: {', '.join(one.id for one in now.plan.due)}")
+
+
+def pairs(answers: tuple[str, ...]) -> list[tuple[str, str]]:
+    """NAME=VALUE, each in its two parts."""
+    found = []
+    for answer in answers:
+        name, equals, value = answer.partition("=")
+        if not equals:
+            raise UsageError(f'--answer {answer}: it takes NAME=VALUE, as in --answer "decision=continue"')
+        found.append((name.strip(), value))
+    return found
+
+
+@contextmanager
+def shown_if_lost(session: Session, turn: str, body: str) -> Iterator[None]:
+    """What came through a pipe exists nowhere else: where it could not be stored, it is at least shown."""
+    from council.terminal.screen import Screen
+    from council.terminal.watch import unsaved_text
+
+    try:
+        yield
+    except CouncilError:
+        if body and turn not in session.said:
+            Screen().insist(unsaved_text(turn, body))
+        raise
+
+
+def piped(file: Path | None) -> bool:
+    return file is None or str(file) == "-"
+
+
+def reply_text(file: Path | None) -> str:
+    try:
+        data = sys.stdin.buffer.read() if file is None or piped(file) else file.read_bytes()
+    except OSError as failure:
+        raise UsageError(f"{file}: {failure.strerror}") from None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError("the reply is no UTF-8 text") from None
+    if not text.strip():
+        raise UsageError("the reply is empty; a seat that does not speak is recorded with --absent WHY")
+    return text
+
+
+COMMANDS = (start, next_, record)

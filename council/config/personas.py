@@ -1,0 +1,46 @@
+"""AgentPersonalities.md: who sits on a seat. One section a seat, read by people and by this module."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from council.config import settings as config
+from council.errors import UsageError
+from council.text import did_you_mean
+
+FIELDS = ("title", "name", "icon", "tier", "focus", "accepts", "opposes", "openings", "answers", "closing")
+FIELD = re.compile(r"-\s+\*\*(\w+):\*\*\s*(.+)")
+
+Persona = dict[str, Any]
+
+
+def parse(text: str, where: str) -> dict[str, Persona]:
+    """The personas of one file by seat: its fields, and the text below them as `perspective`."""
+    found: dict[str, Persona] = {}
+    for section in re.split(r"^## ", text, flags=re.M)[1:]:
+        title, _, rest = section.partition("\n")
+        found[title.strip()] = _persona(rest, f"{where}: {title.strip()}")
+    return found
+
+
+def _persona(text: str, where: str) -> Persona:
+    persona: Persona = {}
+    words: list[str] = []
+    for line in text.strip().splitlines():
+        if match := FIELD.fullmatch(line.strip()):
+            name = match.group(1).lower()
+            if name not in FIELDS:
+                raise UsageError(f'{where}: there is no "{name}"; {did_you_mean(name, FIELDS)}')
+            persona[name] = match.group(2).strip()
+        else:
+            words.append(line)
+    return persona | {"perspective": "\n".join(words).strip()}
+
+
+def load() -> dict[str, Persona]:
+    """Everybody known, the nearest file's word first."""
+    found: dict[str, Persona] = {}
+    for path in config.overlaid("AgentPersonalities.md"):
+        found = parse(config.read(path), str(path)) | found
+    return found

@@ -1,0 +1,254 @@
+"""Configuration: the kit's Config.md, then the user's, then the environment. Never a project's, never a session's.
+
+Also where the kit's, the user's and the project's files are found.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from council.errors import UsageError
+from council.speakers.base import Endpoint, Model, Price
+from council.text import did_you_mean
+from council.workflow import frontmatter as markdown
+
+KEYS = (
+    "home", "speaker", "tiers", "endpoints", "prices", "deadline", "stall", "concurrency", "retry", "cache_from",
+)  # fmt: skip
+TIER_KEYS = ("endpoint", "model", "max_tokens", "effort")
+ENDPOINT_KEYS = ("base_url", "key")
+PRICE_KEYS = ("input", "output", "cache_read", "cache_write", "long_over", "long_input", "long_output")
+RETRY_KEYS = ("first_wait", "most_wait", "budget")
+# Files of the kit's Workflows that people and assistants read, and that are no programs.
+GUIDES = {"recovery": "it is how a session goes on that broke off; `council recover` does that"}
+NAMED = {"tiers": TIER_KEYS, "endpoints": ENDPOINT_KEYS, "prices": PRICE_KEYS}
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Seconds: the first wait, the longest, and all waits of one run together."""
+
+    first_wait: float
+    most_wait: float
+    budget: float
+
+
+@dataclass(frozen=True)
+class Config:
+    home: Path
+    speaker: str
+    tiers: Mapping[str, Model]
+    endpoints: Mapping[str, Endpoint]
+    prices: Mapping[str, Price]
+    deadline: float
+    stall: float
+    concurrency: int
+    retry: Retry
+    cache_from: int
+
+    @property
+    def sessions(self) -> Path:
+        return self.home / "STATE" / "council-sessions"
+
+    @property
+    def archive(self) -> Path:
+        return self.home / "RESEARCH"
+
+    def model(self, tier: str, endpoint: str | None = None, name: str | None = None) -> Model:
+        """What a tier stands for, or stood for in a session that names the endpoint and the model itself."""
+        known = self.tiers.get(tier) or next(iter(self.tiers.values()))
+        where = self.endpoint(endpoint or known.endpoint.name)
+        model = name or known.name
+        return replace(known, tier=tier, endpoint=where, name=model, price=self.prices.get(model))
+
+    def endpoint(self, name: str) -> Endpoint:
+        if name not in self.endpoints:
+            raise UsageError(
+                f'there is no endpoint "{name}" in Config.md; {did_you_mean(name, self.endpoints)} '
+                f"Endpoints come from {user_folder() / 'Config.md'}, never from a session."
+            )
+        return self.endpoints[name]
+
+    def mapped(self, tier: str, target: str) -> Model:
+        """`--tier-map tier=target`: another tier, a model with a price, or endpoint/model."""
+        if target in self.tiers:
+            return replace(self.tiers[target], tier=tier)
+        endpoint, slash, model = target.partition("/")
+        if slash and model and endpoint in self.endpoints:
+            return self.model(tier, endpoint, model)
+        if target in self.prices:
+            return self.model(tier, None, target)
+        known = {*self.tiers, *self.prices, *(f"{name}/MODEL" for name in self.endpoints)}
+        raise UsageError(
+            f'--tier-map {tier}={target}: "{target}" is no tier, model or endpoint/model; {did_you_mean(target, known)}'
+        )
+
+
+def load(env: Mapping[str, str] = os.environ) -> Config:
+    kit_file, user_file = kit_folder() / "Config.md", user_folder(env) / "Config.md"
+    settings = _settings(kit_file)
+    if user_file.is_file():
+        settings = _merged(settings, _settings(user_file))
+    if home := env.get("COUNCIL_HOME"):
+        settings["home"] = home
+    if speaker := env.get("COUNCIL_SPEAKER"):
+        settings["speaker"] = speaker
+    if (base_url := env.get("ANTHROPIC_BASE_URL")) and "anthropic" in settings["endpoints"]:
+        settings["endpoints"]["anthropic"] = {**settings["endpoints"]["anthropic"], "base_url": base_url}
+    return _built(settings, str(user_file))
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    keys, _ = markdown.split(read(path), str(path))
+    _known(keys, KEYS, str(path), nested=(*NAMED, "retry"))
+    for section, allowed in NAMED.items():
+        for name, inner in _mapping(keys.get(section, {}), f"{path}: {section}").items():
+            _known(_mapping(inner, f"{path}: {section}: {name}"), allowed, f"{path}: {section}: {name}")
+    _known(_mapping(keys.get("retry", {}), f"{path}: retry"), RETRY_KEYS, f"{path}: retry")
+    return keys
+
+
+def _merged(kit: dict[str, Any], user: dict[str, Any]) -> dict[str, Any]:
+    merged = kit | user
+    for section in NAMED:
+        names = {**kit.get(section, {}), **user.get(section, {})}
+        merged[section] = {name: {**kit.get(section, {}).get(name, {}), **keys} for name, keys in names.items()}
+    merged["retry"] = {**kit["retry"], **user.get("retry", {})}
+    return merged
+
+
+def _built(settings: dict[str, Any], where: str) -> Config:
+    prices = {name: _price(keys, f"{where}: prices: {name}") for name, keys in settings["prices"].items()}
+    endpoints = {name: _endpoint(name, keys, where) for name, keys in settings["endpoints"].items()}
+    tiers = {}
+    for name, keys in settings["tiers"].items():
+        what = f"{where}: tiers: {name}"
+        if "model" not in keys or keys.get("endpoint") not in endpoints:
+            raise UsageError(
+                f"{what}: it needs a model and an endpoint; {did_you_mean(str(keys.get('endpoint')), endpoints)}"
+            )
+        effort = None if keys.get("effort", "none") in ("none", "") else keys["effort"]
+        most = int(_number(keys.get("max_tokens", "8000"), f"{what}: max_tokens"))
+        tiers[name] = Model(name, endpoints[keys["endpoint"]], keys["model"], most, effort, prices.get(keys["model"]))
+    return Config(
+        home=Path(str(settings["home"])).expanduser().absolute(),
+        speaker=str(settings["speaker"]),
+        tiers=tiers,
+        endpoints=endpoints,
+        prices=prices,
+        deadline=_number(settings["deadline"], f"{where}: deadline"),
+        stall=_number(settings["stall"], f"{where}: stall"),
+        concurrency=max(1, int(_number(settings["concurrency"], f"{where}: concurrency"))),
+        retry=Retry(**{key: _number(settings["retry"][key], f"{where}: retry: {key}") for key in RETRY_KEYS}),
+        cache_from=int(_number(settings["cache_from"], f"{where}: cache_from")),
+    )
+
+
+def _endpoint(name: str, keys: Mapping[str, Any], where: str) -> Endpoint:
+    url, key = str(keys.get("base_url") or ""), str(keys.get("key") or "")
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(f'{where}: endpoints: {name}: base_url: "{url}" must begin with https:// or http://')
+    return Endpoint(name, url, key or None)
+
+
+def _price(keys: Mapping[str, Any], what: str) -> Price:
+    if not {"input", "output"} <= set(keys):
+        raise UsageError(f"{what}: it needs input and output, in US dollars per million tokens")
+    numbers = {key: _number(value, f"{what}: {key}") for key, value in keys.items()}
+    return Price(**numbers)  # type: ignore[arg-type]
+
+
+def _number(value: Any, what: str) -> float:
+    try:
+        found = float(str(value))
+    except ValueError:
+        raise UsageError(f'{what}: "{value}" must be a number') from None
+    if not 0 <= found < 1e9:
+        raise UsageError(f"{what}: {value} is out of range")
+    return found
+
+
+def _mapping(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f"{what} must be keys with values")
+    return value
+
+
+def _known(keys: Mapping[str, Any], allowed: tuple[str, ...], what: str, nested: tuple[str, ...] = ()) -> None:
+    for key, value in keys.items():
+        if key not in allowed:
+            raise UsageError(f'{what}: there is no key "{key}"; {did_you_mean(key, allowed)}')
+        if key not in nested and not isinstance(value, str):
+            raise UsageError(f"{what}: {key}: it must be a word or a number")
+
+
+def kit_folder() -> Path:
+    """Where the kit's own files are: beside the package in a checkout, inside it when installed."""
+    package = Path(__file__).resolve().parent.parent
+    return package.parent if (package.parent / "Workflows").is_dir() else package / "kit"
+
+
+def user_folder(env: Mapping[str, str] = os.environ) -> Path:
+    base = env.get("XDG_CONFIG_HOME") or Path(env.get("HOME") or "~").expanduser() / ".config"
+    return Path(base) / "council"
+
+
+def project_folder(start: Path | None = None) -> Path | None:
+    """The nearest `.council` folder, from here up to the top of the repository."""
+    for folder in (here := start or Path.cwd(), *here.parents):
+        if (folder / ".council").is_dir():
+            return folder / ".council"
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def overlays() -> list[Path]:
+    """The project's folder, the user's, the kit's: the first that has a file wins."""
+    return [folder for folder in (project_folder(), user_folder(), kit_folder()) if folder is not None]
+
+
+def overlaid(name: str) -> Iterator[Path]:
+    """The files of that name, nearest first. One that leads out of its folder is refused: it may be a stranger's."""
+    for folder in overlays():
+        path = folder / name
+        if path.is_file():
+            yield inside(path, folder)
+
+
+def inside(path: Path, folder: Path) -> Path:
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"{path}: it leads out of {folder}, which is not allowed; put the file itself there")
+    return path
+
+
+def workflows() -> dict[str, Path]:
+    """Every workflow by its lower-case name."""
+    found: dict[str, Path] = {}
+    for folder in overlays():
+        for path in sorted((folder / "Workflows").glob("*.md")):
+            if folder != kit_folder() or path.stem.lower() not in GUIDES:
+                found.setdefault(path.stem.lower(), inside(path, folder))
+    return found
+
+
+def workflow_text(name: str) -> tuple[str, str]:
+    """The text of a workflow and where it stands: by its name, or a file by its path."""
+    path = Path(name) if name.endswith(".md") or os.sep in name else workflows().get(name.lower())
+    if path is None and name.lower() in GUIDES:
+        raise UsageError(f"{name} is no workflow: {GUIDES[name.lower()]}")
+    if path is None:
+        raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), workflows())}')
+    return read(path), str(path)
+
+
+def read(path: Path) -> str:
+    """The text of a file that people write."""
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as bad:
+        raise UsageError(f"{path}: cannot be read: {bad}") from None

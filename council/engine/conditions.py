@@ -1,0 +1,86 @@
+"""What every rule is made of: the registry, conditions judged, and values compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from council.engine.registry import Hook
+from council.engine.scene import Scene, Verdict
+from council.errors import UsageError
+from council.text import fold
+from council.workflow.model import AllOf, AnyOf, Condition, Not
+
+rule: Hook[Callable[..., Verdict]] = Hook("rule", leading=1)
+
+COMPARISON = re.compile(r"(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)")
+
+
+def judge(condition: Condition, scene: Scene) -> Verdict:
+    """Whether a condition of a workflow holds of the scene."""
+    if isinstance(condition, Not):
+        inner = judge(condition.of, scene)
+        fired = () if inner else ("not " + _called(condition.of),)
+        return Verdict(not inner.holds, inner.reason, fired, inner.tally)
+    if isinstance(condition, (AnyOf, AllOf)):
+        return _joined([judge(one, scene) for one in condition.of], all_of=isinstance(condition, AllOf))
+    verdict: Verdict = rule.call(condition, scene)
+    return Verdict(verdict.holds, verdict.reason, (condition.name,) if verdict else (), verdict.tally)
+
+
+def _joined(verdicts: list[Verdict], all_of: bool) -> Verdict:
+    holds = all(verdicts) if all_of else any(verdicts)
+    telling = [verdict for verdict in verdicts if verdict.holds == holds]
+    fired = tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.fired)) if holds else ()
+    tally = {key: value for verdict in verdicts for key, value in verdict.tally.items()}
+    return Verdict(holds, "; ".join(dict.fromkeys(verdict.reason for verdict in telling)), fired, tally)
+
+
+def _called(condition: Condition) -> str:
+    if isinstance(condition, Not):
+        return "not " + _called(condition.of)
+    if isinstance(condition, (AnyOf, AllOf)):
+        return "(" + (" and " if isinstance(condition, AllOf) else " or ").join(map(_called, condition.of)) + ")"
+    return condition.name
+
+
+def matches(value: Any, wanted: Any) -> bool:
+    """Whether an answer is what a workflow asks for: equal, one of a list, `any`, or a comparison as in ">= 90"."""
+    if value is None:
+        return False
+    if isinstance(wanted, list):
+        return any(matches(value, one) for one in wanted)
+    wanted = {True: "true", False: "false"}.get(wanted, wanted) if isinstance(wanted, bool) else str(wanted)
+    if wanted == "any":
+        return bool(value) or isinstance(value, (int, float))
+    if isinstance(value, (list, tuple)):
+        return any(fold(str(item)) == fold(wanted) for item in value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _compares(float(value), wanted)
+    return fold(str(value)) == fold(wanted)
+
+
+def _compares(value: float, wanted: str) -> bool:
+    if match := COMPARISON.fullmatch(wanted.strip()):
+        sign, number = match.group(1), float(match.group(2))
+        return {">=": value >= number, "<=": value <= number, ">": value > number, "<": value < number}[sign]
+    try:
+        return value == float(wanted)
+    except ValueError:
+        return False
+
+
+def fraction(value: Any) -> Fraction:
+    """`2/3`, `0.6` or `1`, exactly."""
+    text = str(value).replace(" ", "")
+    if not re.fullmatch(r"\d{1,6}(?:\.\d{1,6}|/0*[1-9]\d{0,5})?", text) or (part := Fraction(text)) > 1:
+        raise UsageError(f'"{value}" is no share; write it as 2/3 or 0.6')
+    return part
+
+
+def number(value: Any) -> float:
+    if not re.fullmatch(r"-?\d{1,12}(?:\.\d{1,12})?", str(value)):
+        raise UsageError(f'"{value}" is no number')
+    return float(value)

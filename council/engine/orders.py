@@ -1,0 +1,59 @@
+"""Orders: who speaks when inside a step. An order gives batches; the seats of a batch speak in parallel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from council.engine.registry import Hook
+from council.engine.scene import Scene
+from council.errors import UsageError
+from council.protocols import perspectives as casting
+from council.workflow.model import Ref, Seat
+
+Batches = list[tuple[Seat, ...]]
+order: Hook[Callable[..., Batches]] = Hook("order", leading=2)
+
+
+@order
+def parallel(seats: tuple[Seat, ...], scene: Scene) -> Batches:
+    """Everyone at once."""
+    return [seats] if seats else []
+
+
+@order
+def sequential(seats: tuple[Seat, ...], scene: Scene) -> Batches:
+    """One after the other, as listed."""
+    return [(seat,) for seat in seats]
+
+
+@order
+def shuffle(seats: tuple[Seat, ...], scene: Scene, *, group: str | None = None, every: Any = 1) -> Batches:
+    """One after the other, shuffled anew every so many rounds; with `group` only its seats, who then come first."""
+    if group is not None and group not in scene.groups:
+        raise UsageError(f'the order "shuffle" names the group "{group}", which the workflow does not have')
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", str(every)):
+        raise UsageError(f'the order "shuffle": every: "{every}" must be a number of rounds')
+    mixed = [seat for seat in seats if group in (None, seat.group)]
+    rest = [seat for seat in seats if seat not in mixed]
+    epoch = (max(scene.round, 1) - 1) // int(every)
+    scene.dice("shuffle", scene.phase, epoch).shuffle(mixed)
+    return [(seat,) for seat in mixed + rest]
+
+
+@order
+def by_group(seats: tuple[Seat, ...], scene: Scene) -> Batches:
+    """One group after the other, each in parallel."""
+    groups: dict[str, list[Seat]] = {}
+    for seat in seats:
+        groups.setdefault(seat.group, []).append(seat)
+    return [tuple(group) for group in groups.values()]
+
+
+@order
+def unmuted(seats: tuple[Seat, ...], scene: Scene, *, by: Any, then: Any = "parallel") -> Batches:
+    """In the order `then`, without those whom the answer `by` has muted so far; two at least stay."""
+    order.check(Ref(str(then)))
+    found: Batches = order.call(Ref(str(then)), casting.unmuted(seats, scene, by), scene)
+    return found

@@ -1,0 +1,226 @@
+"""The planner: from a workflow and the turns so far to those that may be spoken now. No clock, dice, disk or network.
+
+It walks the workflow from its beginning each time. Every rule, order and view is asked at the place where it stands,
+with the scene as it was there, so a walk over files gives what the first walk gave, in any process, at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from council.engine.orders import order
+from council.engine.scene import Said, Scene, Turn, Verdict
+from council.engine.views import View, look
+from council.protocols import judge
+from council.replies import parse as reply
+from council.text import slug
+from council.workflow.model import (
+    AnyOf,
+    Cast,
+    Condition,
+    Phase,
+    Seat,
+    Step,
+    Workflow,
+)
+
+ENDED_BY_CAP = "cap"
+ENDED = "done"
+
+
+@dataclass(frozen=True)
+class Due:
+    """A turn that may be spoken now. `problems` are those of `first`, the seat's reply that could not be read."""
+
+    id: str
+    phase: Phase
+    step: Step
+    round: int
+    seat: Seat
+    sees: View
+    scene: Scene = field(repr=False, compare=False)
+    first: Said | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def of_a_person(self) -> bool:
+        return self.seat.speaker == "human"
+
+    @property
+    def tier(self) -> str:
+        return str(self.seat.attributes.get("tier") or self.step.tier)
+
+
+@dataclass(frozen=True)
+class Note:
+    """What the planner decided on its way: `entered` or `skipped`, `round` (one is over), `ended`, `halted`."""
+
+    kind: str
+    phase: str
+    round: int = 0
+    step: str = ""
+    outcome: str = ""
+    verdict: Verdict = Verdict(True)
+    turns: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`due` may be spoken now, all at once. `scene` is all that was said; `expected` has every turn it asks for."""
+
+    due: tuple[Due, ...]
+    notes: tuple[Note, ...]
+    scene: Scene
+    expected: frozenset[str]
+
+    @property
+    def done(self) -> bool:
+        return not self.due
+
+
+def plan(workflow: Workflow, said: Mapping[str, Said], seed: str = "") -> Plan:
+    """What may be spoken now, and all that was decided before."""
+    walk = _Walk(workflow, said, seed)
+    due: tuple[Due, ...] = ()
+    try:
+        for phase in workflow.phases:
+            walk.phase(phase)
+    except _NotYet as stop:
+        due = stop.due
+    except _Halted:
+        pass
+    return Plan(due, tuple(walk.notes), walk.scene, frozenset(walk.expected))
+
+
+class _NotYet(Exception):
+    """Some of a batch are not recorded: the walk ends here."""
+
+    def __init__(self, due: tuple[Due, ...]) -> None:
+        self.due = due
+
+
+class _Halted(Exception):
+    """A `halt` rule holds: the debate is over."""
+
+
+class _Walk:
+    def __init__(self, workflow: Workflow, said: Mapping[str, Said], seed: str) -> None:
+        self.workflow = workflow
+        self.said = said
+        self.scene = Scene(seed, workflow.options, workflow.groups)
+        self.notes: list[Note] = []
+        self.expected: set[str] = set()
+
+    def phase(self, phase: Phase) -> None:
+        self.scene = self.scene.at(phase.name, 0, phase.most)
+        if phase.when is not None and not self.decided(phase.when):
+            return
+        round, outcome = 0, ""
+        while not outcome:
+            round += 1
+            begun = len(self.scene.turns)
+            self.scene = self.scene.at(phase.name, round, phase.most + self.granted(phase))
+            for step in phase.steps:
+                if step.when is None or self.decided(step.when, step.name):
+                    self.step(phase, step, round)
+            outcome, verdict = self.outcome(phase, round, begun)
+            self.note(Note("round", phase.name, round, outcome=outcome, verdict=verdict))
+        self.scene = replace(self.scene, outcomes={**self.scene.outcomes, phase.name: outcome})
+        self.note(Note("ended", phase.name, round, outcome=outcome, verdict=verdict))
+
+    def step(self, phase: Phase, step: Step, round: int) -> None:
+        batches = order.call(step.order, self.seats(step), self.scene)
+        for batch in batches:
+            spoken = [self.turn(phase, step, round, seat) for seat in batch]
+            if due := tuple(one for one in spoken if isinstance(one, Due)):
+                raise _NotYet(due)
+            heard = (one for one in spoken if isinstance(one, Turn))
+            self.scene = replace(self.scene, turns=(*self.scene.turns, *heard))
+            self.check_halt()
+
+    def turn(self, phase: Phase, step: Step, round: int, seat: Seat) -> Turn | Due:
+        """The seat's turn as recorded, or what is due of it: the reply, or once more a reply that can be read."""
+        id = f"{phase.folder(round, step)}/{seat.name}"
+        self.expected.add(id)
+        first = self.said.get(id)
+        if first is None:
+            return Due(id, phase, step, round, seat, look(step.sees, seat, self.scene), self.scene)
+        answers = reply.read(step.reply, first.body, first.brief) if not first.absent else reply.UNHEARD
+        asked = tuple(name for name, _ in step.reply)
+        found, problems = answers.found, answers.problems
+        turn = Turn(id, phase.name, step.name, round, seat, first, asked, found, problems, prose=answers.prose)
+        if not answers.problems:
+            return turn
+        again = f"{id}.2"
+        self.expected.add(again)
+        second = self.said.get(again)
+        if second is None:
+            sees = look(step.sees, seat, self.scene)
+            return Due(again, phase, step, round, seat, sees, self.scene, first, answers.problems)
+        if second.absent:
+            return turn
+        answers = reply.read(step.reply, second.body, second.brief).after(answers)
+        found, problems = answers.found, answers.problems
+        return replace(turn, said=second, answers=found, problems=problems, first=first, prose=answers.prose)
+
+    def seats(self, step: Step) -> tuple[Seat, ...]:
+        named = self.workflow.seats(name for name in step.seats if isinstance(name, str))
+        cast = [seat for one in step.seats if isinstance(one, Cast) for seat in self.cast(one)]
+        return (*named, *cast)
+
+    def cast(self, cast: Cast) -> Iterable[Seat]:
+        """Seats named in a reply: `Name: what it stands for` becomes a seat of that name. No reply can name a seat that
+        the workflow has, or a person."""
+        seated = self.workflow.seat_names()
+        left_out = {slug(item.partition(":")[0], 40) for item in self.answered(cast.without)} if cast.without else set()
+        found: dict[str, Seat] = {}
+        for item in self.answered(cast.source):
+            title, _, about = item.partition(":")
+            if (name := slug(title, 40)) and name not in left_out:
+                known = self.workflow.catalog.get(name, {})
+                name = f"the-{name}" if name in seated else name
+                attributes = {**known, "title": title.strip(), "about": about.strip()}
+                found.setdefault(name, Seat(name, cast.source[0], attributes))
+        return found.values()
+
+    def answered(self, source: tuple[str, str]) -> list[str]:
+        """What stands under the newest readable answer of that name: whoever is absent once changes nothing."""
+        step, name = source
+        given = [turn.answers[name] for turn in self.scene.named(step) if name in turn.answers][-1:]
+        return [str(item) for value in given for item in (value if isinstance(value, tuple) else [value])]
+
+    def granted(self, phase: Phase) -> int:
+        """Rounds that a person gave on top of the cap, by an answer named `grant`. No model can give itself more."""
+        people = (turn for turn in self.scene.named(phase.name) if turn.seat.speaker == "human")
+        return sum(int(turn.answers.get("grant") or 0) for turn in people)
+
+    def outcome(self, phase: Phase, round: int, begun: int) -> tuple[str, Verdict]:
+        """Why the phase is over after this round; empty while it goes on."""
+        cap = phase.most + self.granted(phase)
+        scene = replace(self.scene, since=begun, cap=cap)
+        verdict = Verdict(False)
+        if round >= phase.least and phase.until:
+            for outcome, condition in phase.until:
+                if verdict := judge(condition, scene):
+                    return outcome, verdict
+            verdict = judge(AnyOf(tuple(condition for _, condition in phase.until)), scene)
+        if round >= cap:
+            return (ENDED_BY_CAP if phase.until else ENDED), replace(verdict, holds=True)
+        return "", verdict
+
+    def decided(self, condition: Condition, step: str = "") -> bool:
+        """Whether a `when` holds; both answers are worth a note."""
+        verdict = judge(condition, self.scene)
+        self.note(Note("entered" if verdict else "skipped", self.scene.phase, self.scene.round, step, verdict=verdict))
+        return verdict.holds
+
+    def check_halt(self) -> None:
+        for outcome, condition in self.workflow.halt:
+            if verdict := judge(condition, self.scene):
+                self.scene = replace(self.scene, outcomes={**self.scene.outcomes, self.scene.phase: outcome})
+                self.note(Note("halted", self.scene.phase, self.scene.round, outcome=outcome, verdict=verdict))
+                raise _Halted
+
+    def note(self, note: Note) -> None:
+        self.notes.append(replace(note, turns=len(self.scene.turns)))

@@ -1,0 +1,70 @@
+"""The registry behind the four hooks: a name in a workflow is a function here, checked when the workflow is loaded."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from council.errors import UsageError
+from council.text import did_you_mean, listing
+from council.workflow.model import Ref
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Hook(Generic[F]):
+    """Used as a decorator it registers a function under its name."""
+
+    def __init__(self, kind: str, leading: int) -> None:
+        self.kind = kind
+        self.leading = leading
+        self.known: dict[str, F] = {}
+
+    def __call__(self, function: F) -> F:
+        self.known[function.__name__.rstrip("_")] = function
+        return function
+
+    def call(self, ref: Ref, *lead: Any) -> Any:
+        positional, named = _arguments(ref)
+        return self.find(ref.name)(*lead, *positional, **named)
+
+    def find(self, name: str) -> F:
+        if name not in self.known:
+            raise UsageError(f'there is no {self.kind} "{name}"; {did_you_mean(name, self.known)}')
+        return self.known[name]
+
+    def arguments(self, ref: Ref) -> dict[str, Any]:
+        """What its function would be given, with what it takes without a word; empty for what `check` refuses."""
+        positional, named = _arguments(ref)
+        try:
+            bound = inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
+        except (TypeError, UsageError):
+            return {}
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def check(self, ref: Ref) -> None:
+        """Refuse a name that is not registered, and arguments that its function does not take."""
+        positional, named = _arguments(ref)
+        try:
+            inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
+        except TypeError as wrong:
+            raise UsageError(f'the {self.kind} "{ref.name}": {wrong}; {self.called(ref.name)}') from None
+
+    def called(self, name: str) -> str:
+        """How it is written, with all that it takes."""
+        takes = list(inspect.signature(self.find(name)).parameters.values())[self.leading :]
+        if not takes:
+            return f"it is written {name}, and takes nothing"
+        words = ", ".join("ANSWER: VALUE" if one.kind is one.VAR_KEYWORD else f"{one.name}: …" for one in takes)
+        needed = [one.name for one in takes if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
+        return f"it is written {{{name}: {{{words}}}}}{f', of which it needs {listing(needed)}' if needed else ''}"
+
+
+def _arguments(ref: Ref) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if ref.args is None:
+        return (), {}
+    if isinstance(ref.args, dict):
+        return (), ref.args
+    return (ref.args,), {}

@@ -1,0 +1,130 @@
+"""Rules about where a debate stands: its rounds, options and outcomes, what it took, and whether it still moves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from council.engine.conditions import matches, number, rule
+from council.engine.scene import Scene, Turn, Verdict
+from council.errors import UsageError
+from council.text import listing, overlap
+
+
+@rule
+def option(scene: Scene, name: str = "", **values: Any) -> Verdict:
+    """An option is on, or has the value given."""
+    wanted = values or {str(name): True}
+    for key in wanted:
+        if key not in scene.options:
+            raise UsageError(f'the rule "option" asks for "{key}", which the workflow does not have')
+    holds = all(_same_option(scene.options[key], value) for key, value in wanted.items())
+    said = ", ".join(f"{key} is {_flag(scene.options[key])}" for key in wanted)
+    return Verdict(holds, f"option {said}")
+
+
+def _same_option(value: Any, wanted: Any) -> bool:
+    return value is wanted if isinstance(wanted, bool) else matches(_flag(value), wanted)
+
+
+def _flag(value: Any) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
+@rule
+def outcome(scene: Scene, **phases: Any) -> Verdict:
+    """A phase that is over ended so."""
+    holds = all(matches(scene.outcomes.get(phase), wanted) for phase, wanted in phases.items())
+    said = ", ".join(f"{phase} ended {scene.outcomes.get(phase, 'not at all')}" for phase in phases)
+    return Verdict(holds, said)
+
+
+@rule
+def last_round(scene: Scene) -> Verdict:
+    """This is the last round that the phase may have."""
+    return Verdict(scene.round >= scene.cap, f"round {scene.round} of at most {scene.cap}")
+
+
+@rule
+def from_round(scene: Scene, number: Any) -> Verdict:
+    """This is that round of the phase, or a later one."""
+    return Verdict(scene.round >= _round(number), f"round {scene.round}, from round {number} on")
+
+
+def _round(number: Any) -> int:
+    if not re.fullmatch(r"[1-9]\d?", str(number)):
+        raise UsageError(f'the rule "from_round": "{number}" is no round')
+    return int(number)
+
+
+@rule
+def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = None) -> Verdict:
+    """The receipts so far add up to at least so much money, so many tokens or so many calls."""
+    every_said = [said for turn in scene.turns for said in (turn.first, turn.said) if said]
+    sums = {
+        "usd": sum(said.usd or 0.0 for said in every_said),
+        "tokens": sum(said.tokens for said in every_said),
+        "calls": len(every_said),
+    }
+    limits = {"usd": usd, "tokens": tokens, "calls": calls}
+    passed = [name for name, limit in limits.items() if limit is not None and sums[name] >= number(limit)]
+    said = ", ".join(f"{sums[name]:g} {name}" for name, limit in limits.items() if limit is not None)
+    unpriced = sum(said.usd is None for said in every_said)
+    unknown = f" ({unpriced} of {len(every_said)} calls have no known price)" if unpriced and usd is not None else ""
+    return Verdict(bool(passed), f"{said} spent{unknown}", tally={**sums, "unpriced": unpriced})
+
+
+@rule
+def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
+    """For `over` rounds of this phase the mean of a number gained less than `gain`, or nobody changed a word answer."""
+    least, window = Fraction(str(number(gain))), int(number(over))
+    if window < 2:
+        raise UsageError('the rule "stuck" compares rounds: over must be 2 or more')
+    rounds = [turns for turns in scene.asking(field) if turns[0].phase == scene.phase][:window]
+    if scene.round <= window or len(rounds) < window:
+        return Verdict(False, f"too early to tell whether {field} is stuck")
+    values = [{turn.seat.name: turn.answers.get(field) for turn in turns} for turns in reversed(rounds)]
+    if all(isinstance(value, (int, float)) for row in values for value in row.values() if value is not None):
+        means = [_mean(row) for row in values]
+        gained = means[-1] - means[0]
+        return Verdict(
+            gained < least,
+            f"{field} gained {_tidy(float(gained)):g} in {over} rounds",
+            tally={"means": [_tidy(float(mean)) for mean in means]},
+        )
+    return Verdict(all(row == values[0] for row in values), f"{field} in {over} rounds", tally={field: values[-1]})
+
+
+def _mean(row: Mapping[str, Any]) -> Fraction:
+    """A seat that gave no number counts as zero: silence is no satisfaction. Exact: 5 gained are not 4.9999."""
+    return Fraction(sum(Fraction(str(value or 0)) for value in row.values()), len(row))
+
+
+def _tidy(value: float) -> float:
+    return round(value, 2)
+
+
+@rule
+def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
+    """Some seats' (or every seat's) words are, for more than `over`, those of their own turn a round earlier."""
+    most = number(over)
+    if seats not in ("some", "every"):
+        raise UsageError(f'the rule "repeats" knows seats: some and every, not "{seats}"')
+    rounds = [turns for turns in scene.moments() if turns[0].phase == scene.phase]
+    if not rounds:
+        return Verdict(False, "nothing to compare")
+    last = rounds[-1]
+    likeness = {turn.seat.name: _tidy(share) for turn in last if (share := repeated(turn, scene)) is not None}
+    repeating = [name for name, like in likeness.items() if like > most]
+    holds = len(repeating) == len(last) if seats == "every" else bool(repeating)
+    reason = f"{listing(repeating)} said again what they had said" if repeating else "nobody repeats the round before"
+    return Verdict(holds, reason, tally={"repeats": likeness})
+
+
+def repeated(turn: Turn, scene: Scene) -> float | None:
+    """How much of a turn is the seat's own, of the same step a round earlier; None where there is none to compare."""
+    moment = (turn.phase, turn.round - 1, turn.step)
+    before = next((one for one in scene.turns if one.moment == moment and one.seat.name == turn.seat.name), None)
+    return None if before is None or turn.absent else overlap(turn.body, before.body)

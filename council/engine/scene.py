@@ -1,0 +1,147 @@
+"""What a rule, an order or a view may know: what was said so far, and nothing later."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from council.text import one_line
+from council.workflow.model import Seat
+
+Moment = tuple[str, int, str]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One turn file, as `plan` needs it: the words, the brief that asked for them, and what they took."""
+
+    body: str
+    brief: str = ""
+    absent: str | None = None
+    tokens: int = 0
+    usd: float | None = 0.0
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One seat having spoken, with its answers read. `asked` are those that its step asks for, `prose` the rest."""
+
+    id: str
+    phase: str
+    step: str
+    round: int
+    seat: Seat
+    said: Said
+    asked: tuple[str, ...] = ()
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    first: Said | None = None
+    prose: str = ""
+
+    @property
+    def moment(self) -> Moment:
+        return (self.phase, self.round, self.step)
+
+    @property
+    def body(self) -> str:
+        return self.said.body
+
+    @property
+    def absent(self) -> str | None:
+        return self.said.absent
+
+    @property
+    def gist(self) -> str:
+        """The turn in a line: its own gist where one was asked for, with what it said in figures, else its short
+        answers and how it begins."""
+        if self.absent:
+            return f"absent: {self.absent}"
+        if self.answers.get("gist"):
+            figures = [f"{name.replace('_', ' ')} {value}" for name, value in self.answers.items() if _counts(value)]
+            return one_line(str(self.answers["gist"]), 300) + (f" ({', '.join(figures)})" if figures else "")
+        short = [f"{name}: {value}" for name, value in self.answers.items() if isinstance(value, (str, int, float))]
+        return one_line("; ".join([*(part for part in short if len(part) < 60), self.body]), 300)
+
+
+def _counts(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a rule found. `fired` names the rules that held, `tally` carries whatever was counted."""
+
+    holds: bool
+    reason: str = ""
+    fired: tuple[str, ...] = ()
+    tally: Mapping[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A turn that another may read: in full or as a gist, under its seat's name or under a label."""
+
+    turn: Turn
+    gist: bool = False
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """`since` is where the window begins that an `until` judges: the round that has just been spoken."""
+
+    seed: str
+    options: Mapping[str, Any]
+    groups: Mapping[str, tuple[Seat, ...]]
+    turns: tuple[Turn, ...] = ()
+    phase: str = ""
+    round: int = 0
+    cap: int = 0
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    since: int = 0
+
+    def at(self, phase: str, round: int, cap: int) -> Scene:
+        return replace(self, phase=phase, round=round, cap=cap)
+
+    def moments(self) -> list[tuple[Turn, ...]]:
+        """The turns, grouped by the step that was spoken, oldest first."""
+        found: dict[Moment, list[Turn]] = {}
+        for turn in self.turns:
+            found.setdefault(turn.moment, []).append(turn)
+        return [tuple(turns) for turns in found.values()]
+
+    def asking(self, *fields: str) -> Iterator[tuple[Turn, ...]]:
+        """Every moment that asked for all these answers, newest first. Who was absent stays among its turns."""
+        for turns in reversed(self.moments()):
+            if set(fields) <= set(turns[0].asked):
+                yield turns
+
+    def latest(self, *fields: str) -> tuple[Turn, ...]:
+        """The last moment of the window that asked for these answers; older ones are abandoned and do not count."""
+        window = replace(self, turns=self.turns[self.since :])
+        return next(window.asking(*fields), ())
+
+    def last_words(self, name: str) -> dict[str, tuple[Turn, Any]]:
+        """Each seat's newest readable answer of that name, whenever it was given."""
+        found: dict[str, tuple[Turn, Any]] = {}
+        for turns in self.asking(name):
+            for turn in turns:
+                if name in turn.answers:
+                    found.setdefault(turn.seat.name, (turn, turn.answers[name]))
+        return found
+
+    def named(self, name: str) -> tuple[Turn, ...]:
+        """The turns of the phase or step of that name."""
+        return tuple(turn for turn in self.turns if name in (turn.phase, turn.step))
+
+    def dice(self, *about: object) -> random.Random:
+        """Dice that fall the same way each time the same session asks about the same thing."""
+        words = "\x1f".join([self.seed, *map(str, about)])
+        return random.Random(hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest())

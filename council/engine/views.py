@@ -1,0 +1,176 @@
+"""Views: which earlier turns a seat may read, in full or as gists, under names or under labels.
+
+A phase's or a step's name is a view too: its turns. Turns of the same batch are never among the earlier ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from council.engine.registry import Hook
+from council.engine.scene import Moment, Scene, Seen, Turn
+from council.errors import UsageError
+from council.text import did_you_mean
+from council.workflow.model import Ref, Seat
+
+View = tuple[Seen, ...]
+OWN = "You"  # what an anonymous view calls its reader
+view: Hook[Callable[..., View]] = Hook("view", leading=2)
+
+
+def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> View:
+    """All that these views show, each turn once, in the order spoken; what one view shows in full stays in full.
+
+    Of a step that is shown under labels the turns stand in the labels' order: that of the table would tell the names.
+    """
+    found: dict[str, Seen] = {}
+    for ref in refs:
+        for seen in _one(ref, seat, scene):
+            if seen.turn.id not in found or found[seen.turn.id].gist:
+                found[seen.turn.id] = seen
+    begun, spoken = dict[Moment, int](), dict[str, int]()
+    for place, turn in enumerate(scene.turns):
+        begun.setdefault(turn.moment, place)
+        spoken[turn.id] = place
+
+    def place_of(seen: Seen) -> tuple[int, int, str, int]:
+        label = seen.label or ""
+        return begun[seen.turn.moment], 0 if label == OWN else len(label), label, spoken[seen.turn.id]
+
+    return tuple(sorted(found.values(), key=place_of))
+
+
+def _one(ref: Ref, seat: Seat, scene: Scene) -> View:
+    if ref.name in view.known:
+        found: View = view.call(ref, seat, scene)
+        return found
+    return _full(scene.named(ref.name))
+
+
+def _full(turns: Iterable[Turn]) -> View:
+    return tuple(Seen(turn) for turn in turns)
+
+
+def _round_keys(scene: Scene) -> list[tuple[str, int]]:
+    """The rounds spoken so far, oldest first."""
+    return list(dict.fromkeys((turn.phase, turn.round) for turn in scene.turns))
+
+
+@view
+def so_far(seat: Seat, scene: Scene) -> View:
+    """Everything said so far."""
+    return _full(scene.turns)
+
+
+@view
+def nothing(seat: Seat, scene: Scene) -> View:
+    """Nothing: the blind round."""
+    return ()
+
+
+@view
+def own(seat: Seat, scene: Scene) -> View:
+    """The seat's own turns."""
+    return _full(turn for turn in scene.turns if turn.seat.name == seat.name)
+
+
+@view
+def gists(seat: Seat, scene: Scene) -> View:
+    """Everything so far, a line each."""
+    return tuple(Seen(turn, gist=True) for turn in scene.turns)
+
+
+@view
+def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
+    """The round being spoken and the last few before it."""
+    now = (scene.phase, scene.round)
+    before = [key for key in _round_keys(scene) if key != now]
+    shown = {now, *before[max(0, len(before) - _whole(rounds, "recent: rounds")) :]}
+    return _full(turn for turn in scene.turns if (turn.phase, turn.round) in shown)
+
+
+@view
+def fading(seat: Seat, scene: Scene, *, keep: dict[str, Any], digest: Any = None, tokens: Any = None) -> View:
+    """Verbatim while young, gists when old. `keep: {3: all, 7: 2}`: all up to round 3, the last two up to round 7.
+
+    With `digest: 7` gists stand there up to round 7 only. With `tokens: 50000` the oldest of what would be verbatim
+    becomes gists too, until the rest is no more than that (of four characters each); what the round being spoken has
+    brought always stays."""
+    schedule = _schedule(keep)
+    rounds = next((rounds for last, rounds in schedule if scene.round <= last), schedule[-1][1])
+    digested = digest is None or scene.round <= _whole(digest, "fading: digest")
+    now = (scene.phase, scene.round)
+    before = [key for key in _round_keys(scene) if key != now]
+    kept = before if rounds is None else before[max(0, len(before) - rounds) :]
+    full = {now, *(kept if tokens is None else _fitting(scene, now, kept, 4 * _whole(tokens, "fading: tokens")))}
+    shown = full.union(before if digested else kept)
+    keyed = [((turn.phase, turn.round), turn) for turn in scene.turns]
+    return tuple(Seen(turn, gist=key not in full) for key, turn in keyed if key in shown)
+
+
+def _fitting(scene: Scene, now: tuple[str, int], kept: list[tuple[str, int]], most: int) -> list[tuple[str, int]]:
+    """The youngest of these rounds that have room for their words, beside those of the round being spoken."""
+    size = Counter[tuple[str, int]]()
+    for turn in scene.turns:
+        size[turn.phase, turn.round] += len(turn.body)
+    while kept and size[now] + sum(size[key] for key in kept) > most:
+        kept = kept[1:]
+    return kept
+
+
+def _schedule(keep: Any) -> list[tuple[int, int | None]]:
+    """Up to which round how many rounds stay in full, None for all of them."""
+    if not isinstance(keep, dict) or not keep:
+        raise UsageError("fading: keep must say up to which round how much stays, as in {3: all, 7: 2}")
+    what = "fading: keep"
+    return sorted((_whole(last, what), None if kept == "all" else _whole(kept, what)) for last, kept in keep.items())
+
+
+@view
+def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
+    """Another view with the seats' names taken off: labels stand in their place, shuffled for each reader, and the
+    turns of a step in the labels' order."""
+    refs = [one if isinstance(one, Ref) else _ref(one) for one in (of if isinstance(of, list) else [of])]
+    labels = labels_for(seat, scene)
+    return tuple(replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene))
+
+
+def labels_for(reader: Seat, scene: Scene) -> dict[str, str]:
+    """What this reader calls each of the others; the same through the whole session, and its own label is `You`."""
+    others = sorted({seat.name for group in scene.groups.values() for seat in group} - {reader.name})
+    scene.dice("labels", reader.name).shuffle(others)
+    labels = {reader.name: OWN} | {name: f"Member {_letters(place)}" for place, name in enumerate(others)}
+    for turn in scene.turns:
+        if turn.seat.name not in labels:  # cast while the debate ran: any free letter, so that the others keep theirs
+            free = {f"Member {_letters(place)}" for place in range(len(labels) + 26)} - set(labels.values())
+            labels[turn.seat.name] = scene.dice("labels", reader.name, turn.seat.name).choice(sorted(free))
+    return labels
+
+
+def _letters(place: int) -> str:
+    return (_letters(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
+
+
+def _ref(value: Any) -> Ref:
+    return Ref(*next(iter(value.items()))) if isinstance(value, dict) and len(value) == 1 else Ref(str(value))
+
+
+def _whole(value: Any, what: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", str(value)):
+        raise UsageError(f'{what}: "{value}" must be a whole number')
+    return int(value)
+
+
+def check_view(ref: Ref, places: Iterable[str]) -> None:
+    """Refuse a view that is neither registered nor the name of a phase or step of the workflow."""
+    if ref.name not in view.known and ref.name not in places:
+        raise UsageError(f'there is no view "{ref.name}"; {did_you_mean(ref.name, {*view.known, *places})}')
+    if ref.name in view.known:
+        view.check(ref)
+    if ref.name == "anonymous":
+        for inner in ref.args if isinstance(ref.args, list) else [ref.args or "so_far"]:
+            check_view(_ref(inner), places)

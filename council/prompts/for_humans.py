@@ -1,0 +1,103 @@
+"""What a person at the table reads before answering: where the debate stands, what was said last, and what is asked.
+
+The brief on disk is the record of what was asked; this is the same for human eyes, without marks and formats. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+
+from council.engine.planner import Due
+from council.prompts import brief as briefs
+from council.protocols import outcome as ending
+from council.record.session import Session
+from council.replies import parse as reply
+from council.replies.compact import compact
+from council.speakers.base import Shown
+from council.text import MARKER
+from council.workflow.model import Reply
+
+EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+WRAPPED = 80  # characters: whoever writes a longer line in a template goes on in the next
+LIST = re.compile(r"\s*(?:[-*+#>|`]|\d+[.)]\s|[A-Z]\)\s)")
+HEADING = re.compile(r"^#{1,6}\s+", re.M)
+
+
+def shown(session: Session, due: Due, shared: str, own: str) -> Shown:
+    """`shared` and `own` are the brief's two parts."""
+    said = briefs.transcript(session, due)
+    last = due.sees[-1].turn.moment if due.sees else None
+    newest = {seen.turn.id for seen in due.sees if seen.turn.moment == last}
+    replies = {(phase.name, step.name): step.reply for phase, step in session.workflow.steps()}
+    asked = replies[last[0], last[2]] if last else ()
+    turns = tuple((row["id"], _spoken(row["by"], _inner(row["text"]), asked)) for row in said if row["id"] in newest)
+    mark = said[-1]["text"] if said else briefs.fence(session, "topic", session.topic, "topic")
+    told = [how_it_ended(session, due), task(due, shared, own, mark.rpartition("\n")[2])]
+    return Shown(heading(due), turns, "\n\n".join(filter(None, told)))
+
+
+def how_it_ended(session: Session, due: Due) -> str:
+    """The phase before this one, where a rule ended it: it may be what the person is asked about."""
+    plan = session.plan()
+    before = [note for note in plan.notes if note.kind == "ended" and note.phase != due.phase.name]
+    told = ending.decision_text(plan, before[-1]) if before and due.of_a_person else ""
+    return readable(told).strip()
+
+
+def heading(due: Due) -> str:
+    """`Debate, round 2 complete`, where the person has the last word of a round; else what the step is called."""
+    phase = ending.heading(due.phase.name) + (f", round {due.round}" if due.phase.most > 1 or due.round > 1 else "")
+    if not due.of_a_person:
+        return f"{phase}: {due.seat.label}"
+    if len(due.phase.steps) == 1:
+        return phase
+    last = due.step == due.phase.steps[-1]
+    return f"{phase} complete" if last else f"{phase}: {ending.heading(due.step.name)}"
+
+
+def _inner(fenced: str) -> str:
+    return "\n".join(fenced.split("\n")[1:-1])
+
+
+def _spoken(by: str, text: str, asked: Reply) -> str:
+    return f"{by}: {readable(compact(text.strip(), asked))}"
+
+
+def readable(text: str) -> str:
+    """Markdown as plain text: without emphasis and the signs of headings."""
+    return HEADING.sub("", EMPHASIS.sub(r"\2", text))
+
+
+def task(due: Due, shared: str, own: str, mark: str) -> str:
+    """What the brief asks for, below what it quotes, less the format that only a whole reply needs."""
+    asked = shared.rpartition(mark)[2]
+    form = reply.describe(due.step.reply)
+    if form and form in own:
+        asked += _without(form, own)
+    elif form and form in asked:
+        asked = _without(form, asked) + ("" if due.of_a_person else own)
+    else:
+        asked += own
+    problems = [f"Your first reply could not be read: {problem}." for problem in due.problems]
+    lines = [line for line in asked.splitlines() if not MARKER.search(line)]
+    text = "\n".join(_unwrapped(lines) + problems)
+    return re.sub(r"\n{3,}", "\n\n", readable(text).strip())
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """Paragraphs that a template wraps, each in one line: the window wraps them as it needs."""
+    found: list[str] = []
+    before = ""
+    for line in lines:
+        if len(before) > WRAPPED and line.strip() and not LIST.match(line):
+            found[-1] += f" {line.strip()}"
+        else:
+            found.append(line)
+        before = line
+    return found
+
+
+def _without(form: str, text: str) -> str:
+    """The text less the format, and less the paragraph that introduces it."""
+    before, _, after = text.partition(form)
+    return before.rstrip().rpartition("\n\n")[0] + "\n\n" + after.strip("\n") + "\n"

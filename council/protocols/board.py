@@ -1,0 +1,64 @@
+"""What a board's readers are told besides its words: who challenged nobody, and how the check of the document went.
+
+Pure, and nothing here decides anything: the workflow's rules do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from council.engine.scene import Scene, Turn
+from council.text import fold, listing, one_line
+from council.workflow.model import Seat
+
+CHALLENGES = "challenges"
+MOONSHOT = "moonshot"
+VERSIONS = ("moonshot", "stepping stone")
+ACCURATE, CORRECTION = "accurate", "correction"
+
+
+def remarks(turn: Turn, seats: Iterable[Seat]) -> Iterator[str]:
+    """Where the moonshot gave only one of its two versions; where somebody was to challenge another's point, and did
+    not, or did not say whose it is."""
+    if turn.absent:
+        return
+    if turn.seat.name == MOONSHOT and not turn.asked:  # a position: words alone
+        missing = [version for version in VERSIONS if version not in fold(turn.body)]
+        yield from ([f"it names no {' and no '.join(missing)}, and always has to give both"] if missing else [])
+    if CHALLENGES not in turn.asked:
+        return
+    others = [seat for seat in seats if seat.name != turn.seat.name]
+    challenges = turn.answers.get(CHALLENGES, ())
+    if not challenges and not _named(turn.prose, others):
+        yield "rubber stamp: it challenges nobody, also when asked again"
+    elif challenges and not any(_named(one, others) for one in challenges):
+        yield "no challenge of it says whose point it is"
+
+
+def _named(text: str, seats: Iterable[Seat]) -> bool:
+    words = {word for seat in seats for word in (seat.name, seat.title, *_person(seat)) if word}
+    return any(re.search(rf"\b{re.escape(fold(word))}\b", fold(text)) for word in words)
+
+
+def _person(seat: Seat) -> list[str]:
+    return str(seat.attributes.get("name") or "").split()
+
+
+def checked(scene: Scene) -> str:
+    """How the last check of the document went, with each correction word for word; empty where nobody was asked."""
+    turns = next(scene.asking(ACCURATE), ())
+    if not turns:
+        return ""
+    content = [turn for turn in turns if turn.answers.get(ACCURATE) == "yes"]
+    silent = [turn.seat.label for turn in turns if ACCURATE not in turn.answers]
+    unheard = f" ({listing(silent)} not heard)" if silent else ""
+    corrected = " after a correction" if turns[0].round > 1 else ""
+    told = f"**Checked by the members:** {len(content)} of {len(turns)} find it accurate{corrected}{unheard}."
+    objections = [f"- {_objection(turn)}" for turn in turns if turn.answers.get(ACCURATE) == "no"]
+    return "\n".join([told, "", *objections] if objections else [told])
+
+
+def _objection(turn: Turn) -> str:
+    wanted = "; ".join(f"“{one_line(item, 600)}”" for item in turn.answers.get(CORRECTION, ()))
+    return f"{turn.seat.label} does not: {wanted or '(no correction given)'}"

@@ -1,0 +1,105 @@
+"""Rules about dissent: said in so many words, and kept in what is written at the end."""
+
+from __future__ import annotations
+
+import re
+
+from council.engine.conditions import rule
+from council.engine.scene import Scene, Turn, Verdict
+from council.protocols.stances import opposed
+from council.text import content_words, fold, listing, overlap
+
+OPPOSED = re.compile(
+    r"\bI(?:['’]d| would| must| have to| do| will)?(?: (?:\w+ly|still|also))?"
+    r" (?:disagree|object|challenge|oppose|dispute|reject)\b",
+    re.I,
+)
+QUOTED = re.compile(r"^[ \t]*>.*$|“[^“”]*”|\"[^\"\n]*\"", re.M)
+
+
+@rule
+def disagreement(scene: Scene) -> Verdict:
+    """Someone says "I disagree", "I challenge" or the like, in words of their own, in what was spoken last."""
+    turns = scene.moments()[-1] if scene.turns else ()
+    found = [turn.seat.name for turn in turns if OPPOSED.search(QUOTED.sub("", turn.body))]
+    reason = f"{listing(found)} disagreed in so many words" if found else "nobody disagreed in so many words"
+    return Verdict(bool(found), reason, tally={"disagreed": found})
+
+
+@rule
+def dissent_kept(scene: Scene, *, by: str = "synthesis") -> Verdict:
+    """The last turn of the step `by` names everyone who still disagrees, and has every blocking item with its owner."""
+    written = scene.named(by)
+    if not written or written[-1].absent:
+        return Verdict(False, "there is no synthesis")
+    lost = lost_dissent(scene, written[-1].body)
+    reason = f"{len(lost)} of the dissent left out" if lost else "all dissent is kept"
+    return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
+
+
+CITED = re.compile(r"(?<![\w/-])(\d\d-[a-z0-9-]+/[a-z][a-z0-9-]*)(?:\.2)?(?![\w/-])")
+
+
+@rule
+def cites(scene: Scene, *, by: str = "synthesis") -> Verdict:
+    """The last turn of the step `by` says by their ids which turns it rests on, and names none that was not spoken."""
+    written = scene.named(by)
+    if not written or written[-1].absent:
+        return Verdict(False, "there is no synthesis")
+    spoken = {turn.id for turn in scene.turns if turn.phase != written[-1].phase and not turn.absent}
+    named = list(dict.fromkeys(CITED.findall(written[-1].body)))
+    wrong = [id for id in named if id not in spoken]
+    missing = [f"{id} is no turn that was spoken" for id in wrong] or ([] if named else ["it names no turn by its id"])
+    rests = f"it rests on {len(named)} turn{'s' if len(named) > 1 else ''}"
+    reason = "; ".join(missing) or rests
+    return Verdict(not missing, reason, tally={"not_cited": missing})
+
+
+DISAGREES = "disagrees"
+SAME_WORDS = 0.6
+FEWEST_QUOTED = 4  # words
+QUOTATION = re.compile(r"“([^“”]+)”|\"([^\"\n]+)\"")
+OPPOSES = re.compile(r"\b(disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced)")
+
+
+def lost_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
+    """Each blocking item and each remaining `disagree` that the synthesis lacks, with the turn it comes from."""
+    passages = _passages(synthesis)
+
+    def kept(turn: Turn, words: str) -> bool:
+        return any(_keeps(passage, turn, words) for passage in passages)
+
+    return [(turn, words) for turn, words in standing_dissent(scene) if not kept(turn, words)]
+
+
+def standing_dissent(scene: Scene) -> list[tuple[Turn, str]]:
+    """What seats last said of it: their blocking items, and that they disagree."""
+    found = [(turn, DISAGREES) for turn in opposed(scene)]
+    for turn, items in scene.last_words("blocking").values():
+        found += [(turn, item) for item in items]
+    return found
+
+
+def _passages(text: str) -> list[str]:
+    """List items and paragraphs, each whole: a name and what it is held to have said must stand in the same one."""
+    return [part for part in re.split(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)", text) if part.strip()]
+
+
+def _keeps(passage: str, turn: Turn, words: str) -> bool:
+    called = {fold(turn.seat.name), fold(turn.seat.title), *content_words(str(turn.seat.attributes.get("name", "")))}
+    named = any(re.search(rf"\b{re.escape(name)}\b", fold(passage)) for name in called if name)
+    if words == DISAGREES:
+        return named and (_opposes(passage) or _quotes(passage, turn.body))
+    return named and overlap(words, passage) >= SAME_WORDS
+
+
+def _opposes(passage: str) -> bool:
+    return OPPOSES.search(fold(passage)) is not None
+
+
+def _quotes(passage: str, body: str) -> bool:
+    """Whether it has words of the turn in quotation marks, to the letter, and enough of them to say something."""
+    quoted = (
+        fold("".join(found.groups(""))).rstrip(".,") for found in re.finditer(r"“([^“”]+)”|\"([^\"\n]+)\"", passage)
+    )
+    return any(len(words.split()) >= FEWEST_QUOTED and words in fold(body) for words in quoted)

@@ -1,0 +1,87 @@
+"""Escalations: what a person was asked because specialists could not agree, and what the person decided.
+
+Pure, and nothing here decides anything: the workflow's rules do. What asks is a step with `options`, what answers a
+step with a `decision`, in the same round.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from council.engine.scene import Scene, Turn
+from council.text import fold
+
+OPTIONS, DECISION = "options", "decision"
+ADOPT = "adopt"
+KINDS = {"share": "fundamental disagreement", "stuck": "stalemate"}
+LAST = "max iterations"
+LETTERED = re.compile(r"[*_(]{0,3}([A-Z])[*_]{0,2}[).:][*_]{0,2}\s+(\S.*)", re.S)
+CHOICE = re.compile(r"[\W_]*(?:option\s+)?([a-z])(?:[\W_]*|(?:[).:,]|\s[–—-])[*_]{0,2}\s.*)", re.I | re.S)
+
+
+def lettered(items: Iterable[str]) -> dict[str, str]:
+    """Options by letter: their own letters where each has one of its own, else in the order in which they stand."""
+    texts = list(items)[: len(ascii_uppercase)]
+    own = [LETTERED.fullmatch(text) for text in texts]
+    letters = [match.group(1) for match in own if match]
+    plain = [match.group(2) if match else text for match, text in zip(own, texts, strict=True)]
+    return dict(zip(letters if len(set(letters)) == len(texts) else ascii_uppercase, plain, strict=False))
+
+
+@dataclass(frozen=True)
+class Escalation:
+    """`asked` is the turn that put the options, `answered` the person's. Either may be missing, or absent."""
+
+    phase: str
+    round: int
+    asked: Turn | None
+    answered: Turn | None
+
+    @property
+    def options(self) -> dict[str, str]:
+        given = self.asked.answers.get(OPTIONS) if self.asked else ()
+        return lettered(given) if isinstance(given, tuple) else {}
+
+    @property
+    def adopted(self) -> bool:
+        return self.answered is not None and self.answered.answers.get(DECISION) == ADOPT
+
+    @property
+    def choice(self) -> str:
+        """What the person chose: `option B (what it says)`, or their own words where these name no option."""
+        words = str(self.answered.answers.get("option", "")).strip() if self.answered else ""
+        found = CHOICE.fullmatch(words)
+        letter = found.group(1).upper() if found else ""
+        if letter in self.options:
+            return f"option {letter} ({self.options[letter]})"
+        return "" if fold(words).rstrip(".") in ("none", "-") else words
+
+
+def kind(fired: Collection[str]) -> str:
+    """What it was about, by the rules that called for it: a round can be the last one, and stalled, and more."""
+    return next((told for rule, told in KINDS.items() if rule in fired), LAST)
+
+
+def escalations(scene: Scene) -> list[Escalation]:
+    """All of them, the oldest first."""
+    rounds: dict[tuple[str, int], dict[str, Turn]] = {}
+    for name, turn in _about(scene.turns):
+        rounds.setdefault((turn.phase, turn.round), {})[name] = turn
+    return [Escalation(*key, turns.get(OPTIONS), turns.get(DECISION)) for key, turns in rounds.items()]
+
+
+def _about(turns: Iterable[Turn]) -> Iterator[tuple[str, Turn]]:
+    for turn in turns:
+        yield from ((name, turn) for name in (OPTIONS, DECISION) if name in turn.asked)
+
+
+def put(scene: Scene) -> tuple[Turn | None, Mapping[str, str]]:
+    """The options that a person chooses from in this round, or else chose from last, and the turn that put them."""
+    every = escalations(scene)
+    now = [one for one in every if (one.phase, one.round) == (scene.phase, scene.round)]
+    before = [one for one in every if one.answered and DECISION in one.answered.answers]
+    found = (now or before)[-1:]
+    return (found[0].asked, found[0].options) if found else (None, {})

@@ -1,0 +1,265 @@
+"""Who changed their mind in a debate, by whose argument, and whether the debate changed the answer. Pure.
+
+What counts is a change of the seat's stance from one time that it was asked to the next; where a debate has scores in
+place of stances, a score that is `STEP` points or more away from where the seat last stood. (A workflow's target is no
+part of it: to pass 90 coming from 89 is no change of mind.)
+
+Nobody is taken at their word. A change is *persuaded* where the flaw that the seat names stands in a passage of a turn
+that it had read by then, in a peer's words and not as well in its own; *conformed* where it names one that stands in no
+such passage; *unexplained* where it names none. A step that asks for no `flaw` leaves the prose: there only a sentence
+that says of itself that the seat moved ("Marcus convinced me: …") names anything. So persuasion may be missed, where a
+seat puts another's argument in words that are all its own; it is never made up.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
+
+from council.engine.scene import Scene, Turn
+from council.replies.quotes import passages
+from council.text import content_words, fold
+from council.workflow.model import Workflow
+
+STANCE, FLAW, ANSWER = "stance", "flaw", "answer"
+CONTROL = "control"  # a phase in which one seat answers alone, for comparison, and the option that asks for it
+PERSUADED, CONFORMED, UNEXPLAINED = KINDS = ("persuaded", "conformed", "unexplained")
+STEP = 10  # points of 100
+SAME_ARGUMENT = 0.6  # of the content words in a sentence of the named flaw, found in one passage
+EVEN = 0.001  # a share this much higher is higher
+FEWEST = 3  # content words: fewer name no argument that could be found again
+LABEL = re.compile(r"\bMember [A-Z]{1,2}\b|\bYou\b")
+NO_FLAW = re.compile(
+    r"\W*(?:none|no flaw|nothing|nil|n/?a|not applicable|keine?r?s?|nichts)(?=\W*$|\s*[.:;,(–—-])", re.I
+)
+SENTENCE = re.compile(r"(?<=[.!?…”\"])\s+|\n+")
+QUOTED = re.compile(r"“([^“”]+)”|\"([^\"\n]+)\"|^[ \t]*>(.+)$", re.M)
+PARAGRAPH = re.compile(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)")
+MOVED = re.compile(
+    r"\bI(?: have|['’]ve| must| do| hereby)?(?: now| since| therefore| also)?"
+    r" (?:changed? my (?:mind|stance|position|view)|(?:was|stand) (?:wrong|corrected|mistaken)|concede|withdr[ae]w"
+    r"|revised? my|raised? my|lower(?:ed)? my|overlooked|underrated|no longer)\b"
+    r"|\bI(?: am|['’]m|was)? now (?:agree|accept|think|see|believe|support|say|persuaded|convinced)\b"
+    r"|\b(?:convinced|persuaded|moved|swayed|won) me\b|\bI (?:am|was) (?:convinced|persuaded|moved|swayed) by\b",
+    re.I,
+)
+TAKEN_BACK = re.compile(r"\b(?:not|never|nobody|nothing|none|no one|neither|nor|hardly|cannot)\b|n['’]t\b", re.I)
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A seat that changed its mind in `turn`. `source` is the peer's turn in which the named flaw stands."""
+
+    turn: Turn
+    before: Any
+    after: Any
+    flaw: str
+    kind: str
+    source: Turn | None = None
+
+
+def measured(workflow: Workflow) -> str:
+    """The answer by which a change of mind is told: the stance, else the first score from 0 to 100; empty for none."""
+    steps = [step for phase, step in workflow.steps() if not is_control(phase.name, workflow.options)]
+    asked = [answer for step in steps for answer in step.reply]
+    if any(name == STANCE for name, _ in asked):
+        return STANCE
+    return next((name for name, kind in asked if (kind.type, kind.low, kind.high) == ("range", 0, 100)), "")
+
+
+def ledger(scene: Scene, field: str = STANCE) -> tuple[Flip, ...]:
+    """Every change of mind, oldest first. Silence changes nothing: who is absent for a round has not moved in it."""
+    stood: dict[str, Any] = {}
+    found = []
+    for turn in (turn for turns in rounds(scene, field) for turn in turns):
+        said = turn.answers.get(field)
+        before = stood.get(turn.seat.name)
+        if said is not None and before is not None and _moved(before, said):
+            found.append(_flip(turn, before, said, scene))
+        if said is not None and (before is None or _moved(before, said)):
+            stood[turn.seat.name] = said
+    return tuple(found)
+
+
+def rounds(scene: Scene, field: str) -> list[tuple[Turn, ...]]:
+    """Each time that the debate asked for it, oldest first."""
+    return [turns for turns in reversed(list(scene.asking(field))) if not is_control(turns[0].phase, scene.options)]
+
+
+def is_control(phase: str, options: Mapping[str, Any]) -> bool:
+    """Whether a phase stands beside the debate: the one of that name, in a workflow with the option for it."""
+    return phase == CONTROL and CONTROL in options
+
+
+def _moved(before: Any, said: Any) -> bool:
+    if isinstance(before, (int, float)) and isinstance(said, (int, float)):
+        return abs(said - before) >= STEP
+    return fold(str(before)) != fold(str(said))
+
+
+def _flip(turn: Turn, before: Any, said: Any, scene: Scene) -> Flip:
+    flaw = named_flaw(turn)
+    source = source_of(flaw, turn, scene) if flaw else None
+    kind = PERSUADED if source else CONFORMED if flaw else UNEXPLAINED
+    return Flip(turn, before, said, flaw, kind, source)
+
+
+def named_flaw(turn: Turn) -> str:
+    """What the seat says moved it: where it was asked, its answer; else the sentences of its prose that say so."""
+    if FLAW in turn.asked:
+        flaw = str(turn.answers.get(FLAW) or "").strip()
+        return "" if NO_FLAW.match(flaw) or not content_words(flaw) else flaw
+    return " ".join(sentence.strip() for sentence in SENTENCE.split(turn.prose) if _says_so(sentence))
+
+
+def _says_so(sentence: str) -> bool:
+    """Whether a sentence says that the seat moved; "nobody has convinced me" does not."""
+    said = MOVED.search(sentence)
+    return said is not None and not TAKEN_BACK.search(sentence, 0, said.end())
+
+
+def source_of(flaw: str, turn: Turn, scene: Scene) -> Turn | None:
+    """The first turn that the seat had read in which this argument stands, and that is more than its own words."""
+    names = {word for one in scene.turns for word in _called(one)}
+    own = [part for one in _before(turn, scene) if one.seat.name == turn.seat.name for part in _parts(one.body)]
+    for words in _arguments(flaw, names):
+        least = max([SAME_ARGUMENT, *(_share(words, part) + EVEN for part in own)])
+        for peer, text in read_of_peers(turn, scene):
+            if any(_share(words, part) >= least for part in _parts(text)):
+                return peer
+    return None
+
+
+def _before(turn: Turn, scene: Scene) -> Iterator[Turn]:
+    return takewhile(lambda one: one.id != turn.id, scene.turns)
+
+
+def _arguments(flaw: str, names: set[str]) -> Iterator[set[str]]:
+    """The content words of what is quoted in a flaw, of each of its sentences and of all of it, without names."""
+    pieces = ["".join(found.groups("")) for found in QUOTED.finditer(flaw)]
+    for piece in (*pieces, *SENTENCE.split(flaw), flaw):
+        words = {word.removesuffix("'s").removesuffix("’s") for word in content_words(LABEL.sub(" ", piece))} - names
+        if len(words) >= FEWEST:
+            yield words
+
+
+def _called(turn: Turn) -> set[str]:
+    seat = turn.seat
+    return content_words(f"{seat.name} {seat.title} {seat.attributes.get('name') or ''}")
+
+
+def _share(words: set[str], passage: str) -> float:
+    return len(words & content_words(passage)) / len(words)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in PARAGRAPH.split(text) if part.strip()]
+
+
+def read_of_peers(turn: Turn, scene: Scene) -> list[tuple[Turn, str]]:
+    """The turns of others that stand in the brief of this one, each with the words that were shown of it.
+
+    The brief is on record, so nothing is guessed. Labels are left out of the comparison: each reader has its own.
+    """
+    shown = {LABEL.sub("", one.text) for one in passages(turn.said.brief)}
+    found = []
+    for peer in _before(turn, scene):
+        if peer.seat.name != turn.seat.name and not peer.absent:
+            found += [(peer, text) for text in (peer.body, peer.gist) if LABEL.sub("", text) in shown][:1]
+    return found
+
+
+# ---- did the debate help? ----
+
+
+@dataclass(frozen=True)
+class Count:
+    """What one round said. `answer` is what more than half of all who were asked said, None where nothing is."""
+
+    turns: tuple[Turn, ...]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    mean: float | None = None
+
+    @property
+    def of(self) -> int:
+        return len(self.turns)
+
+    @property
+    def answer(self) -> str | None:
+        return next((answer for answer, votes in self.counts.items() if 2 * votes > self.of), None)
+
+
+@dataclass(frozen=True)
+class Spent:
+    calls: int
+    usd: float | None
+
+
+@dataclass(frozen=True)
+class Helped:
+    """The first round that asked, beside the last one, and what each took. `control` is one seat's answer alone."""
+
+    first: Count
+    last: Count
+    flips: tuple[Flip, ...]
+    spent: Spent
+    before: Spent
+    control: Turn | None = None
+
+    @property
+    def same(self) -> bool:
+        """Whether the debate ended with what its first round said; of scores, within `STEP` points of it."""
+        if self.first.mean is not None and self.last.mean is not None:
+            return abs(self.last.mean - self.first.mean) < STEP
+        return self.first.answer == self.last.answer
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        counts = Counter(flip.kind for flip in self.flips)
+        return {kind: counts[kind] for kind in KINDS}
+
+
+def helped(scene: Scene, field: str = STANCE) -> Helped | None:
+    """None where nobody was asked for such an answer."""
+    debate = [turn for turn in scene.turns if not is_control(turn.phase, scene.options)]
+    asked = rounds(scene, field)
+    if not asked:
+        return None
+    last = asked[0][-1]
+    control = [turn for turn in scene.turns if is_control(turn.phase, scene.options)]
+    return Helped(
+        first=count(asked[0], field),
+        last=count(asked[-1], field),
+        flips=ledger(scene, field),
+        spent=spent(debate),
+        before=spent([*_before(last, scene), last]),
+        control=control[-1] if control else None,
+    )
+
+
+def count(turns: tuple[Turn, ...], field: str) -> Count:
+    """Whoever was absent or could not be read stays in it: as nobody's vote, and as no points."""
+    said = [turn.answers.get(field) for turn in turns]
+    heard = [one for one in said if one is not None]
+    if heard and all(isinstance(one, (int, float)) for one in heard):
+        return Count(turns, mean=round(math.fsum(heard) / len(turns), 1))
+    return Count(turns, dict(Counter(fold(str(one)) for one in heard).most_common()))
+
+
+def spent(turns: Iterable[Turn]) -> Spent:
+    """The calls of these turns and their price; a reply that was asked for twice took two. A person's is no call."""
+    called = [turn for turn in turns if turn.seat.speaker != "human"]
+    prices = [said.usd for turn in called for said in (turn.first, turn.said) if said]
+    usd = None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6)
+    return Spent(sum(2 if turn.first or turn.problems else 1 for turn in called), usd)
+
+
+def said_alone(turn: Turn) -> str | None:
+    """The control's answer, None where there is none that could be read."""
+    answer = turn.answers.get(ANSWER)
+    return None if answer is None else fold(str(answer))

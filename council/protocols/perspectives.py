@@ -1,0 +1,250 @@
+"""Who is cast while a debate runs: the perspectives that a reply names, whether two are opposed, and who was muted.
+
+Pure. `plan` seats whoever is named; what is found here is for rules, orders, briefs and readers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from council.engine.scene import Scene, Turn
+from council.errors import UsageError
+from council.text import listing, one_line, slug
+from council.workflow.model import (
+    LONGEST_NAME,
+    NAME,
+    Cast,
+    Seat,
+    Workflow,
+)
+
+LEAST_CAST, MOST_CAST = 2, 4
+ANY_NUMBER = "auto"
+UNMUTED = "unmuted"  # the order that leaves out whoever was muted
+HEAD = re.compile(r"[:(–—]|\s-\s")  # where a name ends, and what is said of it begins
+MARKS = "*_` "
+LOW = "low"
+
+
+def answer(source: str) -> tuple[str, str]:
+    """`analyze.perspectives`: a step, and one of its answers."""
+    step, dot, name = str(source).partition(".")
+    if not (step and dot and name):
+        raise UsageError(f'"{source}" must be a step and one of its answers, as in analyze.perspectives')
+    return step, name
+
+
+# ---- who was cast ----
+
+
+def casting(scene: Scene, source: str) -> Turn | None:
+    """The newest turn with that answer: whoever is absent once changes nothing."""
+    step, name = answer(source)
+    return next((turn for turn in reversed(scene.named(step)) if name in turn.answers), None)
+
+
+def titles(scene: Scene, source: str) -> dict[str, str]:
+    """Whom the newest answer casts: the title of each by the name of its seat, once, in the order named."""
+    turn = casting(scene, source)
+    seated = {*scene.groups, *(seat.name for group in scene.groups.values() for seat in group), "human"}
+    found: dict[str, str] = {}
+    for item in _items(turn.answers[answer(source)[1]]) if turn else ():
+        title = item.partition(":")[0].strip(MARKS)
+        name = slug(title, LONGEST_NAME)
+        found.setdefault(f"the-{name}" if name in seated else name, title)
+    return found
+
+
+def _items(value: Any) -> Iterator[str]:
+    yield from map(str, value if isinstance(value, tuple) else (value,))
+
+
+def faults(scene: Scene, source: str, opposed: str = "", number: str = ANY_NUMBER) -> list[str]:
+    """What is wrong with a cast; empty where nothing is."""
+    found, (least, most) = titles(scene, source), _span(number)
+    persons = _told(casting(scene, source), "persons")
+    wrong = [
+        f"“{one_line(title, 60)}” is no name: it must begin with a letter, and have at most {LONGEST_NAME}"
+        for name, title in found.items()
+        if not _is_name(name, title)
+    ]
+    wrong += [
+        f"“{title}” is a person of this council, not a perspective"
+        for title in found.values()
+        if slug(title) in persons
+    ]
+    if not least <= len(found) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}"
+        named = f" ({told(found.values())})" if any(found) else ""
+        wrong.append(f"{len(found)} perspective{'' if len(found) == 1 else 's'} named{named}, {wanted} needed")
+    if opposed and len(found) >= LEAST_CAST and not pair(scene, source, opposed):
+        wrong.append(
+            f"no two of {told(found.values())} are opposed, by the catalog or, for one that is not in it, by the reply"
+        )
+    return wrong
+
+
+def _span(number: str) -> tuple[int, int]:
+    if number == ANY_NUMBER:
+        return LEAST_CAST, MOST_CAST
+    if number not in map(str, range(LEAST_CAST, MOST_CAST + 1)):
+        raise UsageError(f'the number of perspectives must be auto, or {LEAST_CAST} to {MOST_CAST}; not "{number}"')
+    return int(number), int(number)
+
+
+def _is_name(name: str, title: str) -> bool:
+    """The name of a seat becomes the name of its turns' files."""
+    return NAME.fullmatch(name) is not None and len(slug(title, LONGEST_NAME + 1)) <= LONGEST_NAME
+
+
+def told(names: Iterable[str]) -> str:
+    return one_line(listing(names), 200)
+
+
+# ---- whether two are opposed ----
+
+
+def pair(scene: Scene, source: str, opposed: str) -> tuple[str, str] | None:
+    """Two that pull in opposite directions: of two in the catalog by its word, else by that of the reply itself."""
+    turn, found = casting(scene, source), titles(scene, source)
+    catalog: Mapping[str, Mapping[str, Any]] = _told(turn, "catalog")
+    claimed = _mentioned(str(turn.answers.get(answer(opposed)[1], "")), found) if turn else set()
+    for one, other in combinations(found, 2):
+        listed = {one, other} <= set(catalog)
+        if _differ(catalog, one, other) if listed else {one, other} <= claimed:
+            return found[one], found[other]
+    return None
+
+
+def _told(turn: Turn | None, name: str) -> Any:
+    """What whoever casts was told of those who can be cast: the `catalog`, and the `persons`, who are none of it."""
+    return turn.seat.attributes.get(name, {}) if turn else {}
+
+
+def _differ(catalog: Mapping[str, Mapping[str, Any]], one: str, other: str) -> bool:
+    return other in opponents(catalog[one]) or one in opponents(catalog[other])
+
+
+def opponents(persona: Mapping[str, Any]) -> list[str]:
+    """The names that its section says it opposes."""
+    return [name for part in str(persona.get("opposes", "")).split(",") if (name := slug(part))]
+
+
+def _mentioned(text: str, titles: Mapping[str, str]) -> set[str]:
+    """Those whose titles stand in the text. One that is part of a longer title is not there by that."""
+    rest, found = f"-{slug(text, len(text))}-", set()
+    for words, name in sorted(((_words(title), name) for name, title in titles.items()), key=_longest):
+        if words != "--" and words in rest:
+            rest = rest.replace(words, "--")
+            found.add(name)
+    return found
+
+
+def _words(title: str) -> str:
+    return f"-{slug(title, len(title))}-"
+
+
+def _longest(one: tuple[str, str]) -> int:
+    return -len(one[0])
+
+
+# ---- who was muted ----
+
+
+def unmuted(seats: Iterable[Seat], scene: Scene, by: str) -> tuple[Seat, ...]:
+    """Who may speak still. A mute lasts; one that would leave fewer than two does not count."""
+    left = list(seats)
+    for item in muting(scene, by):
+        seat = meant(item, left)
+        if seat is not None and len(left) > LEAST_CAST:
+            left.remove(seat)
+    return tuple(left)
+
+
+def muting(scene: Scene, by: str) -> Iterator[str]:
+    step, name = answer(by)
+    for turn in scene.named(step):
+        yield from _items(turn.answers.get(name, ()))
+
+
+def meant(item: str, seats: Iterable[Seat]) -> Seat | None:
+    """Whose name an item begins with, as in `Taste: off the topic` or `**Taste** (again)`."""
+    name = slug(HEAD.split(item.strip(MARKS), maxsplit=1)[0], LONGEST_NAME)
+    return next((seat for seat in seats if name in (seat.name, slug(seat.title, LONGEST_NAME))), None)
+
+
+# ---- for briefs and for readers ----
+
+
+def table(scene: Scene, workflow: Workflow) -> list[dict[str, Any]]:
+    """Who was cast so far, by title, and whether they were muted since."""
+    found = {name: title for source in _sources(workflow) for name, title in titles(scene, source).items()}
+    seats = [Seat(name, "", {"title": title}) for name, title in found.items()]
+    loud = set(found)
+    for by in _mutes(workflow):
+        loud &= {seat.name for seat in unmuted(seats, scene, by)}
+    return [{"title": seat.title, "muted": seat.name not in loud} for seat in seats]
+
+
+def _sources(workflow: Workflow) -> list[str]:
+    casts = (one for _, step in workflow.steps() for one in step.seats if isinstance(one, Cast))
+    return list(dict.fromkeys(".".join(one.source) for one in casts))
+
+
+def _mutes(workflow: Workflow) -> list[str]:
+    """The answers by which somebody may be muted."""
+    orders = (step.order for _, step in workflow.steps() if step.order.name == UNMUTED)
+    return list(dict.fromkeys(str(order.args["by"]) for order in orders))
+
+
+def remarks(turn: Turn, scene: Scene, workflow: Workflow) -> Iterator[str]:
+    """What became of those whom a turn muted."""
+    for by in _mutes(workflow):
+        step, name = answer(by)
+        if turn.step == step and turn.answers.get(name):
+            yield from _muted_by(turn, scene, by)
+
+
+def _muted_by(turn: Turn, scene: Scene, by: str) -> Iterator[str]:
+    place = [one.id for one in scene.turns].index(turn.id)
+    seats = list({one.seat.name: one.seat for one in scene.turns[:place] if is_cast(one.seat, scene)}.values())
+    before = unmuted(seats, replace(scene, turns=scene.turns[:place]), by)
+    after = unmuted(seats, replace(scene, turns=scene.turns[: place + 1]), by)
+    if gone := [seat.title for seat in before if seat not in after]:
+        yield f"muted from here on: {told(gone)}"
+    for item in _items(turn.answers[answer(by)[1]]):
+        seat = meant(item, seats)
+        if seat is None:
+            yield f"nobody is called “{one_line(item, 60)}”, so nobody is muted by that"
+        elif seat in after:
+            yield f"{seat.title} is not muted: two at least have to stay"
+
+
+def is_cast(seat: Seat, scene: Scene) -> bool:
+    """Whether a seat was named while the debate ran: no group of the workflow has it, and it is no person."""
+    seated = {one.name for group in scene.groups.values() for one in group}
+    return seat.name not in {*seated, "human"}
+
+
+def unsettled(scene: Scene, cap: str) -> bool:
+    """Whether those who were cast debated to their last round, which has the outcome `cap`."""
+    phases = [turn.phase for turn in scene.turns if is_cast(turn.seat, scene)]
+    return bool(phases) and scene.outcomes.get(phases[-1]) == cap
+
+
+def lowered(scene: Scene, cap: str) -> str:
+    """Why a confidence counts as low, whatever was written; empty where what was written holds."""
+    written = newest(scene, "confidence")
+    if written == LOW or not any(scene.asking("confidence")) or not unsettled(scene, cap):
+        return ""
+    instead = f"; “{written}” was written" if written else ""
+    return f"set by council: the debate reached its last round unsettled{instead}"
+
+
+def newest(scene: Scene, name: str) -> Any:
+    """The newest readable answer of that name; None where there is none."""
+    return next((turn.answers[name] for turn in reversed(scene.turns) if name in turn.answers), None)

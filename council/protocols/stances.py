@@ -1,0 +1,142 @@
+"""Where the council stands: the outcome of a debate, computed from what the members said of their stance alone.
+
+A stance is what a member thinks of what the council is heading for: agree, mixed, disagree. Or it answers the question
+itself, in words such as yes and no: then those agree who gave the answer that most gave, and who gave another does not.
+Where they were asked how satisfied they are in place of it, the workflow's own rules say how that ended.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from council.engine.scene import Scene, Turn
+from council.protocols.escalation import escalations
+from council.text import listing, one_line
+
+AGREED = "agreed"
+AGREED_WITH_DISSENT = "agreed with dissent"
+STABLE = "stable disagreement"
+MOVING = "still moving"
+INSUFFICIENT = "insufficient"
+AGREE, MIXED, DISAGREE = "agree", "mixed", "disagree"
+SCORE = "satisfaction_score"
+CONSENSUS = "consensus"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`stances`, or else `scores`, have every seat that was asked, None for one that was not heard."""
+
+    outcome: str
+    reason: str
+    stances: dict[str, str | None]
+    blocking: dict[str, tuple[str, ...]]
+    moved: tuple[str, ...]
+    scores: Mapping[str, float | int | None] = field(default_factory=dict)
+    answer: str = AGREE
+
+    @property
+    def missing(self) -> list[str]:
+        return [name for name, said in {**self.stances, **self.scores}.items() if said is None]
+
+    @property
+    def converged(self) -> bool:
+        """All were heard, most agree, nobody disagrees and nothing blocks. By scores: just what the rules call so."""
+        if self.scores:
+            return self.outcome == CONSENSUS and not self.missing
+        agreed = self.outcome in (AGREED, AGREED_WITH_DISSENT)
+        return agreed and not self.blocking and set(self.stances.values()) <= {self.answer, MIXED}
+
+
+def standing(scene: Scene) -> Standing:
+    """The outcome by the last round that asked for a stance; a stance of an earlier round only tells who moved."""
+    rounds = list(scene.asking("stance"))
+    blocking = {name: items for name, (_, items) in scene.last_words("blocking").items() if items}
+    if scored := next(scene.asking(SCORE), ()) if not rounds else ():
+        return _by_scores(scene, scored, blocking)
+    if not rounds:
+        return Standing(INSUFFICIENT, "no round asked the members where they stand", {}, blocking, ())
+    now = {turn.seat.name: turn.answers.get("stance") for turn in rounds[0]}
+    before = {turn.seat.name: turn.answers.get("stance") for turn in rounds[1]} if len(rounds) > 1 else {}
+    moved = tuple(name for name, stance in now.items() if stance and before.get(name) not in (None, stance))
+    answer = leading(scene)
+    return Standing(*_outcome(now, blocking, moved, len(rounds), answer), now, blocking, moved, answer=answer)
+
+
+def leading(scene: Scene) -> str:
+    """The stance of those who agree: `agree`, or the answer that most gave in the last round. Empty: none leads."""
+    ever = [str(stance) for _, stance in scene.last_words("stance").values()]
+    if set(ever) <= {AGREE, MIXED, DISAGREE}:
+        return AGREE
+    last = [str(turn.answers["stance"]) for turn in next(scene.asking("stance")) if "stance" in turn.answers]
+    counts = Counter(stance for stance in last or ever if stance != MIXED).most_common(2)
+    return "" if not counts or len({count for _, count in counts}) < len(counts) else counts[0][0]
+
+
+def opposed(scene: Scene) -> list[Turn]:
+    """Who still disagrees, by what each seat said last: their turns. Where no answer leads, all answers are opposed."""
+    answer = leading(scene)
+    against = (turn for turn, stance in scene.last_words("stance").values() if stance not in (answer, MIXED))
+    return list(against)
+
+
+def _by_scores(scene: Scene, turns: tuple[Turn, ...], blocking: dict[str, tuple[str, ...]]) -> Standing:
+    """As the phase that asked for scores ended; whoever gave none counts as 0 in the mean."""
+    scores = {turn.seat.name: turn.answers.get(SCORE) for turn in turns}
+    mean = sum(score or 0 for score in scores.values()) / len(scores)
+    told = ", ".join(f"{name} {'not heard' if score is None else f'{score:g}'}" for name, score in scores.items())
+    reason = f"mean {mean:.1f} in round {turns[0].round}: {told}"
+    decided = [one for one in escalations(scene) if (one.phase, one.round) == (turns[0].phase, turns[0].round)]
+    if decided and decided[0].adopted:
+        reason += f"; a person decided{one_line(f': {decided[0].choice}' if decided[0].choice else '', 200)}"
+    return Standing(scene.outcomes.get(turns[0].phase, MOVING), reason, {}, blocking, (), scores)
+
+
+def _outcome(
+    now: dict[str, str | None],
+    blocking: dict[str, tuple[str, ...]],
+    moved: tuple[str, ...],
+    rounds: int,
+    answer: str,
+) -> tuple[str, str]:
+    heard = [stance for stance in now.values() if stance]
+    agree = heard.count(answer)
+    said = _counts(now, blocking, answer)
+    if len(heard) < 2 or 2 * len(heard) <= len(now):
+        return INSUFFICIENT, f"only {len(heard)} of {len(now)} members were heard; {said}"
+    if agree == len(now) and not blocking:
+        return AGREED, said
+    if 2 * agree > len(now):
+        return AGREED_WITH_DISSENT, said
+    if moved:
+        return MOVING, f"{said}; {listing(moved)} moved in the last round"
+    if rounds < 2:
+        return MOVING, f"{said}; one round cannot show whether anybody moves"
+    return STABLE, f"{said}; nobody moved in the last round"
+
+
+def _counts(now: dict[str, str | None], blocking: dict[str, tuple[str, ...]], answer: str) -> str:
+    """`3/4 agree, designer disagrees, 1 blocking item, writer was not heard`, or `3/4 say no, designer says yes`."""
+    by_stance: dict[str, list[str]] = {}
+    for name, stance in now.items():
+        by_stance.setdefault(stance or "", []).append(name)
+    verb = "" if answer == AGREE else "say "
+    parts = [f"{len(by_stance.get(answer, []))}/{len(now)} {verb}{answer}"] if answer else ["no answer leads"]
+    for stance, names in by_stance.items():
+        if stance not in (answer, MIXED, ""):
+            said = "disagree" if stance == DISAGREE else f"say {stance}"
+            parts.append(f"{listing(names)} {said if len(names) > 1 else _of_one(said)}")
+    if mixed := by_stance.get(MIXED):
+        parts.append(f"{listing(mixed)} {'is' if len(mixed) == 1 else 'are'} of two minds")
+    if items := sum(map(len, blocking.values())):
+        parts.append(f"{items} blocking item{'s' if items > 1 else ''}")
+    if unheard := by_stance.get(""):
+        parts.append(f"{listing(unheard)} {'was' if len(unheard) == 1 else 'were'} not heard")
+    return ", ".join(parts)
+
+
+def _of_one(said: str) -> str:
+    verb, _, rest = said.partition(" ")
+    return f"{verb}s {rest}".strip()

@@ -1,0 +1,35 @@
+"""A reply for readers: the short answers that it ends with stand in a line each. Pure; no word is left out."""
+
+from __future__ import annotations
+
+import re
+
+from council.replies import parse as reply
+from council.text import fold
+from council.workflow.model import Reply
+
+
+def compact(text: str, answers: Reply) -> str:
+    """Answers of a word or two, which stand below headings of their own, as a line: `**Stance:** agree`."""
+    kinds = {fold(reply.heading(name)): kind.type for name, kind in answers}
+    lines, shown, labelled = text.split("\n"), list[str](), False
+    while lines:
+        line = lines.pop(0)
+        if (title := _title(line)) not in kinds:
+            labelled = labelled and not line.strip()
+            shown.append(line)
+            continue
+        while lines and not lines[0].strip():
+            lines.pop(0)
+        while labelled and not shown[-1].strip():
+            shown.pop()
+        labelled = bool(lines) and len(lines[0].split()) <= 2 and not reply.BULLET.match(lines[0] + " ")
+        labelled = labelled and kinds[title] not in ("text", "code") and not _title(lines[0])
+        value = f" {lines.pop(0).strip()}" if labelled else ""
+        shown.append(f"**{reply.heading(title)}:**{value}")
+    return "\n".join(shown)
+
+
+def _title(line: str) -> str:
+    found = re.fullmatch(r"#{1,6}\s+(.{1,60}?)\s*:?\s*#*\s*", line)
+    return fold(found.group(1)) if found else ""

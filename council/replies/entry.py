@@ -1,0 +1,196 @@
+"""The answers of a reply, asked of a person one by one: what is asked, what an entry means, and the reply made of them.
+
+The reply comes in the format that every seat gives, so `reply` reads it as any other; what it could not read back is
+refused before it is recorded. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from council.errors import UsageError
+from council.replies import parse as reply
+from council.text import FENCE, did_you_mean, fold
+from council.workflow.model import Kind, Reply
+
+ASKED = ("choice", "range", "integer", "text", "list", "code")
+SEVERAL = ("text", "list", "code")  # answers that may take more than one line
+NOTHING = "none"
+LIKE = 4  # letters that an answer's name must share with an option to belong to it, as `guidance` does to `guide`
+STRUCTURE = re.compile(r"#{1,6}\s|>|`{3}|~{3}")  # what a line of Markdown may begin with, so that it is no prose
+
+
+def askable(declared: Reply) -> bool:
+    """Whether the answers can be asked one by one; a reply without any is free text, and a review is written whole."""
+    return bool(declared) and all(kind.type in ASKED for _, kind in declared)
+
+
+def allowed(kind: Kind) -> str:
+    """What an answer may be, in words."""
+    if kind.type == "choice":
+        *most, last = kind.options
+        return f"{', '.join(most)} or {last}"
+    if kind.type == "range":
+        return f"a number from {kind.low:g} to {kind.high:g}"
+    words = {"integer": "a whole number", "text": "words of your own", "list": "items, one a line", "code": "code"}
+    return words[kind.type] + ("" if required(kind) else f', or "{NOTHING}"')
+
+
+def required(kind: Kind) -> bool:
+    return kind.required or kind.type not in SEVERAL
+
+
+# ---- what is asked ----
+
+
+def letters(options: Sequence[str]) -> dict[str, str]:
+    """The shortest beginning of each option that no other option has; the whole of one that another begins with."""
+    found = {}
+    for option in options:
+        others = [fold(other) for other in options if other != option]
+        sizes = range(1, len(option) + 1)
+        size = next((n for n in sizes if not any(other.startswith(fold(option[:n])) for other in others)), len(option))
+        found[option] = option[:size]
+    return found
+
+
+def menu(kind: Kind) -> str:
+    """`[C]ontinue  [G]uide  [E]nd`"""
+    marked = letters(kind.options)
+    return "  ".join(
+        f"[{marked[option][:1].upper()}{marked[option][1:]}]{option[len(marked[option]) :]}" for option in kind.options
+    )
+
+
+def question(name: str, kind: Kind, declared: Reply) -> str:
+    """What stands before the entry. A choice that speaks for itself needs no name."""
+    title = reply.heading(name)
+    if kind.type == "choice":
+        alone = sum(one.type == "choice" for _, one in declared) == 1 and not {"yes", "no"} & set(kind.options)
+        return f"{menu(kind)}\n> " if alone else f"{title}: {menu(kind)}\n> "
+    if kind.type == "range":
+        return f"{title} ({kind.low:g}-{kind.high:g}): "
+    if kind.type == "integer":
+        return f"{title} (a whole number): "
+    one = {"list": ", an item a line", "code": ", as code"}.get(kind.type, "")
+    end = "a single full stop ends it" if kind.type == "code" else "an empty line ends it"
+    return f"Your {title.lower()}{one} ({end}{'' if kind.required else '; Enter for none'}): "
+
+
+def belongs(name: str, kind: Kind, declared: Reply, entries: Mapping[str, str]) -> bool:
+    """Whether an answer is asked for at all: `guidance` only where `guide` was chosen before it."""
+    beginning = fold(name)[:LIKE]
+    for before, choice in declared if len(beginning) == LIKE and not required(kind) else ():
+        options = {option for option in choice.options if fold(option)[:LIKE] == beginning}
+        if options and before in entries:
+            return entries[before] in options
+    return True
+
+
+# ---- what an entry means ----
+
+
+def entry(name: str, kind: Kind, given: str, declared: Reply, brief: str = "") -> str:
+    """An entry as it stands in the reply, or a refusal that says what is allowed."""
+    written = _written(kind, given, declared)
+    read = reply.read(declared, _section(name, written), brief).found
+    if list(read) == [name] and (kind.type != "text" or read[name] == written):
+        return written
+    if not given.strip():
+        raise UsageError(f"it needs an answer: {allowed(kind)}")
+    if kind.type == "text":
+        raise UsageError("this cannot be read back as it stands: leave out the marks of the brief")
+    raise UsageError(f'"{_short(given)}" does not answer it: {allowed(kind)}')
+
+
+def _written(kind: Kind, given: str, declared: Reply) -> str:
+    text = "\n".join(line.rstrip() for line in given.splitlines()).strip("\n")
+    if kind.type == "choice":
+        return chosen(kind, text) or text.strip()
+    if not text.strip():
+        return "" if required(kind) else NOTHING
+    if kind.type == "code":
+        fence = "`" * max([3, *(len(found) + 1 for found in re.findall(r"`{3,}", text))])
+        return text if FENCE.match(text) else f"{fence}\n{text}\n{fence}"
+    titles = {fold(reply.heading(name)) for name, _ in declared}
+    lines = [_guarded(line, titles) for line in text.splitlines()]
+    if kind.type == "list":
+        items = [reply.BULLET.sub("", line).strip() for line in lines if line.strip()]
+        return "\n".join(f"- {item}" for item in items) if items[1:] or not _nothing(items[0]) else NOTHING
+    return "\n".join(lines).strip() if kind.type == "text" else text.strip()
+
+
+def chosen(kind: Kind, given: str) -> str:
+    """The option that is meant: by its word, by a beginning that only it has, or by its number; else empty."""
+    word = fold(given).rstrip(".")
+    if word in map(fold, kind.options):
+        return next(option for option in kind.options if fold(option) == word)
+    near = [option for option in kind.options if word and fold(option).startswith(word)]
+    if len(near) == 1:
+        return near[0]
+    place = int(word) if re.fullmatch(r"[1-9]\d?", word) else 0
+    return kind.options[place - 1] if 0 < place <= len(kind.options) else ""
+
+
+def _nothing(item: str) -> bool:
+    return fold(item).rstrip(".") in (NOTHING, "-")
+
+
+def _guarded(line: str, titles: set[str]) -> str:
+    """A line that would end its answer, or would count as quoted, is escaped as Markdown does it."""
+    bullet = reply.BULLET.match(line)
+    start = bullet.end() if bullet else len(line) - len(line.lstrip())
+    before, rest = line[:start], line[start:]
+    title, colon, after = rest.partition(":")
+    bold = re.match(r"(\*{2,3}|_{2,3})(.+?)\1", rest)
+    if STRUCTURE.match(rest) or (bold and _words(bold.group(2)) in titles):
+        return f"{before}\\{rest}"
+    return f"{before}{title}\\:{after}" if colon and _words(title) in titles else line
+
+
+def _words(text: str) -> str:
+    return fold(re.sub(r"[\W_]+", " ", text))
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:39]}…"
+
+
+# ---- the reply ----
+
+
+def composed(declared: Reply, entries: Mapping[str, str]) -> str:
+    """The reply: every answer below its heading. What was not asked for says so, and is not asked for once more."""
+    return "\n".join(_section(name, entries.get(name, NOTHING)) for name, _ in declared)
+
+
+def _section(name: str, written: str) -> str:
+    return f"## {reply.heading(name)}\n{written}\n"
+
+
+def answered(declared: Reply, given: Iterable[tuple[str, str]], brief: str) -> str:
+    """The reply made of answers by name, all of them checked. An item of a list may be given by itself."""
+    values = _named(declared, given)
+    entries = {}
+    for name, kind in declared:
+        try:
+            entries[name] = entry(name, kind, values.get(name, ""), declared, brief)
+        except UsageError as wrong:
+            raise UsageError(f"{name}: {wrong}") from None
+    return composed(declared, entries)
+
+
+def _named(declared: Reply, given: Iterable[tuple[str, str]]) -> dict[str, str]:
+    kinds, values = dict(declared), dict[str, Any]()
+    known = {fold(reply.heading(name)): name for name in kinds}
+    for word, value in given:
+        name = known.get(fold(reply.heading(word)))
+        if name is None:
+            raise UsageError(f'no answer "{word}" is asked for here; {did_you_mean(word, kinds)}')
+        if name in values and kinds[name].type != "list":
+            raise UsageError(f"{name} is given twice")
+        values[name] = f"{values[name]}\n{value}" if name in values else value
+    return values

@@ -1,0 +1,163 @@
+"""Who was moved by what, and whether the debate helped, told for readers and for programs. What it tells is `flips`'s.
+
+Nothing of it stands under a debate that asked for neither stances nor scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from council.engine.anonymity import with_names
+from council.engine.planner import Plan
+from council.protocols import mind_changes as flips
+from council.protocols.mind_changes import (
+    STEP,
+    Count,
+    Flip,
+    Helped,
+    Spent,
+)
+from council.record.session import Session
+from council.text import one_line
+
+HEADING = "Did the debate help?"
+LONGEST_FLAW = 400
+INNER = str.maketrans({"“": "\u2018", "”": "\u2019", '"': "\u2019"})  # quotation marks inside of a quotation
+Numbers = Mapping[tuple[str, int], int]  # a round of a phase, and which of all rounds it is
+
+
+def facts(session: Session, plan: Plan, numbers: Numbers) -> dict[str, Any]:
+    """For `convergence.json`: the ledger as far as it goes, and once the debate is over, whether it helped."""
+    if (found := flips.helped(plan.scene, flips.measured(session.workflow))) is None:
+        return {}
+    listed = [_row(session, plan, flip, numbers) for flip in found.flips]
+    return {"flips": listed, **({"helped": _compared(found)} if plan.done else {})}
+
+
+def _row(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> dict[str, Any]:
+    return {
+        "seat": flip.turn.seat.name,
+        "from": flip.before,
+        "to": flip.after,
+        "round": _number(flip, numbers),
+        "turn": flip.turn.id,
+        "flaw": with_names(flip.flaw, flip.turn, session.workflow, plan.scene) or None,
+        "kind": flip.kind,
+        "stands_in": flip.source.id if flip.source else None,
+    }
+
+
+def _number(flip: Flip, numbers: Numbers) -> int:
+    """A round that is not over yet is the next one."""
+    return numbers.get((flip.turn.phase, flip.turn.round), len(numbers) + 1)
+
+
+def _compared(found: Helped) -> dict[str, Any]:
+    control = {"control": _alone(found)} if found.control else {}
+    return {
+        "first": _counted(found.first),
+        "final": _counted(found.last),
+        "same": found.same,
+        "flips": found.kinds,
+        "calls": found.spent.calls,
+        "usd": found.spent.usd,
+        "first_calls": found.before.calls,
+        "first_usd": found.before.usd,
+        **control,
+    }
+
+
+def _counted(count: Count) -> dict[str, Any]:
+    if count.mean is not None:
+        return {"mean": count.mean, "of": count.of}
+    return {"answer": count.answer, "counts": dict(count.counts), "of": count.of}
+
+
+def _alone(found: Helped) -> dict[str, Any]:
+    assert found.control is not None
+    said, took = flips.said_alone(found.control), flips.spent([found.control])
+    same = None if said is None else said == found.last.answer
+    return {"answer": said, "same": same, "calls": took.calls, "usd": took.usd}
+
+
+# ---- for readers ----
+
+
+def section(session: Session, plan: Plan, numbers: Numbers) -> str:
+    """What stands at the end of a transcript: a paragraph, and a line for each change of mind. Empty for none."""
+    found = flips.helped(plan.scene, flips.measured(session.workflow)) if plan.done else None
+    if found is None:
+        return ""
+    lines = [_line(session, plan, flip, numbers) for flip in found.flips]
+    return "\n".join([f"### {HEADING}\n", sentence(found), *(["", *lines] if lines else [])]) + "\n"
+
+
+def sentence(found: Helped) -> str:
+    took = f"It took {_price(found.spent)}"
+    if len(found.last.turns) and found.first.turns == found.last.turns:
+        parts = [f"The members were asked only once: {_said(found.first)}. So no change can be told", took]
+    else:
+        came = f"The first round that asked came to {_said(found.first)}, the last one to {_said(found.last)}"
+        parts = [f"{came}: {_change(found)}", _moves(found), f"{took}; up to that first round, {_price(found.before)}"]
+    return ". ".join([*parts, *([_beside(found)] if found.control else [])]) + "."
+
+
+def _said(count: Count) -> str:
+    if count.mean is not None:
+        return f"a mean of {count.mean:g} (of {count.of})"
+    if count.answer:
+        return f"{count.answer} ({count.counts[count.answer]} of {count.of})"
+    told = ", ".join(f"{votes} {answer}" for answer, votes in count.counts.items()) or "nobody was heard"
+    return f"no majority ({told}, of {count.of})"
+
+
+def _change(found: Helped) -> str:
+    if found.first.mean is not None and found.last.mean is not None:
+        points = found.last.mean - found.first.mean
+        return (
+            f"the same within {STEP} points"
+            if found.same
+            else f"{abs(points):.3g} points {'up' if points > 0 else 'down'}"
+        )
+    if found.same:
+        return "the same"
+    return (
+        "no answer any more"
+        if found.last.answer is None
+        else "another answer"
+        if found.first.answer
+        else "an answer now"
+    )
+
+
+def _moves(found: Helped) -> str:
+    total = len(found.flips)
+    kinds = ", ".join(f"{number} {kind}" for kind, number in found.kinds.items() if number)
+    return f"{total} change{'s' if total > 1 else ''} of mind ({kinds})" if total else "Nobody changed their mind"
+
+
+def _price(spent: Spent) -> str:
+    usd = "an unknown price" if spent.usd is None else f"${spent.usd:.4f}"
+    return f"{spent.calls} call{'' if spent.calls == 1 else 's'} and {usd}"
+
+
+def _beside(found: Helped) -> str:
+    facts = _alone(found)
+    if facts["answer"] is None:
+        return "One plain answer without a debate was asked for, and gave none that could be read"
+    said = f"One plain answer without a debate ({_price(Spent(facts['calls'], facts['usd']))}) said {facts['answer']}"
+    if found.last.answer is None:
+        return f"{said}, where the debate has no majority"
+    return f"{said}: {'the same as the debate' if facts['same'] else 'not what the debate says'}"
+
+
+def _line(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> str:
+    flaw = one_line(with_names(flip.flaw, flip.turn, session.workflow, plan.scene), LONGEST_FLAW).translate(INNER)
+    told = {
+        flips.PERSUADED: f"“{flaw}” It stands in {flip.source.id if flip.source else ''}, which they had read.",
+        flips.CONFORMED: f"“{flaw}” It stands in no turn of another that they had read.",
+        flips.UNEXPLAINED: "no flaw in what they said before is named.",
+    }
+    moved = f"{flip.turn.seat.label}, round {_number(flip, numbers)}: {flip.before} → {flip.after}"
+    return f"- {moved}, {flip.kind}: {told[flip.kind]}"

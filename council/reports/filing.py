@@ -1,0 +1,128 @@
+"""What a debate leaves for the project: its decision as a document, in the session and under `docs/decisions`.
+
+Which one is an option of the workflow, `document: adr | decision | none`. The copy in the project is the project's own:
+once it is there it is never written again, whatever somebody has made of it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from council.engine.planner import Plan
+from council.errors import UsageError
+from council.record import files
+from council.record.session import Session
+from council.reports import adr, decision
+from council.reports import transcript as publish
+from council.text import did_you_mean, slug
+
+KINDS = {"adr": adr.text, "decision": decision.text}
+OPTION = "document"
+PLACE = Path("docs") / "decisions"
+NUMBER = "ADR-NNNN"
+NAMES = ("decision.md", "issue.md")
+
+
+def check(options: Mapping[str, Any]) -> None:
+    """Refuse a kind of document that there is not."""
+    kind = str(options.get(OPTION, "none"))
+    if kind not in (*KINDS, "none"):
+        raise UsageError(f'the option {OPTION}: there is no "{kind}"; {did_you_mean(kind, (*KINDS, "none"))}')
+
+
+def kind(session: Session) -> str:
+    """The kind of document that this debate ends in; empty for none."""
+    found = str(session.workflow.options.get(OPTION, "none"))
+    return found if found in KINDS else ""
+
+
+def derived(session: Session, plan: Plan) -> dict[str, str]:
+    """The document of a debate that is over, and the issue that is to come of it, by the names they have there."""
+    if not plan.done or not kind(session):
+        return {}
+    texts = (KINDS[kind(session)](session, plan), decision.issue(session, plan))
+    return {name: text for name, text in zip(NAMES, texts, strict=True) if text}
+
+
+def told(session: Session, plan: Plan) -> str:
+    """Where the documents are, a line each for whoever held the debate; empty where it ends in none."""
+    made = derived(session, plan)
+    home = project(Path.cwd())
+    stem = _stem_there(session, home / PLACE) if made and home else ""
+    places = {name: home / PLACE / file_name(stem, name) if home and stem else session.folder / name for name in made}
+    lines = [f"{name.removesuffix('.md')}: {files.tilde(path)}" for name, path in places.items()]
+    if lines and not stem:
+        lines[0] += f" (no project is here; `council decision {session.id} --to FOLDER` files it)"
+    return "\n".join(lines)
+
+
+def file_name(stem: str, name: str) -> str:
+    return f"{stem}.md" if name == NAMES[0] else f"{stem}-issue.md"
+
+
+def project(here: Path) -> Path | None:
+    """The project that one is in: the nearest folder with `.git` or `.council` in it."""
+    marks = (".git", ".council")
+    return next((folder for folder in (here, *here.parents) if any((folder / mark).exists() for mark in marks)), None)
+
+
+def place(session: Session, plan: Plan, folder: Path) -> list[Path]:
+    """The documents of the session in a folder of a project, where they are not there yet."""
+    made = derived(session, plan)
+    if not made:
+        return []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with alone(folder):
+            return _placed(session, made, folder)
+    except OSError as failure:
+        raise files.storage_error(folder, failure) from failure
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Nobody else takes a number meanwhile. The folder itself is locked, so that no lock file is left in a project."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _placed(session: Session, made: dict[str, str], folder: Path) -> list[Path]:
+    stem = _stem_there(session, folder) or _new_stem(session, folder)
+    temp, placed = folder / f".{session.id}{files.TEMP}", []
+    files.remove(temp)  # of a try that was killed
+    for name, text in made.items():
+        path = folder / file_name(stem, name)
+        if not path.exists():
+            number = re.match(r"adr-(\d+)", stem)
+            data = files.encode(text.replace(NUMBER, f"ADR-{number.group(1)}", 1) if number else text)
+            files.claim(path, data, temp, 0o644)
+        placed.append(path)
+    return placed
+
+
+def _stem_there(session: Session, folder: Path) -> str:
+    """The name of this session's document, if the folder has it already: it names the session on a line of its own."""
+    line = re.compile(rf"^\*\*\w+ ID:\*\* {session.id}$", re.M)
+    for path in sorted(folder.glob("*.md")):
+        if not path.stem.endswith("-issue") and line.search(path.read_text("utf-8", "replace")):
+            return path.stem
+    return ""
+
+
+def _new_stem(session: Session, folder: Path) -> str:
+    about = slug(str(session.metadata["topic"])) or session.workflow.name
+    if kind(session) == "adr":
+        taken = [int(found.group(1)) for path in folder.iterdir() if (found := re.match(r"adr-(\d{4,})", path.name))]
+        return f"adr-{max(taken, default=0) + 1:04}-{about}"
+    stem = f"{publish.ended_at(session):%Y-%m-%d}-{about}"
+    return f"{stem}-{session.id[-8:]}" if (folder / f"{stem}.md").exists() else stem

@@ -1,0 +1,365 @@
+"""A debate as one HTML page, from the record alone: the same record gives the same bytes.
+
+Everything that anybody wrote is escaped before the little Markdown that is understood gives it its form, and the page
+forbids itself scripts, addresses and any style but its own: it loads nothing and sends nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from html import escape
+from itertools import pairwise
+
+from council.checks import cost
+from council.engine.anonymity import named
+from council.engine.planner import Note, Plan
+from council.engine.scene import Turn
+from council.protocols import board as boardroom
+from council.protocols import outcome as ending
+from council.protocols.mind_changes import is_control
+from council.record.session import Session
+from council.replies import parse as reply
+from council.replies.compact import compact
+from council.reports import did_it_help as hindsight
+from council.reports import transcript as publish
+from council.text import FENCE, harmless, one_line
+from council.workflow.model import Phase
+
+DEEPEST = 20  # columns
+ITEM = re.compile(r"\s*(?:[-*+•]|(\d{1,3})[.)])\s+(.*)")
+HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.+?)\s*#*\s*")
+QUOTE = re.compile(r"\s{0,3}>\s?(.*)")
+PIPE = re.compile(r"(?<!\\)\|")
+RULE = re.compile(r":?-+:?")
+LANGUAGE = re.compile(r"[\w+#.-]*")
+CODE, STRONG, EMPHASIS = (
+    re.compile(pattern)
+    for pattern in (
+        r"`([^`\n]+)`",
+        r"\*\*(\S(?:[^*\n]*\S)?)\*\*",
+        r"(?<![\w*])\*([^*<>\s](?:[^*<>\n]*[^*<>\s])?)\*(?![\w*])",
+    )
+)
+OURS = '<meta name="generator" content="council">'
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c1d22; --soft: #5d6070; --paper: #fbfaf7; --card: #fff; --line: #dedbd2;
+  --accent: #0b6b7d; --good: #1d6f3a; --bad: #a8262b; --warn: #8a5a00; --tint: #eef6f7; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e4df; --soft: #a2a3ad; --paper: #16171b; --card: #1e2025;
+  --line: #363841; --accent: #6cc6d6; --good: #79cf95; --bad: #f08c8c; --warn: #e2b55f; --tint: #17282c; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.55; overflow-wrap: anywhere;
+  font: 1rem/1.55 system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
+main { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.55rem; line-height: 1.25; margin: .2rem 0 1rem; }
+h2 { font-size: 1.2rem; margin: 2.4rem 0 .8rem; padding-bottom: .3rem; border-bottom: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 0; }
+h4, h5, h6 { font-size: 1rem; margin: 1rem 0 .3rem; }
+p, ul, ol, pre, blockquote { margin: .6rem 0; }
+ul, ol { padding-left: 1.4rem; }
+li { margin: .2rem 0; }
+.kind, dt, .remark, footer, .after { color: var(--soft); font-size: .875rem; }
+.kind { margin: 0; text-transform: uppercase; letter-spacing: .06em; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem .9rem; margin: 0 0 1rem; }
+dd { margin: 0; }
+article { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem;
+  margin: .8rem 0; }
+article header { display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: baseline; }
+.remark { font-style: italic; margin: .3rem 0; }
+.badge { font-size: .8rem; border: 1px solid; border-radius: 1rem; padding: 0 .55rem; color: var(--soft); }
+.agree, .yes, .agreed { color: var(--good); } .disagree, .no { color: var(--bad); } .mixed { color: var(--warn); }
+.decision, .note { border-left: 4px solid var(--accent); padding: .1rem .9rem; margin: 1.2rem 0;
+  background: var(--tint); }
+.note { border-color: var(--warn); }
+.synthesis { border: 2px solid var(--accent); background: var(--tint); padding: 1rem 1.2rem; }
+.dissent { border: 2px solid var(--bad); }
+pre, code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace; font-size: .875rem; }
+pre { background: var(--paper); border: 1px solid var(--line); border-radius: .4rem; padding: .6rem .8rem;
+  overflow-x: auto; overflow-wrap: normal; }
+blockquote { border-left: 3px solid var(--line); margin-left: 0; padding-left: .9rem; color: var(--soft); }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .875rem; margin: .6rem 0; overflow-wrap: normal; }
+th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+.receipts { font-size: .8rem; width: 100%; }
+.receipts th, .receipts td { white-space: nowrap; padding-right: .6rem; }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
+summary { cursor: pointer; color: var(--accent); }
+@media (max-width: 30rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
+@media print { body { background: none; font-size: 10.5pt; } main { max-width: none; padding: 0; }
+  article { border-radius: 0; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
+  pre, blockquote, tr { break-inside: avoid; } .scroll { overflow: visible; }
+  .receipts { font-size: 7.5pt; } .receipts th, .receipts td { white-space: normal; }
+  h2, h3, article header { break-after: avoid; } pre { white-space: pre-wrap; } }
+"""
+
+
+def page(session: Session, plan: Plan) -> str:
+    """The whole page."""
+    topic = clean(one_line(str(session.metadata["topic"]), 200))
+    body = "\n".join([*heading(session, plan), *rounds(session, plan), *last_part(session, plan), *receipts(session)])
+    own = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{own}'; base-uri 'none'; form-action 'none'"
+    return f"""<!DOCTYPE html>
+<html lang="und">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+{OURS}
+<title>{topic}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def clean(text: str) -> str:
+    """Text as it may stand in a page: nothing in it is markup, moves the reading direction or is no character."""
+    return escape(harmless(text).encode("utf-8", "replace").decode(), quote=True)
+
+
+def heading(session: Session, plan: Plan) -> Iterator[str]:
+    topic = str(session.metadata["topic"])
+    yield f'<p class="kind">Council {clean(ending.heading(session.workflow.name))}</p>'
+    yield f'<h1 dir="auto">{clean(one_line(topic, 200))}</h1>'
+    facts = publish.header(session, publish.cast(session, plan)).splitlines()[1:]
+    pairs = [match.groups() for fact in facts if (match := re.fullmatch(r"\*\*([^*]+):\*\* (.*)", fact))]
+    if plan.done and (found := ending.convergence(plan)):
+        pairs.append(("Outcome", f"{found['outcome']} ({found['reason']})"))
+    yield "<dl>" + "".join(f'<dt>{clean(name)}</dt><dd dir="auto">{clean(told)}</dd>' for name, told in pairs) + "</dl>"
+    if " ".join(session.topic.split()) != one_line(topic, 200):
+        yield f'<details><summary>The whole question</summary>\n<div dir="auto">{markup(session.topic)}</div></details>'
+    for told in ending.degraded(plan):
+        yield f'<div class="note">{markup(told)}</div>'
+
+
+def rounds(session: Session, plan: Plan) -> Iterator[str]:
+    """Phase by phase, with what the program decided where it decided it."""
+    for phase in session.workflow.phases:
+        decided = [note for note in plan.notes if note.phase == phase.name and ending.decision_text(plan, note)]
+        yield from (decision(plan, note) for note in decided if note.kind not in ("ended", "halted"))
+        for number, (name, count) in enumerate(ending.rounds(plan), 1):
+            if name == phase.name:
+                yield f"<section>\n<h2>Round {number}: {clean(ending.heading(name))}</h2>"
+                yield from spoken(session, plan, phase, count)
+                yield "</section>"
+        yield from (decision(plan, note) for note in decided if note.kind in ("ended", "halted"))
+
+
+def decision(plan: Plan, note: Note) -> str:
+    return f'<div class="decision" dir="auto">{markup(ending.decision_text(plan, note))}</div>'
+
+
+def spoken(session: Session, plan: Plan, phase: Phase, count: int) -> Iterator[str]:
+    turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (phase.name, count)]
+    steps = len({turn.step for turn in turns}) > 1
+    for turn in turns:
+        step = f' <span class="after">{clean(ending.heading(turn.step))}</span>' if steps else ""
+        yield f'<article>\n<header><h3 dir="auto">{clean(label(turn))}</h3>{step}{"".join(badges(turn))}</header>'
+        for told in publish.remarks_on(session, plan, turn):
+            yield f'<p class="remark" dir="auto">{clean(told)}</p>'
+        yield from words(session, plan, turn)
+        yield "</article>"
+
+
+def label(turn: Turn) -> str:
+    return " ".join(filter(None, [str(turn.seat.attributes.get("icon") or ""), turn.seat.label]))
+
+
+def badges(turn: Turn) -> Iterator[str]:
+    """Answers of a word, for whoever only skims."""
+    for name, value in turn.answers.items():
+        if isinstance(value, (str, int, float)) and re.fullmatch(r"[\w.-]{1,20}", str(value)):
+            kind = str(value) if str(value) in ("agree", "mixed", "disagree", "yes", "no") else ""
+            yield f' <span class="badge {kind}">{clean(reply.heading(name))}: {clean(str(value))}</span>'
+
+
+def words(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
+    if turn.absent:
+        yield f'<p class="remark" dir="auto">absent: {clean(one_line(turn.absent, 300))}</p>'
+        return
+    step = next(step for phase, step in session.workflow.steps() if (phase.name, step.name) == (turn.phase, turn.step))
+    said = compact(named(turn, session.workflow, plan.scene), step.reply)
+    if turn.first is not None:
+        first = markup(compact(turn.first.body, step.reply))
+        yield "<details><summary>The first reply could not be read in full, so the seat was asked again</summary>"
+        yield f'<div dir="auto">{first}</div></details>'
+    yield f'<div dir="auto">{markup(said)}</div>'
+
+
+def last_part(session: Session, plan: Plan) -> Iterator[str]:
+    """The synthesis, the dissent that it left out, and how it was checked; or what the debate waits for."""
+    turns = ending.written(plan)
+    if listed := publish.patchlist(session, plan):
+        yield f'<section dir="auto">{markup(listed)}</section>'
+    if plan.done and turns:
+        yield "<section>\n<h2>Council Synthesis</h2>"
+        yield f'<article class="synthesis">\n<h3>{clean(label(turns[-1]))}</h3>'
+        yield from words(session, plan, turns[-1])
+        yield "</article>"
+        if lost := ending.dissent_on_record(plan):
+            yield f'<article class="dissent" dir="auto">{markup(lost)}</article>'
+        checks = (ending.uncited(plan), boardroom.checked(plan.scene), ending.confidence_set(plan))
+        for told in filter(None, checks):
+            yield f'<div class="note" dir="auto">{markup(told)}</div>'
+        yield "</section>"
+    if plan.done and (facts := ending.convergence(plan)):
+        told = f"{facts['outcome']} ({facts['reason']})"
+        yield f'<div class="decision"><p dir="auto"><strong>Outcome:</strong> {clean(told)}</p></div>'
+    yield from helped(session, plan)
+    if not plan.done:
+        due = ", ".join(due.seat.label for due in plan.due)
+        told = f"This debate is not finished: {plan.due[0].phase.name} waits for {due}."
+        open_ = {turn for turn in session.said if turn.removesuffix(".2") not in {one.id for one in plan.scene.turns}}
+        kept = f" Spoken already, and shown once all have: {', '.join(sorted(open_))}." if open_ else ""
+        yield f'<div class="note"><p dir="auto">{clean(told + kept)}</p></div>'
+
+
+def helped(session: Session, plan: Plan) -> Iterator[str]:
+    """Whether the debate helped, who was moved by what, and what was answered without it."""
+    if told := hindsight.section(session, plan, ending.numbers(plan)):
+        title, _, rest = told.partition("\n")
+        yield f'<section>\n<h2>{clean(title.lstrip("# "))}</h2>\n<div dir="auto">{markup(rest)}</div>'
+        for phase in session.workflow.phases:
+            if is_control(phase.name, session.workflow.options):
+                yield from spoken(session, plan, phase, 1)
+        yield "</section>"
+
+
+def receipts(session: Session) -> Iterator[str]:
+    names, numbers = ("turn", "speaker", "asked", "answered"), ("tokens in", "out", "usd", "seconds")
+    heads = [*(f"<th>{name}</th>" for name in names), *(f'<th class="number">{name}</th>' for name in numbers)]
+    yield '<h2>Receipts</h2>\n<div class="scroll"><table class="receipts">'
+    yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"
+    for turn, one in sorted(session.receipts.items()):
+        speaker = f"{one.speaker}, absent" if one.absent else one.speaker
+        sent = one.input + one.cache_read + one.cache_write
+        usd = "unknown" if one.usd is None else f"{one.usd:.4f}"
+        yield row(
+            [turn, speaker, one.asked or "-", one.answered or "-"],
+            [f"{sent:,}", f"{one.output:,}", usd, f"{one.seconds:.1f}"],
+        )
+    yield "</tbody></table></div>"
+    totals = publish.totals(session)
+    cached = sum(one.cache_read for one in session.receipts.values())
+    taken = cost.Taken(totals["calls"], totals["input_tokens"], totals["output_tokens"], totals["usd"], cached)
+    yield f"<footer><p>{cost.told(taken)}</p></footer>"
+
+
+def row(told: Iterable[str], numbers: Iterable[str]) -> str:
+    cells = [f"<td>{clean(cell)}</td>" for cell in told] + [f'<td class="number">{clean(n)}</td>' for n in numbers]
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def markup(text: str) -> str:
+    """Paragraphs, headings, lists, quotes and code of a text. What else stands in it stays what it is: characters."""
+    lines = harmless(text).replace("\t", "    ").split("\n")
+    return "\n".join(_blocks(lines))
+
+
+def _blocks(lines: list[str]) -> Iterator[str]:
+    place = 0
+    while place < len(lines):
+        line = lines[place]
+        end = place + 1
+        if fence := FENCE.match(line):
+            while end < len(lines) and not _closes(lines[end], fence.group(1)):
+                end += 1
+            language = fence.group(2).strip()
+            told = [] if LANGUAGE.fullmatch(language) else [language]
+            yield f"<pre><code>{clean(chr(10).join([*told, *lines[place + 1 : end]]))}</code></pre>"
+            end += 1
+        elif found := HEADING.fullmatch(line):
+            level = max(4, min(len(found.group(1)) + 2, 6))
+            yield f"<h{level}>{_inline(found.group(2))}</h{level}>"
+        elif line.strip():
+            kind = _kind(line)
+            while end < len(lines) and lines[end].strip() and _goes_on(kind, lines[end]):
+                end += 1
+            yield _block(kind, lines[place:end])
+        place = end
+
+
+def _closes(line: str, fence: str) -> bool:
+    return (found := FENCE.match(line)) is not None and found.group(1).startswith(fence) and not found.group(2).strip()
+
+
+def _kind(line: str) -> str:
+    if item := ITEM.fullmatch(line):
+        return "ol" if item.group(1) else "ul"
+    if QUOTE.fullmatch(line):
+        return "blockquote"
+    return "pre" if line.lstrip().startswith("|") else "p"
+
+
+def _goes_on(kind: str, line: str) -> bool:
+    """Whether a line belongs to the block above it; a list takes in the lines that are indented below an item."""
+    if FENCE.match(line) or HEADING.fullmatch(line):
+        return False
+    return _kind(line) == kind or (kind in ("ul", "ol") and line.startswith("  ") and _kind(line) in ("p", "ul", "ol"))
+
+
+def _block(kind: str, lines: list[str]) -> str:
+    if kind == "p":
+        return f"<p>{'<br>'.join(_inline(line.strip()) for line in lines)}</p>"
+    if kind == "pre":
+        return _table(lines) or f"<pre>{clean(chr(10).join(lines))}</pre>"
+    if kind == "blockquote":
+        return f"<blockquote>{'<br>'.join(_inline(line.strip().removeprefix('>')) for line in lines)}</blockquote>"
+    start = ITEM.fullmatch(lines[0])
+    number = f' start="{int(start.group(1))}"' if start and start.group(1) else ""
+    return f"<{kind}{number}>{''.join(f'<li>{item}</li>' for item in _items(lines))}</{kind}>"
+
+
+def _items(lines: list[str]) -> Iterator[str]:
+    """Each item of a list, with the lines that hang on it, and the list inside of it."""
+    margin, starts = _indent(lines[0]), []
+    for place, line in enumerate(lines):
+        if ITEM.fullmatch(line) and _indent(line) < margin + 2:
+            starts.append(place)
+    for begin, end in pairwise([*starts, len(lines)]):
+        item, below = ITEM.fullmatch(lines[begin]), lines[begin + 1 : end]
+        inner = next((place for place, line in enumerate(below) if ITEM.fullmatch(line)), len(below))
+        said = [item.group(2) if item else "", *(line.strip() for line in below[:inner])]
+        nested = _block(_kind(below[inner]), below[inner:]) if below[inner:] else ""
+        yield "<br>".join(map(_inline, said)) + nested
+
+
+def _indent(line: str) -> int:
+    """Of what is indented further it does not matter how far: no text makes lists without end inside of each other."""
+    return min(len(line) - len(line.lstrip()), DEEPEST)
+
+
+def _table(lines: list[str]) -> str:
+    """Rows of as many cells as the heading has; empty where the lines are no such table."""
+    rows = [[cell.strip() for cell in PIPE.split(line.strip().removeprefix("|").removesuffix("|"))] for line in lines]
+    if len(rows) < 3 or not all(map(RULE.fullmatch, rows[1])) or len({len(row) for row in rows}) > 1:
+        return ""
+    head, *body = [
+        "".join(f"<{tag}>{_inline(cell)}</{tag}>" for cell in row)
+        for tag, row in (("th", rows[0]), *(("td", row) for row in rows[2:]))
+    ]
+    return (
+        f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table></div>"
+    )
+
+
+def _inline(text: str) -> str:
+    """Code as it stands, and strong and emphasised words around it. All of it is escaped before it gets a tag."""
+    parts = CODE.split(text)
+    return "".join(
+        f"<code>{clean(part)}</code>" if odd % 2 else _stressed(clean(part)) for odd, part in enumerate(parts)
+    )
+
+
+def _stressed(escaped: str) -> str:
+    return EMPHASIS.sub(r"<em>\1</em>", STRONG.sub(r"<strong>\1</strong>", escaped))

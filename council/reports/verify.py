@@ -1,0 +1,141 @@
+"""What can be proven of a session (receipts, hashes, briefs, derived files), and its status, from files and lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from council.engine.planner import Plan
+from council.errors import CouncilError, Damaged
+from council.protocols import outcome as ending
+from council.record import files, session
+from council.record import lock as holder
+from council.record.session import Session
+from council.reports import transcript as publish
+from council.speakers import transcripts as assistant
+
+OURS = {"metadata.json", "workflow.md", "topic.md", "turns", "briefs", holder.LOCK, holder.NOTE, assistant.NOTES}
+
+
+@dataclass(frozen=True)
+class Status:
+    """`state` is complete, running, waiting, paused, interrupted or damaged."""
+
+    state: str
+    why: str
+    session: Session | None = None
+    plan: Plan | None = None
+
+
+def status(folder: Path) -> Status:
+    """Where a session stands. Complete is said only of one in which nothing is missing and nothing is wrong."""
+    try:
+        found = session.open_(folder)
+        found.read_turns()
+        plan = found.plan()
+        running = holder.held(folder)
+        wrong = [] if running else list(check_derived(found, plan))
+    except (CouncilError, OSError) as failure:
+        return Status("damaged", str(failure))
+    if wrong:
+        return Status("damaged", "; ".join(map(str, wrong)), found, plan)
+    return Status(*_state(found, plan, running), found, plan)
+
+
+def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
+    note = holder.read_note(found.folder)
+    if running:
+        return "running", holder.described(note)
+    if plan.done:
+        if found.metadata.get("completed_at"):
+            return "complete", ending.outcome(plan)
+        return "interrupted", "everything was said; it was not published yet"
+    due = ", ".join(one.id for one in plan.due)
+    if found.metadata["speaker"] == "assistant" or all(one.of_a_person for one in plan.due):
+        return "waiting", f"for {due}"
+    if isinstance(note.get("paused"), str):
+        return "paused", note["paused"]
+    return "interrupted", f"before {due}"
+
+
+def verify(folder: Path) -> Iterator[Damaged]:
+    """Everything that is wrong with a session, file by file. The record first: what is derived follows from it."""
+    try:
+        found = session.open_(folder)
+    except Damaged as wrong:
+        yield wrong
+        return
+    record = list(found.check_turns())
+    yield from record
+    if record:
+        return
+    found.read_turns()
+    plan = found.plan()
+    yield from check_derived(found, plan)
+    if plan.done:
+        yield from _archived(found, plan)
+
+
+def check_derived(found: Session, plan: Plan) -> Iterator[Damaged]:
+    """Derived files that are not what the record gives, and completion facts that do not follow from it.
+
+    While a debate goes on they may lag behind the turns; only a round that is over is as it will stay.
+    """
+    made = publish.derived(found, plan)
+    complete = "completed_at" in found.metadata
+    for name, data in made.items():
+        path = found.folder / name
+        there = os.path.lexists(path)
+        if not complete and (not there or not name.startswith("round-")):
+            continue
+        if not there or not _holds(path, data):
+            why = "it is not what the turns give" if there else "it is missing"
+            yield Damaged(path, f"{why}; `council build {found.id}` makes it again")
+    for path in sorted(found.folder.iterdir()):
+        if publish.is_derived(path.name) and path.name not in made:
+            yield Damaged(path, f"the turns give no such file; `council build {found.id}` removes it")
+    if complete:
+        yield from _completion(found, plan)
+
+
+def _completion(found: Session, plan: Plan) -> Iterator[Damaged]:
+    facts = publish.completion(found, plan) if plan.done else {"completed_at": None}
+    wrong = [name for name, value in facts.items() if found.metadata.get(name) != value]
+    if wrong:
+        yield Damaged(
+            found.folder / "metadata.json",
+            f"{', '.join(wrong)} do not follow from the turns; `council recover {found.id}`",
+        )
+
+
+def _archived(found: Session, plan: Plan) -> Iterator[Damaged]:
+    if not (told := found.metadata.get("archived_to")):
+        return
+    path = Path(str(told)).expanduser()
+    if not _holds(path, publish.derived(found, plan)["transcript.md"]):
+        yield Damaged(path, f"the archived copy is missing or changed; `council archive {found.id}` makes it again")
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether a plain file of these bytes stands there."""
+    try:
+        return files.read(path) == data
+    except (OSError, Damaged):
+        return False
+
+
+def typed(folder: Path) -> list[str]:
+    """The turns that an assistant only said were spoken. What cannot be read is another check's."""
+    try:
+        found = session.open_(folder)
+        found.read_turns()
+    except CouncilError:
+        return []
+    return sorted(turn for turn, receipt in found.receipts.items() if receipt.typed)
+
+
+def strangers(folder: Path) -> list[str]:
+    """Names in the session's folder that are not council's. They harm nothing, and they prove nothing."""
+    return sorted(path.name for path in folder.iterdir() if path.name not in OURS and not publish.is_derived(path.name))

@@ -1,0 +1,122 @@
+"""What a review comes to: one list, with whom it comes from, what could not be read, and what a person decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from council.engine.planner import Plan
+from council.engine.scene import Turn
+from council.errors import UsageError
+from council.record.session import Session
+from council.reviews import model as findings
+from council.reviews import state as contest
+from council.reviews.formats import Review, render
+from council.reviews.injection import marks
+from council.reviews.merge import Merged
+from council.reviews.model import SEVERITIES
+
+
+def is_review(plan: Plan) -> bool:
+    return contest.is_review(plan.scene)
+
+
+def text(session: Session, plan: Plan) -> str:
+    """The one list as readers have it, once the review is over; empty where there is none."""
+    return render("md", review(session, plan)) if plan.done and is_review(plan) else ""
+
+
+def review(session: Session, plan: Plan) -> Review:
+    """The review as far as it has come."""
+    asked = [turn for turn in plan.scene.turns if "findings" in turn.asked]
+    given = contest.documents(session.topic)
+    reasons: dict[str, str] = session.metadata.get("dismissed") or {}
+    found = contest.reviewed(plan.scene, tuple(sorted(reasons)))
+    return Review(
+        title=str(session.metadata["topic"]),
+        session=session.id,
+        documents=given,
+        findings=found,
+        unparsed=tuple(_unparsed(asked)),
+        silent=tuple(dict.fromkeys(turn.seat.name for turn in plan.scene.turns if turn.absent)),
+        none=tuple(_without(asked)),
+        remarks=(*_dismissals(found, reasons), *marks(given)),
+        summary=_summary(plan),
+        outcome="complete" if plan.done else "not finished",
+    )
+
+
+def _unparsed(asked: list[Turn]) -> Iterator[tuple[str, str]]:
+    """What a member wrote that is in no finding. Of a list that could not be read at all it is the whole reply."""
+    for turn in asked:
+        if turn.absent:
+            continue
+        read = turn.answers.get("findings")
+        if read is None:
+            yield turn.seat.name, turn.body.strip()
+        else:
+            yield from ((turn.seat.name, piece) for piece in read.unparsed)
+
+
+def _without(asked: list[Turn]) -> Iterator[str]:
+    """Who said in so many words that there is nothing, in every list that they were asked for."""
+    lists: dict[str, list[Any]] = {}
+    for turn in asked:
+        lists.setdefault(turn.seat.name, []).append(turn.answers.get("findings"))
+    for seat, read in lists.items():
+        if all(isinstance(one, findings.Findings) and one.none and not one.items for one in read):
+            yield seat
+
+
+def _dismissals(found: Iterable[Merged], reasons: Mapping[str, str]) -> Iterator[str]:
+    """A line for each decision: what was joined when it was decided on has one reason for all its ids."""
+    for one in found:
+        ids = {reasons[part.id]: part.id for part in reversed(one.entries) if part.id in reasons}
+        yield from (f"{id} was dismissed by a person: {why}" for why, id in reversed(ids.items()))
+
+
+def _summary(plan: Plan) -> str:
+    said = [turn.answers["summary"] for turn in plan.scene.turns if turn.answers.get("summary")]
+    return str(said[-1]) if said else ""
+
+
+# ---- gates ----
+
+
+def failing(found: Review, least: str, known: frozenset[str] = frozenset()) -> list[Merged]:
+    """The open findings that a gate does not let through: as grave as that or graver, and not known before. Of what was
+    joined, all has to be known: members' word that something new is something old lets nothing through.
+    """
+    if least == "never":
+        return []
+    grave = SEVERITIES[: SEVERITIES.index(least) + 1]
+    return [one for one in found.open if one.severity in grave and not known.issuperset(one.fingerprints)]
+
+
+def baseline(path: Path) -> frozenset[str]:
+    """The fingerprints of an earlier review, as `--format json` wrote them."""
+    try:
+        found = json.loads(path.read_bytes())
+        return frozenset(
+            str(mark) for one in found["findings"] for mark in (one["fingerprint"], *one.get("fingerprints", ()))
+        )
+    except OSError as failure:
+        raise UsageError(f"--baseline {path}: {failure.strerror}") from None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise UsageError(f"--baseline {path}: it is no review that --format json wrote") from None
+
+
+def dismiss(session: Session, plan: Plan, decided: Mapping[str, str]) -> None:
+    """A person's word on findings, by id: they leave the list, and stand beside it with the reason. Of what was joined
+    it is said of every part: that is what the person saw, whatever of it is joined later.
+    """
+    listed = contest.reviewed(plan.scene)
+    known = {part.id: one for one in listed for part in one.entries}
+    for id in decided:
+        if id not in known:
+            ids = ", ".join(one.id for one in listed)
+            raise UsageError(f"there is no finding {id} in {session.id}; there are {ids or 'none'}")
+    parts = {part.id: why for id, why in decided.items() for part in known[id].entries}
+    session.merge(dismissed={**(session.metadata.get("dismissed") or {}), **parts})

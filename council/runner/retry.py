@@ -1,0 +1,65 @@
+"""Patience: what failed in passing is tried again, visibly, inside a budget, with one back-off for all who wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from council.config.settings import Retry
+from council.errors import CallFailed, Denied
+
+T = TypeVar("T")
+
+
+@dataclass
+class Patience:
+    """`spent` are the seconds that this run has waited; members who wait at the same time wait the same seconds.
+
+    Who has got one of the `slots` looks at the back-off once more: it may have begun while they stood in line.
+    """
+
+    retry: Retry
+    slots: asyncio.Semaphore
+    spent: float = 0.0
+    open_at: float = 0.0
+    denied: Denied | None = field(default=None)
+
+    async def call(self, attempt: Callable[[], Awaitable[T]], tell: Callable[[str, float], None]) -> T:
+        """The result, or CallFailed once the budget is used up. `tell` hears of every wait before it begins."""
+        failures = 0
+        while True:
+            async with self.slots:
+                await self._gate()
+                try:
+                    return await attempt()
+                except Denied as denied:
+                    self.denied = denied
+                    raise
+                except CallFailed as failure:
+                    failures += 1
+                    tell(str(failure), self._back_off(failure, failures))
+
+    async def _gate(self) -> None:
+        """Wait until the shared back-off is over. Whoever was denied for good meanwhile ends the waiting of all."""
+        now = asyncio.get_running_loop().time
+        while (left := self.open_at - now()) > 0:
+            if self.denied is not None:
+                raise CallFailed(f"given up, because another call was denied: {self.denied}")
+            await asyncio.sleep(min(left, 0.2))
+
+    def _back_off(self, failure: CallFailed, failures: int) -> float:
+        """How long to wait, having made all others wait as long; CallFailed where the budget does not allow it."""
+        wanted = failure.retry_after if failure.retry_after is not None else self.retry.first_wait * 2 ** (failures - 1)
+        wait = min(wanted, self.retry.most_wait)
+        now = asyncio.get_running_loop().time()
+        added = max(0.0, now + wait - max(self.open_at, now))
+        if self.spent + added > self.retry.budget or failures > MOST_FAILURES:
+            raise CallFailed(f"{failure}; tried {failures} times, waited {self.spent:.0f} s in all") from failure
+        self.spent += added
+        self.open_at = max(self.open_at, now + wait)
+        return wait
+
+
+MOST_FAILURES = 20

@@ -1,0 +1,215 @@
+"""How a session begins: the workflow is found and checked, the members sit down, and all of it is frozen on disk."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from council import __version__
+from council.checks.lint import Known, check
+from council.config import personas
+from council.config import settings as config
+from council.config.settings import Config
+from council.errors import UsageError
+from council.prompts import brief as briefs
+from council.prompts.invocation import MODES, seats
+from council.protocols import outcome as ending
+from council.record import session
+from council.record.session import Session
+from council.reports import filing as documents
+from council.speakers.local import download as embedded
+from council.speakers.select import NAMES
+from council.text import did_you_mean, one_line
+from council.workflow.loader import load
+from council.workflow.model import Cast, Seat, Workflow
+
+LARGEST_TOPIC = 1_000_000
+LARGEST_WORDS = "1 MB"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person asked for, in their words."""
+
+    topic: str
+    workflow: str = "debate"
+    with_: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    mode: str = "deliberative"
+    options: Mapping[str, Any] | None = None
+    tier_map: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    speaker: str = "anthropic"
+    after: Session | None = None
+    replay_of: str | None = None
+
+
+def begin(request: Request, settings: Config) -> Session:
+    """A new session on disk, ready for its first turn. Whatever is wrong is said before anything is written."""
+    text, where = config.workflow_text(request.workflow)
+    known = personas.load()
+    workflow = load(text, where)
+    members = seated(workflow, request, known)
+    options = chosen(workflow, request)
+    checked = check(
+        workflow.with_members(members).with_options(options),
+        Known(settings.tiers, briefs.prompts(workflow.name), known, NAMES),
+    )
+    seed = secrets.token_hex(16)
+    documents = [*outcome_of(request.after), *((shown(path), attached(path)) for path in request.files)]
+    facts = {
+        "topic": topic(request.topic),
+        "workflow": workflow.name,
+        "members": [seat.name for seat in members],
+        "output_mode": request.mode,
+        "rounds_planned": planned(checked),
+        "options": options,
+        "seed": seed,
+        "speaker": request.speaker,
+        "tiers": tiers(checked, request, settings, known),
+        "seats": {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()},
+        "attachments": [name for name, _ in documents],
+        "council": __version__,
+    }
+    if request.speaker == "local":
+        facts["model"] = embedded.place().gguf.stem
+    if request.replay_of:
+        facts["replay_of"] = request.replay_of
+    if request.after:
+        facts["after"] = request.after.id
+    fenced = "".join(fence(name, words, seed) for name, words in documents)
+    if len(fenced) > LARGEST_TOPIC:
+        raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
+    return session.create(settings.sessions, text, request.topic + fenced, facts)
+
+
+def again(source: Session, settings: Config) -> Session:
+    """The same question to the same table, for a replay: everything that decides the plan is taken over."""
+    same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers", "seats")
+    facts = {key: source.metadata[key] for key in same}
+    text = (source.folder / "workflow.md").read_text("utf-8")
+    facts |= {"speaker": "replay", "replay_of": source.id, "council": __version__}
+    return session.create(settings.sessions, text, source.topic, facts)
+
+
+def topic(text: str) -> str:
+    if not text.strip():
+        raise UsageError("the topic is empty; say what the council should debate")
+    if "\0" in text:
+        raise UsageError("the topic holds a NUL character, so it is no text; give the question itself")
+    if len(text) > LARGEST_TOPIC:
+        raise UsageError(
+            f"the topic is larger than {LARGEST_WORDS}; ask the question, and attach the part it is about with --file"
+        )
+    return text
+
+
+def outcome_of(before: Session | None) -> Iterator[tuple[str, str]]:
+    """What an earlier debate came to, as a document that the next one has before it."""
+    if before is not None:
+        plan = before.plan()
+        if not (plan.done and ending.written(plan)):
+            raise UsageError(f"--from {before.id}: that debate has no synthesis yet; `council recover {before.id}`")
+        yield f"synthesis of session {before.id}", ending.synthesis(plan)
+
+
+def attached(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_TOPIC + 1)
+    except OSError as failure:
+        raise UsageError(f"--file {path}: {failure.strerror}") from None
+    if len(data) > LARGEST_TOPIC:
+        raise UsageError(f"--file {path}: larger than {LARGEST_WORDS}; attach the part that matters")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text or not text.strip():
+        raise UsageError(f"--file {path}: it is empty or no text; attach a text file in UTF-8")
+    return text
+
+
+def fence(name: str, text: str, seed: str) -> str:
+    """A document, fenced with a key that its author could not know."""
+    mark = f'said by="file {name}" key="{session.fence_key(seed, name, text)}"'
+    return f"\n\n<{mark}>\n{text}\n</{mark}>"
+
+
+def shown(path: Path) -> str:
+    """A document's name: the path as it was given, where that says nothing of this machine."""
+    plain = path.name if path.is_absolute() or ".." in path.parts else path.as_posix()
+    return one_line(plain).replace(chr(34), chr(39))
+
+
+def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
+    """The members: the workflow's own or `only` these, and those called in `with` them; a group means its seats."""
+    only, with_ = grouped(workflow, request.only), grouped(workflow, request.with_)
+    seats(",".join((*only, *with_)), known)
+    own = {seat.name: seat for seat in workflow.members}
+    first = next(iter(workflow.groups))
+    elsewhere = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)} - {first}
+    if {*only, *with_} - set(own) and set(own) <= workflow.casting():
+        raise UsageError(f"{workflow.name} casts who debates while it runs, so nobody can be called in or left out")
+    taken = {seat.name for seat in workflow.seats(elsewhere)} - set(own)
+    for name in (*only, *with_):
+        if name in taken:
+            raise UsageError(f"{name} has another part in {workflow.name} and cannot be a member of it too")
+    return [own.get(name, Seat(name, "")) for name in dict.fromkeys((*(only or own), *with_))]
+
+
+def grouped(workflow: Workflow, names: Iterable[str]) -> list[str]:
+    """The names, with the seats of a group in the place of its name."""
+    return [seat for name in names for seat in [one.name for one in workflow.groups.get(name, ())] or [name]]
+
+
+def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
+    """The options that differ from the workflow's own, each of a kind that the workflow's value has."""
+    if request.mode not in MODES:
+        raise UsageError(f'there is no output mode "{request.mode}"; {did_you_mean(request.mode, MODES)}')
+    wanted = dict(request.options or {})
+    if request.mode == "patchlist":
+        wanted["patchlist"] = True
+    workflow.with_options(wanted)
+    for name, value in wanted.items():
+        if isinstance(workflow.options[name], bool) != isinstance(value, bool):
+            raise UsageError(
+                f'the option {name} takes {"a word" if isinstance(value, bool) else "true or false"}, not "{value}"'
+            )
+    documents.check(workflow.with_options(wanted).options)
+    return wanted
+
+
+def planned(workflow: Workflow) -> str:
+    return (
+        "adaptive"
+        if any(phase.when or phase.least < phase.most for phase in workflow.phases)
+        else str(len(workflow.phases))
+    )
+
+
+def casts(workflow: Workflow) -> bool:
+    return any(isinstance(one, Cast) for _, step in workflow.steps() for one in step.seats)
+
+
+def tiers(
+    workflow: Workflow, request: Request, settings: Config, known: Mapping[str, Any]
+) -> dict[str, dict[str, str]]:
+    """What each tier of this debate stands for: frozen, so that a recovered debate asks the same models."""
+    changed = {}
+    for pair in request.tier_map:
+        tier, equals, target = pair.partition("=")
+        if not equals or tier not in settings.tiers:
+            raise UsageError(
+                f'--tier-map {pair}: "{tier}" is no tier (as in haiku=sonnet); {did_you_mean(tier, settings.tiers)}'
+            )
+        changed[tier] = settings.mapped(tier, target)
+    used = {step.tier for _, step in workflow.steps()}
+    used |= {
+        str(seat.attributes.get("tier") or known.get(seat.name, {}).get("tier", "")) for seat in workflow.all_seats()
+    } - {""}
+    models = {tier: changed.get(tier) or settings.model(tier) for tier in sorted(used)}
+    return {tier: {"endpoint": model.endpoint.name, "model": model.name} for tier, model in models.items()}

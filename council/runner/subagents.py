@@ -1,0 +1,200 @@
+"""Members that an assistant asks: its subagents. Each is asked by a marker, and answers in a transcript.
+
+The assistant writes `council turn SESSION TURN`; a hook puts the brief in its place, so nobody retypes one. What the
+member said is taken from its transcript, byte for byte, as soon as it is there: by a hook, or by whoever looks next.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from council.config import settings as config
+from council.config.settings import Config
+from council.engine.planner import Due
+from council.errors import Busy, CouncilError, UsageError
+from council.record import files, session
+from council.record.session import ID, TURN, Session
+from council.runner import manual as byhand
+from council.runner.loop import model_of
+from council.speakers import transcripts as assistant
+from council.speakers.base import Model, Spoken
+from council.speakers.transcripts import Asked
+
+TARGET = re.compile(rf"({ID.pattern}) ({TURN.pattern})")
+MARKER = re.compile(rf"\s*council turn {TARGET.pattern}\s*")
+DESCRIPTION = re.compile(rf".*{TARGET.pattern}", re.S)
+AGENT = "council:council-"
+ALIASES = ("opus", "sonnet", "haiku")  # what Claude Code calls the models that a member can be given
+PATIENCE = 30.0
+LAG = 5.0  # seconds in which a transcript has what its member said, at the most
+
+
+def marker(found: Session, turn: str) -> str:
+    return f"council turn {found.id} {turn}"
+
+
+def agent(due: Due) -> str:
+    """The agent that has no tools and this seat's persona; a seat of one's own has the agent for everybody."""
+    known = config.kit_folder() / "agents" / f"council-{due.seat.name}.md"
+    return f"{AGENT}{due.seat.name if known.is_file() else 'member'}"
+
+
+def alias(model: Model) -> str | None:
+    return next((word for word in ALIASES if word in model.name), None)
+
+
+def in_flight(found: Session) -> set[str]:
+    """The turns that a member was asked for, and may still answer."""
+    now = time.time()
+    return {one.turn for one in assistant.notes(found.folder) if one.turn not in found.said and one.running(now)}
+
+
+def harvest(found: Session, settings: Config) -> None:
+    """Record every answer that a transcript holds already. The session is held meanwhile."""
+    for asked in assistant.notes(found.folder):
+        path = asked.file() if _is_due(found, asked.turn) else None
+        answer = assistant.heard(path) if path else None
+        if answer and files.encode(answer.asked) == found.brief(asked.turn):
+            byhand.record(found, settings, asked.turn, answer.spoken, answer.started, answer.seconds)
+        if asked.turn in found.said:
+            assistant.forget(found.folder, asked.turn)
+
+
+def _is_due(found: Session, turn: str) -> bool:
+    return any(due.id == turn for due in found.plan().due)
+
+
+def wait_for_assistant(found: Session) -> None:
+    """Who would ask again what is just being answered would pay for it twice."""
+    if flying := in_flight(found):
+        pids = {one.pid for one in assistant.notes(found.folder) if one.turn in flying}
+        raise Busy(
+            f"{', '.join(sorted(flying))}: an assistant that still runs (pid {', '.join(map(str, sorted(pids)))}) has "
+            "asked for that; wait for the answer, or end the assistant"
+        )
+
+
+# ---- what Claude Code tells a hook, and what it is told ----
+
+
+def hook(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
+    """The answer to one event, None where there is nothing to say."""
+    match call.get("hook_event_name"):
+        case "PreToolUse":
+            return ask(call, settings)
+        case "SubagentStop":
+            stopped(call, settings)
+        case "PostToolUse":
+            ended(call, settings)
+        case "PostToolUseFailure":
+            if target := _target(call["tool_input"]):
+                assistant.forget(session.find(settings.sessions, target[0]), target[1])
+    return None
+
+
+def ask(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
+    """In place of the marker the brief, byte for byte, and the model of the turn's tier."""
+    tool = call["tool_input"]
+    marked = MARKER.fullmatch(str(tool.get("prompt", "")))
+    if marked is None and not str(tool.get("subagent_type", "")).startswith(AGENT):
+        return None  # none of ours
+    try:
+        if marked is None:
+            raise UsageError("a member is asked by its marker alone, as `council next` prints it")
+        found, due = _due(settings, marked[1], marked[2])
+        changed = {**tool, **_given(found, settings, due)}
+        seen = Asked(due.id, str(call.get("tool_use_id")), _client(), time.time(), assistant.transcripts(call))
+        assistant.note(found.folder, seen)
+    except CouncilError as wrong:
+        return _said("PreToolUse", permissionDecision="deny", permissionDecisionReason=f"council: {wrong}")
+    return _said("PreToolUse", updatedInput=changed)
+
+
+def _due(settings: Config, id: str, turn: str) -> tuple[Session, Due]:
+    """The turn, if it may be spoken now, and nobody is about to."""
+    found = session.open_(session.find(settings.sessions, id))
+    found.read_turns()
+    due = byhand.due_turn(found, found.plan(), turn)
+    if found.brief(turn) is None:
+        raise UsageError(f"{turn} has no brief yet; `council next {id}` writes it")
+    if turn in in_flight(found):
+        raise UsageError(f"{turn} was asked for already, and its answer is still to come; wait for it")
+    return found, due
+
+
+def _given(found: Session, settings: Config, due: Due) -> dict[str, Any]:
+    brief = (found.brief(due.id) or b"").decode("utf-8", "replace")
+    model = alias(model_of(found, settings, due, None))
+    about = f"{due.seat.label}, {due.phase.name} · {found.id} {due.id}"
+    given = {"prompt": brief, "description": about, "subagent_type": agent(due), "run_in_background": False}
+    return given | ({"model": model} if model else {})
+
+
+def stopped(call: Mapping[str, Any], settings: Config) -> None:
+    """A member has spoken, in the foreground or not. Its words are in its transcript a moment later."""
+    path = Path(str(call.get("agent_transcript_path")))
+    target = _target(assistant.about(path))
+    until = time.monotonic() + LAG
+    while target and assistant.heard(path) is None and not assistant.failed(path) and time.monotonic() < until:
+        time.sleep(0.02)
+    if target:
+        take(settings, target[0])
+        assistant.forget(session.find(settings.sessions, target[0]), target[1])  # whoever said nothing is asked again
+
+
+def ended(call: Mapping[str, Any], settings: Config) -> None:
+    """The call of a member is over. Without a transcript, what the assistant was shown has to do."""
+    target, response = _target(call["tool_input"]), call.get("tool_response")
+    if target is None or not isinstance(response, dict) or response.get("status") != "completed":
+        return
+    id, turn = target
+    take(settings, id)
+    found = session.open_(session.find(settings.sessions, id))
+    found.read_turns()
+    if turn not in found.said and (body := _shown(response)).strip():
+        take(settings, id, turn, Spoken(body, call=response.get("agentId")))
+    assistant.forget(found.folder, turn)
+
+
+def _shown(response: Mapping[str, Any]) -> str:
+    """The member's words less what the assistant's program put around them."""
+    parts = [str(part.get("text", "")) for part in response.get("content") or [] if isinstance(part, dict)]
+    before, after = (int(response.get(key) or 0) for key in ("harnessNoteCount", "harnessTailCount"))
+    return "".join(parts[before : len(parts) - after])
+
+
+def take(settings: Config, id: str, turn: str = "", shown: Spoken | None = None) -> None:
+    """Record what is there, as soon as the session is free: other members end at the same time."""
+    found = session.open_(session.find(settings.sessions, id))
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            with found.hold():
+                harvest(found, settings)
+                if shown and _is_due(found, turn):
+                    byhand.record(found, settings, turn, shown)
+                return
+        except Busy:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+
+
+def _target(about: Mapping[str, Any]) -> tuple[str, str] | None:
+    found = DESCRIPTION.fullmatch(str(about.get("description", "")))
+    return (found[1], found[2]) if found else None
+
+
+def _client() -> int:
+    """The assistant's process: while it lives, its members may answer."""
+    told = os.environ.get("CLAUDE_PID", "")
+    return int(told) if told.isdigit() else os.getppid()
+
+
+def _said(event: str, **facts: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event, **facts}}

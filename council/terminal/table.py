@@ -1,0 +1,97 @@
+"""The sessions as a table that a person can choose from: as wide as the terminal, or as it has to be in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from council import text_width as cells
+from council.cli.context import put
+from council.terminal import screen
+from council.terminal.markdown import SENSE, styled
+from council.text import one_line
+
+if TYPE_CHECKING:
+    from council.record.session import Session
+
+COLUMNS = ("SESSION", "STATE", "AGE", "COST", "OUTCOME", "TOPIC")
+NARROW = ("SESSION", "AGE", "COST", "STATE", "TOPIC")  # the outcome stands for a debate that is complete
+RIGHT = ("AGE", "COST")
+STATES = {"complete": "green", "running": "cyan", "damaged": "red"}
+ROOMY = 110  # below this many columns an id is told by its end, which every command takes for it
+GAP = "  "
+
+
+def show(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the table, in colour where stdout has colours."""
+    columns = screen.size(sys.stdout)[0] if sys.stdout.isatty() else 0
+    for line in lines(rows, columns, screen.coloured(sys.stdout)):
+        put(line)
+
+
+def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool) -> list[str]:
+    """The header and a line a session; `columns` is 0 where nothing limits them."""
+    narrow = 0 < columns < ROOMY
+    names = NARROW if narrow else COLUMNS
+    header = {name: name for name in names}
+    table = [header, *(facts(row, narrow) for row in rows)]
+    widths = {name: max(cells.width(one[name]) for one in table) for name in names[:-1]}
+    rest = max(columns - 1 - sum(widths.values()) - len(GAP) * len(widths), 8) if columns else 0
+    shown = []
+    for one in table:
+        padded = {name: cells.pad(one[name], width, name in RIGHT) for name, width in widths.items()}
+        padded[names[-1]] = cells.cut(one[names[-1]], rest) if rest else one[names[-1]]
+        if colour:
+            padded = {name: styled(text, style(name, one, one is header)) for name, text in padded.items()}
+        shown.append(GAP.join(padded.values()).rstrip())
+    return shown
+
+
+def facts(row: Mapping[str, Any], narrow: bool) -> dict[str, str]:
+    """One session by the names of the columns; where there is no topic to read, it is told why."""
+    id, state, outcome = str(row["session_id"]), row["state"], row["outcome"] or "-"
+    why = str(row["why"]).rpartition(f"{id}/")[2]
+    found = {
+        "SESSION": id[-8:] if narrow else id,
+        "STATE": outcome if narrow and state == "complete" else state,
+        "AGE": row["age"],
+        "COST": price(row["usd"]),
+        "OUTCOME": outcome,
+        "TOPIC": row["topic"] or one_line(f"({why})", 100),
+    }
+    return {name: one_line(str(text), 200) for name, text in found.items()}
+
+
+def price(usd: float | None) -> str:
+    """In cents; what is less than half of one is not nothing."""
+    if usd is None:
+        return "?"
+    return "<$0.01" if 0 < usd < 0.005 else f"${usd:.2f}"
+
+
+def style(column: str, one: Mapping[str, str], header: bool) -> str:
+    """The colour of a column in a line."""
+    if header:
+        return "bold"
+    state = STATES.get(one["STATE"]) or SENSE.get(one["STATE"], "yellow")
+    return {"STATE": state, "AGE": "dim", "COST": "dim", "OUTCOME": SENSE.get(one["OUTCOME"], "dim")}.get(column, "")
+
+
+def receipts(session: Session, columns: int, colour: bool) -> list[str]:
+    """What each turn took, in columns that fit a usual window: the transcript's own table has more of them."""
+    rows = [("TURN", "ANSWERED BY", "IN", "CACHED", "OUT", "USD")]
+    for turn, one in sorted(session.receipts.items()):
+        sent, usd = one.input + one.cache_read + one.cache_write, "?" if one.usd is None else f"{one.usd:.4f}"
+        who = "absent" if one.absent else one.answered or one.speaker
+        rows.append((turn, one_line(who, 40), f"{sent:,}", f"{one.cache_read:,}", f"{one.output:,}", usd))
+    widths = [max(map(cells.width, column)) for column in zip(*rows, strict=True)]
+    widths[0] = max(min(widths[0], columns - 1 - sum(widths[1:]) - len(GAP) * (len(widths) - 1)), 8)
+    shown = []
+    for row in rows:
+        named, figures = [cells.cut(text, widths[0]) for text in row[:1]] + [row[1]], row[2:]
+        padded = [cells.pad(text, width) for text, width in zip(named, widths[:2], strict=True)]
+        padded += [cells.pad(text, width, right=True) for text, width in zip(figures, widths[2:], strict=True)]
+        line = GAP.join(padded)
+        shown.append(styled(line, "bold") if colour and row is rows[0] else line)
+    return shown

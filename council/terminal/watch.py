@@ -1,0 +1,266 @@
+"""What a person sees of a run: replies on stdout as they come, all else on stderr, and who speaks just now."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from council import text_width as cells
+from council.checks import cost
+from council.config.settings import Config
+from council.engine.planner import Due, Note, Plan
+from council.errors import UsageError
+from council.protocols import outcome as ending
+from council.protocols.mind_changes import is_control
+from council.record.session import Session
+from council.record.turn_file import Receipt
+from council.reports import transcript as publish
+from council.speakers.base import Model
+from council.terminal.markdown import SEATS
+from council.terminal.screen import Screen
+from council.text import listing, one_line
+
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+KEPT = 600  # characters of what a seat is saying: more than any row shows
+NARROW, SHORT = 56, 6  # below these a single line has to do
+NAMES = 24
+JOINER = "\u200d"  # at the end of what is said so far, it would draw the next row's first sign into this one
+
+
+@dataclass
+class Speech:
+    """What a seat is saying: its last words, how many characters there were, and until when it waits."""
+
+    due: Due
+    words: str = ""
+    count: int = 0
+    until: float = 0.0
+
+    def more(self, piece: str) -> None:
+        self.words, self.count, self.until = (self.words + piece)[-KEPT:], self.count + len(piece), 0.0
+
+    @property
+    def waits(self) -> str:
+        left = math.ceil(self.until - time.monotonic())
+        return f"waiting {lasted(left)}" if left > 0 else ""
+
+
+class Watcher:
+    """The events of a run, told as they happen."""
+
+    def __init__(self, session: Session, screen: Screen) -> None:
+        self.session = session
+        self.screen = screen
+        self.began = self.round_began = time.monotonic()
+        self.speaking: dict[str, Speech] = {}
+        self.heading = ""
+        self.heard: set[tuple[str, int]] = set()
+        self.shown: set[str] = set()  # the turns that the terminal shows
+        self.held: list[Callable[[], None]] = []
+
+    def due(self, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None:
+        self.speaking = {due.id: Speech(due) for due in batch}
+        heading = heading_of(self.session, batch[0])
+        if heading != self.heading:
+            self.heading, self.round_began = heading, time.monotonic()
+            self.screen.out(f"### {heading}\n")
+        if called := [due for due in batch if not (due.of_a_person or self.by_hand(due))]:
+            names = sorted({models[due.id].name for due in called})
+            again = " (asked once more)" if any(due.first for due in called) else ""
+            who = f"{listing(due.seat.label for due in called)} {'speaks' if len(called) == 1 else 'speak'}"
+            self.screen.say(f"{who}{again}: {listing(names)}" + "\n" * self.screen.watched, "dim")
+        if self.typing():
+            self.screen.wipe()
+
+    def by_hand(self, due: Due) -> bool:
+        """Whether a person types this turn at the terminal."""
+        everybody = self.session.metadata["speaker"]
+        return everybody not in ("replay", "assistant") and (due.seat.speaker or everybody) == "human"
+
+    def typing(self) -> bool:
+        """Whether a person is asked at this terminal, where nothing else may move the cursor."""
+        return any(self.by_hand(speech.due) for speech in self.speaking.values())
+
+    def words(self, due: Due, piece: str) -> None:
+        self.speaking.setdefault(due.id, Speech(due)).more(piece)
+
+    def waits(self, due: Due, why: str, seconds: float) -> None:
+        self.speaking[due.id] = Speech(due, until=time.monotonic() + seconds)
+        if not self.typing():
+            self.screen.say(f"{due.seat.label}: {why}; trying again in {seconds:.1f} s", "yellow")
+
+    def spoke(self, due: Due, receipt: Receipt, body: str) -> None:
+        """Shown at once; but while a person types, what others say waits: it would be in the way, or be copied."""
+        self.speaking.pop(due.id, None)
+        self.heard.add((due.phase.name, due.round))
+        self.held.append(partial(self.show, due, receipt, body))
+        if not self.typing():
+            self.release()
+
+    def release(self) -> None:
+        held, self.held = self.held, []
+        for show in held:
+            show()
+
+    def show(self, due: Due, receipt: Receipt, body: str) -> None:
+        if self.screen.paint and not self.screen.silent_out:
+            self.shown.add(due.id)
+            if self.by_hand(due):
+                return  # it was typed here, and stands above
+        icon = str(due.seat.attributes.get("icon") or "")
+        label = (icon + " " + due.seat.label).strip()
+        said = body.strip() if not receipt.absent else f"*absent: {receipt.absent}*"
+        if paint := self.screen.paint:
+            below = f"\n{paint.rule()}\n" if due.phase.name == ending.SYNTHESIS else ""
+            self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply) + below)
+        else:
+            self.screen.out(f"**{label}:**\n{said}\n")
+        if not publish.same_model(receipt.asked, receipt.answered):
+            self.screen.say(f"{due.seat.label}: asked of {receipt.asked}, answered by {receipt.answered}", "yellow")
+        if receipt.stop == "max_tokens":
+            self.screen.say(f"{due.seat.label}: cut off, the model reached its limit of tokens", "yellow")
+
+    def colour(self, due: Due) -> str:
+        names = [seat.name for seat in self.session.workflow.table]
+        return SEATS[names.index(due.seat.name) % len(SEATS)] if due.seat.name in names else ""
+
+    def lost(self, due: Due, why: str) -> None:
+        """Where the debate itself is seen, what follows says so: the absence in the seat's turn, or why it pauses."""
+        self.speaking.pop(due.id, None)
+        if self.screen.paint is None:
+            self.screen.say(f"{due.seat.label} is not heard: {why}", "red")
+
+    def decided(self, plan: Plan, note: Note) -> None:
+        if note.kind == "round":
+            self.lengths(plan, note)
+            self.closed(plan, note)
+        if text := ending.decision_text(plan, note):
+            self.screen.out(text)
+
+    def lengths(self, plan: Plan, note: Note) -> None:
+        """Who did not keep to the length that the round asked for."""
+        turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (note.phase, note.round)]
+        for turn in turns if note.phase != ending.SYNTHESIS else ():
+            if turn.absent is None and (told := publish.length_remark(self.session, turn)):
+                self.screen.say(f"{turn.seat.label}: {told}", "yellow")
+
+    def closed(self, plan: Plan, note: Note) -> None:
+        """On a terminal, a round that was spoken in this run is seen to end."""
+        key = (note.phase, note.round)
+        if not self.screen.watched or key not in self.heard or key not in ending.rounds(plan):
+            return
+        turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == key]
+        absent = sum(turn.absent is not None for turn in turns)
+        stances = [str(turn.answers["stance"]) for turn in turns if "stance" in turn.answers]
+        parts = [f"{len(turns) - absent} {'reply' if len(turns) - absent == 1 else 'replies'}"]
+        parts += [f"{absent} absent"] if absent else []
+        parts += [f"{stances.count(stance)} {stance}" for stance in dict.fromkeys(sorted(stances))]
+        parts.append(lasted(time.monotonic() - self.round_began))
+        self.screen.say(f"Round {ending.rounds(plan).index(key) + 1} closed: {' · '.join(parts)}\n", "dim")
+
+    def unsaved(self, due: Due, body: str) -> None:
+        """A reply that was paid for and could not be stored is at least shown, wherever there is a stream left."""
+        self.screen.insist(unsaved_text(due.id, body))
+
+    async def animate(self) -> None:
+        """The live block, until cancelled."""
+        frame = 0
+        while self.screen.live:
+            if not self.typing():
+                self.screen.draw(self.block(SPINNER[frame % len(SPINNER)]))
+            frame += 1
+            await asyncio.sleep(0.1)
+
+    def block(self, spinner: str) -> list[str]:
+        """A row for each seat that speaks and one for the facts; a single one where there is little room."""
+        columns, rows = self.screen.room()
+        speeches = list(self.speaking.values())
+        if columns < NARROW or rows < SHORT or not speeches:
+            names = ", ".join(speech.due.seat.name for speech in speeches) or "…"
+            waits = next((speech.waits for speech in speeches if speech.waits), "")
+            told = " · ".join(filter(None, [self.progress(), waits, names]))
+            return [self.screen.styled(cells.cut(f"{spinner} {told}", columns), "dim")]
+        shown = speeches[: rows - 1]
+        longest = min(max(cells.width(_label(speech)) for speech in shown), NAMES)
+        more = f" · {len(speeches) - len(shown)} more" if len(speeches) > len(shown) else ""
+        facts = self.screen.styled(cells.cut(f"  {self.progress()}{more}", columns), "dim")
+        return [*(self.row(speech, spinner, longest, columns) for speech in shown), facts]
+
+    def row(self, speech: Speech, spinner: str, longest: int, columns: int) -> str:
+        name = cells.pad(cells.cut(_label(speech), longest), longest)
+        said = one_line(speech.words, KEPT).replace(JOINER, "") or speech.waits or "…"
+        words = cells.tail(said, columns - longest - 4)
+        style = "yellow" if speech.waits else "dim"
+        screen = self.screen
+        return f"{spinner} {screen.styled(name, self.colour(speech.due))}  {screen.styled(words, style)}"
+
+    def progress(self) -> str:
+        facts = publish.totals(self.session)
+        pieces = sum(speech.count for speech in self.speaking.values())
+        tokens = facts["input_tokens"] + facts["output_tokens"] + pieces // 4
+        usd = "cost unknown" if facts["usd"] is None else f"${facts['usd']:.4f}"
+        return f"{tokens:,} tokens · {lasted(time.monotonic() - self.began)} · {usd}"
+
+
+def billed(session: Session, spent: cost.Taken, most: cost.Taken | None) -> dict[str, Any]:
+    """The same in JSON; the bound by the names that the totals have."""
+    bound = most and {"calls": most.calls, "input_tokens": most.input, "output_tokens": most.output, "usd": most.usd}
+    return {"totals": publish.totals(session), "cache_read_tokens": spent.cached, "bound": bound}
+
+
+PRICED = "anthropic"  # what other speakers send, and what they take for it, is not council's to bound
+
+
+def taken(session: Session) -> cost.Taken:
+    """What the session took so far; a person's turn is no call."""
+    called = [one for one in session.receipts.values() if one.speaker != "human"]
+    totals = publish.totals(session)
+    cached = sum(one.cache_read for one in called)
+    return cost.Taken(len(called), totals["input_tokens"], totals["output_tokens"], totals["usd"], cached)
+
+
+def bounded(session: Session, settings: Config) -> cost.Taken | None:
+    """What `council cost` would have said of this very session beforehand; None where others than the API spoke."""
+    speakers = {one.speaker for one in session.receipts.values()} - {"human"}
+    if speakers != {PRICED}:
+        return None
+    workflow, frozen = session.workflow, session.metadata["tiers"]
+    used = {step.tier for _, step in workflow.steps()}
+    used |= {str(seat.attributes["tier"]) for seat in workflow.all_seats() if seat.attributes.get("tier")}
+    try:
+        models = {
+            tier: settings.model(tier, frozen.get(tier, {}).get("endpoint"), frozen.get(tier, {}).get("model"))
+            for tier in used
+        }
+    except UsageError:  # an endpoint that the configuration has no more
+        return None
+    rates = {tier: cost.Rates.of(model) for tier, model in models.items()}
+    return cost.at_most(cost.bounds(workflow, session.topic, rates))
+
+
+def _label(speech: Speech) -> str:
+    return one_line(speech.due.seat.label, NAMES)
+
+
+def lasted(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds // 60:.0f} min {seconds % 60:02.0f} s"
+
+
+def unsaved_text(turn: str, body: str) -> str:
+    return f"--- the reply of {turn}, which could not be stored ---\n{body}\n--- end of the reply ---\n"
+
+
+def heading_of(session: Session, due: Due) -> str:
+    """As the round will be headed in its file; several steps of one round stand under one heading."""
+    if due.phase.name == ending.SYNTHESIS:
+        return "Council Synthesis" + ("" if due.round == 1 else ", corrected")
+    if is_control(due.phase.name, session.workflow.options):
+        return "Beside the debate: one plain answer"
+    plan = session.plan()
+    number = len([key for key in ending.rounds(plan) if key != (due.phase.name, due.round)]) + 1
+    return f"Round {number}: {ending.heading(due.phase.name)}"
