@@ -6,7 +6,9 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterable
+from fractions import Fraction
 
+TOKENS_A_WORD = Fraction(3, 2)  # of English prose, about
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 # Words that carry no content: an overlap of these says nothing.
 EMPTY_WORDS = frozenset(

@@ -324,7 +324,7 @@ def store(place: Path, repeats: int) -> Iterator[Figure]:
     """One turn into the record, and the same bytes by bare system calls."""
     from council.config import settings as config
     from council.record.turn_file import encode
-    from council.runner import loop as run
+    from council.runner import loop
     from council.runner import start as begin
     from council.speakers.base import Spoken
 
@@ -335,9 +335,9 @@ def store(place: Path, repeats: int) -> Iterator[Figure]:
         session = begin.begin(begin.Request("Shall we?"), settings)
         with session.hold():
             for due in session.plan().due:
-                brief = run.prepare(session, settings, due)
+                brief = loop.prepare(session, settings, due)
                 session.write_briefs({due.id: brief.text})
-                receipt = run.receipt(session, due, brief.model, "human", Spoken(REPLY), now(), 0.0)
+                receipt = loop.receipt(session, due, brief.model, "human", Spoken(REPLY), now(), 0.0)
                 ours.append(1000 * seconds(partial(session.record, receipt, REPLY)))
                 bare = partial(bare_store, place / due.seat.name, encode(receipt, REPLY))
                 floors.append(1000 * seconds(bare))

@@ -13,12 +13,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import click
 
 from council.cli import EPILOG, council
-from council.config import settings as config
+from council.config import settings
+from council.engine.conditions import rule
 from council.engine.orders import order
 from council.engine.views import view
-from council.protocols import rule
-from council.speakers import select as choice
-from council.workflow import vocabulary as language
+from council.speakers import select
+from council.workflow import vocabulary
 
 
 def reference() -> str:
@@ -31,9 +31,9 @@ def reference() -> str:
             *section("Rules", hooks(rule.known)),
             *section("Orders", hooks(order.known)),
             *section("Views", hooks(view.known)),
-            *section("Speakers", [f"`{name}`" for name in choice.NAMES]),
+            *section("Speakers", [f"`{name}`" for name in select.NAMES]),
             *section("Keys of a workflow", keys()),
-            *section("Keys of the configuration", [f"`{name}`" for name in config.KEYS]),
+            *section("Keys of the configuration", [f"`{name}`" for name in settings.KEYS]),
             *section("Exit codes", [" ".join(EPILOG.split())]),
             "",
         ]
@@ -67,12 +67,12 @@ LEADING = {True: 1, False: 2}
 
 def keys() -> Iterator[str]:
     for title, names in (
-        ("workflow", language.WORKFLOW_KEYS),
-        ("phase", language.PHASE_KEYS),
-        ("step", language.STEP_KEYS),
+        ("workflow", vocabulary.WORKFLOW_KEYS),
+        ("phase", vocabulary.PHASE_KEYS),
+        ("step", vocabulary.STEP_KEYS),
     ):
         yield f"- {title}: {' '.join(f'`{name}`' for name in names)}"
-    yield f"- seat: {' '.join(f'`{name}`' for name in language.SEAT_KEYS)}"
+    yield f"- seat: {' '.join(f'`{name}`' for name in vocabulary.SEAT_KEYS)}"
 
 
 if __name__ == "__main__":

@@ -22,18 +22,15 @@ from council.checks.diagram import mermaid
 from council.checks.reachability import conditions, refs
 from council.checks.templates import VARIABLES
 from council.cli.workflows import STARTER
-from council.config import personas
-from council.config import settings as config
+from council.config import overlays, personas
 from council.config.personas import parse
+from council.engine.conditions import rule
 from council.engine.orders import order
-from council.engine.registry import Hook
 from council.engine.views import view
-from council.protocols import rule
-from council.workflow import frontmatter as markdown
-from council.workflow import limits
-from council.workflow import vocabulary as language
+from council.workflow import frontmatter, limits, vocabulary
 from council.workflow.loader import load
 from council.workflow.model import Ref, Workflow
+from council.workflow.registry import Hook
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "tests" / "fixtures" / "premortem.md"
@@ -50,8 +47,8 @@ def page() -> str:
         diagram=mermaid(example).strip(),
         calls=calls(example),
         turns=turns(example),
-        language=language,
-        options={**language.OPTIONS, **limits.OPTIONS},
+        language=vocabulary,
+        options={**vocabulary.OPTIONS, **limits.OPTIONS},
         rules=list(hooks(rule)),
         orders=list(hooks(order)),
         views=list(hooks(view)),
@@ -59,7 +56,7 @@ def page() -> str:
         prompts=dict(prompts()),
         people=parse((ROOT / "AgentPersonalities.md").read_text("utf-8"), "AgentPersonalities.md"),
         fields=personas.FIELDS,
-        tiers=list(markdown.split((ROOT / "Config.md").read_text("utf-8"), "Config.md")[0]["tiers"]),
+        tiers=list(frontmatter.split((ROOT / "Config.md").read_text("utf-8"), "Config.md")[0]["tiers"]),
     )
 
 
@@ -97,7 +94,7 @@ def argument(parameter: inspect.Parameter) -> str:
 
 def uses(known: Hook[Callable[..., Any]]) -> Iterator[tuple[str, str]]:
     """How the kit's workflows and the example use rules, orders and views: each by its name, written as in YAML."""
-    paths = [path for path in sorted((ROOT / "Workflows").glob("*.md")) if path.stem.lower() not in config.GUIDES]
+    paths = [path for path in sorted((ROOT / "Workflows").glob("*.md")) if path.stem.lower() not in overlays.GUIDES]
     for workflow in (load(path.read_text("utf-8"), path.name) for path in (EXAMPLE, *paths, STARTER)):
         for ref in everything(workflow):
             if ref.name in known.known:

@@ -411,8 +411,9 @@ async def meet_the_sdk() -> None:
     """One call over HTTP, server and client in the same thread."""
     import asyncio
 
+    from council.config.models import Endpoint, Model
     from council.speakers.anthropic import AnthropicSpeaker
-    from council.speakers.base import Brief, Endpoint, Model
+    from council.speakers.base import Brief
     from tests.fakeapi import FakeApi
 
     api, ready = FakeApi(), asyncio.Event()

@@ -25,8 +25,8 @@ from unittest import mock
 
 import council
 from council import cli
-from council.prompts import brief as briefs
-from council.reports import transcript as publish
+from council.prompts import templates
+from council.reports import derived
 from tests.fakeapi import Answer, Request
 
 CODE = Path(council.__file__).resolve().parent.parent
@@ -120,8 +120,8 @@ class User:
 
     def council(self, *words: str | Path, stdin: str | bytes = b"", **env: str) -> Ended:
         """One command, in this process."""
-        briefs.environment.cache_clear()  # templates are known by name, and another user's are others
-        briefs.template.cache_clear()
+        templates.environment.cache_clear()  # templates are known by name, and another user's are others
+        templates.template.cache_clear()
         with (
             tempfile.TemporaryFile("w+b") as given,
             _stream() as out,
@@ -309,7 +309,7 @@ def record_of(session: Path) -> dict[str, bytes]:
 
 
 def derived_of(session: Path) -> dict[str, bytes]:
-    paths = [*session.glob("round-*.md"), *(session / name for name in publish.DERIVED)]
+    paths = [*session.glob("round-*.md"), *(session / name for name in derived.DERIVED)]
     return {path.name: path.read_bytes() for path in paths if path.exists()}
 
 

@@ -20,12 +20,11 @@ from typing import Any
 
 from council.engine.planner import Due, Note, Plan, plan
 from council.engine.scene import Said, Seen, Verdict
-from council.protocols import mind_changes as flips
-from council.protocols import stances
-from council.replies import quotes as quoted
+from council.protocols import mind_changes, stances
+from council.replies import quotes
 from council.replies.parse import describe, heading
-from council.reports import did_it_help as hindsight
-from council.workflow import frontmatter as markdown
+from council.reports import did_it_help
+from council.workflow import frontmatter
 from council.workflow.loader import load
 from council.workflow.model import Kind, Seat, Workflow
 
@@ -92,7 +91,7 @@ def workflow(name: str) -> Workflow:
 @lru_cache
 def script(name: str) -> Script:
     path = SCRIPTS / f"{name}.yaml"
-    keys = markdown.load_yaml(path.read_text(encoding="utf-8"), path.name)
+    keys = frontmatter.load_yaml(path.read_text(encoding="utf-8"), path.name)
     if unknown := set(keys) - KEYS:
         raise ValueError(f"{path}: unknown keys {unknown}")
     program = workflow(path.parent.name.capitalize()).with_options(keys.get("options", {}))
@@ -157,7 +156,7 @@ def brief(due: Due) -> str:
     """A brief like the real ones: what was said stands in it, marked, and whose it is; then the format of the reply."""
     parts = [f"You are the {due.seat.title}. This is {due.id}."]
     own = [f"{hash_of(seen.turn.id):08x}" for seen in due.sees if seen.turn.seat.name == due.seat.name]
-    parts += filter(None, [quoted.yours(own)])
+    parts += filter(None, [quotes.yours(own)])
     for seen in due.sees:
         key = f"{hash_of(seen.turn.id):08x}"
         words = seen.turn.gist if seen.gist else seen.turn.body
@@ -256,18 +255,18 @@ def _end(debate: Played) -> Iterator[str]:
     if any(scene.asking("stance")):
         standing = stances.standing(scene)
         yield f"standing: {standing.outcome} ({standing.reason}){', converged' if standing.converged else ''}"
-    if any(flips.FLAW in dict(step.reply) for _, step in debate.script.workflow.steps()):
+    if any(mind_changes.FLAW in dict(step.reply) for _, step in debate.script.workflow.steps()):
         yield from _flips(debate)
     yield f"{len(debate.said)} calls in {len(debate.batches)} batches"
 
 
 def _flips(debate: Played) -> Iterator[str]:
     """Who moved and by what, where a workflow asks for it, and whether the debate helped."""
-    for flip in flips.ledger(debate.end.scene):
+    for flip in mind_changes.ledger(debate.end.scene):
         by = f" by {flip.source.id}" if flip.source else ""
         yield f"flip: {flip.turn.id}: {flip.before} -> {flip.after}, {flip.kind}{by}"
-    found = flips.helped(debate.end.scene)
-    yield f"helped: {hindsight.sentence(found)}" if found else "helped: nobody was asked"
+    found = mind_changes.helped(debate.end.scene)
+    yield f"helped: {did_it_help.sentence(found)}" if found else "helped: nobody was asked"
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import sys
 import termios
 from pathlib import Path
 
-from council import text_width as cells
+from council import text_width
 from tests.helpers import CODE, PATIENCE, PROGRAM, User
 
 PIECE = re.compile(r"\x1b\[(\d*(?:;\d+)*)([A-Za-z])|(\x1b.?.?)|(.)", re.S)
@@ -63,10 +63,10 @@ class Terminal:
         elif char == "\n":
             self.down()
             self.column = 0
-        elif char == cells.EMOJI_STYLE or cells.of(char) == 0:
+        elif char == text_width.EMOJI_STYLE or text_width.of(char) == 0:
             pass  # it belongs to the sign before it
         else:
-            self.show(char, cells.of(char))
+            self.show(char, text_width.of(char))
 
     def show(self, char: str, wide: int) -> None:
         if self.column + wide > self.columns:

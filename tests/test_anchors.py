@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from council.reviews import locate as anchors
+from council.reviews import locate
 from council.reviews.locate import Place, place
 from council.reviews.model import Anchor, Document, Finding
 
@@ -138,13 +138,13 @@ def test_lines_out_of_range_are_missing(first: int, last: int) -> None:
 )
 def test_lines_are_those_of_an_editor(text: str, count: int, second: str) -> None:
     document = Document("a", text)
-    assert anchors.lines(document) == count
+    assert locate.lines(document) == count
     assert put([document], first=2).passage == second
     assert put([document], first=count + 1).how == "missing"
 
 
 def test_an_empty_document_has_no_lines() -> None:
-    assert anchors.lines(Document("a", "")) == 0
+    assert locate.lines(Document("a", "")) == 0
     assert put([Document("a", "")], first=1).how == "missing"
     assert put([Document("a", "")], quote="something").how == "missing"
 
@@ -247,10 +247,10 @@ def test_what_is_found_stands_there(text: str, quote: str, first: int, last: int
     found = put([document], quote=quote, first=first, last=last)
     assert found.passage in text
     if found.found and found.passage:
-        at = anchors.span(found, document)
+        at = locate.span(found, document)
         assert at is not None
         assert text[slice(*at)] == found.passage
-        assert anchors.position(document, at[0])[0] == found.first
+        assert locate.position(document, at[0])[0] == found.first
         assert found.last == found.first + found.passage.rstrip("\n").count("\n") or found.how == "fuzzy"
 
 
@@ -258,7 +258,7 @@ def test_what_is_found_stands_there(text: str, quote: str, first: int, last: int
 def test_whatever_is_copied_is_found(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     quote = text[start : data.draw(st.integers(start, len(text)))]
-    if sum(map(str.isalnum, quote)) >= anchors.PLAIN:
+    if sum(map(str.isalnum, quote)) >= locate.PLAIN:
         assert put([Document("a", text)], quote=quote).how == "exact"
 
 
@@ -304,7 +304,7 @@ def test_a_passage_that_is_nearly_there_stays_in_its_sentence() -> None:
 
 
 def test_what_follows_the_last_line_break_is_on_the_next_line() -> None:
-    assert [anchors.position(Document("a", "x\n"), at) for at in (0, 1, 2)] == [(1, 1), (1, 2), (2, 1)]
+    assert [locate.position(Document("a", "x\n"), at) for at in (0, 1, 2)] == [(1, 1), (1, 2), (2, 1)]
 
 
 def test_a_rule_is_not_taken_for_its_neighbour() -> None:

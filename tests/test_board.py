@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from council.checks import cost
-from council.config import settings as config
+from council.config import overlays
+from council.engine.conditions import judge
 from council.engine.scene import Turn
 from council.errors import UsageError
 from council.protocols import board as boardroom
-from council.protocols import judge
 from council.workflow.loader import load
 from council.workflow.model import Phase, Ref, Seat, Workflow
 from tests.fakeapi import FakeApi
@@ -295,7 +295,7 @@ def test_a_debate_over_the_api_waits_for_the_person_and_pays_nothing_twice(user)
 
 
 def program(name: str) -> Workflow:
-    return load(*config.workflow_text(name))
+    return load(*overlays.workflow_text(name))
 
 
 def without(workflow: Workflow, *steps: str) -> Workflow:

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from council.config.models import Endpoint, Model, Price
 from council.errors import CallFailed, Paused
 from council.runner.budget import Budget, most_usd
-from council.speakers.base import Brief, Endpoint, Model, Price
+from council.speakers.base import Brief
 from tests.fakeapi import FakeApi
 from tests.helpers import MEMBERS, Table, User, agreed
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from council.config.models import Endpoint, Model
 from council.runner.prompt_cache import LIFETIME, Warmth, breakpoints
 from council.speakers.anthropic import _blocks
-from council.speakers.base import Brief, Endpoint, Model
+from council.speakers.base import Brief
 from tests.fakeapi import Answer, Cache, FakeApi, Request
 from tests.helpers import MEMBERS, Table, User, agreed, disputed
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from council.checks import cost
-from council.config import settings as config
+from council.config import overlays
 from council.engine.planner import Due
-from council.protocols.escalation import Escalation, escalations, kind, lettered
+from council.protocols.consensus import Escalation, escalations, kind, lettered
 from council.workflow.loader import load
 from council.workflow.model import Workflow
 from tests.fakeapi import FakeApi
@@ -93,7 +93,7 @@ def briefs_of(session: Path) -> dict[str, bytes]:
 
 
 def program() -> Workflow:
-    return load(*config.workflow_text("consensus"))
+    return load(*overlays.workflow_text("consensus"))
 
 
 # ---- whole debates ----

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from council.checks import cost
-from council.config import settings as config
-from council.record import session
-from council.speakers.base import Endpoint, Model, Price
+from council.config import overlays
+from council.config.models import Endpoint, Model, Price
+from council.record import catalog
 from council.workflow.loader import load
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import AGREES, MEMBERS, SUMMARY, Table, User, agreed
@@ -93,7 +93,7 @@ def test_no_debate_passes_its_bound(words, user):
     assert found["totals"]["calls"] == found["bound"]["calls"], "every reply was asked for twice, in every round"
 
 
-@pytest.mark.parametrize("workflow", sorted(config.workflows()))
+@pytest.mark.parametrize("workflow", sorted(overlays.workflows()))
 def test_no_workflow_passes_its_bound(workflow, user):
     """Where what it asks for is unknown here, its replies stay unreadable; where it waits for a person, so far."""
     with FakeApi(Glutton(user)) as api:
@@ -154,7 +154,7 @@ def test_rates_are_those_of_a_model():
 
 
 def test_everybody_reads_the_topic_also_in_the_blind_round():
-    workflow = load(config.workflow_text("quick")[0], "quick")
+    workflow = load(overlays.workflow_text("quick")[0], "quick")
     short, long = (cost.bounds(workflow, topic, {"sonnet": RATE})[0] for topic in ("", "x" * 4000))
     assert long.input - short.input == 4 * 1000
     assert long.most_input - short.most_input == 8 * 1600, "and once more, where they are asked again"
@@ -177,6 +177,6 @@ def test_a_session_whose_endpoint_is_configured_no_more_has_no_bound(user):
         words = ("run", "Shall we?", "--speaker", "anthropic", "--tier-map", "haiku=sonnet", "--json")
         assert user.council(*words).json["bound"] is not None
     user.configure("speaker: auto")
-    assert session.find(user.session.parent, "last") == user.session
+    assert catalog.find(user.session.parent, "last") == user.session
     status = user.council("status", "--json")
     assert (status.code, status.json["bound"]) == (0, None)

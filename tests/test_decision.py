@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from council.engine.planner import Plan
-from council.protocols import perspectives as casting
+from council.protocols import perspectives
 from council.record import session
 from council.reports import decision
 from tests.helpers import User
@@ -231,8 +231,8 @@ def test_a_cap_of_others_than_those_who_were_cast_lowers_nothing():
     written = turn("pen", "synthesis", confidence="high")
     said = scene(turn("ceo", "challenge", stance="mixed"), written, outcomes={"challenge": "cap"})
     pen, board = {"pen": (written.seat,)}, {"board": (said.turns[0].seat,)}
-    assert casting.lowered(replace(said, groups=pen), "cap") != ""
-    assert casting.lowered(replace(said, groups=pen | board), "cap") == ""
+    assert perspectives.lowered(replace(said, groups=pen), "cap") != ""
+    assert perspectives.lowered(replace(said, groups=pen | board), "cap") == ""
 
 
 # ---- the issue ----

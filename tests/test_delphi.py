@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from council.checks import cost
-from council.config import settings as config
+from council.config import overlays
 from council.engine.planner import Plan
 from council.engine.views import labels_for
 from council.record import session as sessions
@@ -449,7 +449,7 @@ def test_until_it_is_over_nothing_is_said_of_what_it_helped(user):
 
 
 def program() -> Workflow:
-    return load(*config.workflow_text("delphi"))
+    return load(*overlays.workflow_text("delphi"))
 
 
 def test_the_calls_are_those_that_the_page_tells():

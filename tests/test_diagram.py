@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from council.checks.diagram import escaped, mermaid, told
-from council.config.settings import GUIDES
+from council.config.overlays import GUIDES
 from council.workflow.loader import load
 from council.workflow.model import Workflow
 from tests.helpers import User

@@ -13,9 +13,8 @@ import pytest
 
 from council.checks.lint import Known, lint
 from council.cli import council
-from council.config import personas
-from council.config import settings as config
-from council.prompts import brief as briefs
+from council.config import overlays, personas, settings
+from council.prompts import templates
 from council.speakers.select import NAMES
 from council.workflow.loader import load
 from council.workflow.vocabulary import PHASE_KEYS, STEP_KEYS, WORKFLOW_KEYS
@@ -37,10 +36,10 @@ def test_a_page_that_is_made_from_the_code_is_what_the_code_says(name: str, tmp_
     assert page.read_text("utf-8") == made, "run scripts/update-golden and read the difference"
 
 
-@pytest.mark.parametrize("name", sorted(config.workflows()))
+@pytest.mark.parametrize("name", sorted(overlays.workflows()))
 def test_every_workflow_of_the_kit_is_without_fault(name: str) -> None:
-    workflow = load(*config.workflow_text(name))
-    known = Known(config.load({}).tiers, briefs.prompts(workflow.name), personas.load(), NAMES)
+    workflow = load(*overlays.workflow_text(name))
+    known = Known(settings.load({}).tiers, templates.prompts(workflow.name), personas.load(), NAMES)
     assert workflow.name == name
     assert lint(workflow, known) == []
     assert workflow.description
@@ -131,7 +130,7 @@ def test_the_readmes_workflow_runs(project: User, options: tuple[str, ...]) -> N
 
 def test_the_configuration_explains_every_key() -> None:
     text = (ROOT / "Config.md").read_text("utf-8")
-    assert [key for key in config.KEYS if f"**{key}**" not in text] == []
+    assert [key for key in settings.KEYS if f"**{key}**" not in text] == []
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from council.speakers.local import download as embedded
+from council.speakers.local import download
 from tests.helpers import User
 
 
 @pytest.fixture
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
-    monkeypatch.setattr(embedded, "obstacle", lambda: "")
+    monkeypatch.setattr(download, "obstacle", lambda: "")
     room(monkeypatch, 5_000_000_000)
     (tmp_path / ".local").mkdir()
     return User(tmp_path)
@@ -20,8 +20,8 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
 
 def room(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
     """However much the machine has that the tests run on."""
-    source = embedded.Source(embedded.source().lock, free=lambda _: free)
-    monkeypatch.setattr(embedded, "source", lambda: source)
+    source = download.Source(download.source().lock, free=lambda _: free)
+    monkeypatch.setattr(download, "source", lambda: source)
 
 
 def line(user: User, what: str, **env: str) -> str:
@@ -31,9 +31,9 @@ def line(user: User, what: str, **env: str) -> str:
     return found[:6] + found[6:].removeprefix(f"{what}: ")
 
 
-def fetched(user: User) -> embedded.Place:
-    here = embedded.place({"HOME": str(user.root)})
-    (here.library / embedded.LIBRARY).mkdir(parents=True)
+def fetched(user: User) -> download.Place:
+    here = download.place({"HOME": str(user.root)})
+    (here.library / download.LIBRARY).mkdir(parents=True)
     with here.gguf.open("wb") as file:
         file.write(b"GGUF")
         file.truncate(1_117_320_768)  # a hole takes no room
@@ -43,7 +43,7 @@ def fetched(user: User) -> embedded.Place:
 def test_the_model_is_there(user: User) -> None:
     here = fetched(user)
     path = f"~/{here.gguf.relative_to(user.root)}"
-    assert line(user, "embedded model") == f"ok    {embedded.NAME}, 1.1 GB, at {path}"
+    assert line(user, "embedded model") == f"ok    {download.NAME}, 1.1 GB, at {path}"
 
 
 def test_the_model_could_be_fetched(user: User) -> None:
@@ -54,7 +54,7 @@ def test_the_model_could_be_fetched(user: User) -> None:
 
 
 def test_what_an_unfinished_fetch_left_need_not_be_fetched(user: User) -> None:
-    part = embedded.place({"HOME": str(user.root)}).parts / "one" / "part"
+    part = download.place({"HOME": str(user.root)}).parts / "one" / "part"
     part.parent.mkdir(parents=True)
     with part.open("wb") as file:
         file.truncate(1_000_000_000)
@@ -64,16 +64,16 @@ def test_what_an_unfinished_fetch_left_need_not_be_fetched(user: User) -> None:
 def test_there_is_no_room_for_the_model(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     room(monkeypatch, 300_000_000)
     told = line(user, "embedded model")
-    assert told.endswith(f" 1.4 GB for a while, and ~/.local has 0.3 GB free; {embedded.ROOM}")
+    assert told.endswith(f" 1.4 GB for a while, and ~/.local has 0.3 GB free; {download.ROOM}")
 
 
 def test_the_model_has_no_place_that_can_be_written(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded.Room, "writable", False)
-    assert line(user, "embedded model").endswith(f"~/.local cannot be written; {embedded.ROOM}")
+    monkeypatch.setattr(download.Room, "writable", False)
+    assert line(user, "embedded model").endswith(f"~/.local cannot be written; {download.ROOM}")
 
 
 def test_the_model_cannot_run_here(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "obstacle", lambda: "it needs another machine")
+    monkeypatch.setattr(download, "obstacle", lambda: "it needs another machine")
     told = line(user, "embedded model", ANTHROPIC_API_KEY="k")
     assert told == "-     cannot run here: it needs another machine"
 
@@ -95,7 +95,7 @@ def test_what_need_not_be_there_is_no_failure(user: User) -> None:
 
 
 def test_nobody_can_speak(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "obstacle", lambda: "it needs another machine")
+    monkeypatch.setattr(download, "obstacle", lambda: "it needs another machine")
     ended = user.council("doctor")
     assert ended.code == 4
     assert "FAIL  speaker: nobody can speak" in ended.out

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from council.reviews import locate as anchors
+from council.reviews import locate
 from council.reviews import patch as edits
 from council.reviews.merge import Merged, Said
 from council.reviews.model import Anchor, Document, Finding, Ruling
@@ -23,7 +23,7 @@ DOCUMENT = Document("spec.md", TEXT)
 
 def said(document: Document, replacement: str | None, seat: str = "engineer", **anchor: object) -> Said:
     finding = Finding("B1", "high", "it is wrong", "", Anchor(document.path, **anchor), replacement)  # type: ignore[arg-type]
-    return Said(seat, f"01-findings/{seat}", finding, anchors.place(finding, [document]))
+    return Said(seat, f"01-findings/{seat}", finding, locate.place(finding, [document]))
 
 
 def merged(

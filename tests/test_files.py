@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from council.errors import StorageError
-from council.record import files
-from council.record import lock as holder
+from council.record import files, lock
 
 
 def test_whoever_links_a_name_first_has_it(tmp_path: Path) -> None:
@@ -41,7 +40,7 @@ def test_a_file_is_created_once(tmp_path: Path) -> None:
 def test_the_note_of_the_dead_is_not_believed() -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    here = {"host": socket.gethostname(), "boot": holder.boot(), "since": "2026-01-01T00:00:00+00:00"}
-    assert holder.described({**here, "pid": dead.pid}) == "another runner"
-    assert holder.described({**here, "pid": os.getpid()}).startswith(f"pid {os.getpid()} on {socket.gethostname()}")
-    assert holder.described({**here, "host": "elsewhere", "pid": dead.pid}).startswith(f"pid {dead.pid} on elsewhere")
+    here = {"host": socket.gethostname(), "boot": lock.boot(), "since": "2026-01-01T00:00:00+00:00"}
+    assert lock.described({**here, "pid": dead.pid}) == "another runner"
+    assert lock.described({**here, "pid": os.getpid()}).startswith(f"pid {os.getpid()} on {socket.gethostname()}")
+    assert lock.described({**here, "host": "elsewhere", "pid": dead.pid}).startswith(f"pid {dead.pid} on elsewhere")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from council.config import settings as config
+from council.config import overlays
 from council.engine.scene import Said, Scene, Turn
-from council.protocols import mind_changes as flips
+from council.protocols import mind_changes
 from council.protocols.mind_changes import (
     CONFORMED,
     PERSUADED,
@@ -20,7 +20,7 @@ from council.protocols.mind_changes import (
     ledger,
     measured,
 )
-from council.reports import did_it_help as hindsight
+from council.reports import did_it_help
 from council.workflow.loader import load
 from council.workflow.model import Seat
 from tests.scenes import absent, scene, turn
@@ -251,7 +251,7 @@ def test_where_the_flaw_was_asked_for_the_prose_explains_nothing():
     ],
 )
 def test_what_is_measured(name, answer):
-    assert measured(load(*config.workflow_text(name))) == answer
+    assert measured(load(*overlays.workflow_text(name))) == answer
 
 
 PROGRAM = """---
@@ -297,7 +297,7 @@ def stand(*rounds: str, control: str = "", usd: float | None = 0.01) -> Scene:
 
 
 def told(*rounds: str, **how: Any) -> str:
-    return hindsight.sentence(found(stand(*rounds, **how)))
+    return did_it_help.sentence(found(stand(*rounds, **how)))
 
 
 def found(of: Scene, field: str = "stance") -> Helped:
@@ -405,10 +405,10 @@ def scored(*rounds: tuple[int | None, ...]) -> Scene:
 def test_scores_are_told_by_their_mean(rounds, says, same):
     result = found(scored(*rounds), "score")
     assert result.same is same
-    assert says in hindsight.sentence(result)
+    assert says in did_it_help.sentence(result)
 
 
 def test_every_kind_is_counted_also_where_there_is_none():
     assert found(stand("yy", "yy")).kinds == {"persuaded": 0, "conformed": 0, "unexplained": 0}
-    assert tuple(found(stand("yy", "nn")).kinds) == flips.KINDS
+    assert tuple(found(stand("yy", "nn")).kinds) == mind_changes.KINDS
     assert found(stand("yy", "nn")).kinds["unexplained"] == 2

@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from council import __version__
-from council.reviews import formats
-from council.reviews import locate as anchors
-from council.reviews import patch as edits
-from council.reviews.formats import Review, render
+from council.reviews import formats, locate, patch
+from council.reviews.formats import render
+from council.reviews.formats.common import Review, flat, safe
+from council.reviews.formats.json import whole
 from council.reviews.merge import Merged, Said, merge
 from council.reviews.model import (
     SEVERITIES,
@@ -50,7 +50,7 @@ QUEUE = Document("queue.md", "# The queue\r\n\r\nA lease is held for ten minutes
 
 def said(seat: str, severity: str, issue: str, change: str = "", replacement: str | None = None, **anchor: Any) -> Said:
     finding = Finding("1", severity, issue, change, Anchor(**anchor), replacement)
-    return Said(seat, f"01-findings/{seat}", finding, anchors.place(finding, [SPEC, QUEUE]))
+    return Said(seat, f"01-findings/{seat}", finding, locate.place(finding, [SPEC, QUEUE]))
 
 
 FOR_EVER = "the client retries for ever"
@@ -393,7 +393,7 @@ def test_the_fixes_of_sarif_are_the_edits() -> None:
         for change in fix["artifactChanges"]
     ]
     assert len(changes) == 2
-    found = edits.propose(FINDINGS, given.documents)
+    found = patch.propose(FINDINGS, given.documents)
     for document in given.documents:
         text = document.text
         for uri, change in changes:
@@ -402,7 +402,7 @@ def test_the_fixes_of_sarif_are_the_edits() -> None:
                 start = offset(text, region["startLine"], region["startColumn"])
                 end = offset(text, region["endLine"], region["endColumn"])
                 text = text[:start] + change["insertedContent"]["text"] + text[end:]
-        assert text == edits.apply(found.edits, document) != document.text
+        assert text == patch.apply(found.edits, document) != document.text
 
 
 def offset(text: str, line: int, column: int) -> int:
@@ -445,7 +445,7 @@ def test_github_has_a_command_a_finding() -> None:
 
 
 def test_a_finding_that_names_no_file_is_of_the_only_one() -> None:
-    finding = replace(FINDINGS[0], place=anchors.Place())
+    finding = replace(FINDINGS[0], place=locate.Place())
     one = review(findings=(finding,), documents=(SPEC,))
     assert of("rdjson", one)["diagnostics"][0]["location"] == {"path": SPEC.path}
     assert next(commands(render("github", one)))[1]["file"] == SPEC.path
@@ -524,7 +524,7 @@ def hostile(draw: st.DrawFn) -> Review:
         anchor = Anchor(draw(WRITTEN), draw(st.integers(0, 9)), 0, draw(st.one_of(WRITTEN, st.just(FOR_EVER))))
         replacement = draw(st.one_of(st.none(), WRITTEN))
         finding = Finding(draw(WRITTEN), "high", draw(WRITTEN), draw(WRITTEN), anchor, replacement)
-        member = Said("engineer", "01-findings/engineer", finding, anchors.place(finding, [SPEC]))
+        member = Said("engineer", "01-findings/engineer", finding, locate.place(finding, [SPEC]))
         rulings = [("designer", Ruling("H1", "agree", why)) for why in draw(st.lists(WRITTEN, max_size=1))]
         pairings = [("writer", Pairing("H1", "H2", True, why)) for why in draw(st.lists(WRITTEN, max_size=1))]
         status = draw(st.sampled_from(["open", "contested", "withdrawn", "dismissed"]))
@@ -568,7 +568,7 @@ def hostile(draw: st.DrawFn) -> Review:
 
 def tame(text: str) -> str:
     """The same text by its blank and written lines, with one harmless word for each of the latter."""
-    plain = formats._safe(text).strip("\n")
+    plain = safe(text).strip("\n")
     return "\n".join("x" if line.strip() else "" for line in plain.split("\n")) if plain.strip() else plain
 
 
@@ -607,7 +607,7 @@ def test_nothing_in_markdown_is_structure(given: Review) -> None:
     assert not any(re.search(r"(?i)https?:/|www\.", token.content) for token in texts)
     read = ["".join(child.content for child in token.children or ()) for token in texts]
     for finding in given.findings:
-        words = formats._flat(finding.issue) or "(no words)"
+        words = flat(finding.issue) or "(no words)"
         assert any(text.startswith(finding.id) and f": {words}" in text for text in read)
 
 
@@ -620,7 +620,7 @@ def test_nothing_in_json_is_structure(given: Review) -> None:
     found = json.loads(text)
     published().validate(found)
     assert len(found["findings"]) == len(given.open)
-    assert [one["issue"] for one in found["findings"]] == [formats._whole(one.issue) for one in given.open]
+    assert [one["issue"] for one in found["findings"]] == [whole(one.issue) for one in given.open]
     json.dumps(found, ensure_ascii=False).encode()
 
 
@@ -656,7 +656,7 @@ def test_nothing_in_githubs_log_is_structure(given: Review) -> None:
     for (_, properties, message), finding in zip(found, given.open, strict=True):
         assert set(properties) <= {"file", "line", "endLine", "title"}
         assert properties["title"].startswith(f"{finding.id} (high) by ")
-        assert message.startswith(f"{finding.id}: {formats._flat(finding.issue)}")
+        assert message.startswith(f"{finding.id}: {flat(finding.issue)}")
 
 
 # --- entries that members called one
@@ -738,9 +738,9 @@ def floor(documents: list[Document]) -> float:
 def test_a_long_review_is_soon_done() -> None:
     documents, found = many()
     least = min(floor(documents) for _ in range(3))
-    anchors._text.cache_clear()
+    locate._text.cache_clear()
     marks = [("", time.process_time())]
-    told = [Said(seat, f"01-findings/{seat}", finding, anchors.place(finding, documents)) for seat, finding in found]
+    told = [Said(seat, f"01-findings/{seat}", finding, locate.place(finding, documents)) for seat, finding in found]
     marks.append(("place", time.process_time()))
     findings = merge(told)
     marks.append(("merge", time.process_time()))
@@ -748,7 +748,7 @@ def test_a_long_review_is_soon_done() -> None:
     for kind in formats.KINDS:
         render(kind, given)
         marks.append((kind, time.process_time()))
-    edits.diff(edits.propose(findings, documents), documents)
+    patch.diff(patch.propose(findings, documents), documents)
     marks.append(("diff", time.process_time()))
     took = {name: now - before for (_, before), (name, now) in pairwise(marks)}
     said = ", ".join(f"{name} {seconds:.3f}" for name, seconds in took.items())

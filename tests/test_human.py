@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from council.errors import UsageError
 from council.prompts import brief as briefs
-from council.prompts import for_humans as recap
+from council.prompts import for_humans, templates
 from council.record import session
-from council.replies import entry as form
-from council.replies import parse as reply
+from council.replies import entry, parse
 from council.workflow.loader import load
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, limited, no_traceback, script
@@ -150,7 +149,7 @@ def test_what_is_pasted_stays_whole(user):
     kept = "Erstens: Größe zählt.\n\n  日本語 🚀\n\\## Decision\nDecision\\: end\n\\> quoted\n.5 is half"
     assert body(user) == f"## Decision\nguide\n\n## Guidance\n{kept}\n"
     declared = load(STEERED, "s.md").phases[0].steps[2].reply
-    assert reply.read(declared, body(user)).found == {"decision": "guide", "guidance": kept}
+    assert parse.read(declared, body(user)).found == {"decision": "guide", "guidance": kept}
 
 
 def test_a_line_that_the_terminal_cuts_is_asked_for_again(user):
@@ -414,12 +413,12 @@ One answer, in this form:
 
 def shown(user: User):
     with mock.patch.dict(os.environ, user.environment), contextlib.chdir(user.work):
-        briefs.environment.cache_clear()
-        briefs.template.cache_clear()
+        templates.environment.cache_clear()
+        templates.template.cache_clear()
         found = session.open_(user.session)
         found.read_turns()
         (due,) = found.plan().due
-        return recap.shown(found, due, *briefs.render(found, due)[:2])
+        return for_humans.shown(found, due, *briefs.render(found, due)[:2])
 
 
 def test_a_person_reads_the_task_without_what_is_for_models(user):
@@ -487,7 +486,7 @@ KINDS = {
 }
 
 
-def declared(**kinds: str) -> reply.Reply:
+def declared(**kinds: str) -> parse.Reply:
     answers = json.dumps(kinds)
     return (
         load(f"---\nname: w\nseats: {{all: [a]}}\nphases: [{{name: x, reply: {answers}}}]\n---", "w.md")
@@ -510,8 +509,8 @@ GOOD = {
 
 
 def test_all_kinds_are_read_back():
-    body = form.answered(ALL, GOOD.items(), "")
-    assert reply.read(ALL, body).found == {
+    body = entry.answered(ALL, GOOD.items(), "")
+    assert parse.read(ALL, body).found == {
         "decision": "continue", "guidance": "none", "risks": (), "must": ("one", "two"), "sure": 7, "grant": 2,
         "patch": "x = 1",
     }  # fmt: skip
@@ -544,13 +543,13 @@ def test_no_words_of_a_person_become_another_answer(lines, name):
     """Whatever is typed under one answer, the others are read as they were given; or it is refused."""
     given = {**GOOD, name: "\n".join(lines)}
     try:
-        body = form.answered(ALL, given.items(), "")
+        body = entry.answered(ALL, given.items(), "")
     except UsageError:
         assert name == "patch" or not any(map(str.isalnum, given[name]))
         return
-    read = reply.read(ALL, body)
+    read = parse.read(ALL, body)
     assert not read.problems
-    plain = reply.read(ALL, form.answered(ALL, GOOD.items(), "")).found
+    plain = parse.read(ALL, entry.answered(ALL, GOOD.items(), "")).found
     assert {key: value for key, value in read.found.items() if key != name} == {
         key: value for key, value in plain.items() if key != name
     }
@@ -560,7 +559,7 @@ def test_no_words_of_a_person_become_another_answer(lines, name):
 def test_the_marks_of_a_brief_are_refused_in_an_answer():
     brief = '<said by="Chair" key="0123456789abcdef">\nWords.\n</said by="Chair" key="0123456789abcdef">'
     with pytest.raises(UsageError, match="marks of the brief"):
-        form.answered(declared(guidance="text"), [("guidance", brief)], brief)
+        entry.answered(declared(guidance="text"), [("guidance", brief)], brief)
 
 
 @pytest.mark.parametrize(
@@ -575,10 +574,10 @@ def test_the_marks_of_a_brief_are_refused_in_an_answer():
 )
 def test_the_shortest_letters_that_tell_options_apart(options, menu):
     ((_, kind),) = declared(x=options)
-    assert form.menu(kind) == menu
-    for option, letters in form.letters(kind.options).items():
-        assert form.chosen(kind, letters.upper()) == option
-        assert form.chosen(kind, option) == option
+    assert entry.menu(kind) == menu
+    for option, letters in entry.letters(kind.options).items():
+        assert entry.chosen(kind, letters.upper()) == option
+        assert entry.chosen(kind, option) == option
 
 
 @pytest.mark.parametrize(
@@ -586,7 +585,7 @@ def test_the_shortest_letters_that_tell_options_apart(options, menu):
 )
 def test_what_could_be_two_options_is_none(typed, means):
     ((_, kind),) = declared(x="continue | cancel")
-    assert form.chosen(kind, typed) == means
+    assert entry.chosen(kind, typed) == means
 
 
 @pytest.mark.parametrize(
@@ -602,13 +601,13 @@ def test_what_could_be_two_options_is_none(typed, means):
 def test_an_answer_that_belongs_to_an_option_is_asked_with_it_only(kinds, entries, asked):
     found = declared(**kinds)
     name, kind = found[-1]
-    assert form.belongs(name, kind, found, entries) is asked
+    assert entry.belongs(name, kind, found, entries) is asked
 
 
 def test_a_choice_is_named_where_it_does_not_speak_for_itself():
     def asked(**kinds: str) -> str:
         found = declared(**kinds)
-        return form.question(*found[0], found)
+        return entry.question(*found[0], found)
 
     assert asked(decision="continue | guide | end", guidance="text") == "[C]ontinue  [G]uide  [E]nd\n> "
     assert asked(create_workflow="yes | no") == "Create workflow: [Y]es  [N]o\n> "

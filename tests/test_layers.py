@@ -18,18 +18,7 @@ ROOMS = (
 LEAVES = ("__init__", "__main__", "errors", "text", "text_width")
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "kit" not in path.relative_to(PACKAGE).parts)
 # Imports that still point the wrong way.
-TO_CURE = {
-    ("cli/mcp.py", "mcp_server"),
-    ("config/settings.py", "speakers"),
-    ("engine/orders.py", "protocols"),
-    ("engine/planner.py", "protocols"),
-    ("prompts/brief.py", "checks"),
-    ("protocols/outcome.py", "reviews"),
-    ("protocols/review_rules.py", "reviews"),
-    ("replies/parse.py", "reviews"),
-    ("reviews/report.py", "record"),
-    ("terminal/table.py", "cli"),
-}
+TO_CURE = {("cli/mcp.py", "mcp_server")}
 
 
 def name_of(path: Path) -> str:

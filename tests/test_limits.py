@@ -9,7 +9,7 @@ import pytest
 
 from council.checks import cost
 from council.errors import UsageError
-from council.runner import loop as run
+from council.runner import loop
 from council.workflow import limits
 from council.workflow.loader import load
 from council.workflow.model import Cast, Seat, Workflow
@@ -144,10 +144,10 @@ def test_a_limit_of_the_workflow_is_for_services_and_one_of_the_user_for_all(use
 
 def test_people_think_as_long_as_they_like():
     """Only the time of calls is counted: from the beginning of their batch to the end of the last of them."""
-    clock = run.Clock()
+    clock = loop.Clock()
     times = iter([100.0, 103.0, 105.0, 200.0, 900.0, 901.0, 902.0])
-    tick = run.time.monotonic
-    run.time.monotonic = lambda: next(times)  # type: ignore[assignment]
+    tick = loop.time.monotonic
+    loop.time.monotonic = lambda: next(times)  # type: ignore[assignment]
     try:
         clock.begin("debate", 1)
         clock.end()
@@ -160,7 +160,7 @@ def test_people_think_as_long_as_they_like():
         clock.begin("debate", 2)
         assert (clock.run, clock.round) == (6.0, 0.0)
     finally:
-        run.time.monotonic = tick
+        loop.time.monotonic = tick
 
 
 @pytest.mark.parametrize("name", limits.TIMES)

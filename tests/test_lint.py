@@ -13,10 +13,10 @@ import pytest
 from council.checks import lint, templates
 from council.checks.hints import remarks
 from council.checks.lines import line_of, places
-from council.config import settings as config
-from council.config.settings import GUIDES
+from council.config import overlays
+from council.config.overlays import GUIDES
 from council.errors import UsageError
-from council.workflow import vocabulary as language
+from council.workflow import vocabulary
 from council.workflow.loader import load
 from council.workflow.model import Kind, Workflow
 from tests.helpers import User
@@ -389,21 +389,21 @@ def test_what_a_template_makes_itself_and_the_options_that_it_reads(tmp_path: Pa
 
 
 def test_every_type_that_is_told_is_one() -> None:
-    for name in language.TYPES:
+    for name in vocabulary.types():
         (phase,) = workflow(f"{{name: p, reply: {{x: {name}}}}}").phases
         assert isinstance(dict(phase.steps[0].reply)["x"], Kind)
 
 
 def test_every_answer_that_is_read_by_name_is_told() -> None:
-    assert set(language.ANSWERS) == set(lint.READ_BY_NAME)
+    assert set(vocabulary.ANSWERS) == set(lint.READ_BY_NAME)
 
 
-KIT = sorted(set(config.workflows()) - set(GUIDES))
+KIT = sorted(set(overlays.workflows()) - set(GUIDES))
 
 
 @pytest.mark.parametrize("name", KIT)
 def test_the_kit_has_no_note_that_is_not_meant(name: str) -> None:
-    found = load(*config.workflow_text(name))
+    found = load(*overlays.workflow_text(name))
     examined = templates.examine(found)
     assert examined.problems == ()
     assert [one for one in remarks(found, examined.options) if "no step seats this group" not in one] == []

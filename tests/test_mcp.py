@@ -21,7 +21,8 @@ import pytest
 
 from council.cli import mcp as command
 from council.mcp_server import server as mcp
-from council.record import lock as holder
+from council.mcp_server import tools
+from council.record import lock
 from tests.fakeapi import Answer, FakeApi, Request, ToolUse
 from tests.helpers import (
     AGREES,
@@ -431,7 +432,8 @@ def test_nothing_comes_between_the_answers(server):
 
 BROKEN = """
 import os, sys, warnings
-from council import cli, mcp
+from council import cli
+from council.mcp_server.tools import TOOLS, Tool
 
 def noisy(given):
     print("printed")
@@ -444,7 +446,7 @@ def broken(given):
     raise KeyError("a bug \\ud800\\nof ours")
 
 for call in (noisy, broken):
-    mcp.TOOLS[f"council_{call.__name__}"] = mcp.Tool("", {}, (), call)
+    TOOLS[f"council_{call.__name__}"] = Tool("", {}, (), call)
 sys.exit(cli.main())
 """
 
@@ -523,7 +525,7 @@ def test_what_was_begun_here_is_finished_by_a_runner(user, server):
 
 def test_a_session_that_somebody_works_on(user, server):
     id = server.told("start", topic="Shall we?")["session_id"]
-    with holder.hold(user.session):
+    with lock.hold(user.session):
         for told in (
             server.refused("next", session=id),
             server.refused("record", session=id, turn=POSITIONS[0], reply="Yes."),
@@ -558,7 +560,7 @@ PAGE = CODE / "docs" / "mcp.md"
 def tables() -> str:
     """The tools as the page lists them."""
     parts = []
-    for name, tool in mcp.TOOLS.items():
+    for name, tool in tools.TOOLS.items():
         rows = [
             f"| `{key}` | {kind(schema, key in tool.needs)} | {schema['description']} |"
             for key, schema in tool.takes.items()
@@ -637,7 +639,7 @@ def test_the_inspector_finds_nothing_to_say(user, council):
     assert (ended.code, ended.json["serverInfo"]["name"]) == (0, "council"), ended.text
     ended = inspect(user, council, "--method", "tools/list", "--strict")
     assert ended.code == 0, ended.text
-    assert [tool["name"] for tool in ended.json["tools"]] == list(mcp.TOOLS)
+    assert [tool["name"] for tool in ended.json["tools"]] == list(tools.TOOLS)
 
 
 @inspector
@@ -679,7 +681,7 @@ class Model:
         told = results(request)
         self.results += told
         if request.step == 0:
-            select = "select:" + ",".join(f"mcp__council__{name}" for name in mcp.TOOLS)
+            select = "select:" + ",".join(f"mcp__council__{name}" for name in tools.TOOLS)
             return (ToolUse("ToolSearch", {"query": select, "max_results": 5}),)
         if request.step == 1:
             return (self.tool("start", topic=self.topic),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from council.protocols.metrics import measured, trajectory
+from council.protocols.consensus import measured, trajectory
 from council.workflow.loader import load
 from tests.scenes import absent, scene, turn
 

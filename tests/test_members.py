@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from council.speakers import transcripts as assistant
+from council.speakers import transcripts
 from tests.helpers import MEMBERS, User, agreed, derived_of, disputed, without_receipts
 
 ROOT = Path(__file__).parent.parent
@@ -212,10 +212,10 @@ def test_a_line_that_is_half_written_is_waited_for(begun):
     whole = json.dumps(answer("I agree.")).encode()
     with path.open("ab") as file:
         file.write(whole[:50])
-    assert assistant.heard(path) is None
+    assert transcripts.heard(path) is None
     with path.open("ab") as file:
         file.write(whole[50:])
-    found = assistant.heard(path)
+    found = transcripts.heard(path)
     assert found is not None
     assert found.spoken.body == "I agree."
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from council.record import session
-from council.record import turn_file as receipts
+from council.record import metadata, session, turn_file
 from tests.helpers import Ended, User, disputed, no_traceback, picture, script
 
 TOPIC = "Should we split the database?"
@@ -269,7 +268,7 @@ def resealed(**changed: object) -> Mutation:
 
     def mutate(path: Path) -> None:
         found = json.loads(path.read_text())
-        path.write_bytes(session._sealed({**found, **changed}))
+        path.write_bytes(metadata._sealed({**found, **changed}))
 
     return mutate
 
@@ -278,11 +277,11 @@ def forged(line: str, instead: str) -> Mutation:
     """A turn's receipt as a forger writes it: one line another, and the seal right."""
 
     def mutate(path: Path) -> None:
-        head, _, words = path.read_bytes().removeprefix(receipts.OPEN).partition(receipts.CLOSE)
+        head, _, words = path.read_bytes().removeprefix(turn_file.OPEN).partition(turn_file.CLOSE)
         lines = head.rpartition(b"\nseal: ")[0].decode()
         lines = re.sub(rf"^{line}: .*$\n?", instead, lines, flags=re.M)
-        seal = json.dumps(receipts._seal(lines.encode(), words)).encode()
-        path.write_bytes(receipts.OPEN + lines.encode() + b"\nseal: " + seal + receipts.CLOSE + words)
+        seal = json.dumps(turn_file._seal(lines.encode(), words)).encode()
+        path.write_bytes(turn_file.OPEN + lines.encode() + b"\nseal: " + seal + turn_file.CLOSE + words)
 
     return mutate
 

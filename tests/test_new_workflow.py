@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from council.checks import templates
-from council.config import settings as config
-from council.config.settings import GUIDES
+from council.config import overlays
+from council.config.overlays import GUIDES
 from council.errors import UsageError
-from council.prompts import brief as briefs
+from council.prompts import facts
 from council.record import session
-from council.workflow import vocabulary as language
+from council.workflow import vocabulary
 from council.workflow.loader import load
 from tests.fakeapi import FakeApi
 from tests.helpers import AGREES, Ended, Table, User, no_traceback, picture, script, summary
@@ -67,7 +67,7 @@ def test_the_starter_is_without_fault_and_the_next_commands_work(mine: User) -> 
 def test_every_key_of_the_starter_has_its_remark() -> None:
     program = STARTER.read_text("utf-8").split("---\n")[1]
     keys = set(re.findall(r"^[ -]*([a-z]+):", program, re.M)) & {
-        *language.WORKFLOW_KEYS, *language.PHASE_KEYS, *language.STEP_KEYS
+        *vocabulary.WORKFLOW_KEYS, *vocabulary.PHASE_KEYS, *vocabulary.STEP_KEYS
     }  # fmt: skip
     assert {"seats", "options", "phases", "rounds", "steps", "until", "when", "order", "sees", "reply", "tier"} <= keys
     for key in keys - {"description"}:
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_made(user: User) -> None:
     assert picture(user.work).keys() == {".council"}
 
 
-KIT = sorted(set(config.workflows()) - set(GUIDES))
+KIT = sorted(set(overlays.workflows()) - set(GUIDES))
 
 
 @pytest.mark.parametrize("name", KIT)
@@ -160,7 +160,7 @@ def test_a_copy_of_any_workflow_is_without_fault(user: User, name: str) -> None:
     ok(user.council("new-workflow", "mine", "--from", name))
     assert "mine: nothing is wrong\n" in ok(user.council("lint", "mine")).out
     copy = load((user.work / ".council/Workflows/mine.md").read_text("utf-8"), "mine.md")
-    source = load(*config.workflow_text(name))
+    source = load(*overlays.workflow_text(name))
     assert (copy.name, copy.phases, copy.groups) == ("mine", source.phases, source.groups)
 
 
@@ -307,7 +307,7 @@ def test_a_long_section_is_in_the_bound(user: User) -> None:
 def test_a_template_may_use_what_the_guide_says_and_nothing_else(user: User) -> None:
     ok(user.council("start", "Shall we?"))
     found = session.open_(user.session)
-    assert set(briefs._context(found, found.plan().due[0])) == set(templates.VARIABLES)
+    assert set(facts.context(found, found.plan().due[0])) == set(templates.VARIABLES)
 
 
 # A stranger's protocol

@@ -12,13 +12,12 @@ import pytest
 
 from council.checks import cost
 from council.checks.lint import Known, lint
-from council.config import personas
-from council.config import settings as config
+from council.config import overlays, personas
+from council.engine.conditions import judge
 from council.engine.orders import order
 from council.engine.scene import Scene
 from council.errors import UsageError
-from council.prompts import brief as briefs
-from council.protocols import judge
+from council.prompts import templates
 from council.protocols import perspectives as casting
 from council.record import session
 from council.speakers.human import HOW
@@ -464,7 +463,7 @@ def muting(*answers: Any) -> Scene:
     ],
 )
 def test_a_mute_lasts_and_two_stay(said, left):
-    assert [seat.name for seat in casting.unmuted(SEATS, said, "evaluate.muted")] == left
+    assert [seat.name for seat in casting.still_heard(SEATS, said, "evaluate.muted")] == left
     assert order.call(Ref("unmuted", {"by": "evaluate.muted"}), (), said) == []
     for then, wanted in (("parallel", [left]), ("sequential", [[name] for name in left])):
         batches = order.call(Ref("unmuted", {"by": "evaluate.muted", "then": then}), SEATS, said)
@@ -599,7 +598,7 @@ def test_a_number_that_was_asked_for_is_what_is_cast(user):
 
 
 def perspectives() -> Workflow:
-    return load(*config.workflow_text("perspectives"))
+    return load(*overlays.workflow_text("perspectives"))
 
 
 class Prolix(Glutton):
@@ -667,9 +666,9 @@ def test_the_pages_own_perspective_is_one(user):
 @pytest.mark.parametrize(
     "prompt",
     sorted(
-        path.name.removesuffix(".md.j2") for path in (config.kit_folder() / "templates/perspectives").glob("[a-z]*")
+        path.name.removesuffix(".md.j2") for path in (overlays.kit_folder() / "templates/perspectives").glob("[a-z]*")
     ),
 )
 def test_every_template_is_a_prompt_of_the_workflow(prompt):
     assert prompt in {step.prompt for _, step in perspectives().steps()}
-    assert prompt in briefs.prompts("perspectives")
+    assert prompt in templates.prompts("perspectives")

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from council.checks.lint import lint
-from council.config import settings as config
+from council.config import overlays
 from council.engine.planner import Due, Plan, plan
 from council.engine.scene import Said
 from council.replies.parse import describe
@@ -41,7 +41,7 @@ def by_id(dues: tuple[Due, ...]) -> dict[str, Due]:
 
 @pytest.mark.parametrize(
     "name",
-    sorted({path.stem for folder in WORKFLOWS for path in folder.glob("*.md")} - set(map(str.title, config.GUIDES))),
+    sorted({path.stem for folder in WORKFLOWS for path in folder.glob("*.md")} - set(map(str.title, overlays.GUIDES))),
 )
 def test_workflows_load_and_lint_clean(name: str) -> None:
     assert lint(workflow(name)) == []
@@ -393,7 +393,7 @@ def assert_rounds(program: Workflow, end: Plan) -> None:
 
 def test_the_words_outside_of_the_answers_are_a_turns_prose() -> None:
     """What is quoted of a member's dissent is what it argued, not the headings below it."""
-    debate = load(*config.workflow_text("debate"))
+    debate = load(*overlays.workflow_text("debate"))
     positions = {f"01-positions/{seat.name}": Said("I am against it.") for seat in debate.members}
     body = "It will page us at night.\n\n## Stance\ndisagree\n\n## Blocking\nnone\n"
     challenges = {f"02-challenges/{seat.name}": Said(body) for seat in debate.members}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.protocols import disagreement, lost_dissent
+from council.protocols.dissent import disagreement, lost_dissent
 from council.replies.parse import describe, heading, read
 from council.text import harmless, overlap
 from council.workflow.model import Kind, Reply

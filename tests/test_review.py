@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from council.reviews import state as contest
+from council.reviews import state
 from council.reviews.injection import marks
 from council.reviews.model import Document
 from tests.baits import BAITS
@@ -409,7 +409,7 @@ def test_a_bait_changes_nothing_and_is_reported(user, clean, name):
     report = found(user)
     assert by_id(report) == clean
     assert any(line.startswith("sessions.md:") for line in report["remarks"])
-    (document,) = contest.documents((user.session / "topic.md").read_bytes().decode())
+    (document,) = state.documents((user.session / "topic.md").read_bytes().decode())
     assert document.text == baited, "it stands inside of its marks, whole"
 
 

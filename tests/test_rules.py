@@ -9,16 +9,10 @@ from typing import Any
 
 import pytest
 
+from council.engine.conditions import fraction, judge, matches, number, rule
 from council.engine.scene import Said, Scene, Turn, Verdict
 from council.errors import UsageError
-from council.protocols import (
-    fraction,
-    judge,
-    lost_dissent,
-    matches,
-    number,
-    rule,
-)
+from council.protocols.dissent import lost_dissent
 from council.workflow.model import (
     AllOf,
     AnyOf,

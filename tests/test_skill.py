@@ -21,10 +21,8 @@ import pytest
 import yaml
 
 from council import __version__
-from council.cli import council
-from council.cli import install_skill as skill
-from council.config import personas
-from council.config import settings as config
+from council.cli import council, install_skill
+from council.config import overlays, personas
 from council.workflow import frontmatter as markdown
 from tests.fakeapi import Answer, FakeApi, ToolUse
 from tests.helpers import Ended, User, picture
@@ -71,13 +69,13 @@ def test_links_lead_to_something_that_the_kit_has(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8"))
     assert [target for target in targets if not (page.parent / target).is_file()] == []
     if page in GUIDES:
-        assert [target for target in targets if Path(target).parts[0] not in skill.KIT] == []
+        assert [target for target in targets if Path(target).parts[0] not in install_skill.KIT] == []
 
 
 def test_every_workflow_is_named_by_the_skill() -> None:
     """By a link, or by how all of them are listed: a workflow more needs no change of the skill."""
     links = {Path(target).stem.lower() for target in re.findall(r"\]\(Workflows/([^)]+)\)", SKILL.read_text("utf-8"))}
-    assert {"debate", "quick", "recovery"} <= links <= {*config.workflows(), *config.GUIDES}
+    assert {"debate", "quick", "recovery"} <= links <= {*overlays.workflows(), *overlays.GUIDES}
     assert "`council lint` lists them all" in SKILL.read_text("utf-8")
 
 
@@ -132,7 +130,7 @@ def test_what_is_asked_for_by_words_is_what_the_table_says() -> None:
 
 def test_recovery_is_a_guide_and_no_workflow(tmp_path: Path) -> None:
     user = User(tmp_path)
-    assert set(config.GUIDES) == {"recovery"}
+    assert set(overlays.GUIDES) == {"recovery"}
     assert (ROOT / "Workflows" / "Recovery.md").is_file()
     assert "recovery" not in user.council("lint").text.lower()
     for words in (("lint", "recovery"), ("cost", "Recovery"), ("start", "--workflow", "recovery", "Why?")):
@@ -156,7 +154,7 @@ def test_a_workflow_of_that_name_is_the_users_own_affair(tmp_path: Path) -> None
 def test_the_agents_are_what_the_personas_say() -> None:
     if os.environ.get("COUNCIL_UPDATE_GOLDEN"):
         subprocess.run([sys.executable, str(ROOT / "scripts" / "agents.py")], check=True, timeout=60)
-    assert skill.stale_agents(ROOT) == [], "run scripts/update-golden and read the difference"
+    assert install_skill.stale_agents(ROOT) == [], "run scripts/update-golden and read the difference"
 
 
 def test_every_seat_has_its_agent() -> None:
@@ -170,7 +168,7 @@ def test_an_agents_frontmatter_is_what_validators_do_not_check(path: Path) -> No
     keys = yaml.safe_load(written)
     assert list(keys) == ["name", "description", "model", "tools"]
     assert keys["name"] == path.stem
-    assert keys["model"] in skill.MODELS
+    assert keys["model"] in install_skill.MODELS
     assert keys["tools"] == [], "a member without tools cannot look at what the others said"
     assert '\ndescription: "' in written
     assert isinstance(keys["description"], str)
@@ -184,7 +182,7 @@ def test_whatever_a_persona_holds_the_frontmatter_is_whole() -> None:
         "tier": "a-tier-of-ours",
         "perspective": "---\nname: e",
     }
-    text = skill.agent_file("odd", odd)
+    text = install_skill.agent_file("odd", odd)
     keys, body = markdown.split(text.replace("tools: []\n", ""), "odd")
     assert odd["focus"] in keys["description"]
     assert keys["model"] == "sonnet"
@@ -194,11 +192,11 @@ def test_whatever_a_persona_holds_the_frontmatter_is_whole() -> None:
 def test_an_agent_that_is_stale_is_named(tmp_path: Path) -> None:
     shutil.copy(ROOT / "AgentPersonalities.md", tmp_path)
     shutil.copytree(ROOT / "agents", tmp_path / "agents")
-    assert skill.stale_agents(tmp_path) == []
+    assert install_skill.stale_agents(tmp_path) == []
     (tmp_path / "agents" / "council-writer.md").unlink()
     (tmp_path / "agents" / "council-intern.md").write_text("something else")
     (tmp_path / "agents" / "council-ghost.md").write_text("nobody")
-    assert skill.stale_agents(tmp_path) == ["council-ghost.md", "council-intern.md", "council-writer.md"]
+    assert install_skill.stale_agents(tmp_path) == ["council-ghost.md", "council-intern.md", "council-writer.md"]
 
 
 # ---- the plugin ----
@@ -318,7 +316,7 @@ def a_file(path: Path, root: Path) -> None:
 
 def false_manifest(path: Path, root: Path) -> None:
     foreign_folder(path, root)
-    (path / skill.MANIFEST).write_text("{}")
+    (path / install_skill.MANIFEST).write_text("{}")
 
 
 @pytest.mark.parametrize("make", [foreign_folder, foreign_link, dangling_link, a_file, false_manifest])
@@ -356,10 +354,10 @@ def test_a_copy_stands_for_itself(user: User, tmp_path: Path) -> None:
     install(user, "--claude", "--copy")
     copy = links(user)[0]
     assert not copy.is_symlink()
-    assert skill.changed(copy) == []
-    assert {path.name for path in copy.iterdir()} == {Path(name).parts[0] for name in skill.KIT} | {
+    assert install_skill.changed(copy) == []
+    assert {path.name for path in copy.iterdir()} == {Path(name).parts[0] for name in install_skill.KIT} | {
         "council",
-        skill.MANIFEST,
+        install_skill.MANIFEST,
     }
     venv = tmp_path / "venv"
     (venv / "bin").mkdir(parents=True)
@@ -377,17 +375,17 @@ def test_a_copy_stands_for_itself(user: User, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "debate: nothing is wrong" in done.stdout
-    assert skill.changed(copy) == [], "what Python leaves behind does not count"
+    assert install_skill.changed(copy) == [], "what Python leaves behind does not count"
 
 
 def test_a_copy_is_renewed_becomes_a_link_and_goes_away(user: User) -> None:
     install(user, "--claude", "--copy")
     copy = links(user)[0]
-    listed = json.loads((copy / skill.MANIFEST).read_text())
+    listed = json.loads((copy / install_skill.MANIFEST).read_text())
     (copy / "older").mkdir()
     (copy / "older" / "old.md").write_text("a file of an older version")
-    listed["files"]["older/old.md"] = skill.digest(copy / "older" / "old.md")
-    (copy / skill.MANIFEST).write_text(json.dumps(listed))
+    listed["files"]["older/old.md"] = install_skill.digest(copy / "older" / "old.md")
+    (copy / install_skill.MANIFEST).write_text(json.dumps(listed))
     assert "copied to ~/.claude/skills/council, in place of our older one" in install(user, "--claude", "--copy").out
     assert not (copy / "older").exists()
     assert "linked ~/.claude/skills/council, in place of our older one" in install(user, "--claude").out
@@ -399,7 +397,7 @@ def test_a_copy_is_renewed_becomes_a_link_and_goes_away(user: User) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--copy",), ("--undo",)])
-@pytest.mark.parametrize("edit", ["SKILL.md", "Workflows/Mine.md", skill.MANIFEST])
+@pytest.mark.parametrize("edit", ["SKILL.md", "Workflows/Mine.md", install_skill.MANIFEST])
 def test_a_copy_that_was_edited_is_not_destroyed(user: User, edit: str, words: tuple[str, ...]) -> None:
     install(user, "--claude", "--copy")
     (links(user)[0] / edit).write_text("years of work")
@@ -414,7 +412,7 @@ def test_a_copy_that_was_edited_is_not_destroyed(user: User, edit: str, words: t
 def test_the_kit_in_its_very_place_is_left_alone(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who cloned the repository to where skills are."""
     kit = older(links(user)[0]).resolve()
-    monkeypatch.setattr(config, "kit_folder", lambda: kit)
+    monkeypatch.setattr(overlays, "kit_folder", lambda: kit)
     before = picture(kit)
     assert "is this very kit" in install(user, "--claude").out
     assert "is the kit itself, so it was left alone" in install(user, "--claude", "--undo").out
@@ -454,15 +452,15 @@ def test_doctor_says_what_else_is_there(user: User) -> None:
     links(user)[0].symlink_to(kit)
     foreign_folder(links(user)[1], user.root)
     told = doctor(user)
-    assert f"-     skill for Claude Code: ~/.claude/skills/council is linked to {kit}{skill.RENEW}\n" in told
+    assert f"-     skill for Claude Code: ~/.claude/skills/council is linked to {kit}{install_skill.RENEW}\n" in told
     assert "-     skill for other assistants: ~/.agents/skills/council is not council's\n" in told
 
 
 def test_doctor_knows_a_copy_and_what_became_of_it(user: User) -> None:
     install(user, "--copy")
     (links(user)[0] / "SKILL.md").write_text("mine")
-    listed = json.loads((links(user)[1] / skill.MANIFEST).read_text())
-    (links(user)[1] / skill.MANIFEST).write_text(json.dumps({**listed, "council": "0.0.1"}))
+    listed = json.loads((links(user)[1] / install_skill.MANIFEST).read_text())
+    (links(user)[1] / install_skill.MANIFEST).write_text(json.dumps({**listed, "council": "0.0.1"}))
     told = doctor(user)
     assert f"~/.claude/skills/council is a copy of {__version__}, changed by hand: " in told
     assert "is a copy of 0.0.1; `council install-skill` renews it\n" in told
@@ -493,12 +491,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_kit(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    for name in skill.KIT:
+    for name in install_skill.KIT:
         there = [path for path in names if f"{path}/".startswith(f"council/kit/{name}/")]
-        wanted = list(skill.files_of(ROOT / name)) if (ROOT / name).is_dir() else [ROOT / name]
+        wanted = list(install_skill.files_of(ROOT / name)) if (ROOT / name).is_dir() else [ROOT / name]
         assert len(there) == len(wanted), name
     assert {Path(name).parts[2] for name in names if name.startswith("council/kit/")} == {
-        Path(name).parts[0] for name in skill.KIT
+        Path(name).parts[0] for name in install_skill.KIT
     }
 
 
@@ -535,7 +533,7 @@ def test_the_wheel_works_without_the_repository(installed: Path, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     assert (link / "council" / "cli" / "__init__.py").is_file()
     assert not (link / "council" / "kit").exists()
-    assert skill.changed(link) == []
+    assert install_skill.changed(link) == []
     for program, name in ((installed / "bin" / "council", "mine"), (link / "bin" / "council", "another")):
         done = run(program, "new-workflow", name)
         assert done.returncode == 0, done.stderr

@@ -16,16 +16,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from council.config.models import Endpoint, Model, Price
 from council.errors import CallFailed, Denied
 from council.speakers.anthropic import AnthropicSpeaker, _seconds
-from council.speakers.base import (
-    Brief,
-    Endpoint,
-    Model,
-    Price,
-    Spoken,
-    Usage,
-)
+from council.speakers.base import Brief, Spoken, Usage
 from tests.fakeapi import Answer, FakeApi, Request, Rules, sequence
 
 MANY = False

@@ -17,14 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from council.config.models import Endpoint, Model
 from council.errors import CallFailed, Denied
-from council.speakers.base import (
-    Brief,
-    Endpoint,
-    Model,
-    Spoken,
-    Usage,
-)
+from council.speakers.base import Brief, Spoken, Usage
 from council.speakers.claude_cli import ClaudeSpeaker, find, logged_in
 from tests.fakeapi import Answer, FakeApi, sequence
 

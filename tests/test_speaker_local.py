@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
+from council.config.models import Endpoint, Model
 from council.engine.planner import Due
 from council.engine.scene import Said, Scene, Seen, Turn
 from council.errors import CallFailed, Denied
 from council.prompts import brief as briefs
-from council.speakers.base import Brief, Endpoint, Model, Usage
-from council.speakers.local import download as embedded
+from council.speakers.base import Brief, Usage
+from council.speakers.local import download
 from council.speakers.local.speaker import LocalSpeaker
 from council.workflow.model import Kind, Seat
 
@@ -69,8 +70,8 @@ class Library:
 @pytest.fixture
 def speaker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Library], LocalSpeaker]:
     def made(library: Library) -> LocalSpeaker:
-        monkeypatch.setitem(sys.modules, embedded.LIBRARY, library)
-        return LocalSpeaker(embedded.Place(tmp_path, tmp_path / "mine.gguf"))
+        monkeypatch.setitem(sys.modules, download.LIBRARY, library)
+        return LocalSpeaker(download.Place(tmp_path, tmp_path / "mine.gguf"))
 
     return made
 

@@ -10,12 +10,10 @@ import unicodedata
 
 import pytest
 
-from council import text_width as cells
+from council import text_width
 from council.replies.compact import compact
 from council.speakers.replay import THOUGHT, rhythm
-from council.terminal import markdown as paint
-from council.terminal import screen, table
-from council.terminal import watch as ui
+from council.terminal import markdown, screen, table, watch
 from council.text import harmless
 from council.workflow.model import Kind
 from tests.fakeapi import Answer, FakeApi, Request, Responder
@@ -49,7 +47,7 @@ def debate(user: User, columns: int = 80, rows: int = 30, **env: str) -> Shown:
 
 
 def longest(text: str) -> int:
-    return max(map(cells.width, text.splitlines()))
+    return max(map(text_width.width, text.splitlines()))
 
 
 # ---- keys typed meanwhile ----
@@ -180,7 +178,7 @@ def test_no_line_is_longer_than_the_window(columns, user):
     shown = debate(user, columns)
     rows = [row for row in shown.raw.replace("\r\n", "\n").split("\n") if "~/memory" not in row]
     drawn = [part for row in rows for part in re.split(r"\r|\x1b\[\d*[AJK]", row)]
-    assert max(map(cells.width, drawn)) < columns
+    assert max(map(text_width.width, drawn)) < columns
 
 
 def test_who_is_absent_is_told_once_and_not_measured(user):
@@ -200,12 +198,12 @@ def test_who_is_absent_is_told_once_and_not_measured(user):
 
 
 def test_a_row_counts_down_while_its_seat_waits(monkeypatch):
-    monkeypatch.setattr(ui.time, "monotonic", lambda: 100.0)
-    speech = ui.Speech(None, until=102.5)
+    monkeypatch.setattr(watch.time, "monotonic", lambda: 100.0)
+    speech = watch.Speech(None, until=102.5)
     assert speech.waits == "waiting 3 s"
-    monkeypatch.setattr(ui.time, "monotonic", lambda: 102.4)
+    monkeypatch.setattr(watch.time, "monotonic", lambda: 102.4)
     assert speech.waits == "waiting 1 s"
-    monkeypatch.setattr(ui.time, "monotonic", lambda: 102.6)
+    monkeypatch.setattr(watch.time, "monotonic", lambda: 102.6)
     assert speech.waits == ""
 
 
@@ -273,23 +271,23 @@ def test_a_window_made_narrower_is_cleared_whole(monkeypatch):
 @pytest.mark.parametrize("text", [WIDE, LONG, "e\u0301" * 60, "🏳️‍🌈" * 30, "\udcff" * 90, "👩‍👩‍👧" * 20])
 @pytest.mark.parametrize("most", [1, 7, 40])
 def test_cutting_by_columns(text, most):
-    for part in (cells.cut(text, most), cells.tail(text, most)):
-        assert 0 < cells.width(part) <= most
+    for part in (text_width.cut(text, most), text_width.tail(text, most)):
+        assert 0 < text_width.width(part) <= most
 
 
 @pytest.mark.parametrize(
     ("char", "columns"), [("a", 1), ("日", 2), ("🚀", 2), ("\u0301", 0), ("\u200d", 0), ("·", 1), ("\udcff", 1)]
 )
 def test_columns(char, columns):
-    assert cells.of(char) == columns
+    assert text_width.of(char) == columns
 
 
 @pytest.mark.parametrize("width", [20, 40, 100])
 def test_wrapping_keeps_every_word(width):
     text = f"{LONG}{WIDE} https://example.org/{'x' * 120} {LONG}"
-    lines = cells.wrap(text, width, "- ", "  ")
+    lines = text_width.wrap(text, width, "- ", "  ")
     assert "".join(text.split()) == "".join("".join(lines).split())[1:]
-    assert all(cells.width(line) <= width for line in lines if "xxx" not in line)
+    assert all(text_width.width(line) <= width for line in lines if "xxx" not in line)
     assert any("/" + "x" * 120 in line for line in lines), "an address stays whole"
 
 
@@ -298,12 +296,12 @@ def test_wrapping_keeps_every_word(width):
 
 def test_code_and_tables_are_left_as_they_are():
     text = f"```\n{'long ' * 40}\n## no heading\n```\n| {'a' * 200} |"
-    assert paint.Paint(40).text(text) == text
+    assert markdown.Paint(40).text(text) == text
 
 
 def test_painted_text_says_what_the_plain_one_says():
     text = f"## Points\n\n1. **Strong words** and {LONG}\n\n> quoted {LONG}\n"
-    plain = unicodedata.normalize("NFC", cells.STYLE.sub("", paint.Paint(50, colour=True).text(text)))
+    plain = unicodedata.normalize("NFC", text_width.STYLE.sub("", markdown.Paint(50, colour=True).text(text)))
     for word in text.replace("**", "").replace("#", "").split():
         assert word in plain
 
@@ -312,7 +310,7 @@ def test_no_text_can_smuggle_a_sequence():
     for colour in (True, False):
         terminal = Terminal(60)
         terminal.write(
-            "above\r\n" + paint.Paint(60, colour).speech(EVIL, "cyan", f"{EVIL}\r\x1b[5A").replace("\n", "\r\n")
+            "above\r\n" + markdown.Paint(60, colour).speech(EVIL, "cyan", f"{EVIL}\r\x1b[5A").replace("\n", "\r\n")
         )
         assert terminal.text.startswith("above\n")
         assert "owned" not in terminal.text
@@ -416,7 +414,7 @@ def test_the_table_of_sessions(columns):
     assert rows[1].split()[1:5] == ["damaged", "3h", "?", "-"]
     assert header.index("OUTCOME") == rows[0].index("stable")
     assert columns or WIDE in rows[0]
-    assert [cells.STYLE.sub("", line) for line in table.lines([ROW, BAD], columns, colour=True)] == [header, *rows]
+    assert [text_width.STYLE.sub("", line) for line in table.lines([ROW, BAD], columns, colour=True)] == [header, *rows]
 
 
 @pytest.mark.parametrize("columns", [80, 60])
@@ -428,9 +426,9 @@ def test_in_a_narrow_window_the_table_leaves_room_for_the_topic(columns):
     assert rows[0].startswith("d31870ac   3h   $0.12  stable disagreement  日本")
     assert rows[1].startswith("d31870ac   3h       ?  damaged              (turns/x.m")
     assert rows[2].startswith("d31870ac   3h  <$0.01  running              A measu")
-    assert all(cells.width(row) > columns - 4 for row in rows), "what there is of room is used"
+    assert all(text_width.width(row) > columns - 4 for row in rows), "what there is of room is used"
     coloured = table.lines([ROW, BAD, running], columns, colour=True)
-    assert [cells.STYLE.sub("", line) for line in coloured] == [header, *rows]
+    assert [text_width.STYLE.sub("", line) for line in coloured] == [header, *rows]
 
 
 def test_the_table_on_a_terminal_and_in_a_pipe(user):
@@ -452,11 +450,11 @@ def test_the_receipts_fit_a_usual_window(user):
     receipts = shown[shown.index("── Receipts ─") :].split("\n")
     assert receipts[2].split() == ["TURN", "ANSWERED", "BY", "IN", "CACHED", "OUT", "USD"]
     assert receipts[3].startswith("01-positions/architect    claude-sonnet-5-5  22,345  10,000    1  0.0257")
-    assert max(map(cells.width, receipts)) < 80
+    assert max(map(text_width.width, receipts)) < 80
     assert "13 calls of at most 24, 290,485 tokens in of at most" in receipts[-2]
     status = Shown(user, ("status",), 40, 30).screen.text
     assert "(130,000 from\nthe cache)" in status
 
 
 def test_lasting():
-    assert [ui.lasted(seconds) for seconds in (0.4, 99, 125)] == ["0 s", "99 s", "2 min 05 s"]
+    assert [watch.lasted(seconds) for seconds in (0.4, 99, 125)] == ["0 s", "99 s", "2 min 05 s"]

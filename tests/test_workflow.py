@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from council.checks.lint import Known, check, lint
-from council.config.settings import GUIDES
+from council.config.overlays import GUIDES
 from council.errors import UsageError
-from council.workflow import frontmatter as markdown
+from council.workflow import frontmatter
 from council.workflow.loader import load
 from council.workflow.model import (
     AllOf,
@@ -105,8 +105,8 @@ GUESSED = "yes no on off null ~ 2024-01-01 12:30:00 0x1F 1e3 1_000 007 .inf True
 
 @pytest.mark.parametrize("word", GUESSED.split())
 def test_plain_words_stay_text(word: str) -> None:
-    assert markdown.load_yaml(f"key: {word}", "x") == {"key": word}
-    assert markdown.load_yaml(f"{word}: x", "x") == {word: "x"}
+    assert frontmatter.load_yaml(f"key: {word}", "x") == {"key": word}
+    assert frontmatter.load_yaml(f"{word}: x", "x") == {word: "x"}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_plain_words_stay_text(word: str) -> None:
     ],
 )
 def test_yaml(text: str, value: Any) -> None:
-    assert markdown.load_yaml(text, "x") == value
+    assert frontmatter.load_yaml(text, "x") == value
 
 
 @settings(deadline=None)
@@ -135,7 +135,7 @@ def test_yaml(text: str, value: Any) -> None:
 def test_any_text_is_a_plain_value_or_refused(text: str) -> None:
     refusal, value = "it.md: ", {}
     try:
-        value = markdown.load_yaml(text, "it.md")
+        value = frontmatter.load_yaml(text, "it.md")
     except UsageError as refused:
         refusal = str(refused)
     assert refusal.startswith("it.md: ")
@@ -188,7 +188,7 @@ def test_frontmatter_that_is_refused(text: str, why: str) -> None:
 
 def test_a_second_document_is_refused() -> None:
     with pytest.raises(UsageError, match=r"Config.md: line 2: only one YAML document"):
-        markdown.load_yaml("a: 1\n---\nb: 2", "Config.md")
+        frontmatter.load_yaml("a: 1\n---\nb: 2", "Config.md")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from council.record import turn_file as receipts
+from council.record import turn_file
 from tests import faults
 from tests.faults import Child, Ended, Fault, Job, Nursery
 
@@ -154,7 +154,7 @@ def normal(path: Path) -> bytes:
 
 def body_of(data: bytes) -> bytes:
     try:
-        return receipts.decode(data, Path("turn"))[1].encode()
+        return turn_file.decode(data, Path("turn"))[1].encode()
     except Exception as damaged:  # noqa: BLE001 (whatever it is, it is no turn)
         return str(damaged).encode()
 

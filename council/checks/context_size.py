@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from council.engine.scene import Said, Scene, Turn
 from council.engine.views import look, view
-from council.protocols.metrics import score_field
+from council.protocols.consensus import score_field
 from council.workflow.model import (
     Phase,
     Ref,

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from council.checks.context_size import History, Size
 from council.protocols.perspectives import MOST_CAST
+from council.text import TOKENS_A_WORD
 from council.workflow import limits
 from council.workflow.model import (
     AllOf,
@@ -27,7 +28,6 @@ from council.workflow.model import (
     Workflow,
 )
 
-TOKENS_A_WORD = Fraction(3, 2)
 BYTES_A_TOKEN = Fraction(5, 2)  # prose takes about four: what is a bound is reckoned with room to spare
 FRAME = 700  # rules, task, persona and format of a brief, usually
 MOST_FRAME = 1600  # the same at the most, without the persona, which is counted

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from council.checks.reachability import cap, conditions, refs, seen
-from council.workflow import limits
-from council.workflow import vocabulary as language
+from council.workflow import limits, vocabulary
 from council.workflow.model import Kind, Phase, Step, Workflow
 
 SYNTHESIS = "synthesis"
@@ -25,7 +24,7 @@ def remarks(workflow: Workflow, read: Collection[str] | None = None) -> list[str
 
 def _options(workflow: Workflow, read: Collection[str]) -> Iterator[str]:
     """Whoever reads an option names it: a rule, an order, a view, the rounds, a template, or the program itself."""
-    used = {*read, *language.OPTIONS, *limits.OPTIONS, *(end for phase in workflow.phases for end in phase.rounds)}
+    used = {*read, *vocabulary.OPTIONS, *limits.OPTIONS, *(end for phase in workflow.phases for end in phase.rounds)}
     asked = [ref for _, condition in conditions(workflow) for ref in refs(condition)]
     for ref in (*asked, *(ref for _, step in workflow.steps() for ref in (step.order, *step.sees))):
         used |= set(_words(ref.args))

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from council.errors import UsageError
-from council.workflow import frontmatter as markdown
+from council.workflow import frontmatter
 from council.workflow.vocabulary import INHERITED
 
 Entry = tuple[str, int, Any]
@@ -27,7 +27,7 @@ def _begins(problem: str, what: str) -> bool:
 def places(text: str) -> dict[str, int]:
     """Lines by what stands in them. Empty where the file cannot be read: that is refused with a line of its own."""
     try:
-        top = yaml.compose(markdown.parts(text, "")[0], Loader=yaml.SafeLoader)
+        top = yaml.compose(frontmatter.parts(text, "")[0], Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError, UsageError):
         return {}
     return dict(_top(top))

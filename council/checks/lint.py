@@ -15,12 +15,12 @@ from council.checks.reachability import (
     possible,
     unreachable,
 )
+from council.engine.conditions import judge, rule
 from council.engine.orders import order
 from council.engine.planner import ENDED, ENDED_BY_CAP
 from council.engine.scene import Scene
 from council.engine.views import check_view, look, view
 from council.errors import UsageError
-from council.protocols import judge, rule
 from council.text import did_you_mean
 from council.workflow import limits
 from council.workflow.model import (

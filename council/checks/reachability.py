@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from council.engine.conditions import COMPARISON
-from council.protocols import matches, rule
+from council.engine.conditions import COMPARISON, matches, rule
 from council.text import listing
 from council.workflow.model import (
     MOST_ROUNDS,
@@ -26,6 +25,7 @@ from council.workflow.model import (
     Step,
     Workflow,
 )
+from council.workflow.types import answer_types
 
 COUNTS = ("some", "every", "share")  # the rules whose further arguments are answers
 NAMING = ("field", "sure")  # the arguments of other rules that name an answer
@@ -157,7 +157,7 @@ def seen(views: Iterable[Ref]) -> Iterator[str]:
 def possible(kind: Kind, wanted: Any) -> bool:
     """Whether an answer of this type can ever be what a rule wants."""
     text, compares = str(wanted), COMPARISON.fullmatch(str(wanted).strip()) is not None
-    if text == "any" or kind.type in ("findings", "rulings"):
+    if text == "any" or kind.type in answer_types():
         return True
     if kind.type == "choice":
         return any(matches(option, wanted) for option in kind.options)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import jinja2
 from jinja2 import meta, nodes
 
-from council.prompts import brief as briefs
+from council.prompts import templates
 from council.text import did_you_mean
 from council.workflow.model import Workflow
 
@@ -55,13 +55,13 @@ class Examined:
 
 
 def examine(workflow: Workflow) -> Examined:
-    there = set(briefs.environment().list_templates())
+    there = set(templates.environment().list_templates())
     options: set[str] = set()
     problems: list[str] = []
     remarks: list[str] = []
     for phase, step in workflow.steps():
         told = step.prompt in workflow.tasks
-        first = next((name for name in briefs.candidates(workflow.name, step.prompt, told) if name in there), "")
+        first = next((name for name in templates.candidates(workflow.name, step.prompt, told) if name in there), "")
         found = _Reading(there)
         problems += [f"phase {phase.name}, step {step.name}: prompt: {why}" for why in found.all(first)]
         options |= found.options
@@ -90,7 +90,7 @@ class _Reading:
                 yield f'there is no template "{name}" to include; {did_you_mean(name, self.there)}'
                 continue
             try:
-                tree = briefs.environment().parse(_source(name), name)
+                tree = templates.environment().parse(_source(name), name)
             except jinja2.TemplateSyntaxError as wrong:
                 yield f"templates/{name}, line {wrong.lineno}: {wrong.message}"
                 continue
@@ -99,7 +99,7 @@ class _Reading:
         yield from self.unknown()
 
     def unknown(self) -> Iterator[str]:
-        known = {*VARIABLES, "cut", *briefs.environment().globals, *self.made}
+        known = {*VARIABLES, "cut", *templates.environment().globals, *self.made}
         for variable, name in sorted(self.read.items()):
             if variable not in known:
                 yield f'templates/{name} reads "{variable}"; {did_you_mean(variable, VARIABLES)}'
@@ -127,6 +127,6 @@ def _is_options(node: nodes.Node) -> bool:
 
 
 def _source(name: str) -> str:
-    loader = briefs.environment().loader
+    loader = templates.environment().loader
     assert loader is not None
-    return loader.get_source(briefs.environment(), name)[0]
+    return loader.get_source(templates.environment(), name)[0]

@@ -10,11 +10,7 @@ from types import FrameType
 import click
 
 from council import __version__
-from council.cli import doctor as kit
-from council.cli import hook, mcp, review, sessions, workflows
-from council.cli import install_skill as skill
-from council.cli import manual as hand
-from council.cli import run as debate
+from council.cli import doctor, hook, install_skill, manual, mcp, review, run, sessions, workflows
 from council.cli.context import State, Stopped
 from council.errors import CouncilError, StorageError, UsageError
 
@@ -35,7 +31,7 @@ def council(state: State, debug: bool) -> None:
     state.debug = debug
 
 
-for module in (debate, review, hand, hook, sessions, workflows, kit, mcp, skill):
+for module in (run, review, manual, hook, sessions, workflows, doctor, mcp, install_skill):
     for command in module.COMMANDS:
         council.add_command(command)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from council.errors import (
     Busy,
@@ -17,6 +16,7 @@ from council.errors import (
     UsageError,
     Waiting,
 )
+from council.record import catalog
 from council.text import harmless
 
 if TYPE_CHECKING:
@@ -45,10 +45,9 @@ class State:
         return self.session
 
     def folder(self, word: str) -> Path:
-        from council.config import settings as config
-        from council.record import session
+        from council.config import settings
 
-        return session.find(config.load().sessions, word)
+        return catalog.find(settings.load().sessions, word)
 
     def closing(self, message: str, code: int, advice: str = "") -> int:
         """The end of a command that failed: what is wrong, and in the last line what is kept and how to go on."""
@@ -82,18 +81,3 @@ FIRST_AID = {
     Busy.code: "nothing was changed; try again when the other runner is done",
     Paused.code: "nothing is lost; `council list` shows the sessions",
 }
-
-
-def echo(text: str) -> None:
-    """A result. Much of what is printed was written by others, so nothing in it may command the terminal."""
-    put(harmless(text))
-
-
-def put(text: str) -> None:
-    """A result that is harmless already, and may have colours of ours."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
-
-
-def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, default=str))

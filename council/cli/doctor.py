@@ -10,9 +10,11 @@ from pathlib import Path
 
 import click
 
-from council.cli import install_skill as skill
-from council.cli.context import State, echo, print_json
+from council.cli import install_skill
+from council.cli.context import State
+from council.config import overlays
 from council.errors import CouncilError
+from council.terminal.output import echo, print_json
 from council.text import one_line
 
 
@@ -27,13 +29,13 @@ def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...
     from dataclasses import asdict
 
     from council.checks.cost import Rates, bounds
-    from council.config import personas
+    from council.config import overlays, personas
     from council.config import settings as config
     from council.runner import start
     from council.workflow.loader import load
 
     settings, known = config.load(), personas.load()
-    found = load(*config.workflow_text(workflow))
+    found = load(*overlays.workflow_text(workflow))
     request = start.Request(topic, workflow, with_, only)
     found = found.with_members(start.seated(found, request, known)).with_attributes(known)
     rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
@@ -80,7 +82,7 @@ def doctor(state: State) -> None:
 
 def checks() -> Iterator[tuple[str, Callable[[], str]]]:
     from council.config import settings as config
-    from council.speakers import select as choice
+    from council.speakers import select
 
     yield "python", lambda: sys.version.split()[0]
     yield "configuration", configured
@@ -94,17 +96,17 @@ def checks() -> Iterator[tuple[str, Callable[[], str]]]:
             yield f"endpoint {name}", lambda key=endpoint.key: has_key(key)  # type: ignore[misc]
     yield "claude program", claude_program
     yield "embedded model", embedded_model
-    for place in skill.places().values():
+    for place in install_skill.places().values():
         yield f"skill for {place.whose}", lambda place=place: linked(place)  # type: ignore[misc]
     yield "members as agents", agents
-    yield "speaker", lambda: choice.choose(settings.speaker, settings)
+    yield "speaker", lambda: select.choose(settings.speaker, settings)
 
 
 def configured() -> str:
     from council.config import settings as config
     from council.record import files
 
-    user = config.user_folder() / "Config.md"
+    user = overlays.user_folder() / "Config.md"
     config.load()
     return f"{files.tilde(user)}{'' if user.is_file() else ' (none; the defaults apply)'}"
 
@@ -123,9 +125,9 @@ def has_key(key: str) -> str:
 
 
 def claude_program() -> str:
-    from council.speakers import claude_cli as claude
+    from council.speakers import claude_cli
 
-    if found := claude.find():
+    if found := claude_cli.find():
         return f"{found}, {version_of(found)}"
     raise Lacking("not installed")
 
@@ -140,19 +142,17 @@ def version_of(program: str) -> str:
     return one_line(done.stdout)
 
 
-def linked(place: skill.Place) -> str:
-    from council.config import settings as config
+def linked(place: install_skill.Place) -> str:
 
-    here, told = skill.state_of(place, config.kit_folder())
+    here, told = install_skill.state_of(place, overlays.kit_folder())
     if not here:
         raise Lacking(told)
     return told
 
 
 def agents() -> str:
-    from council.config import settings as config
 
-    if stale := skill.stale_agents(config.kit_folder()):
+    if stale := install_skill.stale_agents(overlays.kit_folder()):
         raise Lacking(
             f"{', '.join(stale)} differ from AgentPersonalities.md; `python scripts/agents.py` makes them again"
         )
@@ -162,16 +162,16 @@ def agents() -> str:
 def embedded_model() -> str:
     """Whether it is there, could be fetched, or cannot run on this machine."""
     from council.record import files
-    from council.speakers.local import download as embedded
+    from council.speakers.local import download
 
-    source, here = embedded.source(), embedded.place()
-    if why := embedded.obstacle():
+    source, here = download.source(), download.place()
+    if why := download.obstacle():
         raise Lacking(f"cannot run here: {why}")
     if here.complete:
-        size = embedded.gigabytes(here.gguf.stat().st_size)
+        size = download.gigabytes(here.gguf.stat().st_size)
         return f"{here.gguf.stem}, {size}, at {files.tilde(here.gguf)}"
-    room = embedded.room_for(source, here)
-    advice = "`council run --speaker local` fetches it" if room.enough else embedded.ROOM
+    room = download.room_for(source, here)
+    advice = "`council run --speaker local` fetches it" if room.enough else download.ROOM
     raise Lacking(f"not fetched; that takes {room}; {advice}")
 
 

@@ -14,18 +14,15 @@ from council.checks import cost
 from council.cli.context import Stopped
 from council.config.settings import Config
 from council.errors import CouncilError, UsageError
-from council.protocols import outcome as ending
-from council.record import files
+from council.protocols import outcome
+from council.record import catalog, files
 from council.record import session as sessions
 from council.record.session import Session
-from council.reports import did_it_help as hindsight
-from council.reports import filing as documents
-from council.reports import transcript as publish
-from council.runner import subagents as members
+from council.reports import archive, derived, did_it_help, filing, transcript
+from council.runner import subagents
 from council.runner.budget import Budget
 from council.runner.loop import Runner
-from council.speakers import replay
-from council.speakers import select as choice
+from council.speakers import replay, select
 from council.terminal.screen import Screen
 from council.terminal.watch import (
     Watcher,
@@ -40,11 +37,11 @@ PATIENCE = 1.0
 
 def voices(
     session: Session, settings: Config, wanted: str | None, source: str | None, paced: bool = False, ask: bool = True
-) -> choice.Voices:
+) -> select.Voices:
     """Who speaks in this session: whom the command names, else whom it began with; people only where `ask` says so."""
-    name = choice.choose(wanted or session.metadata["speaker"], settings)
+    name = select.choose(wanted or session.metadata["speaker"], settings)
     words_of = source or str(session.metadata.get("replay_of"))
-    return choice.Voices(name, settings, lambda: replayed(settings, words_of, paced), ask)
+    return select.Voices(name, settings, lambda: replayed(settings, words_of, paced), ask)
 
 
 def replayed(settings: Config, source: str, paced: bool = False) -> replay.ReplaySpeaker:
@@ -52,7 +49,7 @@ def replayed(settings: Config, source: str, paced: bool = False) -> replay.Repla
         return replay.of_script(Path(source), paced)
     if not sessions.ID.fullmatch(source):
         raise UsageError(f"the replay of {source} goes on only with --from and the path of that script")
-    other = sessions.open_(sessions.find(settings.sessions, source))
+    other = sessions.open_(catalog.find(settings.sessions, source))
     other.read_turns()
     return replay.of_session(other.said, other.receipts, f"session {other.id}", paced)
 
@@ -67,12 +64,12 @@ class Limits:
 
     def budget(self, session: Session) -> Budget:
         """The limits hold for the session, whatever run a call was made in."""
-        so_far = publish.totals(session)
+        so_far = archive.totals(session)
         return Budget(self.calls, self.usd, so_far["calls"], sum(one.usd or 0.0 for one in session.receipts.values()))
 
 
 def execute(
-    session: Session, settings: Config, speaking: choice.Voices, screen: Screen, limits: Limits
+    session: Session, settings: Config, speaking: select.Voices, screen: Screen, limits: Limits
 ) -> dict[str, Any]:
     """Run the session to its end; what came of it. A pause is noted before it is raised."""
     files.prove_writable(settings.archive)
@@ -81,13 +78,13 @@ def execute(
         session.holder.note()
         if session.metadata["speaker"] != speaking.name:
             session.merge(speaker=speaking.name)
-        screen.out(publish.announcement(session))
+        screen.out(transcript.announcement(session))
         screen.say(f"speaker: {speaking.name}", "dim")
         if session.said:
             kept = "1 turn is" if len(session.said) == 1 else f"{len(session.said)} turns are"
             screen.say(f"going on: {kept} recorded already", "dim")
-        members.harvest(session, settings)
-        members.wait_for_assistant(session)
+        subagents.harvest(session, settings)
+        subagents.wait_for_assistant(session)
         watcher = Watcher(session, screen)
         speaking.seen = watcher.shown
         runner = Runner(session, speaking, settings, watcher, limits.quorum, limits.budget(session))
@@ -96,7 +93,7 @@ def execute(
         except CouncilError as failure:
             with suppress(CouncilError):
                 session.holder.note(paused=str(failure))
-                publish.build(session, session.plan())
+                derived.build(session, session.plan())
             raise
         finally:
             screen.wipe()
@@ -104,7 +101,7 @@ def execute(
         return _told(session, settings, screen, archived, time.monotonic() - watcher.began)
 
 
-def _until_stopped(runner: Runner, speaking: choice.Voices, watcher: Watcher, archive: Path) -> Path:
+def _until_stopped(runner: Runner, speaking: select.Voices, watcher: Watcher, archive: Path) -> Path:
     """The loop, with signals that cancel it in place of tearing it apart."""
     caught: list[int] = []
 
@@ -146,7 +143,7 @@ def _asleep(screen: Screen) -> None:
     signal.signal(signal.SIGTSTP, ours)
 
 
-async def _close(speaking: choice.Voices) -> None:
+async def _close(speaking: select.Voices) -> None:
     """Connections are closed politely, but nobody waits long for that."""
     with suppress(Exception):
         await asyncio.wait_for(speaking.close(), PATIENCE)
@@ -154,20 +151,20 @@ async def _close(speaking: choice.Voices) -> None:
 
 def _told(session: Session, settings: Config, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:
     plan = session.plan()
-    facts = ending.convergence(plan) or {}
-    text = ending.synthesis(plan)
-    for added in filter(None, (ending.dissent_on_record(plan), ending.uncited(plan), ending.confidence_set(plan))):
+    facts = outcome.convergence(plan) or {}
+    text = outcome.synthesis(plan)
+    for added in filter(None, (outcome.dissent_on_record(plan), outcome.uncited(plan), outcome.confidence_set(plan))):
         screen.out(added)
-    for line in ending.degraded(plan):
+    for line in outcome.degraded(plan):
         screen.out(line)
     screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")
-    if helped := hindsight.section(session, plan, ending.numbers(plan)):
+    if helped := did_it_help.section(session, plan, outcome.numbers(plan)):
         screen.out(helped)
     spent, most = taken(session), bounded(session, settings)
     screen.say(f"{cost.told(spent, most)}, {lasted(seconds)}")
     screen.say(f"session: {files.tilde(session.folder)}")
     screen.say(f"archive: {files.tilde(archived)}")
-    if document := documents.told(session, plan):
+    if document := filing.told(session, plan):
         screen.say(document)
     return {
         "session_id": session.id,

@@ -15,8 +15,8 @@ LARGEST = 64_000_000
 @click.command()
 def hook() -> None:
     """Answer one event of Claude Code's hooks: JSON on standard input, JSON or nothing on standard output."""
-    from council.config import settings as config
-    from council.runner import subagents as members
+    from council.config import settings
+    from council.runner import subagents
 
     try:
         call = json.loads(sys.stdin.buffer.read(LARGEST))
@@ -24,7 +24,7 @@ def hook() -> None:
         call = None
     if not isinstance(call, dict) or not isinstance(call.get("tool_input", {}), dict):
         raise UsageError("a hook gets the JSON of one event on standard input; Claude Code calls it, not people")
-    if (said := members.hook(call, config.load())) is not None:
+    if (said := subagents.hook(call, settings.load())) is not None:
         click.echo(json.dumps(said))
 
 

@@ -19,8 +19,10 @@ from typing import Any
 import click
 
 import council
-from council.cli.context import State, echo
+from council.cli.context import State
+from council.config import overlays
 from council.errors import StorageError, UsageError
+from council.terminal.output import echo
 
 NAME = "council"
 MANIFEST = ".council-copy.json"
@@ -190,12 +192,12 @@ def install_skill(state: State, claude: bool, agents: bool, project: bool, copy:
 
     It may be run again at any time. What is not council's is never touched.
     """
-    from council.config import settings as config
+    from council.config import overlays
 
     state.go_on = "nothing was changed; `council doctor` shows what is installed"
     if copy and undo:
         raise UsageError("--copy and --undo do not go together; --undo removes links and copies")
-    kit = config.kit_folder()
+    kit = overlays.kit_folder()
     every = places(project)
     chosen = [every[name] for name, wanted in (("claude", claude), ("agents", agents)) if wanted] or [*every.values()]
     for place in chosen:
@@ -305,11 +307,10 @@ def agent_file(seat: str, persona: Mapping[str, Any]) -> str:
 def stale_agents(kit: Path) -> list[str]:
     """The names of the agents' files that AgentPersonalities.md would make otherwise."""
     from council.config import personas
-    from council.config import settings as config
 
-    text = config.read(kit / "AgentPersonalities.md")
+    text = overlays.read(kit / "AgentPersonalities.md")
     wanted = agent_files(personas.parse(text, "AgentPersonalities.md"))
-    there = {path.name: config.read(path) for path in (kit / "agents").glob("*.md")}
+    there = {path.name: overlays.read(path) for path in (kit / "agents").glob("*.md")}
     return sorted(name for name in {*wanted, *there} if wanted.get(name) != there.get(name))
 
 

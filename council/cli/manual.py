@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.cli.context import State, echo, print_json
+from council.cli.context import State
 from council.cli.run import (
     asked,
     begin,
@@ -20,6 +20,7 @@ from council.cli.run import (
     words,
 )
 from council.errors import CouncilError, UsageError
+from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
     from council.engine.planner import Due, Plan
@@ -38,7 +39,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     Nobody speaks yet: `council next` says who is to be asked.
     """
     from council.config import settings as config
-    from council.reports import transcript as publish
+    from council.reports import transcript
 
     settings = config.load()
     request = following(asked(words(topic), given), outcome_of(source, settings) if source else None)
@@ -48,7 +49,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
     else:
-        echo(f"{publish.announcement(state.session)}\nnext: council next {state.session.id}")
+        echo(f"{transcript.announcement(state.session)}\nnext: council next {state.session.id}")
 
 
 @click.command("next")
@@ -58,14 +59,13 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
 def next_(state: State, session: str, as_json: bool) -> None:
     """Take the replies that are there, and print the turns of SESSION that may be spoken now, with their briefs."""
     from council.config import settings as config
-    from council.runner import manual as byhand
-    from council.runner import subagents as members
+    from council.runner import manual, subagents
 
     settings, found = config.load(), state.open(session)
     with found.hold():
-        members.harvest(found, settings)
-        now = byhand.stand(found, settings)
-    flying = members.in_flight(found)
+        subagents.harvest(found, settings)
+        now = manual.stand(found, settings)
+    flying = subagents.in_flight(found)
     rows = [row(found, one, brief, one.id in flying) for one, brief in now.due]
     if as_json:
         print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": now.archived})
@@ -75,22 +75,22 @@ def next_(state: State, session: str, as_json: bool) -> None:
 
 def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
     """A due turn: whom to ask, how, and where its brief lies for those who have no hook that puts it in."""
-    from council.runner import subagents as members
+    from council.runner import subagents
 
     return {
         "turn": due.id, "seat": due.seat.name, "name": due.seat.label, "tier": due.tier, "model": brief.model.name,
-        "person": due.of_a_person, "state": "asked" if flying else "due", "agent": members.agent(due),
-        "agent_model": members.alias(brief.model), "prompt": members.marker(found, due.id),
+        "person": due.of_a_person, "state": "asked" if flying else "due", "agent": subagents.agent(due),
+        "agent_model": subagents.alias(brief.model), "prompt": subagents.marker(found, due.id),
         "brief": str(found.brief_path(due.id)), "answers": answers_of(due), "record": command(found, due),
     }  # fmt: skip
 
 
 def answers_of(due: Due) -> dict[str, str]:
     """What a person is asked, by name; empty where it is free text, and for models, who read it in their briefs."""
-    from council.replies import entry as form
+    from council.replies import entry
 
-    declared = due.step.reply if due.of_a_person and form.askable(due.step.reply) else ()
-    return {name: form.allowed(kind) for name, kind in declared}
+    declared = due.step.reply if due.of_a_person and entry.askable(due.step.reply) else ()
+    return {name: entry.allowed(kind) for name, kind in declared}
 
 
 def command(found: Session, due: Due) -> str:
@@ -101,14 +101,14 @@ def command(found: Session, due: Due) -> str:
 
 def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
     """The round that was closed last, while nobody of the next has spoken, and then whom to ask."""
-    from council.protocols import outcome as ending
-    from council.reports import transcript as publish
+    from council.protocols import outcome
+    from council.reports import transcript
 
     step = rows[0]["turn"].partition("/")[0]
     begun = any(turn.startswith(f"{step}/") for turn in found.said)
-    closed = ending.rounds(plan) if not begun else []
+    closed = outcome.rounds(plan) if not begun else []
     place = found.folder / f"round-{len(closed)}.md"
-    told = [f"{publish.round_text(found, plan, *key)}\n(as a file: {place})\n" for key in closed[-1:]]
+    told = [f"{transcript.round_text(found, plan, *key)}\n(as a file: {place})\n" for key in closed[-1:]]
     flying = [one for one in rows if one["state"] == "asked"]
     due = [one for one in rows if one["state"] == "due"]
     if due:
@@ -129,16 +129,15 @@ def request_line(one: dict[str, Any]) -> str:
 
 
 def over(found: Session, plan: Plan, archived: Path | None) -> str:
-    from council.protocols import outcome as ending
+    from council.protocols import outcome
     from council.record import files
-    from council.reports import did_it_help as hindsight
-    from council.reports import filing as documents
+    from council.reports import did_it_help, filing
 
-    facts = ending.convergence(plan) or {}
-    told = filter(None, [ending.synthesis(plan), hindsight.section(found, plan, ending.numbers(plan))])
-    ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})", *ending.degraded(plan)]
+    facts = outcome.convergence(plan) or {}
+    told = filter(None, [outcome.synthesis(plan), did_it_help.section(found, plan, outcome.numbers(plan))])
+    ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})", *outcome.degraded(plan)]
     paths = [f"session: {files.tilde(found.folder)}", f"archive: {files.tilde(archived)}" if archived else ""]
-    paths.append(documents.told(found, plan))
+    paths.append(filing.told(found, plan))
     return "\n".join([*told, *ended, *filter(None, paths), "Nothing is due: the debate is over."])
 
 
@@ -166,8 +165,7 @@ def record(
 ) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
     from council.config import settings as config
-    from council.runner import manual as byhand
-    from council.runner import subagents as members
+    from council.runner import manual, subagents
     from council.speakers.base import Spoken
 
     settings, found = config.load(), state.open(session)
@@ -177,10 +175,10 @@ def record(
     body = "" if absent or named else reply_text(file)
     turn = turn.removesuffix(".md")
     with shown_if_lost(found, turn, body if piped(file) else ""), found.hold():
-        members.harvest(found, settings)
-        body = byhand.composed(found, settings, turn, named) if named else body
+        subagents.harvest(found, settings)
+        body = manual.composed(found, settings, turn, named) if named else body
         spoken = Spoken(body, model, "absent" if absent else "recorded", absent=absent)
-        now = byhand.record(found, settings, turn, spoken)
+        now = manual.record(found, settings, turn, spoken)
     if now.archived:
         echo(f"recorded {turn}; the debate is over and archived to {now.archived}")
     else:

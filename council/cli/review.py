@@ -18,13 +18,14 @@ from council.cli.run import (
     paced,
     provide,
 )
+from council.config import overlays
 from council.errors import Found, UsageError
 
 if TYPE_CHECKING:
     from council.config.settings import Config
     from council.engine.planner import Plan
     from council.record.session import Session
-    from council.reviews.formats import Review
+    from council.reviews.formats.common import Review
 
 FORMATS = ("md", "json", "sarif", "rdjson", "github")
 GATES = ("blocking", "high", "medium", "low", "never")
@@ -72,18 +73,17 @@ def review(state: State, /, specs: tuple[str, ...], session: str | None, **given
 
 
 def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[str, Any]) -> None:
-    from council.config import settings as config
     from council.runner.start import Request
-    from council.speakers import select as choice
+    from council.speakers import select
 
     files = expanded(specs)
     text = topic(files, given["diff"])
     fitting(files, text, given["most_tokens"])
     wanted = given["speaker"] or settings.speaker
     paced(wanted, given)
-    config.workflow_text("patchlist")
-    name = choice.choose(wanted, settings)
-    choice.warm_up(name)
+    overlays.workflow_text("patchlist")
+    name = select.choose(wanted, settings)
+    select.warm_up(name)
     provide(settings, name, given)
     options = options_of({**given, "options": (), "normative": False})
     request = Request(text, "patchlist", given["with_"], given["only"], "patchlist", options, given["tier_map"], files)
@@ -150,9 +150,10 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
         raise UsageError(f"{session.id} is no review: its workflow is {session.workflow.name}")
     if given["dismiss"]:
         with session.hold():
-            review.dismiss(session, plan, dict(map(decided, given["dismiss"])))
+            by_id = dict(map(decided, given["dismiss"]))
+            session.merge(dismissed=review.dismissed(plan, session.metadata, by_id))
             published(session, plan)
-    found = review.review(session, plan)
+    found = review.review(plan, session.topic, session.metadata)
     put(formats.render("json" if given["as_json"] else given["form"], found), given["output"])
     patch(found, given["patch"])
     failing = review.failing(found, given["fail_on"], known)
@@ -165,12 +166,12 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
 def published(session: Session, plan: Plan) -> None:
     """What is derived has the list in it, and so has the archived copy."""
     from council.config import settings as config
-    from council.reports import transcript as publish
+    from council.reports import archive, derived
 
     if plan.done:
-        publish.finish(session, plan, config.load().archive)
+        archive.finish(session, plan, config.load().archive)
     else:
-        publish.build(session, plan)
+        derived.build(session, plan)
 
 
 def decided(word: str) -> tuple[str, str]:

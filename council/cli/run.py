@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.cli.context import State, print_json
+from council.cli.context import State
+from council.config import overlays
 from council.errors import UsageError
+from council.record import catalog
+from council.terminal.output import print_json
 from council.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -94,9 +97,10 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     The words that call a council in an assistant work here too: "Council with security: …", "Council (patchlist): …",
     "Just architect and engineer: …", "Council recovery: …".
     """
+    from council.config import overlays
     from council.config import settings as config
     from council.runner import start
-    from council.speakers import select as choice
+    from council.speakers import select
     from council.workflow.loader import load
 
     settings = config.load()
@@ -112,9 +116,11 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     if isinstance(request, str):
         state.open(request)
     else:
-        start.chosen(load(*config.workflow_text(request.workflow)), request)  # before anything is fetched for a refusal
-        name = choice.choose(wanted, settings)
-        choice.warm_up(name)
+        start.chosen(
+            load(*overlays.workflow_text(request.workflow)), request
+        )  # before anything is fetched for a refusal
+        name = select.choose(wanted, settings)
+        select.warm_up(name)
         provide(settings, name, given)
         state.session = begin(request, settings, name, source)
     carry_on(state, settings, source, given)
@@ -135,11 +141,11 @@ def recover(state: State, /, session: str, source: str | None, **given: Any) -> 
 
 def outcome_of(source: str, settings: Config) -> Session:
     """The session whose outcome the new debate begins with."""
-    from council.record import session
+    from council.record import catalog, session
 
     if Path(source).is_file():
         raise UsageError("--from takes a session here; a script goes with --speaker replay, and a text with --file")
-    found = session.open_(session.find(settings.sessions, source))
+    found = session.open_(catalog.find(settings.sessions, source))
     found.read_turns()
     return found
 
@@ -176,7 +182,6 @@ def words(topic: tuple[str, ...]) -> str:
 def asked(text: str, given: dict[str, Any]) -> Request | str:
     """What the words and the options ask for together; a session's id where they ask for a recovery."""
     from council.config import personas
-    from council.config import settings as config
     from council.prompts import invocation
     from council.runner.start import Request
 
@@ -188,10 +193,10 @@ def asked(text: str, given: dict[str, Any]) -> Request | str:
     for word in call.words:
         if word in invocation.MODES:
             mode = mode or word
-        elif word in config.workflows():
+        elif word in overlays.workflows():
             workflow = workflow or word
         else:
-            known_words = (*config.workflows(), *invocation.MODES)
+            known_words = (*overlays.workflows(), *invocation.MODES)
             raise UsageError(f'there is no workflow or mode "{word}"; {did_you_mean(word, known_words)}')
     workflow = workflow or ("patchlist" if mode == "patchlist" and not given["mode"] else "debate")
     names = {*known, *groups(workflow)} if given["with_"] or given["only"] else known
@@ -208,20 +213,18 @@ def asked(text: str, given: dict[str, Any]) -> Request | str:
 
 
 def groups(workflow: str) -> Iterable[str]:
-    from council.config import settings as config
     from council.workflow.loader import load
 
-    return load(*config.workflow_text(workflow)).groups
+    return load(*overlays.workflow_text(workflow)).groups
 
 
 def featured(workflow: str, wanted: str | None) -> tuple[str, ...]:
     """The group for a kind of feature: one that sits there only if it is asked for."""
-    from council.config import settings as config
     from council.workflow.loader import load
 
     if wanted is None:
         return ()
-    found = load(*config.workflow_text(workflow))
+    found = load(*overlays.workflow_text(workflow))
     types = set(found.groups) - {found.members[0].group} - {name for _, step in found.steps() for name in step.seats}
     if wanted not in types:
         raise UsageError(f'{workflow} has no feature type "{wanted}"; {did_you_mean(wanted, types)}')
@@ -272,7 +275,7 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None) 
     if source and not Path(source).is_file():
         if Path(source).suffix:
             raise UsageError(f"there is no file {source}")
-        spoken = session.open_(session.find(settings.sessions, source))
+        spoken = session.open_(catalog.find(settings.sessions, source))
         spoken.read_turns()
         return start.again(spoken, settings)
     if source:
@@ -293,21 +296,21 @@ def provide(settings: Config, speaker: str, given: dict[str, Any]) -> None:
     if speaker != "local":
         return
     from council.speakers.human import at_a_terminal
-    from council.speakers.local import download as embedded
+    from council.speakers.local import download
     from council.speakers.select import NOBODY
     from council.terminal.screen import Screen
 
-    here = embedded.place()
+    here = download.place()
     if here.complete:
         return
-    if why := embedded.obstacle():
+    if why := download.obstacle():
         raise UsageError(why)
     prove_writable(settings)  # before 1.1 GB are fetched for nothing
-    if not given["no_input"] and at_a_terminal() and not agreed(embedded.weight(here)):
+    if not given["no_input"] and at_a_terminal() and not agreed(download.weight(here)):
         raise UsageError(NOBODY)
     say = Screen(quiet=given["quiet"] or given["as_json"]).say
-    say(f"fetching the embedded model ({embedded.weight(here)}, once) into {here.folder}")
-    embedded.fetch(embedded.source(), here, say)
+    say(f"fetching the embedded model ({download.weight(here)}, once) into {here.folder}")
+    download.fetch(download.source(), here, say)
 
 
 def agreed(weight: str) -> bool:
@@ -327,7 +330,7 @@ def spoke(session: Session, settings: Config) -> str:
 def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any], silent: bool = False) -> None:
     """Run the session to its end, or to where it has to stop."""
     from council.cli.execute import Limits, execute, voices
-    from council.speakers import select as choice
+    from council.speakers import select
     from council.terminal.screen import Screen
 
     session = state.session
@@ -335,9 +338,9 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     if source and Path(source).is_file():
         state.go_on = f"council recover {session.id} --from {shlex.quote(source)}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"] or silent)
-    name = choice.choose(given["speaker"] or spoke(session, settings), settings)
+    name = select.choose(given["speaker"] or spoke(session, settings), settings)
     provide(settings, name, given)
-    choice.warm_up(name)
+    select.warm_up(name)
     speaking = voices(session, settings, name, source, paced(name, given), ask=not given["no_input"])
     limits = Limits(given["quorum"], given["max_calls"], given["max_cost"])
     result = execute(session, settings, speaking, screen, limits)

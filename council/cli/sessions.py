@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from council import text_width as cells
-from council.cli.context import State, echo, print_json
+from council import text_width
+from council.cli.context import State
 from council.errors import Damaged, UsageError
+from council.reports import derived
+from council.terminal.output import echo, print_json
 from council.text import harmless
 
 if TYPE_CHECKING:
@@ -29,14 +31,14 @@ def status(state: State, session: str, as_json: bool) -> None:
     """Where SESSION stands: complete, running, waiting, paused, interrupted or damaged."""
     from council.checks import cost
     from council.reports import verify
-    from council.terminal import watch as ui
+    from council.terminal import watch
 
     folder = state.folder(session)
     found = verify.status(folder)
     spent = bill(found.session) if found.session else None
     if as_json:
         row = described(folder.name, found)
-        print_json(row | (ui.billed(found.session, *spent) if found.session and spent else {}))
+        print_json(row | (watch.billed(found.session, *spent) if found.session and spent else {}))
     else:
         echo(wrapped(f"{folder.name}: {found.state} ({found.why})", sys.stdout))
         if spent:
@@ -50,16 +52,16 @@ def wrapped(text: str, stream: TextIO) -> str:
     """A sentence, in lines that fit where a person reads it."""
     from council.terminal import screen
 
-    return "\n".join(cells.wrap(harmless(text), screen.size(stream)[0] - 1)) if stream.isatty() else text
+    return "\n".join(text_width.wrap(harmless(text), screen.size(stream)[0] - 1)) if stream.isatty() else text
 
 
 def bill(found: Session) -> tuple[Taken, Taken | None] | None:
     """What a session took so far, and the most that it can take; None where no model was paid in tokens."""
-    from council.config import settings as config
-    from council.terminal import watch as ui
+    from council.config import settings
+    from council.terminal import watch
 
-    spent = ui.taken(found)
-    return (spent, ui.bounded(found, config.load())) if spent.input or spent.output else None
+    spent = watch.taken(found)
+    return (spent, watch.bounded(found, settings.load())) if spent.input or spent.output else None
 
 
 @click.command("list")
@@ -67,13 +69,13 @@ def bill(found: Session) -> tuple[Taken, Taken | None] | None:
 @click.option("-n", "most", type=click.IntRange(1), default=30, help="How many, newest first.")
 def list_(as_json: bool, most: int) -> None:
     """The sessions, newest first."""
-    from council.config import settings as config
-    from council.record import session
+    from council.config import settings
+    from council.record import catalog
     from council.reports import verify
     from council.terminal import table
 
-    root = config.load().sessions
-    rows = [described(id, verify.status(root / id)) for id in session.all_ids(root)[:most]]
+    root = settings.load().sessions
+    rows = [described(id, verify.status(root / id)) for id in catalog.all_ids(root)[:most]]
     if as_json:
         print_json(rows)
         return
@@ -85,8 +87,8 @@ def list_(as_json: bool, most: int) -> None:
 
 def described(id: str, found: Status) -> dict[str, Any]:
     """A session in a row, as far as it can be read."""
-    from council.protocols import outcome as ending
-    from council.reports import transcript as publish
+    from council.protocols import outcome
+    from council.reports.archive import totals
     from council.text import one_line
 
     row: dict[str, Any] = {"session_id": id, "state": found.state, "why": found.why, "age": age(id)}
@@ -95,8 +97,8 @@ def described(id: str, found: Status) -> dict[str, Any]:
         row["topic"] = one_line(str(found.session.metadata["topic"]), 60)
         row["turns"] = len(found.session.said)
         row["due"] = [due.id for due in found.plan.due]
-        row["usd"] = publish.totals(found.session)["usd"]
-        row["outcome"] = ending.outcome(found.plan) if found.plan.done else None
+        row["usd"] = totals(found.session)["usd"]
+        row["outcome"] = outcome.outcome(found.plan) if found.plan.done else None
     return row
 
 
@@ -118,11 +120,11 @@ def show(state: State, session: str, html: bool, output: Path | None, force: boo
     """The transcript of SESSION as it stands; on a terminal, through $PAGER or less."""
     from council.record import files
     from council.reports import html as page
-    from council.reports import transcript as publish
+    from council.reports import transcript
 
     found = state.open(session)
     found.read_turns()
-    make = page.page if html else publish.transcript
+    make = page.page if html else transcript.transcript
     text = make(found, found.plan())
     if output is not None:
         if not force:
@@ -153,17 +155,17 @@ MARK = b"\n**Session ID:** "
 def paged(text: str, found: Session) -> None:
     """The transcript through the reader's pager, which answers Ctrl-C itself; its receipts as they fit the window."""
     from council.checks import cost
-    from council.reports import transcript as publish
+    from council.reports import transcript
     from council.terminal import screen, table
     from council.terminal.markdown import Paint
 
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         paint = Paint(screen.size(sys.stdout)[0], screen.coloured(sys.stdout))
-        said = paint.text(text.removesuffix(publish.receipts_table(found)))
+        said = paint.text(text.removesuffix(transcript.receipts_table(found)))
         took = [paint.rule("Receipts"), "", *table.receipts(found, paint.columns, paint.colour)]
         spent = bill(found)
-        sums = ["", *cells.wrap(cost.told(*spent), paint.width)] if spent else []
+        sums = ["", *text_width.wrap(cost.told(*spent), paint.width)] if spent else []
         bare = "\n".join([said, *took, *sums, ""])
         click.echo_via_pager(bare.encode("utf-8", "replace").decode())
     finally:
@@ -175,11 +177,10 @@ def paged(text: str, found: Session) -> None:
 @click.pass_obj
 def build(state: State, session: str) -> None:
     """Make the derived files of SESSION again from its turns: the same bytes."""
-    from council.reports import transcript as publish
 
     found = state.open(session)
     with found.hold():
-        for path in publish.build(found, found.plan()):
+        for path in derived.build(found, found.plan()):
             echo(str(path))
 
 
@@ -188,15 +189,15 @@ def build(state: State, session: str) -> None:
 @click.pass_obj
 def archive(state: State, session: str) -> None:
     """Put the transcript of a finished SESSION into the archive."""
-    from council.config import settings as config
-    from council.reports import transcript as publish
+    from council.config import settings
+    from council.reports.archive import finish
 
     found = state.open(session)
     with found.hold():
         plan = found.plan()
         if not plan.done:
             raise UsageError(f"the debate is not over: {', '.join(due.id for due in plan.due)} is due")
-        echo(str(publish.finish(found, plan, config.load().archive)))
+        echo(str(finish(found, plan, settings.load().archive)))
 
 
 @click.command()
@@ -205,20 +206,20 @@ def archive(state: State, session: str) -> None:
 @click.pass_obj
 def decision(state: State, session: str, folder: Path | None) -> None:
     """File the document that SESSION ended in (an ADR, a decision) once more: under the project's docs/decisions."""
-    from council.reports import filing as documents
+    from council.reports import filing
 
     found = state.open(session)
     with found.hold():
         plan = found.plan()
-        if not documents.derived(found, plan):
+        if not filing.derived(found, plan):
             raise UsageError(
                 f"{found.id} ends in no document: the debate is not over, or its workflow writes none "
                 "(`-o document=adr` or `-o document=decision`, where it has that option)"
             )
-        home = documents.project(Path.cwd())
+        home = filing.project(Path.cwd())
         if folder is None and home is None:
             raise UsageError("there is no project here (no .git and no .council folder); say where with --to FOLDER")
-        for path in documents.place(found, plan, folder or (home or Path()) / documents.PLACE):
+        for path in filing.place(found, plan, folder or (home or Path()) / filing.PLACE):
             echo(str(path))
 
 

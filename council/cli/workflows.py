@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from council.cli.context import echo
+from council.config import overlays
 from council.errors import UsageError
+from council.terminal.output import echo
 
 if TYPE_CHECKING:
     from council.workflow.model import Workflow
@@ -35,53 +36,51 @@ def new_workflow(name: str, source: str | None, user: bool) -> None:
 
     It is written into this project's .council folder. No file is ever overwritten.
     """
-    from council.config import settings as config
+    from council.config import overlays
     from council.record import files
 
     refuse_taken(name)
-    folder = config.user_folder() if user else config.project_folder() or Path.cwd() / ".council"
+    folder = overlays.user_folder() if user else overlays.project_folder() or Path.cwd() / ".council"
     made = {f"Workflows/{name}.md": STARTER.read_text("utf-8").replace(NAME, name)}
     if source:
         made = copied(source, name)
     paths = {folder / path: text for path, text in made.items()}
     for path in paths:
-        if os.path.lexists(config.inside(path, folder)):
+        if os.path.lexists(overlays.inside(path, folder)):
             raise UsageError(f"{shown(path)} is there already, and no file is overwritten; choose another name")
     for path, text in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
         echo(f"wrote {shown(path)}")
-    guide = config.kit_folder() / "docs" / "workflows.md"
+    guide = overlays.kit_folder() / "docs" / "workflows.md"
     echo(NEXT.format(name=name, guide=files.tilde(guide)))
 
 
 def refuse_taken(name: str) -> None:
-    from council.config import settings as config
     from council.workflow import model as workflow
 
     if not workflow.NAME.fullmatch(name) or len(name) > workflow.LONGEST_NAME:
         raise UsageError(f'"{name}" is no name: small letters, digits and hyphens, {workflow.LONGEST_NAME} at most')
-    if name in config.GUIDES:
-        raise UsageError(f'"{name}" is taken: {config.GUIDES[name]}; choose another name')
-    if name in (there := config.workflows()):
+    if name in overlays.GUIDES:
+        raise UsageError(f'"{name}" is taken: {overlays.GUIDES[name]}; choose another name')
+    if name in (there := overlays.workflows()):
         raise UsageError(f'there is a workflow "{name}" already, {shown(there[name])}; choose another name')
 
 
 def copied(source: str, name: str) -> dict[str, str]:
     """Another workflow under a new name, with those of its templates that are its own: they go by its name."""
-    from council.config import settings as config
     from council.workflow.loader import load
 
-    text, where = config.workflow_text(source)
+    text, where = overlays.workflow_text(source)
     found = load(text, where)
     renamed, count = re.subn(r"^name:[ \t]*\S+", f"name: {name}", text, count=1, flags=re.M)
     if not count:
         raise UsageError(f"{where}: no line begins with `name:`, so it cannot be copied under another name")
     own = {step.prompt: f"templates/{found.name}/{step.prompt}.md.j2" for _, step in found.steps()}
-    templates = {prompt: next(config.overlaid(path), None) for prompt, path in own.items()}
+    templates = {prompt: next(overlays.overlaid(path), None) for prompt, path in own.items()}
     return {f"Workflows/{name}.md": renamed} | {
-        f"templates/{name}/{prompt}.md.j2": config.read(path) for prompt, path in templates.items() if path
+        f"templates/{name}/{prompt}.md.j2": overlays.read(path) for prompt, path in templates.items() if path
     }
 
 
@@ -100,10 +99,9 @@ def lint(workflows: tuple[str, ...]) -> None:
 
     A note is about what is allowed and hardly meant. The exit code is 2 if anything is wrong; notes do not count.
     """
-    from council.config import settings as config
 
     count = 0
-    for name in workflows or sorted(config.workflows()):
+    for name in workflows or sorted(overlays.workflows()):
         wrong, notes = checked(name)
         told = [*wrong, *notes]
         if not wrong:
@@ -116,29 +114,28 @@ def lint(workflows: tuple[str, ...]) -> None:
 
 def checked(name: str) -> tuple[list[str], list[str]]:
     """What is wrong in a workflow and what is worth a note, each with the file and the line."""
-    from council.checks import templates
     from council.checks.hints import remarks
     from council.checks.lint import Known
     from council.checks.lint import lint as problems_of
-    from council.config import personas
-    from council.config import settings as config
-    from council.prompts import brief as briefs
-    from council.speakers import select as choice
+    from council.checks.templates import examine
+    from council.config import personas, settings
+    from council.prompts.templates import prompts
+    from council.speakers import select
     from council.workflow.loader import load
 
     try:
-        text, where = config.workflow_text(name)
+        text, where = overlays.workflow_text(name)
     except UsageError as refusal:
         return [str(refusal)], []
     try:
         workflow = load(text, where)
     except UsageError as refusal:
         return [placed(str(refusal).removeprefix(f"{where}: "), text, where)], []
-    examined = templates.examine(workflow)
-    known = Known(config.load().tiers, briefs.prompts(workflow.name), personas.load(), choice.NAMES)
+    examined = examine(workflow)
+    known = Known(settings.load().tiers, prompts(workflow.name), personas.load(), select.NAMES)
     wrong = [one.removeprefix(f"{workflow.name}: ") for one in problems_of(workflow, known)]
     notes = [*remarks(workflow, examined.options), *examined.remarks, *misnamed(workflow, where)]
-    if Path(where).is_relative_to(config.kit_folder() / "Workflows"):
+    if Path(where).is_relative_to(overlays.kit_folder() / "Workflows"):
         notes = []  # they are for whoever writes a workflow
     return (
         [placed(one, text, where) for one in (*wrong, *examined.problems)],
@@ -168,10 +165,9 @@ def placed(problem: str, text: str, where: str, kind: str = "") -> str:
 def diagram(workflow: str) -> None:
     """Draw WORKFLOW (a name or a file) as a flowchart: a text that GitHub and many editors show as a picture."""
     from council.checks.diagram import mermaid
-    from council.config import settings as config
     from council.workflow.loader import load
 
-    echo(mermaid(load(*config.workflow_text(workflow))).rstrip("\n"))
+    echo(mermaid(load(*overlays.workflow_text(workflow))).rstrip("\n"))
 
 
 COMMANDS = (new_workflow, lint, diagram)

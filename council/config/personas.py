@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from council.config import settings as config
+from council.config import overlays
 from council.errors import UsageError
 from council.text import did_you_mean
 
@@ -41,6 +41,6 @@ def _persona(text: str, where: str) -> Persona:
 def load() -> dict[str, Persona]:
     """Everybody known, the nearest file's word first."""
     found: dict[str, Persona] = {}
-    for path in config.overlaid("AgentPersonalities.md"):
-        found = parse(config.read(path), str(path)) | found
+    for path in overlays.overlaid("AgentPersonalities.md"):
+        found = parse(overlays.read(path), str(path)) | found
     return found

@@ -6,15 +6,16 @@ Also where the kit's, the user's and the project's files are found.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from council.config.models import Endpoint, Model, Price
+from council.config.overlays import kit_folder, read, user_folder
 from council.errors import UsageError
-from council.speakers.base import Endpoint, Model, Price
 from council.text import did_you_mean
-from council.workflow import frontmatter as markdown
+from council.workflow import frontmatter
 
 KEYS = (
     "home", "speaker", "tiers", "endpoints", "prices", "deadline", "stall", "concurrency", "retry", "cache_from",
@@ -23,8 +24,6 @@ TIER_KEYS = ("endpoint", "model", "max_tokens", "effort")
 ENDPOINT_KEYS = ("base_url", "key")
 PRICE_KEYS = ("input", "output", "cache_read", "cache_write", "long_over", "long_input", "long_output")
 RETRY_KEYS = ("first_wait", "most_wait", "budget")
-# Files of the kit's Workflows that people and assistants read, and that are no programs.
-GUIDES = {"recovery": "it is how a session goes on that broke off; `council recover` does that"}
 NAMED = {"tiers": TIER_KEYS, "endpoints": ENDPOINT_KEYS, "prices": PRICE_KEYS}
 
 
@@ -103,7 +102,7 @@ def load(env: Mapping[str, str] = os.environ) -> Config:
 
 
 def _settings(path: Path) -> dict[str, Any]:
-    keys, _ = markdown.split(read(path), str(path))
+    keys, _ = frontmatter.split(read(path), str(path))
     _known(keys, KEYS, str(path), nested=(*NAMED, "retry"))
     for section, allowed in NAMED.items():
         for name, inner in _mapping(keys.get(section, {}), f"{path}: {section}").items():
@@ -184,71 +183,3 @@ def _known(keys: Mapping[str, Any], allowed: tuple[str, ...], what: str, nested:
             raise UsageError(f'{what}: there is no key "{key}"; {did_you_mean(key, allowed)}')
         if key not in nested and not isinstance(value, str):
             raise UsageError(f"{what}: {key}: it must be a word or a number")
-
-
-def kit_folder() -> Path:
-    """Where the kit's own files are: beside the package in a checkout, inside it when installed."""
-    package = Path(__file__).resolve().parent.parent
-    return package.parent if (package.parent / "Workflows").is_dir() else package / "kit"
-
-
-def user_folder(env: Mapping[str, str] = os.environ) -> Path:
-    base = env.get("XDG_CONFIG_HOME") or Path(env.get("HOME") or "~").expanduser() / ".config"
-    return Path(base) / "council"
-
-
-def project_folder(start: Path | None = None) -> Path | None:
-    """The nearest `.council` folder, from here up to the top of the repository."""
-    for folder in (here := start or Path.cwd(), *here.parents):
-        if (folder / ".council").is_dir():
-            return folder / ".council"
-        if (folder / ".git").exists():
-            return None
-    return None
-
-
-def overlays() -> list[Path]:
-    """The project's folder, the user's, the kit's: the first that has a file wins."""
-    return [folder for folder in (project_folder(), user_folder(), kit_folder()) if folder is not None]
-
-
-def overlaid(name: str) -> Iterator[Path]:
-    """The files of that name, nearest first. One that leads out of its folder is refused: it may be a stranger's."""
-    for folder in overlays():
-        path = folder / name
-        if path.is_file():
-            yield inside(path, folder)
-
-
-def inside(path: Path, folder: Path) -> Path:
-    if not path.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"{path}: it leads out of {folder}, which is not allowed; put the file itself there")
-    return path
-
-
-def workflows() -> dict[str, Path]:
-    """Every workflow by its lower-case name."""
-    found: dict[str, Path] = {}
-    for folder in overlays():
-        for path in sorted((folder / "Workflows").glob("*.md")):
-            if folder != kit_folder() or path.stem.lower() not in GUIDES:
-                found.setdefault(path.stem.lower(), inside(path, folder))
-    return found
-
-
-def workflow_text(name: str) -> tuple[str, str]:
-    """The text of a workflow and where it stands: by its name, or a file by its path."""
-    path = Path(name) if name.endswith(".md") or os.sep in name else workflows().get(name.lower())
-    if path is None and name.lower() in GUIDES:
-        raise UsageError(f"{name} is no workflow: {GUIDES[name.lower()]}")
-    if path is None:
-        raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), workflows())}')
-    return read(path), str(path)
-
-
-def read(path: Path) -> str:
-    """The text of a file that people write."""
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as bad:
-        raise UsageError(f"{path}: cannot be read: {bad}") from None

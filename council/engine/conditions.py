@@ -7,11 +7,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from council.engine.registry import Hook
 from council.engine.scene import Scene, Verdict
 from council.errors import UsageError
 from council.text import fold
 from council.workflow.model import AllOf, AnyOf, Condition, Not
+from council.workflow.registry import Hook
 
 rule: Hook[Callable[..., Verdict]] = Hook("rule", leading=1)
 

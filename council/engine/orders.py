@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from council.engine.registry import Hook
 from council.engine.scene import Scene
 from council.errors import UsageError
-from council.protocols import perspectives as casting
-from council.workflow.model import Ref, Seat
+from council.workflow.model import Seat
+from council.workflow.registry import Hook
 
 Batches = list[tuple[Seat, ...]]
 order: Hook[Callable[..., Batches]] = Hook("order", leading=2)
@@ -49,11 +48,3 @@ def by_group(seats: tuple[Seat, ...], scene: Scene) -> Batches:
     for seat in seats:
         groups.setdefault(seat.group, []).append(seat)
     return [tuple(group) for group in groups.values()]
-
-
-@order
-def unmuted(seats: tuple[Seat, ...], scene: Scene, *, by: Any, then: Any = "parallel") -> Batches:
-    """In the order `then`, without those whom the answer `by` has muted so far; two at least stay."""
-    order.check(Ref(str(then)))
-    found: Batches = order.call(Ref(str(then)), casting.unmuted(seats, scene, by), scene)
-    return found

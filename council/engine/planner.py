@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from council.engine.conditions import judge
 from council.engine.orders import order
 from council.engine.scene import Said, Scene, Turn, Verdict
 from council.engine.views import View, look
-from council.protocols import judge
-from council.replies import parse as reply
+from council.replies import parse
 from council.text import slug
 from council.workflow.model import (
     AnyOf,
@@ -146,7 +146,7 @@ class _Walk:
         first = self.said.get(id)
         if first is None:
             return Due(id, phase, step, round, seat, look(step.sees, seat, self.scene), self.scene)
-        answers = reply.read(step.reply, first.body, first.brief) if not first.absent else reply.UNHEARD
+        answers = parse.read(step.reply, first.body, first.brief) if not first.absent else parse.UNHEARD
         asked = tuple(name for name, _ in step.reply)
         found, problems = answers.found, answers.problems
         turn = Turn(id, phase.name, step.name, round, seat, first, asked, found, problems, prose=answers.prose)
@@ -160,7 +160,7 @@ class _Walk:
             return Due(again, phase, step, round, seat, sees, self.scene, first, answers.problems)
         if second.absent:
             return turn
-        answers = reply.read(step.reply, second.body, second.brief).after(answers)
+        answers = parse.read(step.reply, second.body, second.brief).after(answers)
         found, problems = answers.found, answers.problems
         return replace(turn, said=second, answers=found, problems=problems, first=first, prose=answers.prose)
 

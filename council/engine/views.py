@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from council.engine.registry import Hook
 from council.engine.scene import Moment, Scene, Seen, Turn
 from council.errors import UsageError
 from council.text import did_you_mean
 from council.workflow.model import Ref, Seat
+from council.workflow.registry import Hook
 
 View = tuple[Seen, ...]
 OWN = "You"  # what an anonymous view calls its reader

@@ -1,0 +1,4 @@
+"""`council mcp`: the loop by hand as tools over the Model Context Protocol. Optional.
+
+It speaks to nobody but its client, and never calls a model.
+"""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 
 from council.engine.planner import Due
-from council.prompts import brief as briefs
-from council.protocols import outcome as ending
+from council.prompts import facts
+from council.protocols import outcome
 from council.record.session import Session
-from council.replies import parse as reply
+from council.replies import parse
 from council.replies.compact import compact
 from council.speakers.base import Shown
 from council.text import MARKER
@@ -25,13 +25,13 @@ HEADING = re.compile(r"^#{1,6}\s+", re.M)
 
 def shown(session: Session, due: Due, shared: str, own: str) -> Shown:
     """`shared` and `own` are the brief's two parts."""
-    said = briefs.transcript(session, due)
+    said = facts.transcript(session, due)
     last = due.sees[-1].turn.moment if due.sees else None
     newest = {seen.turn.id for seen in due.sees if seen.turn.moment == last}
     replies = {(phase.name, step.name): step.reply for phase, step in session.workflow.steps()}
     asked = replies[last[0], last[2]] if last else ()
     turns = tuple((row["id"], _spoken(row["by"], _inner(row["text"]), asked)) for row in said if row["id"] in newest)
-    mark = said[-1]["text"] if said else briefs.fence(session, "topic", session.topic, "topic")
+    mark = said[-1]["text"] if said else facts.fence(session, "topic", session.topic, "topic")
     told = [how_it_ended(session, due), task(due, shared, own, mark.rpartition("\n")[2])]
     return Shown(heading(due), turns, "\n\n".join(filter(None, told)))
 
@@ -40,19 +40,19 @@ def how_it_ended(session: Session, due: Due) -> str:
     """The phase before this one, where a rule ended it: it may be what the person is asked about."""
     plan = session.plan()
     before = [note for note in plan.notes if note.kind == "ended" and note.phase != due.phase.name]
-    told = ending.decision_text(plan, before[-1]) if before and due.of_a_person else ""
+    told = outcome.decision_text(plan, before[-1]) if before and due.of_a_person else ""
     return readable(told).strip()
 
 
 def heading(due: Due) -> str:
     """`Debate, round 2 complete`, where the person has the last word of a round; else what the step is called."""
-    phase = ending.heading(due.phase.name) + (f", round {due.round}" if due.phase.most > 1 or due.round > 1 else "")
+    phase = outcome.heading(due.phase.name) + (f", round {due.round}" if due.phase.most > 1 or due.round > 1 else "")
     if not due.of_a_person:
         return f"{phase}: {due.seat.label}"
     if len(due.phase.steps) == 1:
         return phase
     last = due.step == due.phase.steps[-1]
-    return f"{phase} complete" if last else f"{phase}: {ending.heading(due.step.name)}"
+    return f"{phase} complete" if last else f"{phase}: {outcome.heading(due.step.name)}"
 
 
 def _inner(fenced: str) -> str:
@@ -71,7 +71,7 @@ def readable(text: str) -> str:
 def task(due: Due, shared: str, own: str, mark: str) -> str:
     """What the brief asks for, below what it quotes, less the format that only a whole reply needs."""
     asked = shared.rpartition(mark)[2]
-    form = reply.describe(due.step.reply)
+    form = parse.describe(due.step.reply)
     if form and form in own:
         asked += _without(form, own)
     elif form and form in asked:

@@ -21,9 +21,10 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from council.engine.scene import Scene, Turn
+from council.engine.conditions import rule
+from council.engine.scene import Scene, Turn, Verdict
 from council.replies.quotes import passages
-from council.text import content_words, fold
+from council.text import content_words, fold, listing
 from council.workflow.model import Workflow
 
 STANCE, FLAW, ANSWER = "stance", "flaw", "answer"
@@ -263,3 +264,22 @@ def said_alone(turn: Turn) -> str | None:
     """The control's answer, None where there is none that could be read."""
     answer = turn.answers.get(ANSWER)
     return None if answer is None else fold(str(answer))
+
+
+@rule
+def split(scene: Scene, field: str = STANCE) -> Verdict:
+    """What the seats last said differs; whoever falls silent still holds what they said before."""
+    said = {name: fold(str(value)) for name, (_, value) in scene.last_words(field).items()}
+    counts = Counter(said.values()).most_common()
+    silent = [turn.seat.name for turn in next(scene.asking(field), ()) if turn.seat.name not in said]
+    told = listing(f"{votes} {answer}" for answer, votes in counts) if counts else "nothing"
+    reason = f"{field}: {told}" + (f" ({listing(silent)} not heard)" if silent else "")
+    return Verdict(len(counts) > 1, reason, tally={field: dict(counts), "not_heard": silent})
+
+
+@rule
+def moved(scene: Scene, field: str = STANCE) -> Verdict:
+    """Somebody has changed what they say since they were asked before; a score, by 10 points or more."""
+    now = {turn.id for turn in scene.latest(field)}
+    names = [flip.turn.seat.name for flip in ledger(scene, field) if flip.turn.id in now]
+    return Verdict(bool(names), f"{listing(names)} moved" if names else "nobody moved", tally={"moved": names})

@@ -7,16 +7,13 @@ from typing import Any
 
 from council.engine.planner import ENDED_BY_CAP, Note, Plan
 from council.engine.scene import Turn
-from council.protocols import DISAGREES, lost_dissent
-from council.protocols import board as boardroom
-from council.protocols import perspectives as casting
+from council.protocols import board, perspectives
+from council.protocols.dissent import DISAGREES, lost_dissent
 from council.protocols.mind_changes import is_control
-from council.protocols.stances import SCORE, Standing, standing
-from council.reviews import state as contest
+from council.protocols.stances import SCORE, Standing, standing, where_they_stand
 from council.text import one_line
 
 SYNTHESIS = "synthesis"
-REVIEWED, CONTESTED = "reviewed", "reviewed, contested"
 STANDS = ("stance", SCORE)  # the answers by which a seat says where it stands
 
 
@@ -56,7 +53,7 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
     decision = closing(plan)
     if decision is None and not plan.done:
         return None
-    now = where_it_stands(plan)
+    now = where_they_stand(plan.scene)
     entered = decision is not None and decision.kind == "entered"
     return {
         "converged": now.converged,
@@ -77,8 +74,8 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
 
 def outcome(plan: Plan, now: Standing | None = None) -> str:
     """In a word or three: by the stances or scores, or else by why the last phase with a rule of its own ended."""
-    now = now or where_it_stands(plan)
-    if now.stances or now.scores or contest.is_review(plan.scene):
+    now = now or where_they_stand(plan.scene)
+    if now.stances or now.scores or now.own:
         return now.outcome
     ended = [note.outcome for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
     told = [word for word in ended if word != "done"]
@@ -89,17 +86,7 @@ def reason(plan: Plan, now: Standing) -> str:
     """Why the outcome is what it is: by where the seats stand, or else as the rule said that ended the last phase."""
     ended = [note for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
     ruled = [note.verdict.reason for note in ended if note.outcome != "done"]
-    told = now.stances or now.scores or contest.is_review(plan.scene)
-    return ruled[-1] if ruled and not told else now.reason
-
-
-def where_it_stands(plan: Plan) -> Standing:
-    """By what the seats said of where they stand; a review's members say it of each finding."""
-    if not contest.is_review(plan.scene):
-        return standing(plan.scene)
-    found = contest.reviewed(plan.scene)
-    contested = any(one.status == "contested" for one in found)
-    return replace(standing(plan.scene), outcome=CONTESTED if contested else REVIEWED, reason=contest.told(found))
+    return ruled[-1] if ruled and not (now.stances or now.scores or now.own) else now.reason
 
 
 def absences(plan: Plan) -> list[Turn]:
@@ -111,7 +98,7 @@ def synthesis(plan: Plan) -> str:
     if not (tries := written(plan)):
         return ""
     body = _synthesis_body(plan) or f"*(There is none: the {tries[-1].seat.title.lower()} was absent.)*"
-    added = filter(None, [dissent_on_record(plan), uncited(plan), boardroom.checked(plan.scene), confidence_set(plan)])
+    added = filter(None, [dissent_on_record(plan), uncited(plan), board.checked(plan.scene), confidence_set(plan)])
     return "\n".join(["### Council Synthesis\n", body, *(f"\n{told}" for told in added)]) + "\n"
 
 
@@ -124,8 +111,8 @@ def uncited(plan: Plan) -> str:
 
 def confidence_set(plan: Plan) -> str:
     """The confidence where the program sets it, and why; empty where it stays as it was written."""
-    lowered = casting.lowered(plan.scene, ENDED_BY_CAP)
-    return f"**Confidence:** {casting.LOW} *({lowered})*" if lowered else ""
+    lowered = perspectives.lowered(plan.scene, ENDED_BY_CAP)
+    return f"**Confidence:** {perspectives.LOW} *({lowered})*" if lowered else ""
 
 
 def written(plan: Plan) -> list[Turn]:

@@ -11,16 +11,12 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from council.engine.scene import Scene, Turn
+from council.engine.conditions import rule
+from council.engine.orders import Batches, order
+from council.engine.scene import Scene, Turn, Verdict
 from council.errors import UsageError
 from council.text import listing, one_line, slug
-from council.workflow.model import (
-    LONGEST_NAME,
-    NAME,
-    Cast,
-    Seat,
-    Workflow,
-)
+from council.workflow.model import LONGEST_NAME, NAME, Cast, Ref, Seat, Workflow
 
 LEAST_CAST, MOST_CAST = 2, 4
 ANY_NUMBER = "auto"
@@ -155,7 +151,7 @@ def _longest(one: tuple[str, str]) -> int:
 # ---- who was muted ----
 
 
-def unmuted(seats: Iterable[Seat], scene: Scene, by: str) -> tuple[Seat, ...]:
+def still_heard(seats: Iterable[Seat], scene: Scene, by: str) -> tuple[Seat, ...]:
     """Who may speak still. A mute lasts; one that would leave fewer than two does not count."""
     left = list(seats)
     for item in muting(scene, by):
@@ -163,6 +159,14 @@ def unmuted(seats: Iterable[Seat], scene: Scene, by: str) -> tuple[Seat, ...]:
         if seat is not None and len(left) > LEAST_CAST:
             left.remove(seat)
     return tuple(left)
+
+
+@order
+def unmuted(seats: tuple[Seat, ...], scene: Scene, *, by: Any, then: Any = "parallel") -> Batches:
+    """In the order `then`, without those whom the answer `by` has muted so far; two at least stay."""
+    order.check(Ref(str(then)))
+    found: Batches = order.call(Ref(str(then)), still_heard(seats, scene, by), scene)
+    return found
 
 
 def muting(scene: Scene, by: str) -> Iterator[str]:
@@ -186,7 +190,7 @@ def table(scene: Scene, workflow: Workflow) -> list[dict[str, Any]]:
     seats = [Seat(name, "", {"title": title}) for name, title in found.items()]
     loud = set(found)
     for by in _mutes(workflow):
-        loud &= {seat.name for seat in unmuted(seats, scene, by)}
+        loud &= {seat.name for seat in still_heard(seats, scene, by)}
     return [{"title": seat.title, "muted": seat.name not in loud} for seat in seats]
 
 
@@ -212,8 +216,8 @@ def remarks(turn: Turn, scene: Scene, workflow: Workflow) -> Iterator[str]:
 def _muted_by(turn: Turn, scene: Scene, by: str) -> Iterator[str]:
     place = [one.id for one in scene.turns].index(turn.id)
     seats = list({one.seat.name: one.seat for one in scene.turns[:place] if is_cast(one.seat, scene)}.values())
-    before = unmuted(seats, replace(scene, turns=scene.turns[:place]), by)
-    after = unmuted(seats, replace(scene, turns=scene.turns[: place + 1]), by)
+    before = still_heard(seats, replace(scene, turns=scene.turns[:place]), by)
+    after = still_heard(seats, replace(scene, turns=scene.turns[: place + 1]), by)
     if gone := [seat.title for seat in before if seat not in after]:
         yield f"muted from here on: {told(gone)}"
     for item in _items(turn.answers[answer(by)[1]]):
@@ -248,3 +252,20 @@ def lowered(scene: Scene, cap: str) -> str:
 def newest(scene: Scene, name: str) -> Any:
     """The newest readable answer of that name; None where there is none."""
     return next((turn.answers[name] for turn in reversed(scene.turns) if name in turn.answers), None)
+
+
+@rule
+def cast(scene: Scene, of: Any, *, opposed: Any = "", number: Any = "") -> Verdict:
+    """Two to four perspectives were cast by the answer `of`, or as many as the option `number` says.
+
+    With `opposed`, two of them pull in opposite directions: of two in the catalog, the catalog says so; of others, the
+    answer `opposed` of the same reply, which names them."""
+    if number and number not in scene.options:
+        raise UsageError(f'the rule "cast" asks for the option "{number}", which the workflow does not have')
+    wrong = faults(scene, of, opposed, str(scene.options[number]) if number else ANY_NUMBER)
+    found = titles(scene, of)
+    if wrong:
+        return Verdict(False, "; ".join(wrong), tally={"unmet": wrong})
+    both = pair(scene, of, opposed) if opposed else None
+    against = f", {both[0]} against {both[1]}" if both else ""
+    return Verdict(True, f"cast: {told(found.values())}{against}", tally={"cast": list(found)})

@@ -8,12 +8,13 @@ Where they were asked how satisfied they are in place of it, the workflow's own 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from council.engine.scene import Scene, Turn
-from council.protocols.escalation import escalations
+from council.protocols.consensus import escalations
 from council.text import listing, one_line
+from council.workflow.registry import load
 
 AGREED = "agreed"
 AGREED_WITH_DISSENT = "agreed with dissent"
@@ -36,6 +37,7 @@ class Standing:
     moved: tuple[str, ...]
     scores: Mapping[str, float | int | None] = field(default_factory=dict)
     answer: str = AGREE
+    own: bool = False  # by a measure of the protocol's own, which outranks how the phases ended
 
     @property
     def missing(self) -> list[str]:
@@ -48,6 +50,22 @@ class Standing:
             return self.outcome == CONSENSUS and not self.missing
         agreed = self.outcome in (AGREED, AGREED_WITH_DISSENT)
         return agreed and not self.blocking and set(self.stances.values()) <= {self.answer, MIXED}
+
+
+_readings: list[Callable[[Scene], Standing | None]] = []
+
+
+def reading(function: Callable[[Scene], Standing | None]) -> Callable[[Scene], Standing | None]:
+    """Register how a protocol reads where its members stand; it returns None for debates that are not its own."""
+    _readings.append(function)
+    return function
+
+
+def where_they_stand(scene: Scene) -> Standing:
+    """By a protocol's own reading where there is one, else by the stances or scores."""
+    load()
+    own = (function(scene) for function in _readings)
+    return next(filter(None, own), None) or standing(scene)
 
 
 def standing(scene: Scene) -> Standing:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from council.replies import parse as reply
+from council.replies import parse, values
 from council.text import fold
 from council.workflow.model import Reply
 
 
 def compact(text: str, answers: Reply) -> str:
     """Answers of a word or two, which stand below headings of their own, as a line: `**Stance:** agree`."""
-    kinds = {fold(reply.heading(name)): kind.type for name, kind in answers}
+    kinds = {fold(parse.heading(name)): kind.type for name, kind in answers}
     lines, shown, labelled = text.split("\n"), list[str](), False
     while lines:
         line = lines.pop(0)
@@ -23,10 +23,10 @@ def compact(text: str, answers: Reply) -> str:
             lines.pop(0)
         while labelled and not shown[-1].strip():
             shown.pop()
-        labelled = bool(lines) and len(lines[0].split()) <= 2 and not reply.BULLET.match(lines[0] + " ")
+        labelled = bool(lines) and len(lines[0].split()) <= 2 and not values.BULLET.match(lines[0] + " ")
         labelled = labelled and kinds[title] not in ("text", "code") and not _title(lines[0])
         value = f" {lines.pop(0).strip()}" if labelled else ""
-        shown.append(f"**{reply.heading(title)}:**{value}")
+        shown.append(f"**{parse.heading(title)}:**{value}")
     return "\n".join(shown)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from council.errors import UsageError
-from council.replies import parse as reply
+from council.replies import parse, values
 from council.text import FENCE, did_you_mean, fold
 from council.workflow.model import Kind, Reply
 
@@ -66,7 +66,7 @@ def menu(kind: Kind) -> str:
 
 def question(name: str, kind: Kind, declared: Reply) -> str:
     """What stands before the entry. A choice that speaks for itself needs no name."""
-    title = reply.heading(name)
+    title = parse.heading(name)
     if kind.type == "choice":
         alone = sum(one.type == "choice" for _, one in declared) == 1 and not {"yes", "no"} & set(kind.options)
         return f"{menu(kind)}\n> " if alone else f"{title}: {menu(kind)}\n> "
@@ -95,7 +95,7 @@ def belongs(name: str, kind: Kind, declared: Reply, entries: Mapping[str, str]) 
 def entry(name: str, kind: Kind, given: str, declared: Reply, brief: str = "") -> str:
     """An entry as it stands in the reply, or a refusal that says what is allowed."""
     written = _written(kind, given, declared)
-    read = reply.read(declared, _section(name, written), brief).found
+    read = parse.read(declared, _section(name, written), brief).found
     if list(read) == [name] and (kind.type != "text" or read[name] == written):
         return written
     if not given.strip():
@@ -114,10 +114,10 @@ def _written(kind: Kind, given: str, declared: Reply) -> str:
     if kind.type == "code":
         fence = "`" * max([3, *(len(found) + 1 for found in re.findall(r"`{3,}", text))])
         return text if FENCE.match(text) else f"{fence}\n{text}\n{fence}"
-    titles = {fold(reply.heading(name)) for name, _ in declared}
+    titles = {fold(parse.heading(name)) for name, _ in declared}
     lines = [_guarded(line, titles) for line in text.splitlines()]
     if kind.type == "list":
-        items = [reply.BULLET.sub("", line).strip() for line in lines if line.strip()]
+        items = [values.BULLET.sub("", line).strip() for line in lines if line.strip()]
         return "\n".join(f"- {item}" for item in items) if items[1:] or not _nothing(items[0]) else NOTHING
     return "\n".join(lines).strip() if kind.type == "text" else text.strip()
 
@@ -140,7 +140,7 @@ def _nothing(item: str) -> bool:
 
 def _guarded(line: str, titles: set[str]) -> str:
     """A line that would end its answer, or would count as quoted, is escaped as Markdown does it."""
-    bullet = reply.BULLET.match(line)
+    bullet = values.BULLET.match(line)
     start = bullet.end() if bullet else len(line) - len(line.lstrip())
     before, rest = line[:start], line[start:]
     title, colon, after = rest.partition(":")
@@ -168,7 +168,7 @@ def composed(declared: Reply, entries: Mapping[str, str]) -> str:
 
 
 def _section(name: str, written: str) -> str:
-    return f"## {reply.heading(name)}\n{written}\n"
+    return f"## {parse.heading(name)}\n{written}\n"
 
 
 def answered(declared: Reply, given: Iterable[tuple[str, str]], brief: str) -> str:
@@ -185,9 +185,9 @@ def answered(declared: Reply, given: Iterable[tuple[str, str]], brief: str) -> s
 
 def _named(declared: Reply, given: Iterable[tuple[str, str]]) -> dict[str, str]:
     kinds, values = dict(declared), dict[str, Any]()
-    known = {fold(reply.heading(name)): name for name in kinds}
+    known = {fold(parse.heading(name)): name for name in kinds}
     for word, value in given:
-        name = known.get(fold(reply.heading(word)))
+        name = known.get(fold(parse.heading(word)))
         if name is None:
             raise UsageError(f'no answer "{word}" is asked for here; {did_you_mean(word, kinds)}')
         if name in values and kinds[name].type != "list":

@@ -9,23 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from council.engine.conditions import judge
 from council.engine.planner import Plan
 from council.engine.scene import Turn
-from council.protocols import DISAGREES, judge
 from council.protocols import outcome as ending
-from council.protocols.dissent import standing_dissent
-from council.protocols.escalation import (
-    DECISION,
-    OPTIONS,
-    Escalation,
-    escalations,
-    kind,
-)
-from council.protocols.metrics import score_field, trajectory
+from council.protocols.consensus import DECISION, OPTIONS, Escalation, escalations, kind, score_field, trajectory
+from council.protocols.dissent import DISAGREES, standing_dissent
 from council.protocols.stances import CONSENSUS
 from council.record.session import Session
 from council.replies.parse import heading
-from council.reports import transcript as publish
+from council.reports import archive
 from council.text import one_line
 
 # Answers of the synthesis that have a section of their own; the others are the design.
@@ -73,7 +66,7 @@ def row(cells: Iterable[object]) -> str:
 
 def _facts(session: Session, plan: Plan) -> Iterator[str]:
     yield f"**Status:** {status(session, plan)}"
-    yield f"**Date:** {publish.ended_at(session):%Y-%m-%d}"
+    yield f"**Date:** {archive.ended_at(session):%Y-%m-%d}"
     yield f"**Session ID:** {session.id}"
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from council.engine.planner import ENDED_BY_CAP, Plan
 from council.engine.scene import Turn
-from council.protocols import outcome as ending
+from council.protocols import outcome
 from council.protocols import perspectives as casting
 from council.record.session import Session
-from council.reports import transcript as publish
+from council.reports import archive
 from council.text import one_line, slug
 
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.M)
@@ -25,13 +25,13 @@ NONE = "None was named."
 
 def text(session: Session, plan: Plan) -> str:
     """The decision document; empty where nobody was to write a synthesis, because there was no debate."""
-    if not ending.written(plan):
+    if not outcome.written(plan):
         return ""
     seats = perspectives(plan)
     parts = [
         f"# Decision: {one_line(session.metadata['topic'], 200)}",
         "\n".join([
-            f"**Date:** {publish.ended_at(session):%Y-%m-%d}",
+            f"**Date:** {archive.ended_at(session):%Y-%m-%d}",
             f"**Debate ID:** {session.id}",
             f"**Rounds:** {max((turn.round for turns in seats.values() for turn in turns), default=0)}",
             f"**Perspectives:** {', '.join(seats) or 'none'}",
@@ -49,11 +49,11 @@ def text(session: Session, plan: Plan) -> str:
 
 def issue(session: Session, plan: Plan) -> str:
     """The decision as something to be worked on; empty where no person asked for it."""
-    if not ending.written(plan) or not wanted(plan):
+    if not outcome.written(plan) or not wanted(plan):
         return ""
     parts = [
         f"# Carry out: {one_line(session.metadata['topic'], 200)}",
-        f"From the decision of {publish.ended_at(session):%Y-%m-%d}, session {session.id}.",
+        f"From the decision of {archive.ended_at(session):%Y-%m-%d}, session {session.id}.",
         "## Context", *question(session, plan), f"**Perspectives:** {', '.join(perspectives(plan)) or 'none'}",
         "## Decision", told(plan, "recommendation"), confidence(plan),
         "## Constraints", listed(plan, "caveats"), *accepted(plan),
@@ -158,12 +158,12 @@ def accepted(plan: Plan) -> Iterator[str]:
 
 def answers(plan: Plan) -> dict[str, Any]:
     """What the last synthesis answered."""
-    tries = ending.written(plan)
+    tries = outcome.written(plan)
     return dict(tries[-1].answers) if tries else {}
 
 
 def missing_synthesis(plan: Plan) -> Iterator[str]:
-    last = ending.written(plan)[-1]
+    last = outcome.written(plan)[-1]
     if last.absent:
         yield f"*(There is no synthesis: the {last.seat.title.lower()} was absent: {one_line(last.absent, 200)}.)*"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from council.engine.anonymity import with_names
 from council.engine.planner import Plan
-from council.protocols import mind_changes as flips
+from council.protocols import mind_changes
 from council.protocols.mind_changes import (
     STEP,
     Count,
@@ -29,7 +29,7 @@ Numbers = Mapping[tuple[str, int], int]  # a round of a phase, and which of all 
 
 def facts(session: Session, plan: Plan, numbers: Numbers) -> dict[str, Any]:
     """For `convergence.json`: the ledger as far as it goes, and once the debate is over, whether it helped."""
-    if (found := flips.helped(plan.scene, flips.measured(session.workflow))) is None:
+    if (found := mind_changes.helped(plan.scene, mind_changes.measured(session.workflow))) is None:
         return {}
     listed = [_row(session, plan, flip, numbers) for flip in found.flips]
     return {"flips": listed, **({"helped": _compared(found)} if plan.done else {})}
@@ -76,7 +76,7 @@ def _counted(count: Count) -> dict[str, Any]:
 
 def _alone(found: Helped) -> dict[str, Any]:
     assert found.control is not None
-    said, took = flips.said_alone(found.control), flips.spent([found.control])
+    said, took = mind_changes.said_alone(found.control), mind_changes.spent([found.control])
     same = None if said is None else said == found.last.answer
     return {"answer": said, "same": same, "calls": took.calls, "usd": took.usd}
 
@@ -86,7 +86,7 @@ def _alone(found: Helped) -> dict[str, Any]:
 
 def section(session: Session, plan: Plan, numbers: Numbers) -> str:
     """What stands at the end of a transcript: a paragraph, and a line for each change of mind. Empty for none."""
-    found = flips.helped(plan.scene, flips.measured(session.workflow)) if plan.done else None
+    found = mind_changes.helped(plan.scene, mind_changes.measured(session.workflow)) if plan.done else None
     if found is None:
         return ""
     lines = [_line(session, plan, flip, numbers) for flip in found.flips]
@@ -155,9 +155,9 @@ def _beside(found: Helped) -> str:
 def _line(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> str:
     flaw = one_line(with_names(flip.flaw, flip.turn, session.workflow, plan.scene), LONGEST_FLAW).translate(INNER)
     told = {
-        flips.PERSUADED: f"“{flaw}” It stands in {flip.source.id if flip.source else ''}, which they had read.",
-        flips.CONFORMED: f"“{flaw}” It stands in no turn of another that they had read.",
-        flips.UNEXPLAINED: "no flaw in what they said before is named.",
+        mind_changes.PERSUADED: f"“{flaw}” It stands in {flip.source.id if flip.source else ''}, which they had read.",
+        mind_changes.CONFORMED: f"“{flaw}” It stands in no turn of another that they had read.",
+        mind_changes.UNEXPLAINED: "no flaw in what they said before is named.",
     }
     moved = f"{flip.turn.seat.label}, round {_number(flip, numbers)}: {flip.before} → {flip.after}"
     return f"- {moved}, {flip.kind}: {told[flip.kind]}"

@@ -18,8 +18,7 @@ from council.engine.planner import Plan
 from council.errors import UsageError
 from council.record import files
 from council.record.session import Session
-from council.reports import adr, decision
-from council.reports import transcript as publish
+from council.reports import adr, archive, decision
 from council.text import did_you_mean, slug
 
 KINDS = {"adr": adr.text, "decision": decision.text}
@@ -124,5 +123,5 @@ def _new_stem(session: Session, folder: Path) -> str:
     if kind(session) == "adr":
         taken = [int(found.group(1)) for path in folder.iterdir() if (found := re.match(r"adr-(\d{4,})", path.name))]
         return f"adr-{max(taken, default=0) + 1:04}-{about}"
-    stem = f"{publish.ended_at(session):%Y-%m-%d}-{about}"
+    stem = f"{archive.ended_at(session):%Y-%m-%d}-{about}"
     return f"{stem}-{session.id[-8:]}" if (folder / f"{stem}.md").exists() else stem

@@ -17,14 +17,12 @@ from council.checks import cost
 from council.engine.anonymity import named
 from council.engine.planner import Note, Plan
 from council.engine.scene import Turn
-from council.protocols import board as boardroom
-from council.protocols import outcome as ending
+from council.protocols import board, outcome
 from council.protocols.mind_changes import is_control
 from council.record.session import Session
-from council.replies import parse as reply
+from council.replies import parse
 from council.replies.compact import compact
-from council.reports import did_it_help as hindsight
-from council.reports import transcript as publish
+from council.reports import archive, did_it_help, transcript
 from council.text import FENCE, harmless, one_line
 from council.workflow.model import Phase
 
@@ -128,43 +126,43 @@ def clean(text: str) -> str:
 
 def heading(session: Session, plan: Plan) -> Iterator[str]:
     topic = str(session.metadata["topic"])
-    yield f'<p class="kind">Council {clean(ending.heading(session.workflow.name))}</p>'
+    yield f'<p class="kind">Council {clean(outcome.heading(session.workflow.name))}</p>'
     yield f'<h1 dir="auto">{clean(one_line(topic, 200))}</h1>'
-    facts = publish.header(session, publish.cast(session, plan)).splitlines()[1:]
+    facts = transcript.header(session, transcript.cast(session, plan)).splitlines()[1:]
     pairs = [match.groups() for fact in facts if (match := re.fullmatch(r"\*\*([^*]+):\*\* (.*)", fact))]
-    if plan.done and (found := ending.convergence(plan)):
+    if plan.done and (found := outcome.convergence(plan)):
         pairs.append(("Outcome", f"{found['outcome']} ({found['reason']})"))
     yield "<dl>" + "".join(f'<dt>{clean(name)}</dt><dd dir="auto">{clean(told)}</dd>' for name, told in pairs) + "</dl>"
     if " ".join(session.topic.split()) != one_line(topic, 200):
         yield f'<details><summary>The whole question</summary>\n<div dir="auto">{markup(session.topic)}</div></details>'
-    for told in ending.degraded(plan):
+    for told in outcome.degraded(plan):
         yield f'<div class="note">{markup(told)}</div>'
 
 
 def rounds(session: Session, plan: Plan) -> Iterator[str]:
     """Phase by phase, with what the program decided where it decided it."""
     for phase in session.workflow.phases:
-        decided = [note for note in plan.notes if note.phase == phase.name and ending.decision_text(plan, note)]
+        decided = [note for note in plan.notes if note.phase == phase.name and outcome.decision_text(plan, note)]
         yield from (decision(plan, note) for note in decided if note.kind not in ("ended", "halted"))
-        for number, (name, count) in enumerate(ending.rounds(plan), 1):
+        for number, (name, count) in enumerate(outcome.rounds(plan), 1):
             if name == phase.name:
-                yield f"<section>\n<h2>Round {number}: {clean(ending.heading(name))}</h2>"
+                yield f"<section>\n<h2>Round {number}: {clean(outcome.heading(name))}</h2>"
                 yield from spoken(session, plan, phase, count)
                 yield "</section>"
         yield from (decision(plan, note) for note in decided if note.kind in ("ended", "halted"))
 
 
 def decision(plan: Plan, note: Note) -> str:
-    return f'<div class="decision" dir="auto">{markup(ending.decision_text(plan, note))}</div>'
+    return f'<div class="decision" dir="auto">{markup(outcome.decision_text(plan, note))}</div>'
 
 
 def spoken(session: Session, plan: Plan, phase: Phase, count: int) -> Iterator[str]:
     turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (phase.name, count)]
     steps = len({turn.step for turn in turns}) > 1
     for turn in turns:
-        step = f' <span class="after">{clean(ending.heading(turn.step))}</span>' if steps else ""
+        step = f' <span class="after">{clean(outcome.heading(turn.step))}</span>' if steps else ""
         yield f'<article>\n<header><h3 dir="auto">{clean(label(turn))}</h3>{step}{"".join(badges(turn))}</header>'
-        for told in publish.remarks_on(session, plan, turn):
+        for told in transcript.remarks_on(session, plan, turn):
             yield f'<p class="remark" dir="auto">{clean(told)}</p>'
         yield from words(session, plan, turn)
         yield "</article>"
@@ -179,7 +177,7 @@ def badges(turn: Turn) -> Iterator[str]:
     for name, value in turn.answers.items():
         if isinstance(value, (str, int, float)) and re.fullmatch(r"[\w.-]{1,20}", str(value)):
             kind = str(value) if str(value) in ("agree", "mixed", "disagree", "yes", "no") else ""
-            yield f' <span class="badge {kind}">{clean(reply.heading(name))}: {clean(str(value))}</span>'
+            yield f' <span class="badge {kind}">{clean(parse.heading(name))}: {clean(str(value))}</span>'
 
 
 def words(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
@@ -197,21 +195,21 @@ def words(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
 
 def last_part(session: Session, plan: Plan) -> Iterator[str]:
     """The synthesis, the dissent that it left out, and how it was checked; or what the debate waits for."""
-    turns = ending.written(plan)
-    if listed := publish.patchlist(session, plan):
+    turns = outcome.written(plan)
+    if listed := transcript.patchlist(session, plan):
         yield f'<section dir="auto">{markup(listed)}</section>'
     if plan.done and turns:
         yield "<section>\n<h2>Council Synthesis</h2>"
         yield f'<article class="synthesis">\n<h3>{clean(label(turns[-1]))}</h3>'
         yield from words(session, plan, turns[-1])
         yield "</article>"
-        if lost := ending.dissent_on_record(plan):
+        if lost := outcome.dissent_on_record(plan):
             yield f'<article class="dissent" dir="auto">{markup(lost)}</article>'
-        checks = (ending.uncited(plan), boardroom.checked(plan.scene), ending.confidence_set(plan))
+        checks = (outcome.uncited(plan), board.checked(plan.scene), outcome.confidence_set(plan))
         for told in filter(None, checks):
             yield f'<div class="note" dir="auto">{markup(told)}</div>'
         yield "</section>"
-    if plan.done and (facts := ending.convergence(plan)):
+    if plan.done and (facts := outcome.convergence(plan)):
         told = f"{facts['outcome']} ({facts['reason']})"
         yield f'<div class="decision"><p dir="auto"><strong>Outcome:</strong> {clean(told)}</p></div>'
     yield from helped(session, plan)
@@ -225,7 +223,7 @@ def last_part(session: Session, plan: Plan) -> Iterator[str]:
 
 def helped(session: Session, plan: Plan) -> Iterator[str]:
     """Whether the debate helped, who was moved by what, and what was answered without it."""
-    if told := hindsight.section(session, plan, ending.numbers(plan)):
+    if told := did_it_help.section(session, plan, outcome.numbers(plan)):
         title, _, rest = told.partition("\n")
         yield f'<section>\n<h2>{clean(title.lstrip("# "))}</h2>\n<div dir="auto">{markup(rest)}</div>'
         for phase in session.workflow.phases:
@@ -248,7 +246,7 @@ def receipts(session: Session) -> Iterator[str]:
             [f"{sent:,}", f"{one.output:,}", usd, f"{one.seconds:.1f}"],
         )
     yield "</tbody></table></div>"
-    totals = publish.totals(session)
+    totals = archive.totals(session)
     cached = sum(one.cache_read for one in session.receipts.values())
     taken = cost.Taken(totals["calls"], totals["input_tokens"], totals["output_tokens"], totals["usd"], cached)
     yield f"<footer><p>{cost.told(taken)}</p></footer>"

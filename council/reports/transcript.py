@@ -5,64 +5,24 @@ All of it can be deleted and is made again byte for byte: nothing here looks at 
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from council.engine.anonymity import named
 from council.engine.planner import Plan
-from council.engine.rules_course import repeated
+from council.engine.rules import repeated
 from council.engine.scene import Turn
-from council.protocols import board as boardroom
+from council.protocols import board, perspectives
 from council.protocols import outcome as ending
-from council.protocols import perspectives as casting
-from council.protocols.metrics import SAME
+from council.protocols.consensus import SAME
 from council.protocols.mind_changes import is_control
 from council.record import files
 from council.record.session import Session
 from council.record.turn_file import sha256
-from council.reports import did_it_help as hindsight
-from council.speakers.local import download as embedded
-from council.text import WORD, one_line, slug
+from council.reports import did_it_help
+from council.speakers.local import download
+from council.text import WORD, one_line
 from council.workflow.model import Phase, Seat
-
-DERIVED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md", "patchlist.md")
-
-
-def derived(session: Session, plan: Plan) -> dict[str, bytes]:
-    """Every derived file of the session as it stands, by name."""
-    from council.reports import filing as documents
-    from council.reviews import report as review  # they are written with what stands here
-
-    made = {f"round-{number}.md": round_text(session, plan, *key) for number, key in enumerate(ending.rounds(plan), 1)}
-    if (facts := ending.convergence(plan)) is not None:
-        facts |= hindsight.facts(session, plan, ending.numbers(plan))
-        made["convergence.json"] = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-    if plan.done and (text := ending.synthesis(plan)):
-        made["synthesis.md"] = text
-    if text := review.text(session, plan):
-        made["patchlist.md"] = text
-    made |= documents.derived(session, plan)
-    made["transcript.md"] = transcript(session, plan)
-    return {name: files.encode(text) for name, text in made.items()}
-
-
-def is_derived(name: str) -> bool:
-    return name in DERIVED or (name.startswith("round-") and name.endswith(".md"))
-
-
-def build(session: Session, plan: Plan) -> list[Path]:
-    """Write the derived files, and remove one that the record no longer supports."""
-    made = derived(session, plan)
-    files.replace_all({session.folder / name: data for name, data in made.items()})
-    for path in session.folder.iterdir():
-        if is_derived(path.name) and path.name not in made:
-            files.remove(path)
-    return [session.folder / name for name in made]
 
 
 def round_text(session: Session, plan: Plan, phase: str, round: int) -> str:
@@ -109,9 +69,9 @@ def remarks_on(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
         yield "cut off: the model reached its limit of tokens"
     for problem in turn.problems:
         yield f"not answered: {problem}"
-    yield from boardroom.remarks(turn, session.workflow.all_seats())
-    yield from casting.remarks(turn, plan.scene, session.workflow)
-    share = round(repeated(turn, plan.scene) or 0.0, 2) if casting.is_cast(turn.seat, plan.scene) else 0.0
+    yield from board.remarks(turn, session.workflow.all_seats())
+    yield from perspectives.remarks(turn, plan.scene, session.workflow)
+    share = round(repeated(turn, plan.scene) or 0.0, 2) if perspectives.is_cast(turn.seat, plan.scene) else 0.0
     if share > SAME:
         yield f"{share * 100:.0f} % of it stood in its own turn a round before"
 
@@ -166,9 +126,9 @@ def cast(session: Session, plan: Plan) -> list[Seat]:
 def _small_print(session: Session) -> str:
     """What must be known of a model that ran on this machine. Once somebody has spoken, the receipts alone tell who."""
     spoken = {receipt.answered for receipt in session.receipts.values() if receipt.speaker == "local"}
-    to_come = {session.metadata.get("model", embedded.NAME)} if session.metadata["speaker"] == "local" else set()
+    to_come = {session.metadata.get("model", download.NAME)} if session.metadata["speaker"] == "local" else set()
     names = (spoken if session.receipts else to_come) - {None}
-    told = [embedded.SMALL_PRINT if name == embedded.NAME else f"{name}, run on this machine" for name in names]
+    told = [download.SMALL_PRINT if name == download.NAME else f"{name}, run on this machine" for name in names]
     return "; ".join(sorted(told))
 
 
@@ -201,14 +161,14 @@ def transcript(session: Session, plan: Plan) -> str:
 
 def patchlist(session: Session, plan: Plan) -> str:
     """A review's list as a part of something longer; empty where there is none."""
-    from council.reviews import report as review
+    from council.reviews import report
 
-    return re.sub(r"^(?=#{1,4} )", "##", review.text(session, plan), flags=re.M)
+    return re.sub(r"^(?=#{1,4} )", "##", report.text(plan, session.topic, session.metadata), flags=re.M)
 
 
 def help_text(session: Session, plan: Plan) -> str:
     """Whether the debate helped, and who was moved by what; then what one seat said without it, if one was asked."""
-    told = hindsight.section(session, plan, ending.numbers(plan))
+    told = did_it_help.section(session, plan, ending.numbers(plan))
     alone = [turn for turn in plan.scene.turns if is_control(turn.phase, plan.scene.options)] if told else []
     return "\n".join([told, *(turn_text(session, plan, turn) for turn in alone)]) if told else ""
 
@@ -233,67 +193,3 @@ def receipts_table(session: Session) -> str:
         state = f"{receipt.speaker}{', absent' if receipt.absent else ', typed in' if receipt.typed else ''}"
         rows.append(f"| {turn} | {state} | {receipt.asked or '-'} | {receipt.answered or '-'} | {tokens} | {usd} |")
     return "\n".join(rows) + "\n"
-
-
-def totals(session: Session) -> dict[str, Any]:
-    """What the debate took, from its receipts. A price that nobody knows makes the sum unknown, not smaller.
-
-    `fsum`, because its sum is the same in whatever order the turns came in.
-    """
-    all_receipts = list(session.receipts.values())
-    prices = [receipt.usd for receipt in all_receipts]
-    return {
-        "calls": len(all_receipts),
-        "input_tokens": sum(receipt.input + receipt.cache_read + receipt.cache_write for receipt in all_receipts),
-        "output_tokens": sum(receipt.output for receipt in all_receipts),
-        "usd": None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6),
-    }
-
-
-def ended_at(session: Session) -> datetime:
-    """When the last word was spoken. From the receipts, so that it is the same however often it is asked."""
-    begun = datetime.fromisoformat(session.metadata["started_at"])
-    ends = [datetime.fromisoformat(one.started) + timedelta(seconds=one.seconds) for one in session.receipts.values()]
-    return max([begun, *ends])
-
-
-def archive(session: Session, plan: Plan, root: Path) -> Path:
-    """The transcript's copy in the archive: its name follows from the record, so a second try makes no second file."""
-    data = derived(session, plan)["transcript.md"]
-    ended = ended_at(session)
-    name = slug(str(session.metadata["topic"])) or session.workflow.name
-    folder = root / f"{ended:%Y-%m}"
-    files.make_folder(folder)
-    path = folder / f"{ended:%Y-%m-%d-%H%M%S}_COUNCIL_{name}.md"
-    temp = folder / f".{session.id}{files.TEMP}"
-    if not files.claim(path, data, temp):
-        path = path if _is_of(session, path) else path.with_name(f"{path.stem}_{session.id[-8:]}.md")
-        files.replace(path, data, temp)
-    return path
-
-
-def _is_of(session: Session, path: Path) -> bool:
-    """Whether an archived copy is this session's: it may have changed since, by a person's word on a review."""
-    return f"\n**Session ID:** {session.id}\n".encode() in files.read(path)[:4096]
-
-
-def finish(session: Session, plan: Plan, root: Path) -> Path:
-    """The last act of a debate: derived files, archive, the facts that say that it is complete, and its document."""
-    from council.reports import filing as documents
-
-    build(session, plan)
-    path = archive(session, plan, root)
-    session.merge(**completion(session, plan), archived_to=files.tilde(path))
-    if home := documents.project(Path.cwd()):
-        documents.place(session, plan, home / documents.PLACE)
-    return path
-
-
-def completion(session: Session, plan: Plan) -> Mapping[str, Any]:
-    return {
-        "completed_at": ended_at(session).isoformat(timespec="seconds"),
-        "rounds_completed": len(ending.rounds(plan)),
-        "outcome": ending.outcome(plan),
-        "absent": sorted({turn.seat.name for turn in ending.absences(plan)}),
-        "totals": totals(session),
-    }

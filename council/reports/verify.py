@@ -9,14 +9,13 @@ from pathlib import Path
 
 from council.engine.planner import Plan
 from council.errors import CouncilError, Damaged
-from council.protocols import outcome as ending
-from council.record import files, session
-from council.record import lock as holder
+from council.protocols import outcome
+from council.record import files, lock, session
 from council.record.session import Session
-from council.reports import transcript as publish
-from council.speakers import transcripts as assistant
+from council.reports import archive, derived
+from council.speakers import transcripts
 
-OURS = {"metadata.json", "workflow.md", "topic.md", "turns", "briefs", holder.LOCK, holder.NOTE, assistant.NOTES}
+OURS = {"metadata.json", "workflow.md", "topic.md", "turns", "briefs", lock.LOCK, lock.NOTE, transcripts.NOTES}
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ def status(folder: Path) -> Status:
         found = session.open_(folder)
         found.read_turns()
         plan = found.plan()
-        running = holder.held(folder)
+        running = lock.held(folder)
         wrong = [] if running else list(check_derived(found, plan))
     except (CouncilError, OSError) as failure:
         return Status("damaged", str(failure))
@@ -45,12 +44,12 @@ def status(folder: Path) -> Status:
 
 
 def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
-    note = holder.read_note(found.folder)
+    note = lock.read_note(found.folder)
     if running:
-        return "running", holder.described(note)
+        return "running", lock.described(note)
     if plan.done:
         if found.metadata.get("completed_at"):
-            return "complete", ending.outcome(plan)
+            return "complete", outcome.outcome(plan)
         return "interrupted", "everything was said; it was not published yet"
     due = ", ".join(one.id for one in plan.due)
     if found.metadata["speaker"] == "assistant" or all(one.of_a_person for one in plan.due):
@@ -83,7 +82,7 @@ def check_derived(found: Session, plan: Plan) -> Iterator[Damaged]:
 
     While a debate goes on they may lag behind the turns; only a round that is over is as it will stay.
     """
-    made = publish.derived(found, plan)
+    made = derived.derived(found, plan)
     complete = "completed_at" in found.metadata
     for name, data in made.items():
         path = found.folder / name
@@ -94,14 +93,14 @@ def check_derived(found: Session, plan: Plan) -> Iterator[Damaged]:
             why = "it is not what the turns give" if there else "it is missing"
             yield Damaged(path, f"{why}; `council build {found.id}` makes it again")
     for path in sorted(found.folder.iterdir()):
-        if publish.is_derived(path.name) and path.name not in made:
+        if derived.is_derived(path.name) and path.name not in made:
             yield Damaged(path, f"the turns give no such file; `council build {found.id}` removes it")
     if complete:
         yield from _completion(found, plan)
 
 
 def _completion(found: Session, plan: Plan) -> Iterator[Damaged]:
-    facts = publish.completion(found, plan) if plan.done else {"completed_at": None}
+    facts = archive.completion(found, plan) if plan.done else {"completed_at": None}
     wrong = [name for name, value in facts.items() if found.metadata.get(name) != value]
     if wrong:
         yield Damaged(
@@ -114,7 +113,7 @@ def _archived(found: Session, plan: Plan) -> Iterator[Damaged]:
     if not (told := found.metadata.get("archived_to")):
         return
     path = Path(str(told)).expanduser()
-    if not _holds(path, publish.derived(found, plan)["transcript.md"]):
+    if not _holds(path, derived.derived(found, plan)["transcript.md"]):
         yield Damaged(path, f"the archived copy is missing or changed; `council archive {found.id}` makes it again")
 
 
@@ -138,4 +137,4 @@ def typed(folder: Path) -> list[str]:
 
 def strangers(folder: Path) -> list[str]:
     """Names in the session's folder that are not council's. They harm nothing, and they prove nothing."""
-    return sorted(path.name for path in folder.iterdir() if path.name not in OURS and not publish.is_derived(path.name))
+    return sorted(path.name for path in folder.iterdir() if path.name not in OURS and not derived.is_derived(path.name))

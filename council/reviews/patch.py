@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from council.reviews import locate as anchors
+from council.reviews import locate
 from council.reviews.merge import Merged, Said
 from council.reviews.model import Document
 from council.text import harmless
@@ -100,7 +100,7 @@ def _once(documents: Sequence[Document]) -> Iterable[Document]:
 
 
 def _edit(id: str, said: Said, document: Document) -> Iterator[Edit]:
-    wanted, found = said.finding.replacement, anchors.span(said.place, document)
+    wanted, found = said.finding.replacement, locate.span(said.place, document)
     if wanted is None or found is None or _elides(said.finding.anchor.quote, wanted):
         return
     start, end = found
@@ -116,7 +116,7 @@ def _edit(id: str, said: Said, document: Document) -> Iterator[Edit]:
 
 def _elides(quote: str, wanted: str) -> bool:
     """`this … that` for `this … those`: what the dots stand for would be lost."""
-    return len(anchors.parts(quote)) > 1 and len(anchors.parts(wanted)) > 1
+    return len(locate.parts(quote)) > 1 and len(locate.parts(wanted)) > 1
 
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int]:

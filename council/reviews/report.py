@@ -10,33 +10,32 @@ from typing import Any
 from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.errors import UsageError
-from council.record.session import Session
-from council.reviews import model as findings
-from council.reviews import state as contest
-from council.reviews.formats import Review, render
+from council.reviews import model, state
+from council.reviews.formats import render
+from council.reviews.formats.common import Review
 from council.reviews.injection import marks
 from council.reviews.merge import Merged
 from council.reviews.model import SEVERITIES
 
 
 def is_review(plan: Plan) -> bool:
-    return contest.is_review(plan.scene)
+    return state.is_review(plan.scene)
 
 
-def text(session: Session, plan: Plan) -> str:
+def text(plan: Plan, topic: str, facts: Mapping[str, Any]) -> str:
     """The one list as readers have it, once the review is over; empty where there is none."""
-    return render("md", review(session, plan)) if plan.done and is_review(plan) else ""
+    return render("md", review(plan, topic, facts)) if plan.done and is_review(plan) else ""
 
 
-def review(session: Session, plan: Plan) -> Review:
-    """The review as far as it has come."""
+def review(plan: Plan, topic: str, facts: Mapping[str, Any]) -> Review:
+    """The review as far as it has come; `facts` are the session's metadata."""
     asked = [turn for turn in plan.scene.turns if "findings" in turn.asked]
-    given = contest.documents(session.topic)
-    reasons: dict[str, str] = session.metadata.get("dismissed") or {}
-    found = contest.reviewed(plan.scene, tuple(sorted(reasons)))
+    given = state.documents(topic)
+    reasons: dict[str, str] = facts.get("dismissed") or {}
+    found = state.reviewed(plan.scene, tuple(sorted(reasons)))
     return Review(
-        title=str(session.metadata["topic"]),
-        session=session.id,
+        title=str(facts["topic"]),
+        session=facts["session_id"],
         documents=given,
         findings=found,
         unparsed=tuple(_unparsed(asked)),
@@ -66,7 +65,7 @@ def _without(asked: list[Turn]) -> Iterator[str]:
     for turn in asked:
         lists.setdefault(turn.seat.name, []).append(turn.answers.get("findings"))
     for seat, read in lists.items():
-        if all(isinstance(one, findings.Findings) and one.none and not one.items for one in read):
+        if all(isinstance(one, model.Findings) and one.none and not one.items for one in read):
             yield seat
 
 
@@ -108,15 +107,15 @@ def baseline(path: Path) -> frozenset[str]:
         raise UsageError(f"--baseline {path}: it is no review that --format json wrote") from None
 
 
-def dismiss(session: Session, plan: Plan, decided: Mapping[str, str]) -> None:
+def dismissed(plan: Plan, facts: Mapping[str, Any], decided: Mapping[str, str]) -> dict[str, str]:
     """A person's word on findings, by id: they leave the list, and stand beside it with the reason. Of what was joined
     it is said of every part: that is what the person saw, whatever of it is joined later.
     """
-    listed = contest.reviewed(plan.scene)
+    listed = state.reviewed(plan.scene)
     known = {part.id: one for one in listed for part in one.entries}
     for id in decided:
         if id not in known:
             ids = ", ".join(one.id for one in listed)
-            raise UsageError(f"there is no finding {id} in {session.id}; there are {ids or 'none'}")
+            raise UsageError(f"there is no finding {id} in {facts['session_id']}; there are {ids or 'none'}")
     parts = {part.id: why for id, why in decided.items() for part in known[id].entries}
-    session.merge(dismissed={**(session.metadata.get("dismissed") or {}), **parts})
+    return {**(facts.get("dismissed") or {}), **parts}

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from council.config.models import Model
 from council.config.settings import Config
 from council.engine.planner import Due, Note, Plan
 from council.errors import (
@@ -26,14 +27,15 @@ from council.errors import (
     Waiting,
 )
 from council.prompts import brief as briefs
-from council.prompts import for_humans as recap
+from council.prompts import for_humans
 from council.record.session import Session
 from council.record.turn_file import Receipt
-from council.reports import transcript as publish
+from council.reports import derived
+from council.reports.archive import finish
 from council.runner.budget import Budget
 from council.runner.prompt_cache import Start, Warmth
 from council.runner.retry import Patience
-from council.speakers.base import Brief, Model, Speaker, Spoken
+from council.speakers.base import Brief, Speaker, Spoken
 from council.text import listing
 from council.workflow import limits
 from council.workflow.model import Cast, Seat
@@ -112,7 +114,7 @@ class Runner:
         """Until nothing is due any more; then what is derived is written and archived; the path of the archive."""
         while not (plan := self.plan()).done:
             await self.batch(plan)
-        return await self.disk(partial(publish.finish, self.session, plan, archive))
+        return await self.disk(partial(finish, self.session, plan, archive))
 
     async def disk(self, work: Callable[[], T]) -> T:
         """Work on the session's files beside the loop, one piece after the other, each of them to its end.
@@ -170,7 +172,7 @@ class Runner:
             raise built
 
     async def build(self, plan: Plan) -> None:
-        await self.disk(partial(publish.build, self.session.snapshot(), plan))
+        await self.disk(partial(derived.build, self.session.snapshot(), plan))
 
     async def turn(self, due: Due, brief: Brief, speaker: Speaker, start: Start) -> None:
         brief = replace(brief, keep=start.keep)
@@ -309,7 +311,7 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
     if speaker is None or speaker.name != "human":
         return replace(brief, person=due.of_a_person)
     patience = limits.seconds(session.workflow.options, limits.PERSON)
-    shown = recap.shown(session, due, shared, own)
+    shown = for_humans.shown(session, due, shared, own)
     return replace(brief, deadline=math.inf if patience is None else patience, person=due.of_a_person, shown=shown)
 
 

@@ -13,9 +13,9 @@ from council.config.settings import Config
 from council.engine.planner import Due, Plan
 from council.errors import UsageError
 from council.record.session import Session
-from council.replies import entry as form
-from council.reports import transcript as publish
-from council.runner import loop as run
+from council.replies import entry
+from council.reports import archive, derived
+from council.runner import loop
 from council.speakers.base import Brief, Spoken
 
 
@@ -32,7 +32,7 @@ def stand(found: Session, settings: Config, turn: str | None = None) -> Stand:
     """What is due, or of it one turn, with the briefs on disk; or the end, published. The session is held."""
     plan = found.plan()
     wanted = plan.due if turn is None or plan.done else (due_turn(found, plan, turn),)
-    due = tuple((one, run.prepare(found, settings, one)) for one in wanted)
+    due = tuple((one, loop.prepare(found, settings, one)) for one in wanted)
     found.write_briefs({one.id: brief.text for one, brief in due})
     return Stand(plan, due, _published(found, plan, settings))
 
@@ -42,12 +42,12 @@ def record(
 ) -> Stand:
     """Store what was said as that turn, if it is due. The session is held; what is due then has no briefs yet."""
     due = due_turn(found, found.plan(), turn)
-    brief = run.prepare(found, settings, due)
+    brief = loop.prepare(found, settings, due)
     found.write_briefs({due.id: brief.text})
     speaker = "human" if due.of_a_person else "assistant"
     spoken = replace(spoken, usd=0.0) if due.of_a_person else spoken  # of a person the price is known: there is none
     started = begun or datetime.now(UTC)
-    found.record(run.receipt(found, due, brief.model, speaker, spoken, started, seconds), spoken.body)
+    found.record(loop.receipt(found, due, brief.model, speaker, spoken, started, seconds), spoken.body)
     plan = found.plan()
     return Stand(plan, archived=_published(found, plan, settings))
 
@@ -55,15 +55,15 @@ def record(
 def composed(found: Session, settings: Config, turn: str, given: Iterable[tuple[str, str]]) -> str:
     """The reply to a due turn, made of its answers by name; what cannot be one is refused. The session is held."""
     due = due_turn(found, found.plan(), turn)
-    if not form.askable(due.step.reply):
+    if not entry.askable(due.step.reply):
         raise UsageError(f"{turn} asks for no answers by name; give the reply itself, in a file or on standard input")
-    return form.answered(due.step.reply, given, run.prepare(found, settings, due).text)
+    return entry.answered(due.step.reply, given, loop.prepare(found, settings, due).text)
 
 
 def _published(found: Session, plan: Plan, settings: Config) -> Path | None:
     if plan.done:
-        return publish.finish(found, plan, settings.archive)
-    publish.build(found, plan)
+        return archive.finish(found, plan, settings.archive)
+    derived.build(found, plan)
     return None
 
 

@@ -10,17 +10,16 @@ from typing import Any
 
 from council import __version__
 from council.checks.lint import Known, check
-from council.config import personas
-from council.config import settings as config
+from council.config import overlays, personas
 from council.config.settings import Config
 from council.errors import UsageError
-from council.prompts import brief as briefs
+from council.prompts import templates
 from council.prompts.invocation import MODES, seats
-from council.protocols import outcome as ending
-from council.record import session
+from council.protocols import outcome
+from council.record import catalog, session
 from council.record.session import Session
-from council.reports import filing as documents
-from council.speakers.local import download as embedded
+from council.reports import filing
+from council.speakers.local import download
 from council.speakers.select import NAMES
 from council.text import did_you_mean, one_line
 from council.workflow.loader import load
@@ -49,17 +48,17 @@ class Request:
 
 def begin(request: Request, settings: Config) -> Session:
     """A new session on disk, ready for its first turn. Whatever is wrong is said before anything is written."""
-    text, where = config.workflow_text(request.workflow)
+    text, where = overlays.workflow_text(request.workflow)
     known = personas.load()
     workflow = load(text, where)
     members = seated(workflow, request, known)
     options = chosen(workflow, request)
     checked = check(
         workflow.with_members(members).with_options(options),
-        Known(settings.tiers, briefs.prompts(workflow.name), known, NAMES),
+        Known(settings.tiers, templates.prompts(workflow.name), known, NAMES),
     )
     seed = secrets.token_hex(16)
-    documents = [*outcome_of(request.after), *((shown(path), attached(path)) for path in request.files)]
+    filing = [*outcome_of(request.after), *((shown(path), attached(path)) for path in request.files)]
     facts = {
         "topic": topic(request.topic),
         "workflow": workflow.name,
@@ -71,19 +70,19 @@ def begin(request: Request, settings: Config) -> Session:
         "speaker": request.speaker,
         "tiers": tiers(checked, request, settings, known),
         "seats": {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()},
-        "attachments": [name for name, _ in documents],
+        "attachments": [name for name, _ in filing],
         "council": __version__,
     }
     if request.speaker == "local":
-        facts["model"] = embedded.place().gguf.stem
+        facts["model"] = download.place().gguf.stem
     if request.replay_of:
         facts["replay_of"] = request.replay_of
     if request.after:
         facts["after"] = request.after.id
-    fenced = "".join(fence(name, words, seed) for name, words in documents)
+    fenced = "".join(fence(name, words, seed) for name, words in filing)
     if len(fenced) > LARGEST_TOPIC:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
-    return session.create(settings.sessions, text, request.topic + fenced, facts)
+    return catalog.create(settings.sessions, text, request.topic + fenced, facts)
 
 
 def again(source: Session, settings: Config) -> Session:
@@ -92,7 +91,7 @@ def again(source: Session, settings: Config) -> Session:
     facts = {key: source.metadata[key] for key in same}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": "replay", "replay_of": source.id, "council": __version__}
-    return session.create(settings.sessions, text, source.topic, facts)
+    return catalog.create(settings.sessions, text, source.topic, facts)
 
 
 def topic(text: str) -> str:
@@ -111,9 +110,9 @@ def outcome_of(before: Session | None) -> Iterator[tuple[str, str]]:
     """What an earlier debate came to, as a document that the next one has before it."""
     if before is not None:
         plan = before.plan()
-        if not (plan.done and ending.written(plan)):
+        if not (plan.done and outcome.written(plan)):
             raise UsageError(f"--from {before.id}: that debate has no synthesis yet; `council recover {before.id}`")
-        yield f"synthesis of session {before.id}", ending.synthesis(plan)
+        yield f"synthesis of session {before.id}", outcome.synthesis(plan)
 
 
 def attached(path: Path) -> str:
@@ -179,7 +178,7 @@ def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
             raise UsageError(
                 f'the option {name} takes {"a word" if isinstance(value, bool) else "true or false"}, not "{value}"'
             )
-    documents.check(workflow.with_options(wanted).options)
+    filing.check(workflow.with_options(wanted).options)
     return wanted
 
 

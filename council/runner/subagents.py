@@ -13,16 +13,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from council.config import settings as config
+from council.config import overlays
+from council.config.models import Model
 from council.config.settings import Config
 from council.engine.planner import Due
 from council.errors import Busy, CouncilError, UsageError
-from council.record import files, session
+from council.record import catalog, files, session
 from council.record.session import ID, TURN, Session
-from council.runner import manual as byhand
+from council.runner import manual
 from council.runner.loop import model_of
-from council.speakers import transcripts as assistant
-from council.speakers.base import Model, Spoken
+from council.speakers import transcripts
+from council.speakers.base import Spoken
 from council.speakers.transcripts import Asked
 
 TARGET = re.compile(rf"({ID.pattern}) ({TURN.pattern})")
@@ -40,7 +41,7 @@ def marker(found: Session, turn: str) -> str:
 
 def agent(due: Due) -> str:
     """The agent that has no tools and this seat's persona; a seat of one's own has the agent for everybody."""
-    known = config.kit_folder() / "agents" / f"council-{due.seat.name}.md"
+    known = overlays.kit_folder() / "agents" / f"council-{due.seat.name}.md"
     return f"{AGENT}{due.seat.name if known.is_file() else 'member'}"
 
 
@@ -51,18 +52,18 @@ def alias(model: Model) -> str | None:
 def in_flight(found: Session) -> set[str]:
     """The turns that a member was asked for, and may still answer."""
     now = time.time()
-    return {one.turn for one in assistant.notes(found.folder) if one.turn not in found.said and one.running(now)}
+    return {one.turn for one in transcripts.notes(found.folder) if one.turn not in found.said and one.running(now)}
 
 
 def harvest(found: Session, settings: Config) -> None:
     """Record every answer that a transcript holds already. The session is held meanwhile."""
-    for asked in assistant.notes(found.folder):
+    for asked in transcripts.notes(found.folder):
         path = asked.file() if _is_due(found, asked.turn) else None
-        answer = assistant.heard(path) if path else None
+        answer = transcripts.heard(path) if path else None
         if answer and files.encode(answer.asked) == found.brief(asked.turn):
-            byhand.record(found, settings, asked.turn, answer.spoken, answer.started, answer.seconds)
+            manual.record(found, settings, asked.turn, answer.spoken, answer.started, answer.seconds)
         if asked.turn in found.said:
-            assistant.forget(found.folder, asked.turn)
+            transcripts.forget(found.folder, asked.turn)
 
 
 def _is_due(found: Session, turn: str) -> bool:
@@ -72,7 +73,7 @@ def _is_due(found: Session, turn: str) -> bool:
 def wait_for_assistant(found: Session) -> None:
     """Who would ask again what is just being answered would pay for it twice."""
     if flying := in_flight(found):
-        pids = {one.pid for one in assistant.notes(found.folder) if one.turn in flying}
+        pids = {one.pid for one in transcripts.notes(found.folder) if one.turn in flying}
         raise Busy(
             f"{', '.join(sorted(flying))}: an assistant that still runs (pid {', '.join(map(str, sorted(pids)))}) has "
             "asked for that; wait for the answer, or end the assistant"
@@ -93,7 +94,7 @@ def hook(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
             ended(call, settings)
         case "PostToolUseFailure":
             if target := _target(call["tool_input"]):
-                assistant.forget(session.find(settings.sessions, target[0]), target[1])
+                transcripts.forget(catalog.find(settings.sessions, target[0]), target[1])
     return None
 
 
@@ -108,8 +109,8 @@ def ask(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
             raise UsageError("a member is asked by its marker alone, as `council next` prints it")
         found, due = _due(settings, marked[1], marked[2])
         changed = {**tool, **_given(found, settings, due)}
-        seen = Asked(due.id, str(call.get("tool_use_id")), _client(), time.time(), assistant.transcripts(call))
-        assistant.note(found.folder, seen)
+        seen = Asked(due.id, str(call.get("tool_use_id")), _client(), time.time(), transcripts.transcripts(call))
+        transcripts.note(found.folder, seen)
     except CouncilError as wrong:
         return _said("PreToolUse", permissionDecision="deny", permissionDecisionReason=f"council: {wrong}")
     return _said("PreToolUse", updatedInput=changed)
@@ -117,9 +118,9 @@ def ask(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
 
 def _due(settings: Config, id: str, turn: str) -> tuple[Session, Due]:
     """The turn, if it may be spoken now, and nobody is about to."""
-    found = session.open_(session.find(settings.sessions, id))
+    found = session.open_(catalog.find(settings.sessions, id))
     found.read_turns()
-    due = byhand.due_turn(found, found.plan(), turn)
+    due = manual.due_turn(found, found.plan(), turn)
     if found.brief(turn) is None:
         raise UsageError(f"{turn} has no brief yet; `council next {id}` writes it")
     if turn in in_flight(found):
@@ -138,13 +139,13 @@ def _given(found: Session, settings: Config, due: Due) -> dict[str, Any]:
 def stopped(call: Mapping[str, Any], settings: Config) -> None:
     """A member has spoken, in the foreground or not. Its words are in its transcript a moment later."""
     path = Path(str(call.get("agent_transcript_path")))
-    target = _target(assistant.about(path))
+    target = _target(transcripts.about(path))
     until = time.monotonic() + LAG
-    while target and assistant.heard(path) is None and not assistant.failed(path) and time.monotonic() < until:
+    while target and transcripts.heard(path) is None and not transcripts.failed(path) and time.monotonic() < until:
         time.sleep(0.02)
     if target:
         take(settings, target[0])
-        assistant.forget(session.find(settings.sessions, target[0]), target[1])  # whoever said nothing is asked again
+        transcripts.forget(catalog.find(settings.sessions, target[0]), target[1])  # whoever said nothing is asked again
 
 
 def ended(call: Mapping[str, Any], settings: Config) -> None:
@@ -154,11 +155,11 @@ def ended(call: Mapping[str, Any], settings: Config) -> None:
         return
     id, turn = target
     take(settings, id)
-    found = session.open_(session.find(settings.sessions, id))
+    found = session.open_(catalog.find(settings.sessions, id))
     found.read_turns()
     if turn not in found.said and (body := _shown(response)).strip():
         take(settings, id, turn, Spoken(body, call=response.get("agentId")))
-    assistant.forget(found.folder, turn)
+    transcripts.forget(found.folder, turn)
 
 
 def _shown(response: Mapping[str, Any]) -> str:
@@ -170,14 +171,14 @@ def _shown(response: Mapping[str, Any]) -> str:
 
 def take(settings: Config, id: str, turn: str = "", shown: Spoken | None = None) -> None:
     """Record what is there, as soon as the session is free: other members end at the same time."""
-    found = session.open_(session.find(settings.sessions, id))
+    found = session.open_(catalog.find(settings.sessions, id))
     until = time.monotonic() + PATIENCE
     while True:
         try:
             with found.hold():
                 harvest(found, settings)
                 if shown and _is_due(found, turn):
-                    byhand.record(found, settings, turn, shown)
+                    manual.record(found, settings, turn, shown)
                 return
         except Busy:
             if time.monotonic() > until:

@@ -1,1 +1,4 @@
-"""Who speaks: one small file a speaker. `base` says what a speaker is, `choice` finds the one to use."""
+"""Whoever can speak for a seat: one file a speaker.
+
+A speaker turns one brief into one reply. It records nothing and retries nothing.
+"""

@@ -16,16 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from council.config.models import Endpoint, Model
 from council.errors import CallFailed, Denied
-from council.speakers.base import (
-    COUNTS,
-    Brief,
-    Endpoint,
-    Model,
-    Spoken,
-    Usage,
-    cost,
-)
+from council.speakers.base import COUNTS, Brief, Spoken, Usage, cost
 
 if TYPE_CHECKING:
     import anthropic

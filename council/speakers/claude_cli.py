@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any
 
+from council.config.models import Model
 from council.errors import CallFailed, Denied
-from council.speakers.base import Brief, Model, Spoken, counted
+from council.speakers.base import Brief, Spoken, counted
 
 ALONE = (  # two locks on each door: `@path` in a brief would be opened and sent, tools or no tools
     *("--restricted", "--safe-mode", "--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),

@@ -15,9 +15,9 @@ import termios
 from collections.abc import Callable, Container
 from contextlib import suppress
 
-from council import text_width as cells
+from council import text_width
 from council.errors import UsageError, Waiting
-from council.replies import entry as form
+from council.replies import entry
 from council.speakers.base import Brief, Shown, Spoken
 from council.text import harmless
 from council.workflow.model import Kind
@@ -64,13 +64,13 @@ def _from_now(seconds: float) -> float | None:
 
 
 async def _reply(brief: Brief, keys: Keys) -> str:
-    if not form.askable(brief.reply):
+    if not entry.askable(brief.reply):
         return await _free(keys)
     entries: dict[str, str] = {}
     for name, kind in brief.reply:
-        if form.belongs(name, kind, brief.reply, entries):
+        if entry.belongs(name, kind, brief.reply, entries):
             entries[name] = await _answer(name, kind, brief, keys)
-    return form.composed(brief.reply, entries)
+    return entry.composed(brief.reply, entries)
 
 
 async def _free(keys: Keys) -> str:
@@ -83,13 +83,13 @@ async def _free(keys: Keys) -> str:
 
 async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys) -> str:
     """Asked until it can be read."""
-    question = form.question(name, kind, brief.reply)
+    question = entry.question(name, kind, brief.reply)
     ends = (STOP,) if kind.type == "code" else (STOP, "")
     while True:
-        given = await (keys.text(question, ends) if kind.type in form.SEVERAL else keys.line(question))
+        given = await (keys.text(question, ends) if kind.type in entry.SEVERAL else keys.line(question))
         try:
             if not keys.cut:
-                return form.entry(name, kind, given, brief.reply, brief.text)
+                return entry.entry(name, kind, given, brief.reply, brief.text)
             say(CUT)
         except UsageError as wrong:
             say(f"{wrong}.")
@@ -128,9 +128,9 @@ def _fitting(text: str) -> str:
 
 def _rows(line: str, most: int) -> list[str]:
     """A line that fits stays as it is; an item of a list goes on below its own words."""
-    if cells.width(line) <= most:
+    if text_width.width(line) <= most:
         return [line]
-    return cells.wrap(line, most, then="  " if line.startswith("- ") and most > NARROW else "")
+    return text_width.wrap(line, most, then="  " if line.startswith("- ") and most > NARROW else "")
 
 
 # ---- what is typed ----

@@ -14,7 +14,7 @@ from council.engine.scene import Said
 from council.errors import Denied, UsageError, Waiting
 from council.record.turn_file import Receipt
 from council.speakers.base import Brief, Spoken, Usage
-from council.workflow import frontmatter as markdown
+from council.workflow import frontmatter
 
 ABSENT = "absent:"
 THOUGHT = 0.2  # the share of a turn's seconds that passes before its first word
@@ -78,7 +78,7 @@ def of_session(
 def of_script(path: Path, paced: bool = False) -> ReplaySpeaker:
     """A YAML file of turn ids with their replies; `absent: why` is a seat that does not speak."""
     try:
-        keys = markdown.load_yaml(path.read_text("utf-8"), str(path))
+        keys = frontmatter.load_yaml(path.read_text("utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as bad:
         raise UsageError(f"{path}: cannot be read: {bad}") from None
     if not isinstance(keys, dict) or not all(isinstance(reply, str) for reply in keys.values()):

@@ -31,12 +31,12 @@ def choose(wanted: str, config: Config, env: Mapping[str, str] = os.environ) -> 
         return wanted
     if has_key(config, env):
         return "anthropic"
-    from council.speakers import claude_cli as claude
-    from council.speakers.local import download as embedded
+    from council.speakers import claude_cli
+    from council.speakers.local import download
 
-    if claude.find() and claude.logged_in():
+    if claude_cli.find() and claude_cli.logged_in():
         return "claude"
-    if why := embedded.obstacle():
+    if why := download.obstacle():
         raise Denied(f"nobody can speak: {why}; or {OTHERS}")
     return "local"
 

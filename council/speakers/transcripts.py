@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from council.record import files
-from council.record import lock as holder
+from council.record import files, lock
 from council.speakers.base import Spoken, Usage, counted
 
 MOST_SILENCE = 900.0  # seconds after which nobody expects an answer any more
@@ -52,7 +51,7 @@ class Asked:
     def running(self, now: float) -> bool:
         """Whether an answer may still come: the assistant lives, and something was heard of the member not long ago."""
         path = self.file()
-        if not holder.alive(self.pid) or (path and failed(path)):
+        if not lock.alive(self.pid) or (path and failed(path)):
             return False
         heard = max(self.at, path.stat().st_mtime) if path and path.exists() else self.at
         return now - heard < MOST_SILENCE

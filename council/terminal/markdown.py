@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from council import text_width as cells
+from council import text_width
 from council.replies.compact import compact
 from council.text import FENCE, harmless
 from council.workflow.model import Reply
@@ -55,8 +55,8 @@ class Paint:
         """A heading with a line to the end of the row; a heavier one for the synthesis."""
         heavy = not title or title.startswith("Council Synthesis")
         line, styles = ("━", ("bold", "cyan")) if heavy else ("─", ("bold",))
-        shown = f" {cells.cut(' '.join(harmless(title).split()), self.width - 5)} " if title else ""
-        return self.style(f"{line * 2}{shown}{line * (self.width - 2 - cells.width(shown))}", *styles)
+        shown = f" {text_width.cut(' '.join(harmless(title).split()), self.width - 5)} " if title else ""
+        return self.style(f"{line * 2}{shown}{line * (self.width - 2 - text_width.width(shown))}", *styles)
 
     def speech(self, label: str, colour: str, said: str, answers: Reply = ()) -> str:
         """A reply below the name of its seat, in that seat's colour."""
@@ -84,11 +84,11 @@ class Paint:
             yield self.rule(line.lstrip("# "))
         elif heading := HEADING.fullmatch(line.strip()):
             words = heading.group(2) if self.colour else line.strip()
-            yield from (self.style(part, "bold") for part in cells.wrap(words, self.width))
+            yield from (self.style(part, "bold") for part in text_width.wrap(words, self.width))
         elif (found := LEADING.fullmatch(line)) and found.group(2).strip():
             lead, words = found.groups()
-            hang = lead if lead.strip() == ">" else " " * cells.width(lead)
-            yield from cells.wrap(self._words(words), self.width, lead, hang)
+            hang = lead if lead.strip() == ">" else " " * text_width.width(lead)
+            yield from text_width.wrap(self._words(words), self.width, lead, hang)
         else:
             yield line.rstrip()
 

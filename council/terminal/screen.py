@@ -11,7 +11,7 @@ import termios
 from collections.abc import Sequence
 from typing import TextIO
 
-from council import text_width as cells
+from council import text_width
 from council.terminal.markdown import WIDEST, Paint, styled
 from council.text import harmless
 
@@ -107,7 +107,7 @@ class Screen:
         lines = harmless(text).split("\n")
         if self.watched:
             most = min(size(sys.stderr)[0] - 1, WIDEST)
-            lines = [row for line in lines for row in cells.wrap(line, most)]
+            lines = [row for line in lines for row in text_width.wrap(line, most)]
         self._above(sys.stderr, "\n".join(self.styled(line, *styles) for line in lines))
 
     def styled(self, text: str, *styles: str) -> str:
@@ -145,7 +145,7 @@ class Screen:
     def _home(self) -> str:
         """From the block's end to its beginning. A window made narrower has wrapped its lines into more rows."""
         columns, rows = size(sys.stderr)
-        taken = sum(max(-(-cells.width(line) // columns), 1) for line in self.block)
+        taken = sum(max(-(-text_width.width(line) // columns), 1) for line in self.block)
         up = min(taken, rows) - 1
         return "\r" + (f"\x1b[{up}A" if up > 0 else "")
 

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from council import text_width as cells
-from council.cli.context import put
+from council import text_width
 from council.terminal import screen
 from council.terminal.markdown import SENSE, styled
+from council.terminal.output import put
 from council.text import one_line
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool) -> list
     names = NARROW if narrow else COLUMNS
     header = {name: name for name in names}
     table = [header, *(facts(row, narrow) for row in rows)]
-    widths = {name: max(cells.width(one[name]) for one in table) for name in names[:-1]}
+    widths = {name: max(text_width.width(one[name]) for one in table) for name in names[:-1]}
     rest = max(columns - 1 - sum(widths.values()) - len(GAP) * len(widths), 8) if columns else 0
     shown = []
     for one in table:
-        padded = {name: cells.pad(one[name], width, name in RIGHT) for name, width in widths.items()}
-        padded[names[-1]] = cells.cut(one[names[-1]], rest) if rest else one[names[-1]]
+        padded = {name: text_width.pad(one[name], width, name in RIGHT) for name, width in widths.items()}
+        padded[names[-1]] = text_width.cut(one[names[-1]], rest) if rest else one[names[-1]]
         if colour:
             padded = {name: styled(text, style(name, one, one is header)) for name, text in padded.items()}
         shown.append(GAP.join(padded.values()).rstrip())
@@ -85,13 +85,13 @@ def receipts(session: Session, columns: int, colour: bool) -> list[str]:
         sent, usd = one.input + one.cache_read + one.cache_write, "?" if one.usd is None else f"{one.usd:.4f}"
         who = "absent" if one.absent else one.answered or one.speaker
         rows.append((turn, one_line(who, 40), f"{sent:,}", f"{one.cache_read:,}", f"{one.output:,}", usd))
-    widths = [max(map(cells.width, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(text_width.width, column)) for column in zip(*rows, strict=True)]
     widths[0] = max(min(widths[0], columns - 1 - sum(widths[1:]) - len(GAP) * (len(widths) - 1)), 8)
     shown = []
     for row in rows:
-        named, figures = [cells.cut(text, widths[0]) for text in row[:1]] + [row[1]], row[2:]
-        padded = [cells.pad(text, width) for text, width in zip(named, widths[:2], strict=True)]
-        padded += [cells.pad(text, width, right=True) for text, width in zip(figures, widths[2:], strict=True)]
+        named, figures = [text_width.cut(text, widths[0]) for text in row[:1]] + [row[1]], row[2:]
+        padded = [text_width.pad(text, width) for text, width in zip(named, widths[:2], strict=True)]
+        padded += [text_width.pad(text, width, right=True) for text, width in zip(figures, widths[2:], strict=True)]
         line = GAP.join(padded)
         shown.append(styled(line, "bold") if colour and row is rows[0] else line)
     return shown

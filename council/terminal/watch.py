@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from council import text_width as cells
+from council import text_width
 from council.checks import cost
+from council.config.models import Model
 from council.config.settings import Config
 from council.engine.planner import Due, Note, Plan
 from council.errors import UsageError
-from council.protocols import outcome as ending
+from council.protocols import outcome
 from council.protocols.mind_changes import is_control
 from council.record.session import Session
 from council.record.turn_file import Receipt
-from council.reports import transcript as publish
-from council.speakers.base import Model
+from council.reports import archive, transcript
 from council.terminal.markdown import SEATS
 from council.terminal.screen import Screen
 from council.text import listing, one_line
@@ -116,11 +116,11 @@ class Watcher:
         label = (icon + " " + due.seat.label).strip()
         said = body.strip() if not receipt.absent else f"*absent: {receipt.absent}*"
         if paint := self.screen.paint:
-            below = f"\n{paint.rule()}\n" if due.phase.name == ending.SYNTHESIS else ""
+            below = f"\n{paint.rule()}\n" if due.phase.name == outcome.SYNTHESIS else ""
             self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply) + below)
         else:
             self.screen.out(f"**{label}:**\n{said}\n")
-        if not publish.same_model(receipt.asked, receipt.answered):
+        if not transcript.same_model(receipt.asked, receipt.answered):
             self.screen.say(f"{due.seat.label}: asked of {receipt.asked}, answered by {receipt.answered}", "yellow")
         if receipt.stop == "max_tokens":
             self.screen.say(f"{due.seat.label}: cut off, the model reached its limit of tokens", "yellow")
@@ -139,20 +139,20 @@ class Watcher:
         if note.kind == "round":
             self.lengths(plan, note)
             self.closed(plan, note)
-        if text := ending.decision_text(plan, note):
+        if text := outcome.decision_text(plan, note):
             self.screen.out(text)
 
     def lengths(self, plan: Plan, note: Note) -> None:
         """Who did not keep to the length that the round asked for."""
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (note.phase, note.round)]
-        for turn in turns if note.phase != ending.SYNTHESIS else ():
-            if turn.absent is None and (told := publish.length_remark(self.session, turn)):
+        for turn in turns if note.phase != outcome.SYNTHESIS else ():
+            if turn.absent is None and (told := transcript.length_remark(self.session, turn)):
                 self.screen.say(f"{turn.seat.label}: {told}", "yellow")
 
     def closed(self, plan: Plan, note: Note) -> None:
         """On a terminal, a round that was spoken in this run is seen to end."""
         key = (note.phase, note.round)
-        if not self.screen.watched or key not in self.heard or key not in ending.rounds(plan):
+        if not self.screen.watched or key not in self.heard or key not in outcome.rounds(plan):
             return
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == key]
         absent = sum(turn.absent is not None for turn in turns)
@@ -161,7 +161,7 @@ class Watcher:
         parts += [f"{absent} absent"] if absent else []
         parts += [f"{stances.count(stance)} {stance}" for stance in dict.fromkeys(sorted(stances))]
         parts.append(lasted(time.monotonic() - self.round_began))
-        self.screen.say(f"Round {ending.rounds(plan).index(key) + 1} closed: {' · '.join(parts)}\n", "dim")
+        self.screen.say(f"Round {outcome.rounds(plan).index(key) + 1} closed: {' · '.join(parts)}\n", "dim")
 
     def unsaved(self, due: Due, body: str) -> None:
         """A reply that was paid for and could not be stored is at least shown, wherever there is a stream left."""
@@ -184,23 +184,23 @@ class Watcher:
             names = ", ".join(speech.due.seat.name for speech in speeches) or "…"
             waits = next((speech.waits for speech in speeches if speech.waits), "")
             told = " · ".join(filter(None, [self.progress(), waits, names]))
-            return [self.screen.styled(cells.cut(f"{spinner} {told}", columns), "dim")]
+            return [self.screen.styled(text_width.cut(f"{spinner} {told}", columns), "dim")]
         shown = speeches[: rows - 1]
-        longest = min(max(cells.width(_label(speech)) for speech in shown), NAMES)
+        longest = min(max(text_width.width(_label(speech)) for speech in shown), NAMES)
         more = f" · {len(speeches) - len(shown)} more" if len(speeches) > len(shown) else ""
-        facts = self.screen.styled(cells.cut(f"  {self.progress()}{more}", columns), "dim")
+        facts = self.screen.styled(text_width.cut(f"  {self.progress()}{more}", columns), "dim")
         return [*(self.row(speech, spinner, longest, columns) for speech in shown), facts]
 
     def row(self, speech: Speech, spinner: str, longest: int, columns: int) -> str:
-        name = cells.pad(cells.cut(_label(speech), longest), longest)
+        name = text_width.pad(text_width.cut(_label(speech), longest), longest)
         said = one_line(speech.words, KEPT).replace(JOINER, "") or speech.waits or "…"
-        words = cells.tail(said, columns - longest - 4)
+        words = text_width.tail(said, columns - longest - 4)
         style = "yellow" if speech.waits else "dim"
         screen = self.screen
         return f"{spinner} {screen.styled(name, self.colour(speech.due))}  {screen.styled(words, style)}"
 
     def progress(self) -> str:
-        facts = publish.totals(self.session)
+        facts = archive.totals(self.session)
         pieces = sum(speech.count for speech in self.speaking.values())
         tokens = facts["input_tokens"] + facts["output_tokens"] + pieces // 4
         usd = "cost unknown" if facts["usd"] is None else f"${facts['usd']:.4f}"
@@ -210,7 +210,7 @@ class Watcher:
 def billed(session: Session, spent: cost.Taken, most: cost.Taken | None) -> dict[str, Any]:
     """The same in JSON; the bound by the names that the totals have."""
     bound = most and {"calls": most.calls, "input_tokens": most.input, "output_tokens": most.output, "usd": most.usd}
-    return {"totals": publish.totals(session), "cache_read_tokens": spent.cached, "bound": bound}
+    return {"totals": archive.totals(session), "cache_read_tokens": spent.cached, "bound": bound}
 
 
 PRICED = "anthropic"  # what other speakers send, and what they take for it, is not council's to bound
@@ -219,7 +219,7 @@ PRICED = "anthropic"  # what other speakers send, and what they take for it, is 
 def taken(session: Session) -> cost.Taken:
     """What the session took so far; a person's turn is no call."""
     called = [one for one in session.receipts.values() if one.speaker != "human"]
-    totals = publish.totals(session)
+    totals = archive.totals(session)
     cached = sum(one.cache_read for one in called)
     return cost.Taken(len(called), totals["input_tokens"], totals["output_tokens"], totals["usd"], cached)
 
@@ -257,10 +257,10 @@ def unsaved_text(turn: str, body: str) -> str:
 
 def heading_of(session: Session, due: Due) -> str:
     """As the round will be headed in its file; several steps of one round stand under one heading."""
-    if due.phase.name == ending.SYNTHESIS:
+    if due.phase.name == outcome.SYNTHESIS:
         return "Council Synthesis" + ("" if due.round == 1 else ", corrected")
     if is_control(due.phase.name, session.workflow.options):
         return "Beside the debate: one plain answer"
     plan = session.plan()
-    number = len([key for key in ending.rounds(plan) if key != (due.phase.name, due.round)]) + 1
-    return f"Round {number}: {ending.heading(due.phase.name)}"
+    number = len([key for key in outcome.rounds(plan) if key != (due.phase.name, due.round)]) + 1
+    return f"Round {number}: {outcome.heading(due.phase.name)}"

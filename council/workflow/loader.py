@@ -8,7 +8,7 @@ from typing import Any
 
 from council.errors import UsageError
 from council.text import did_you_mean, slug
-from council.workflow import frontmatter as markdown
+from council.workflow import frontmatter
 from council.workflow.model import (
     LONGEST_NAME,
     MOST_ROUNDS,
@@ -28,19 +28,20 @@ from council.workflow.model import (
     Step,
     Workflow,
 )
+from council.workflow.types import answer_types
 from council.workflow.vocabulary import (
     INHERITED,
     PHASE_KEYS,
     SEAT_KEYS,
     STEP_KEYS,
-    TYPES,
     WORKFLOW_KEYS,
+    types,
 )
 
 
 def load(text: str, where: str) -> Workflow:
     """The workflow of a Markdown file. Whatever is not part of the language is refused by name."""
-    keys, body = markdown.split(text, where)
+    keys, body = frontmatter.split(text, where)
     return _Loader(where).workflow(keys, body)
 
 
@@ -74,7 +75,7 @@ class _Loader:
     def tasks(self, body: str) -> dict[str, str]:
         """What the steps are asked, where the body says it: by the names of their prompts."""
         found: dict[str, str] = {}
-        for title, text in markdown.sections(body, PROMPTS):
+        for title, text in frontmatter.sections(body, PROMPTS):
             name = slug(title, LONGEST_NAME)
             if name in found:
                 raise self.bad(f'the body has two prompts "{name}"; give the section "{title}" another heading')
@@ -160,7 +161,7 @@ class _Loader:
         options = tuple(option.strip() for option in plain.split("|"))
         if plain in ("text", "list", "code"):
             return Kind(plain, required=required)
-        if plain in ("integer", "findings", "rulings") and not required:
+        if (plain == "integer" or plain in answer_types()) and not required:
             return Kind(plain)
         if match := re.fullmatch(r"(\d{1,6})-(\d{1,6})", text):
             low, high = map(float, match.groups())
@@ -168,7 +169,7 @@ class _Loader:
                 return Kind("range", low=low, high=high)
         if len(options) > 1 and not required and len(set(options)) == len(options) and all(map(_option, options)):
             return Kind("choice", options=options)
-        raise self.bad(f'{what}: "{text}" is no type; known: {", ".join(TYPES)}, and a + behind the first three')
+        raise self.bad(f'{what}: "{text}" is no type; known: {", ".join(types())}, and a + behind the first three')
 
     def condition(self, value: Any, what: str) -> Condition:
         if isinstance(value, list) and value:

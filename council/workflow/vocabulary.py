@@ -5,6 +5,8 @@ The loader and `lint` allow these and no others; docs/workflows.md prints them.
 
 from __future__ import annotations
 
+from council.workflow.types import answer_types
+
 WORKFLOW_KEYS = {
     "name": "what it is called: as its file, in small letters. Needed",
     "description": "a sentence for those who choose between workflows",
@@ -49,9 +51,14 @@ TYPES = {
     "integer": "a whole number",
     "0-100": "a number in a range: any two whole numbers from 0 on",
     "agree | mixed | disagree": "one of these words, or of others",
-    "findings": "a review's list of findings",
-    "rulings": "what is said of others' findings in a review",
 }
+
+
+def types() -> dict[str, str]:
+    """Every type of an answer, with those that rooms have added."""
+    return {**TYPES, **{name: added.about for name, added in answer_types().items()}}
+
+
 VALUES = {
     "agree": "an answer that is equal; of a list, one of its items",
     "[agree, mixed]": "one of these",

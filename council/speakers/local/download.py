@@ -23,7 +23,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import IO, Any
 
-from council.config.settings import kit_folder
+from council.config.overlays import kit_folder
 from council.errors import CouncilError, Denied, StorageError, UsageError
 from council.record.files import tilde
 from council.text import listing, one_line

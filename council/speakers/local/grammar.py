@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from council.replies.parse import heading
 from council.workflow.model import Kind, Reply
+from council.workflow.types import answer_types
 
 NEW_LINE = "\n"
 NAME = re.compile(r"\b[A-Za-z0-9]{0,20}[a-z][A-Z][A-Za-z0-9]{0,20}\b")
@@ -81,12 +82,8 @@ def _value(kind: Kind) -> str:
         return f"({' | '.join(_literal(f'{mark:g}') for mark in _marks(int(kind.low), int(kind.high)))})"
     if kind.type == "list":
         return "items" if kind.required else '("none" | items)'
-    if kind.type == "findings":
-        severity = '("**BLOCKING:**" | "**HIGH:**" | "**MEDIUM:**" | "**LOW:**")'
-        return f'("No findings." | {severity} {_literal(NEW_LINE)} items)'
-    if kind.type == "rulings":
-        said = '("agree" | "disagree with concern: " clause)'
-        return f'("none" | ("- " [BHML] [1-9] ": " {said} {_literal(NEW_LINE)}){{1,6}})'
+    if kind.type in answer_types():
+        return answer_types()[kind.type].grammar.replace("NEW_LINE", _literal(NEW_LINE))
     return {"text": "sentences", "code": "code", "integer": '("0" | [1-9] [0-9]{0,5})'}[kind.type]
 
 

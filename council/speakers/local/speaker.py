@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from council.errors import CallFailed, CouncilError, Denied
 from council.speakers.base import Brief, Spoken, Usage
-from council.speakers.local import download as embedded
+from council.speakers.local import download
 from council.speakers.local.grammar import gbnf
 
 T = TypeVar("T")
@@ -44,8 +44,8 @@ class LocalSpeaker:
 
     name = "local"
 
-    def __init__(self, place: embedded.Place | None = None) -> None:
-        self.place = place or embedded.place()
+    def __init__(self, place: download.Place | None = None) -> None:
+        self.place = place or download.place()
         self.model = self.place.gguf.stem
         self.server: Any = None
         self.turn = asyncio.Lock()
@@ -103,9 +103,9 @@ class LocalSpeaker:
         return await done
 
 
-def _loaded(place: embedded.Place) -> Any:
+def _loaded(place: download.Place) -> Any:
     """The model in memory, some seconds later. The settings are measured ones, for few cores that are busy."""
-    llama = embedded.llama(place)
+    llama = download.llama(place)
     params = llama.CommonParams()
     params.model.path = str(place.gguf)
     params.n_ctx, params.n_parallel = CONTEXT, 1
@@ -117,7 +117,7 @@ def _loaded(place: embedded.Place) -> Any:
     try:
         return llama.Server(params)
     except RuntimeError:
-        raise Denied(f"{place.gguf} cannot be loaded as a model; {embedded.OTHERWISE}") from None
+        raise Denied(f"{place.gguf} cannot be loaded as a model; {download.OTHERWISE}") from None
 
 
 def _request(brief: Brief) -> dict[str, Any]:
@@ -178,8 +178,8 @@ def _verdict(failure: dict[str, Any], model: str) -> CallFailed | CouncilError:
         tokens, most = failure.get("n_prompt_tokens"), failure.get("n_ctx")
         return Denied(
             f"the brief has {tokens} tokens and {model} reads {most} here: attach less, seat fewer members, "
-            f"or {embedded.OTHERWISE}"
+            f"or {download.OTHERWISE}"
         )
     if failure.get("code") == 400:
-        return Denied(f"{model} was asked for what it cannot do ({failure.get('message')}): {embedded.OTHERWISE}")
+        return Denied(f"{model} was asked for what it cannot do ({failure.get('message')}): {download.OTHERWISE}")
     return CallFailed(f"{model} failed: {failure.get('message')}")

@@ -1,8 +1,4 @@
-"""Escalations: what a person was asked because specialists could not agree, and what the person decided.
-
-Pure, and nothing here decides anything: the workflow's rules do. What asks is a step with `options`, what answers a
-step with a `decision`, in the same round.
-"""
+"""What consensus knows: how the scores went, and how an unsettled question is put to a person."""
 
 from __future__ import annotations
 
@@ -10,15 +6,67 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
+from typing import Any
 
+from council.engine.rules import repeated
 from council.engine.scene import Scene, Turn
 from council.text import fold
+from council.workflow.model import Workflow
 
-OPTIONS, DECISION = "options", "decision"
+SAME = 0.6  # of a turn's words: from there on it says the same again
+
+
+def measured(scene: Scene, workflow: Workflow) -> dict[str, Any]:
+    """For templates: how the scores went, and who repeats what they said a round before."""
+    return {"trajectory": trajectory(scene, workflow), "repeats": repeats(scene)}
+
+
+def score_field(workflow: Workflow, phase: str) -> str:
+    """The first answer of the phase that is a number in a range; empty where it asks for none."""
+    fields = (
+        name
+        for found, step in workflow.steps()
+        for name, kind in step.reply
+        if found.name == phase and kind.type == "range" and kind.high > 1
+    )
+    return next(fields, "")
+
+
+def trajectory(scene: Scene, workflow: Workflow, phase: str = "") -> list[dict[str, Any]]:
+    """The scores of each round of a phase, the oldest first. Whoever gave none has None, and counts as nothing."""
+    field = score_field(workflow, phase or scene.phase)
+    if not field:
+        return []
+    rounds = [turns for turns in scene.asking(field) if turns[0].phase == (phase or scene.phase)]
+    return [_round(turns, field) for turns in reversed(rounds)]
+
+
+def _round(turns: tuple[Turn, ...], field: str) -> dict[str, Any]:
+    scores = [{"seat": turn.seat.name, "by": turn.seat.label, "score": turn.answers.get(field)} for turn in turns]
+    mean = sum(float(turn.answers.get(field) or 0) for turn in turns) / len(turns)
+    return {"round": turns[0].round, "mean": round(mean, 1), "scores": scores}
+
+
+def repeats(scene: Scene) -> list[dict[str, Any]]:
+    """Who said again in this round, for the most part, what they had said in the one before, and how much of it."""
+    now = (turn for turn in scene.turns if (turn.phase, turn.round) == (scene.phase, scene.round))
+    shares = [(turn, round(repeated(turn, scene) or 0.0, 2)) for turn in now]
+    return [{"by": turn.seat.label, "step": turn.step, "share": share} for turn, share in shares if share > SAME]
+
+
+DECISION, OPTIONS = "decision", "options"
 ADOPT = "adopt"
+
+
 KINDS = {"share": "fundamental disagreement", "stuck": "stalemate"}
+
+
 LAST = "max iterations"
+
+
 LETTERED = re.compile(r"[*_(]{0,3}([A-Z])[*_]{0,2}[).:][*_]{0,2}\s+(\S.*)", re.S)
+
+
 CHOICE = re.compile(r"[\W_]*(?:option\s+)?([a-z])(?:[\W_]*|(?:[).:,]|\s[–—-])[*_]{0,2}\s.*)", re.I | re.S)
 
 

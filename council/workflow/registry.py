@@ -1,16 +1,31 @@
-"""The registry behind the four hooks: a name in a workflow is a function here, checked when the workflow is loaded."""
+"""The registry behind the four hooks: a name in a workflow is a function here, checked when the workflow is loaded.
+
+A room registers its names in modules that its `hooks.py` imports. A room that is not there registers nothing.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import council
 from council.errors import UsageError
 from council.text import did_you_mean, listing
 from council.workflow.model import Ref
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+@cache
+def load() -> None:
+    """Import every room's `hooks` module once, so that all names are registered before the first is looked up."""
+    for folder in council.__path__:
+        for path in sorted(Path(folder).glob("*/hooks.py")):
+            import_module(f"council.{path.parent.name}.hooks")
 
 
 class Hook(Generic[F]):
@@ -19,10 +34,15 @@ class Hook(Generic[F]):
     def __init__(self, kind: str, leading: int) -> None:
         self.kind = kind
         self.leading = leading
-        self.known: dict[str, F] = {}
+        self._registered: dict[str, F] = {}
+
+    @property
+    def known(self) -> dict[str, F]:
+        load()
+        return self._registered
 
     def __call__(self, function: F) -> F:
-        self.known[function.__name__.rstrip("_")] = function
+        self._registered[function.__name__.rstrip("_")] = function
         return function
 
     def call(self, ref: Ref, *lead: Any) -> Any:

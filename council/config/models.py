@@ -1,0 +1,39 @@
+"""What a tier stands for: a model at an endpoint, with its price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address that speaks the Messages API. `key` names the variable that holds the key, never the key."""
+
+    name: str
+    base_url: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens. Prompts longer than `long_over` tokens pay the long prices for the whole call."""
+
+    input: float
+    output: float
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+    long_over: int | None = None
+    long_input: float = 0.0
+    long_output: float = 0.0
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a tier stands for: whom to ask, for which model, and how."""
+
+    tier: str
+    endpoint: Endpoint
+    name: str
+    max_tokens: int = 8000
+    effort: str | None = "low"
+    price: Price | None = None

@@ -1,0 +1,81 @@
+"""Where the kit's files, the user's and the project's are found: the nearest one of a name wins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from council.errors import UsageError
+from council.text import did_you_mean
+
+# Files of the kit's Workflows that people and assistants read, and that are no programs.
+GUIDES = {"recovery": "it is how a session goes on that broke off; `council recover` does that"}
+
+
+def kit_folder() -> Path:
+    """Where the kit's own files are: beside the package in a checkout, inside it when installed."""
+    package = Path(__file__).resolve().parent.parent
+    return package.parent if (package.parent / "Workflows").is_dir() else package / "kit"
+
+
+def user_folder(env: Mapping[str, str] = os.environ) -> Path:
+    base = env.get("XDG_CONFIG_HOME") or Path(env.get("HOME") or "~").expanduser() / ".config"
+    return Path(base) / "council"
+
+
+def project_folder(start: Path | None = None) -> Path | None:
+    """The nearest `.council` folder, from here up to the top of the repository."""
+    for folder in (here := start or Path.cwd(), *here.parents):
+        if (folder / ".council").is_dir():
+            return folder / ".council"
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def overlays() -> list[Path]:
+    """The project's folder, the user's, the kit's: the first that has a file wins."""
+    return [folder for folder in (project_folder(), user_folder(), kit_folder()) if folder is not None]
+
+
+def overlaid(name: str) -> Iterator[Path]:
+    """The files of that name, nearest first. One that leads out of its folder is refused: it may be a stranger's."""
+    for folder in overlays():
+        path = folder / name
+        if path.is_file():
+            yield inside(path, folder)
+
+
+def inside(path: Path, folder: Path) -> Path:
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"{path}: it leads out of {folder}, which is not allowed; put the file itself there")
+    return path
+
+
+def workflows() -> dict[str, Path]:
+    """Every workflow by its lower-case name."""
+    found: dict[str, Path] = {}
+    for folder in overlays():
+        for path in sorted((folder / "Workflows").glob("*.md")):
+            if folder != kit_folder() or path.stem.lower() not in GUIDES:
+                found.setdefault(path.stem.lower(), inside(path, folder))
+    return found
+
+
+def workflow_text(name: str) -> tuple[str, str]:
+    """The text of a workflow and where it stands: by its name, or a file by its path."""
+    path = Path(name) if name.endswith(".md") or os.sep in name else workflows().get(name.lower())
+    if path is None and name.lower() in GUIDES:
+        raise UsageError(f"{name} is no workflow: {GUIDES[name.lower()]}")
+    if path is None:
+        raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), workflows())}')
+    return read(path), str(path)
+
+
+def read(path: Path) -> str:
+    """The text of a file that people write."""
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as bad:
+        raise UsageError(f"{path}: cannot be read: {bad}") from None

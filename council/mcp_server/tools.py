@@ -1,0 +1,215 @@
+"""The tools that the server offers: begin a debate, take what is due, record a reply, see how it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from council.cli import sessions
+from council.config import overlays, personas
+from council.config import settings as config
+from council.config.settings import Config
+from council.errors import UsageError
+from council.prompts import invocation
+from council.protocols import outcome
+from council.record import catalog, files, session
+from council.record.session import Session
+from council.reports import transcript, verify
+from council.runner import manual, start, subagents
+from council.speakers.base import Spoken
+from council.text import did_you_mean, one_line
+
+LARGEST_REPLY = 1_000_000
+ANSWER_SIZE = {"anthropic/maxResultSizeChars": 500_000}  # else Claude Code puts long briefs into a file instead
+
+
+class Refused(Exception):
+    """A message that the protocol does not allow."""
+
+    def __init__(self, code: int, why: str) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Tool:
+    """What a client can call: what it is for, the JSON Schema of each argument, those it needs, and what is called."""
+
+    about: str
+    takes: Mapping[str, Mapping[str, Any]]
+    needs: tuple[str, ...]
+    call: Callable[[dict[str, Any]], dict[str, Any]]
+    hints: Mapping[str, bool] = field(default_factory=dict)
+
+    def described(self, name: str) -> dict[str, Any]:
+        schema = {"type": "object", "properties": self.takes, "required": self.needs, "additionalProperties": False}
+        hints = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False, **self.hints}
+        return {
+            "name": name, "description": self.about, "inputSchema": schema, "annotations": hints, "_meta": ANSWER_SIZE,
+        }  # fmt: skip
+
+
+def begin(given: dict[str, Any]) -> dict[str, Any]:
+    settings, known = config.load(), personas.load()
+    workflow = given.get("workflow", "debate").lower()
+    if workflow not in overlays.workflows():  # a path is none: which files are read is not for a caller to say
+        raise UsageError(f'there is no workflow "{one_line(workflow)}"; {did_you_mean(workflow, overlays.workflows())}')
+    for folder in (settings.sessions, settings.archive):
+        files.prove_writable(folder)
+    request = start.Request(
+        topic=given["topic"],
+        workflow=workflow,
+        with_=invocation.seats(",".join(given.get("with", ())), known),
+        only=invocation.seats(",".join(given.get("only", ())), known),
+        mode=given.get("mode", "deliberative"),
+        options={"three_rounds": True} if "rounds" in given else {},
+        speaker="assistant",
+    )
+    found = start.begin(request, settings)
+    return {"session_id": found.id, "header": transcript.announcement(found), "folder": str(found.folder)}
+
+
+def status(given: dict[str, Any]) -> dict[str, Any]:
+    folder = catalog.find(config.load().sessions, given.get("session", "last"))
+    return sessions.described(folder.name, verify.status(folder)) | {"folder": str(folder)}
+
+
+def next_(given: dict[str, Any]) -> dict[str, Any]:
+    settings, found = opened(given["session"])
+    with found.hold():
+        subagents.harvest(found, settings)
+        now = manual.stand(found, settings, given.get("turn"))
+    if now.archived:
+        return {
+            "session_id": found.id, "done": True, "outcome": outcome.outcome(now.plan),
+            "synthesis": outcome.synthesis(now.plan), "folder": str(found.folder), "archived_to": str(now.archived),
+        }  # fmt: skip
+    flying = subagents.in_flight(found)
+    rows = [
+        {
+            "turn": one.id, "seat": one.seat.name, "name": one.seat.label, "tier": one.tier, "model": brief.model.name,
+            "person": one.of_a_person, "state": "asked" if one.id in flying else "due", "brief": brief.text,
+        }
+        for one, brief in now.due
+    ]  # fmt: skip
+    return {"session_id": found.id, "done": False, "due": rows}
+
+
+def record(given: dict[str, Any]) -> dict[str, Any]:
+    settings, found = opened(given["session"])
+    body, absent = spoken_or_absent(given)
+    spoken = Spoken(body, given.get("model") or None, "absent" if absent else "recorded", absent=absent)
+    with found.hold():
+        subagents.harvest(found, settings)
+        plan = manual.record(found, settings, given["turn"], spoken).plan
+    return {"session_id": found.id, "recorded": given["turn"], "done": plan.done, "due": [one.id for one in plan.due]}
+
+
+def opened(word: str) -> tuple[Config, Session]:
+    settings = config.load()
+    return settings, session.open_(catalog.find(settings.sessions, word))
+
+
+def spoken_or_absent(given: Mapping[str, Any]) -> tuple[str, str | None]:
+    """The reply, or why there is none: exactly one of the two."""
+    reply, absent = given.get("reply", ""), given.get("absent", "")
+    if bool(reply.strip()) == bool(absent.strip()):
+        raise UsageError("give either the reply, which must not be empty, or in absent why the seat does not speak")
+    if len(reply) > LARGEST_REPLY:
+        raise UsageError("the reply is larger than 1 MB, and others have to read it; have the seat say it shorter")
+    return ("", absent) if absent.strip() else (reply, None)
+
+
+def text(about: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": about, **more}
+
+
+def names(about: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string"}, "description": about}
+
+
+SESSION = text("The session's id, or `last`.")
+
+
+TOOLS = {
+    "council_start": Tool(
+        "Begin a debate of a council on a topic. Gives the session's id, a header to show, and the folder of its "
+        "files. Nobody has spoken then: go on with council_next.",
+        {
+            "topic": text("The question in the person's own words, without what calls the council."),
+            "workflow": text("The protocol: debate (the default), quick (one blind round), or another that there is."),
+            "with": names("Members to call in besides the workflow's own: security, intern, writer …"),
+            "only": names("Only these members, in place of the workflow's own."),
+            "mode": text("How members put their points: deliberative is the default.", enum=list(invocation.MODES)),
+            "rounds": {
+                "type": "integer", "enum": [3],
+                "description": "3 asks for the third round whatever the convergence check says.",
+            },
+        },
+        ("topic",),
+        begin,
+    ),
+    "council_status": Tool(
+        "Where a debate stands: complete, running, waiting, paused, interrupted or damaged; its outcome once it is "
+        "over, how many turns were spoken, and which are due.",
+        {"session": text("The session's id; without it, the newest.")},
+        (),
+        status,
+        {"readOnlyHint": True},
+    ),
+    "council_next": Tool(
+        "The turns that may be spoken now, each with its whole brief; or, when the debate is over, the synthesis, the "
+        "outcome and where the files are. It changes nothing that was said, so it can be asked again at any time. "
+        "A turn whose state is `asked` is being answered already: wait for that.",
+        {"session": SESSION, "turn": text("One due turn alone, where all the briefs together would be too much.")},
+        ("session",),
+        next_,
+        {"idempotentHint": True},
+    ),
+    "council_record": Tool(
+        "Store a member's reply to its brief, word for word, and say what is due then. A turn is recorded once, and "
+        "only while it is due. Never record words as a member's that were not said in answer to its brief.",
+        {
+            "session": SESSION,
+            "turn": text("The turn's id as council_next gave it, such as 01-positions/engineer."),
+            "reply": text("The whole reply, exactly as it was given."),
+            "model": text("The model that answered, if a model did and you know which."),
+            "absent": text("In place of a reply: why this seat does not speak. It stays in every count."),
+        },
+        ("session", "turn"),
+        record,
+    ),
+}  # fmt: skip
+
+
+def complaints(takes: Mapping[str, Mapping[str, Any]], needs: tuple[str, ...], given: dict[str, Any]) -> Iterator[str]:
+    """What of the arguments is not as the schema says."""
+    yield from (f"{name} is missing" for name in needs if name not in given)
+    for name, value in given.items():
+        if name not in takes:
+            yield f'there is no argument "{one_line(name)}"; {did_you_mean(name, takes)}'
+        elif not fits(value, takes[name]):
+            yield f"{name} must be {wanted(takes[name])}"
+        elif halves(value):
+            yield f"{name} holds half of a surrogate pair, so it is no text"
+
+
+def fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    if schema["type"] == "array":
+        return isinstance(value, list) and all(fits(one, schema["items"]) for one in value)
+    kind = {"string": str, "integer": int}[schema["type"]]
+    return type(value) is kind and value in schema.get("enum", (value,))
+
+
+def wanted(schema: Mapping[str, Any]) -> str:
+    one_of = " or ".join(map(str, schema.get("enum", ())))
+    return one_of or {"string": "a string", "array": "a list of strings"}[schema["type"]]
+
+
+def halves(value: Any) -> bool:
+    return not isinstance(value, int) and HALF.search("".join(value)) is not None
+
+
+HALF = re.compile("[\ud800-\udfff]")

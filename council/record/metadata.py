@@ -1,0 +1,83 @@
+"""`metadata.json`: read and sealed. One that was edited, torn or written by a newer council is refused by name."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from council.errors import Damaged
+from council.record import files
+from council.record.turn_file import sha256
+from council.workflow.model import NAME
+
+SCHEMA = 1
+
+
+NEEDED: dict[str, type | tuple[type, ...]] = {
+    "schema": int, "session_id": str, "topic": str, "started_at": str, "members": list, "output_mode": str,
+    "rounds_planned": (str, int), "workflow": str, "options": dict, "seed": str, "speaker": str, "tiers": dict,
+    "seats": dict, "files": dict,
+}  # fmt: skip
+
+
+def read_existing(path: Path) -> bytes:
+    try:
+        return files.read(path)
+    except OSError as failure:
+        raise Damaged(
+            path, f"it cannot be read ({os.strerror(failure.errno or 0)}); put it back from a backup"
+        ) from None
+
+
+def sealed(metadata: Mapping[str, Any]) -> bytes:
+    plain = {key: value for key, value in metadata.items() if key != "seal"}
+    return files.encode(json.dumps({**plain, "seal": _seal(plain)}, indent=2, ensure_ascii=False) + "\n")
+
+
+def _seal(plain: Mapping[str, Any]) -> str:
+    return sha256(files.encode(json.dumps(plain, sort_keys=True, ensure_ascii=False)))
+
+
+def read_metadata(folder: Path) -> dict[str, Any]:
+    path = folder / "metadata.json"
+    try:
+        found = json.loads(read_existing(path), object_pairs_hook=_each_once)
+    except (ValueError, RecursionError):
+        raise Damaged(path, "it is no JSON any more; put it back from a backup") from None
+    if isinstance(found, dict) and isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
+        raise Damaged(
+            path,
+            f"it was written by a newer council (schema {found['schema']}, this one knows {SCHEMA}); update council",
+        )
+    if not isinstance(found, dict) or found.pop("seal", None) != _seal(found):
+        raise Damaged(path, "it is not as council wrote it; put it back from a backup")
+    wrong = [key for key, kind in NEEDED.items() if not isinstance(found.get(key), kind)] or list(_misshapen(found))
+    if wrong or found["session_id"] != folder.name:
+        raise Damaged(path, f"{', '.join(wrong) or 'session_id'} is missing or not what it must be")
+    return found
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object none of whose keys hides another."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
+    """The keys whose values no session could have. A member's name becomes a path, so it must be a name."""
+    if not found["members"] or not all(isinstance(name, str) and NAME.fullmatch(name) for name in found["members"]):
+        yield "members"
+    for key in ("seats", "tiers"):
+        if not all(isinstance(inner, dict) for inner in found[key].values()):
+            yield key
+    try:
+        if datetime.fromisoformat(found["started_at"]).tzinfo is None:
+            yield "started_at"
+    except ValueError:
+        yield "started_at"

@@ -1,0 +1,190 @@
+"""One answer of a reply: the value of its type that stands in the lines below its heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from council.text import FENCE, fold
+from council.workflow.model import Kind
+from council.workflow.types import answer_types
+
+# What comes after one of these, and does not take it back, is a remark.
+NOTHING = re.compile(
+    r"\W*+(?:none|nothing(?: block(?:s|ing)(?: (?:me|us|this|it))?)?|nil|n/?a|not applicable|keine[rns]?|nichts"
+    r"|no (?:(?:blocking|major|serious|further|other) )?(?:items?|issues?|concerns?|blockers?|objections?|risks?))"
+    r"(?: (?:so far|yet|at (?:this (?:time|point)|present|the moment)|identified|from (?:me|my (?:side|end))|remaining"
+    r"|left|today))?(?=\W*+$|[.:;(,]|\s[—–-]+\s|—)",
+    re.I,
+)
+
+
+RULED = re.compile(r"\s*(?:(?:[-*_]\s*){3,}|#{1,6}\s.*)")
+BULLET = re.compile(r"^\s*(?:[-*+•–—]|\d{1,3}[.)]|\([a-z0-9]\)|\[[ x]\])\s+")
+
+
+# Atomic groups and no `*+`: Python before 3.11.4 goes back into a possessive group.
+NUMBER = re.compile(
+    r"(-?\d++(?>(?:[.,]\d++)*))(?>(?:\s*(?:(%)|(?:/|out of)\s*(\d++)))?)(?=$|\s*[.:;(,]|\s[—–-]+\s|—)(?!\W{0,3}\d)"
+)
+
+
+AFTER = r"\s*(?:[.:;!(]|\s[—–-]+\s|—)\s*"
+
+
+TAKEN_BACK = re.compile(r"\b(?:unless|if|but|until|except|provided|however|once|al?though|though)\b", re.I)
+
+
+HEDGED = re.compile(TAKEN_BACK.pattern + r"|\b(?:not?|yet|cannot|can't|don't|nor|or)\b", re.I)
+
+
+@dataclass(frozen=True)
+class Line:
+    text: str
+    code: bool = False
+
+
+def value_of(kind: Kind, section: list[Line]) -> Any:
+    """The answer under one heading, None where it cannot be read or is missing."""
+    asked = _plain(placeholder(kind))
+    lines = [line for line in section if _plain(BULLET.sub("", line.text, count=1)) != asked]
+    if kind.type == "code":
+        return _code(lines)
+    if kind.type == "text":
+        return "\n".join(line.text for line in lines).strip() or None
+    texts = [line.text for line in lines if not (line.code and FENCE.match(line.text))]
+    if kind.type == "list":
+        return _items(texts, kind)
+    first = next((text for text in texts if text.strip()), "")
+    return _choice(first, kind) if kind.type == "choice" else _number(first, kind)
+
+
+def _code(lines: list[Line]) -> str | None:
+    block: list[str] = []
+    opened = ""
+    for line in lines:
+        fence = FENCE.match(line.text) if line.code else None
+        if fence and not opened:
+            opened = fence.group(1)
+        elif fence and fence.group(1).startswith(opened) and not fence.group(2).strip():
+            break
+        elif opened:
+            block.append(line.text)
+    text = "\n".join(block) if opened else "\n".join(line.text for line in lines).strip()
+    return text if text.strip() else None
+
+
+def _items(texts: list[str], kind: Kind) -> tuple[str, ...] | None:
+    """The list's items. Where there are bullets only they are; no words at all are no answer; `none` is empty."""
+    lines = ["" if RULED.fullmatch(text) else text.expandtabs(4).rstrip() for text in texts]
+    given = [line for line in lines if any(map(str.isalnum, line))]
+    if not given:
+        return None
+    items = list(_bulleted(lines)) if any(map(BULLET.match, given)) else list(_unbulleted(given))
+    found = tuple(item for item in items if not is_nothing(item))
+    return None if kind.required and not found else found
+
+
+def _bulleted(lines: list[str]) -> Iterator[str]:
+    """Each bullet with what hangs on it: lines that are indented deeper, or that follow at once."""
+    item: list[str] = []
+    margin = 0
+    after_gap = False
+    for line in lines:
+        bullet = BULLET.match(line)
+        indent = len(line) - len(line.lstrip())
+        if bullet and not (item and indent >= margin + 2):
+            if item:
+                yield " ".join(item)
+            item, margin = [line[bullet.end() :].strip()], indent
+        elif item and line and (indent > margin or not after_gap):
+            item.append(line.strip())
+        elif line and item:
+            yield " ".join(item)
+            item = []
+        after_gap = not line
+    if item:
+        yield " ".join(item)
+
+
+def _unbulleted(lines: list[str]) -> Iterator[str]:
+    """An item a line; an indented line goes on with the one before. What follows on a first `none` is a remark."""
+    if is_nothing(lines[0]):
+        return
+    item = ""
+    for line in lines:
+        if item and line[:1].isspace():
+            item += " " + line.strip()
+        else:
+            if item:
+                yield item
+            item = line.strip()
+    yield item
+
+
+def is_nothing(words: str) -> bool:
+    match = NOTHING.match(words)
+    return not any(map(str.isalnum, words)) or (match is not None and not TAKEN_BACK.search(words, match.end()))
+
+
+def _choice(text: str, kind: Kind) -> str | None:
+    """The option that stands alone, or before a full stop or dash with words behind it that take nothing back."""
+    plain = _plain(BULLET.sub("", text, count=1))
+    for option in sorted(kind.options, key=len, reverse=True):
+        if plain == _plain(option):
+            return option
+        match = re.match(re.escape(_plain(option)) + AFTER, plain)
+        if match and not HEDGED.search(rest := plain[match.end() :]) and not _mentions(rest, kind, option):
+            return option
+    return None
+
+
+def _mentions(rest: str, kind: Kind, but: str) -> bool:
+    return any(re.search(rf"\b{re.escape(_plain(option))}\b", rest) for option in kind.options if option != but)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[*_`\"'“”]+", "", fold(text)).strip().rstrip(".!").strip()
+
+
+def _number(text: str, kind: Kind) -> float | int | None:
+    """A number that stands alone or before a remark; `%` and `/ 100` only where they say the same as the range."""
+    match = NUMBER.match(_plain(re.sub(r"^\s*[-*+•]\s+(?=\S)", "", text)))
+    if not match or (value := _figure(match.group(1))) is None:
+        return None
+    percent, whole = match.group(2), match.group(3)
+    if (percent and kind.high not in (1, 100)) or (whole and float(whole) != kind.high):
+        return None
+    if percent and kind.high == 1:
+        value /= 100
+    if kind.type == "range" and not kind.low <= value <= kind.high:
+        return None
+    if value.is_integer():
+        return int(value)
+    return None if kind.type == "integer" else value
+
+
+def _figure(digits: str) -> float | None:
+    """`1,000` is a thousand, `0,9` a decimal; anything with more signs in it is no number."""
+    if re.fullmatch(r"-?[1-9]\d{0,2}(?:,\d{3})+", digits):
+        return float(digits.replace(",", ""))
+    return float(digits.replace(",", ".")) if re.fullmatch(r"-?\d+(?:[.,]\d+)?", digits) else None
+
+
+def placeholder(kind: Kind) -> str:
+    if kind.type == "choice":
+        *most, last = kind.options
+        return f"[exactly one word of these: {', '.join(most)} or {last}]"
+    if kind.type == "range":
+        return f"[a number from {kind.low:g} to {kind.high:g}]"
+    empty = "there must be at least one" if kind.required else 'the word "none" if there is nothing'
+    if kind.type in answer_types():
+        return answer_types()[kind.type].format
+    return {
+        "text": "[in your own words]",
+        "list": f'[one item a line, each beginning with "- "; {empty}]',
+        "code": "[one fenced code block]",
+        "integer": "[a whole number]",
+    }[kind.type]

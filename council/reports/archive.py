@@ -1,0 +1,80 @@
+"""The end of a debate: the transcript's copy in the archive, and the facts that say that it is complete."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from council.engine.planner import Plan
+from council.protocols import outcome
+from council.record import files
+from council.record.session import Session
+from council.reports.derived import build, derived
+from council.text import slug
+
+
+def totals(session: Session) -> dict[str, Any]:
+    """What the debate took, from its receipts. A price that nobody knows makes the sum unknown, not smaller.
+
+    `fsum`, because its sum is the same in whatever order the turns came in.
+    """
+    all_receipts = list(session.receipts.values())
+    prices = [receipt.usd for receipt in all_receipts]
+    return {
+        "calls": len(all_receipts),
+        "input_tokens": sum(receipt.input + receipt.cache_read + receipt.cache_write for receipt in all_receipts),
+        "output_tokens": sum(receipt.output for receipt in all_receipts),
+        "usd": None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6),
+    }
+
+
+def ended_at(session: Session) -> datetime:
+    """When the last word was spoken. From the receipts, so that it is the same however often it is asked."""
+    begun = datetime.fromisoformat(session.metadata["started_at"])
+    ends = [datetime.fromisoformat(one.started) + timedelta(seconds=one.seconds) for one in session.receipts.values()]
+    return max([begun, *ends])
+
+
+def archive(session: Session, plan: Plan, root: Path) -> Path:
+    """The transcript's copy in the archive: its name follows from the record, so a second try makes no second file."""
+    data = derived(session, plan)["transcript.md"]
+    ended = ended_at(session)
+    name = slug(str(session.metadata["topic"])) or session.workflow.name
+    folder = root / f"{ended:%Y-%m}"
+    files.make_folder(folder)
+    path = folder / f"{ended:%Y-%m-%d-%H%M%S}_COUNCIL_{name}.md"
+    temp = folder / f".{session.id}{files.TEMP}"
+    if not files.claim(path, data, temp):
+        path = path if _is_of(session, path) else path.with_name(f"{path.stem}_{session.id[-8:]}.md")
+        files.replace(path, data, temp)
+    return path
+
+
+def _is_of(session: Session, path: Path) -> bool:
+    """Whether an archived copy is this session's: it may have changed since, by a person's word on a review."""
+    return f"\n**Session ID:** {session.id}\n".encode() in files.read(path)[:4096]
+
+
+def finish(session: Session, plan: Plan, root: Path) -> Path:
+    """The last act of a debate: derived files, archive, the facts that say that it is complete, and its document."""
+    from council.reports import filing
+
+    build(session, plan)
+    path = archive(session, plan, root)
+    session.merge(**completion(session, plan), archived_to=files.tilde(path))
+    if home := filing.project(Path.cwd()):
+        filing.place(session, plan, home / filing.PLACE)
+    return path
+
+
+def completion(session: Session, plan: Plan) -> Mapping[str, Any]:
+    return {
+        "completed_at": ended_at(session).isoformat(timespec="seconds"),
+        "rounds_completed": len(outcome.rounds(plan)),
+        "outcome": outcome.outcome(plan),
+        "absent": sorted({turn.seat.name for turn in outcome.absences(plan)}),
+        "totals": totals(session),
+    }

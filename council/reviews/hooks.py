@@ -1,0 +1,74 @@
+"""What reviews add to the language: two types of answers, a rule, and the outcome of a review.
+
+Every command imports this, and few of them are about reviews: what reads and merges is imported when it is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from council.engine.conditions import rule
+from council.engine.scene import Scene, Verdict
+from council.protocols.stances import Standing, reading, standing
+from council.reviews.model import FORMAT, RULING_FORMAT
+from council.workflow.types import AnswerType, answer_type
+
+REVIEWED, CONTESTED = "reviewed", "reviewed, contested"
+
+
+def _read_findings(body: str, brief: str, says_none: bool) -> Any:
+    from council.reviews.parse import findings
+
+    listed = findings.read(body, brief)
+    return replace(listed, none=True) if says_none and not listed.items else listed or None
+
+
+def _read_rulings(body: str, brief: str, says_none: bool) -> Any:
+    from council.reviews.parse import duplicates
+
+    ruled = duplicates.judged(body, brief)
+    return ruled if ruled or says_none else None
+
+
+answer_type(
+    AnswerType(
+        "findings",
+        "a review's list of findings",
+        FORMAT,
+        _read_findings,
+        '("No findings." | ("**BLOCKING:**" | "**HIGH:**" | "**MEDIUM:**" | "**LOW:**") NEW_LINE items)',
+    )
+)
+answer_type(
+    AnswerType(
+        "rulings",
+        "what is said of others' findings in a review",
+        RULING_FORMAT.removeprefix("## Rulings\n"),
+        _read_rulings,
+        '("none" | ("- " [BHML] [1-9] ": " ("agree" | "disagree with concern: " clause) NEW_LINE){1,6})',
+    )
+)
+
+
+@rule
+def contested(scene: Scene, *, severity: str = "blocking") -> Verdict:
+    """A finding of that severity is open, and somebody who did not make it disagrees."""
+    from council.reviews.state import reviewed
+
+    open_ = [one for one in reviewed(scene) if one.severity == severity and one.status == "contested"]
+    ids = ", ".join(one.id for one in open_)
+    return Verdict(bool(open_), f"{ids} contested" if open_ else f"no {severity} finding is contested", ("contested",))
+
+
+@reading
+def by_findings(scene: Scene) -> Standing | None:
+    """A review's members say where they stand of each finding."""
+    if not any("findings" in turn.asked for turn in scene.turns):
+        return None
+    from council.reviews.state import reviewed, told
+
+    found = reviewed(scene)
+    disputed = any(one.status == "contested" for one in found)
+    outcome = CONTESTED if disputed else REVIEWED
+    return replace(standing(scene), outcome=outcome, reason=told(found), own=True)
