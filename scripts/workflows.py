@@ -27,7 +27,7 @@ from council.config.personas import parse
 from council.engine.conditions import rule
 from council.engine.orders import order
 from council.engine.views import view
-from council.workflow import frontmatter, limits, vocabulary
+from council.workflow import frontmatter, limits, registry, vocabulary
 from council.workflow.loader import load
 from council.workflow.model import Ref, Workflow
 from council.workflow.registry import Hook
@@ -48,6 +48,8 @@ def page() -> str:
         calls=calls(example),
         turns=turns(example),
         language=vocabulary,
+        registry=registry,
+        about=about,
         options={**vocabulary.OPTIONS, **limits.OPTIONS},
         rules=list(hooks(rule)),
         orders=list(hooks(order)),
@@ -58,6 +60,10 @@ def page() -> str:
         fields=personas.FIELDS,
         tiers=list(frontmatter.split((ROOT / "Config.md").read_text("utf-8"), "Config.md")[0]["tiers"]),
     )
+
+
+def about(words: registry.Words) -> dict[str, str]:
+    return {name: word.about for name, word in sorted(words.known.items())}
 
 
 def calls(workflow: Workflow) -> str:

@@ -31,4 +31,5 @@ def scene(*turns: Turn, options: Mapping[str, Any] | None = None, seed: str = "s
     """What was said so far, at the place of the last turn unless told otherwise."""
     last = turns[-1] if turns else None
     place = {"phase": last.phase if last else "", "round": last.round if last else 0, "cap": 3}
-    return Scene(seed, options or {}, {"members": MEMBERS}, turns, **{**place, **more})
+    roles = {role: role for role in ("synthesis", *(["control"] if "control" in (options or {}) else []))}
+    return Scene(seed, options or {}, {"members": MEMBERS}, turns, **{"roles": roles, **place, **more})

@@ -94,9 +94,9 @@ FIRST, LAST = f"{{name: first, {ASK}}}", "{name: synthesis}"
         (("{name: p, reply: {x: a | b}, until: {d: {share: {x: a, over: 1}}}}",), "no share is over 1"),
         # names that nobody answers to
         (("{name: p, reply: {x: a | b}, until: {d: {vote: {field: x, sure: n}}}}",), 'answer "n" does not exist'),
-        (("{name: p, until: {d: dissent_kept}}",), 'dissent_kept: there is no phase or step "synthesis"'),
+        (("{name: p, until: {d: dissent_kept}}",), 'dissent_kept: no phase has the role synthesis'),
         (("{name: p, until: {d: {dissent_kept: {by: q}}}}",), 'there is no phase or step "q"'),
-        (("{name: p, until: {d: cites}}",), "say which one writes it: {cites: {by: …}}"),
+        (("{name: p, until: {d: cites}}",), "say which step writes it: {cites: {by: …}}"),
         (("{name: p, rounds: 2, until: {d: split}}",), 'split: the answer "stance" does not exist'),
         (("{name: p, rounds: 2, until: {d: {moved: scor}}, reply: {score: 0-9}}",), 'did you mean "score"?'),
         # views of what comes later
@@ -157,7 +157,7 @@ def test_a_halt_may_ask_for_anything() -> None:
         (("{name: p, until: {d: disagreement}}", LAST), "phase p: until: it has one round, so there is nothing to end"),
         (("{name: p, seats: c}", "{name: synthesis, seats: c}"), "seats: m: no step seats this group"),
         (("{name: p, reply: {stance: agree | other}}", LAST), "reply: stance: disagree cannot be said, and the"),
-        (("{name: p}",), "no phase is called synthesis"),
+        (("{name: p}",), "no phase has the role synthesis"),
         (
             ("{name: synthesis}", "{name: after, seats: human}"),
             "phase after, step after: a person is asked, and nobody hears the answer",
@@ -343,7 +343,7 @@ def test_notes_alone_do_not_fail(tmp_path: Path) -> None:
     assert ended.code == 0
     first, second, last = ended.out.splitlines()
     assert first.startswith("fine.md:4: note: options: o: nothing reads it")
-    assert second.startswith("fine.md: note: no phase is called synthesis")
+    assert second.startswith("fine.md: note: no phase has the role synthesis")
     assert last.endswith("fine.md: nothing is wrong")
 
 

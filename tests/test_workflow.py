@@ -374,3 +374,66 @@ def test_what_is_not_known_is_not_checked() -> None:
 )
 def test_workflow_files_are_named_after_their_workflow(path: Path) -> None:
     assert load(path.read_text(encoding="utf-8"), path.name).name == path.stem.lower()
+
+
+# ---- roles and documents ----
+
+TWO = "name: own\nseats: {members: [architect, engineer]}\n"
+
+
+def with_phases(phases: str, top: str = "") -> Workflow:
+    return load(f"---\n{TWO}{top}phases:\n{phases}---\n", "own.md")
+
+
+def test_a_phase_of_any_name_can_have_a_role() -> None:
+    found = with_phases("  - {name: talk}\n  - {name: verdict, role: synthesis}\n  - {name: synthesis}\n")
+    assert found.role("synthesis") == "verdict"
+    assert found.role("control") == ""
+
+
+def test_where_no_phase_declares_a_role_the_phase_of_its_name_has_it() -> None:
+    """Sessions from before there were roles hold workflows without them."""
+    assert with_phases("  - {name: synthesis}\n").roles == {"synthesis": "synthesis"}
+    alone = "  - {name: talk}\n  - {name: control}\n"
+    assert with_phases(alone).role("control") == ""  # a phase that happens to be called so
+    assert with_phases(alone, "options: {control: false}\n").role("control") == "control"
+    assert with_phases("  - {name: talk}\n  - {name: control, role: control}\n").role("control") == "control"
+    assert with_phases("  - {name: synthesis, role: control}\n").roles == {"control": "synthesis"}
+
+
+@pytest.mark.parametrize(
+    ("phases", "top", "why"),
+    [
+        ("  - {name: talk, role: sinthesis}\n", "", 'phase talk: role: there is no role "sinthesis"; did you mean'),
+        ("  - {name: a, role: control}\n  - {name: b, role: control}\n", "", "two phases have the role"),
+        ("  - {name: a}\n", "document: {kind: adrr}\n", 'document: kind: there is no kind of document "adrr"; did'),
+        ("  - {name: a}\n", "document: {recommendation: path}\n", 'document needs the key "kind"'),
+        (
+            "  - {name: a}\n",
+            "document: {kind: decision, dissents: d}\n",
+            'document has no key "dissents"; did',
+        ),
+        ("  - {name: a}\n", "document: [adr]\n", "document must be keys with values"),
+    ],
+)
+def test_roles_and_documents_that_nobody_knows_are_refused(phases: str, top: str, why: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        with_phases(phases, top)
+    assert why in str(refused.value)
+
+
+def test_a_workflow_says_which_answers_its_document_is_made_of() -> None:
+    found = with_phases("  - {name: a}\n", "document: {kind: decision, recommendation: path}\n")
+    assert found.document is not None
+    assert found.document.kind == "decision"
+    assert found.document.answer("recommendation") == "path"
+    assert found.document.answer("caveats") == "caveats"
+    assert found.with_options({"document": "none"}).document is None
+    assert found.with_options({"document": "adr"}).document.kind == "adr"
+
+
+def test_an_option_alone_makes_a_document_as_it_did_before() -> None:
+    found = with_phases("  - {name: a}\n", "options: {document: adr}\n").document
+    assert found is not None
+    assert (found.kind, found.answer("dissents")) == ("adr", "dissents")
+    assert with_phases("  - {name: a}\n").document is None

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from council.checks.reachability import cap, conditions, refs, seen
+from council.protocols.dissent import SYNTHESIS
 from council.workflow import limits, vocabulary
 from council.workflow.model import Kind, Phase, Step, Workflow
 
-SYNTHESIS = "synthesis"
 EVERYTHING = ("so_far", "gists", "recent", "fading", "anonymous")
 
 
@@ -17,8 +17,8 @@ def remarks(workflow: Workflow, read: Collection[str] | None = None) -> list[str
     """Each in a sentence. `read` are the options that its templates read; None: not known, so not checked."""
     found = [*_seats(workflow), *_rounds(workflow), *_people(workflow), *_answers(workflow), *_prompts(workflow)]
     found += _options(workflow, read) if read is not None else []
-    if not any(phase.name == SYNTHESIS for phase in workflow.phases):
-        found.append(f"no phase is called {SYNTHESIS}, so no synthesis.md is made; call the last one so if it sums up")
+    if not workflow.role(SYNTHESIS):
+        found.append(f"no phase has the role {SYNTHESIS}, so no synthesis.md is made; declare it where one sums up")
     return found
 
 

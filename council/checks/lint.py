@@ -81,7 +81,7 @@ class _Lint:
     def __init__(self, workflow: Workflow, known: Known) -> None:
         self.workflow = workflow
         self.known = known
-        self.scene = Scene("", workflow.options, workflow.groups)
+        self.scene = Scene("", workflow.options, workflow.groups, roles=workflow.roles)
         self.places = places(workflow)
         self.answers: dict[str, list[Kind]] = {}
         for name, kind in (answer for _, step in workflow.steps() for answer in step.reply):
@@ -95,6 +95,8 @@ class _Lint:
             yield from self.phase(phase)
         for name in sorted(self.places & set(view.known)):
             yield f'"{name}" names a phase or step, and a view; the phase or step needs another name'
+        for part, name in self.workflow.document_answers.items():
+            yield from self.named(name, self.answers, f"document: {part}: the answer")
         for seat in self.workflow.all_seats():
             persona = str(seat.attributes.get("persona", seat.name))
             if seat.speaker is None:

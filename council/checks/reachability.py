@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from council.engine.conditions import COMPARISON, matches, rule
+from council.protocols.dissent import SYNTHESIS
 from council.text import listing
 from council.workflow.model import (
     MOST_ROUNDS,
@@ -118,6 +119,8 @@ def _never(ref: Ref, place: Place, workflow: Workflow) -> Iterator[str]:
         yield f"there are at most {place.most} rounds, so round {number} never comes; give the phase more `rounds`"
     if (by := str(given.get("by") or "")) and "." not in by and by not in places(workflow):
         yield f'there is no phase or step "{by}"; say which one writes it: {{{ref.name}: {{by: …}}}}'
+    if given.get("by") == "" and not workflow.role(SYNTHESIS):
+        yield f"no phase has the role {SYNTHESIS}; say which step writes it: {{{ref.name}: {{by: …}}}}"
     if ref.name == "share" and given.get("over") == "1":
         yield "no share is over 1; all of them are `at: 1`"
     for phase in given.get("phases", ()) if ref.name == "outcome" else ():

@@ -108,7 +108,7 @@ class _Walk:
     def __init__(self, workflow: Workflow, said: Mapping[str, Said], seed: str) -> None:
         self.workflow = workflow
         self.said = said
-        self.scene = Scene(seed, workflow.options, workflow.groups)
+        self.scene = Scene(seed, workflow.options, workflow.groups, roles=workflow.roles)
         self.notes: list[Note] = []
         self.expected: set[str] = set()
 

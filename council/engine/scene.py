@@ -106,6 +106,11 @@ class Scene:
     cap: int = 0
     outcomes: Mapping[str, str] = field(default_factory=dict)
     since: int = 0
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+    def role(self, name: str) -> str:
+        """The phase that has this role; empty where none has it."""
+        return self.roles.get(name, "")
 
     def at(self, phase: str, round: int, cap: int) -> Scene:
         return replace(self, phase=phase, round=round, cap=cap)

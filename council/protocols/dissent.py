@@ -8,6 +8,11 @@ from council.engine.conditions import rule
 from council.engine.scene import Scene, Turn, Verdict
 from council.protocols.stances import opposed
 from council.text import content_words, fold, listing, overlap
+from council.workflow.registry import role
+
+SYNTHESIS = role(
+    "synthesis", "what the debate is for: the words of its first step become `synthesis.md`, and dissent is kept there"
+)
 
 OPPOSED = re.compile(
     r"\bI(?:['’]d| would| must| have to| do| will)?(?: (?:\w+ly|still|also))?"
@@ -27,9 +32,10 @@ def disagreement(scene: Scene) -> Verdict:
 
 
 @rule
-def dissent_kept(scene: Scene, *, by: str = "synthesis") -> Verdict:
-    """The last turn of the step `by` names everyone who still disagrees, and has every blocking item with its owner."""
-    written = scene.named(by)
+def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
+    """The last turn of the step `by`, or else of the synthesis, names everyone who still disagrees, and has every
+    blocking item with its owner."""
+    written = scene.named(by or scene.role(SYNTHESIS) or SYNTHESIS)
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
     lost = lost_dissent(scene, written[-1].body)
@@ -41,9 +47,10 @@ CITED = re.compile(r"(?<![\w/-])(\d\d-[a-z0-9-]+/[a-z][a-z0-9-]*)(?:\.2)?(?![\w/
 
 
 @rule
-def cites(scene: Scene, *, by: str = "synthesis") -> Verdict:
-    """The last turn of the step `by` says by their ids which turns it rests on, and names none that was not spoken."""
-    written = scene.named(by)
+def cites(scene: Scene, *, by: str = "") -> Verdict:
+    """The last turn of the step `by`, or else of the synthesis, says by their ids which turns it rests on, and names
+    none that was not spoken."""
+    written = scene.named(by or scene.role(SYNTHESIS) or SYNTHESIS)
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
     spoken = {turn.id for turn in scene.turns if turn.phase != written[-1].phase and not turn.absent}

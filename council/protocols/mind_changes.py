@@ -26,9 +26,10 @@ from council.engine.scene import Scene, Turn, Verdict
 from council.replies.quotes import passages
 from council.text import content_words, fold, listing
 from council.workflow.model import Workflow
+from council.workflow.registry import role
 
 STANCE, FLAW, ANSWER = "stance", "flaw", "answer"
-CONTROL = "control"  # a phase in which one seat answers alone, for comparison, and the option that asks for it
+CONTROL = role("control", "one seat answers alone, for comparison: it stands beside the debate", option="control")
 PERSUADED, CONFORMED, UNEXPLAINED = KINDS = ("persuaded", "conformed", "unexplained")
 STEP = 10  # points of 100
 SAME_ARGUMENT = 0.6  # of the content words in a sentence of the named flaw, found in one passage
@@ -66,7 +67,7 @@ class Flip:
 
 def measured(workflow: Workflow) -> str:
     """The answer by which a change of mind is told: the stance, else the first score from 0 to 100; empty for none."""
-    steps = [step for phase, step in workflow.steps() if not is_control(phase.name, workflow.options)]
+    steps = [step for phase, step in workflow.steps() if not is_control(phase.name, workflow)]
     asked = [answer for step in steps for answer in step.reply]
     if any(name == STANCE for name, _ in asked):
         return STANCE
@@ -89,12 +90,12 @@ def ledger(scene: Scene, field: str = STANCE) -> tuple[Flip, ...]:
 
 def rounds(scene: Scene, field: str) -> list[tuple[Turn, ...]]:
     """Each time that the debate asked for it, oldest first."""
-    return [turns for turns in reversed(list(scene.asking(field))) if not is_control(turns[0].phase, scene.options)]
+    return [turns for turns in reversed(list(scene.asking(field))) if not is_control(turns[0].phase, scene)]
 
 
-def is_control(phase: str, options: Mapping[str, Any]) -> bool:
-    """Whether a phase stands beside the debate: the one of that name, in a workflow with the option for it."""
-    return phase == CONTROL and CONTROL in options
+def is_control(phase: str, of: Workflow | Scene) -> bool:
+    """Whether a phase stands beside the debate."""
+    return phase == of.role(CONTROL)
 
 
 def _moved(before: Any, said: Any) -> bool:
@@ -227,12 +228,12 @@ class Helped:
 
 def helped(scene: Scene, field: str = STANCE) -> Helped | None:
     """None where nobody was asked for such an answer."""
-    debate = [turn for turn in scene.turns if not is_control(turn.phase, scene.options)]
+    debate = [turn for turn in scene.turns if not is_control(turn.phase, scene)]
     asked = rounds(scene, field)
     if not asked:
         return None
     last = asked[0][-1]
-    control = [turn for turn in scene.turns if is_control(turn.phase, scene.options)]
+    control = [turn for turn in scene.turns if is_control(turn.phase, scene)]
     return Helped(
         first=count(asked[0], field),
         last=count(asked[-1], field),

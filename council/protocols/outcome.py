@@ -6,22 +6,27 @@ from dataclasses import replace
 from typing import Any
 
 from council.engine.planner import ENDED_BY_CAP, Note, Plan
-from council.engine.scene import Turn
+from council.engine.scene import Scene, Turn
 from council.protocols import board, perspectives
-from council.protocols.dissent import DISAGREES, lost_dissent
+from council.protocols.dissent import DISAGREES, SYNTHESIS, lost_dissent
 from council.protocols.mind_changes import is_control
 from council.protocols.stances import SCORE, Standing, standing, where_they_stand
 from council.text import one_line
+from council.workflow.model import Workflow
 
-SYNTHESIS = "synthesis"
 STANDS = ("stance", SCORE)  # the answers by which a seat says where it stands
 
 
 def rounds(plan: Plan) -> list[tuple[str, int]]:
-    """Every round that is over, or halted, as (phase, round); a phase named `synthesis` is no round, and no control."""
+    """Every round that is over, or halted, as (phase, round); the synthesis is no round, nor is a control."""
     closed = [(note.phase, note.round) for note in plan.notes if note.kind in ("round", "halted")]
-    beside = {phase for phase, _ in closed if phase == SYNTHESIS or is_control(phase, plan.scene.options)}
+    beside = {phase for phase, _ in closed if is_synthesis(phase, plan.scene) or is_control(phase, plan.scene)}
     return [key for key in dict.fromkeys(closed) if key[0] not in beside and turns_of(plan, *key)]
+
+
+def is_synthesis(phase: str, of: Workflow | Scene) -> bool:
+    """Whether a phase writes what the debate is for."""
+    return phase == of.role(SYNTHESIS)
 
 
 def turns_of(plan: Plan, phase: str, round: int) -> list[Turn]:
@@ -77,16 +82,28 @@ def outcome(plan: Plan, now: Standing | None = None) -> str:
     now = now or where_they_stand(plan.scene)
     if now.stances or now.scores or now.own:
         return now.outcome
-    ended = [note.outcome for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
+    ended = [
+        note.outcome
+        for note in plan.notes
+        if note.kind in ("ended", "halted") and not is_synthesis(note.phase, plan.scene)
+    ]
     told = [word for word in ended if word != "done"]
     return told[-1] if told else now.outcome
 
 
 def reason(plan: Plan, now: Standing) -> str:
     """Why the outcome is what it is: by where the seats stand, or else as the rule said that ended the last phase."""
-    ended = [note for note in plan.notes if note.kind in ("ended", "halted") and note.phase != SYNTHESIS]
+    ended = [
+        note for note in plan.notes if note.kind in ("ended", "halted") and not is_synthesis(note.phase, plan.scene)
+    ]
     ruled = [note.verdict.reason for note in ended if note.outcome != "done"]
     return ruled[-1] if ruled and not (now.stances or now.scores or now.own) else now.reason
+
+
+def _endings(plan: Plan) -> list[Note]:
+    """How each phase of the debate itself ended."""
+    ended = (note for note in plan.notes if note.kind in ("ended", "halted"))
+    return [note for note in ended if not is_synthesis(note.phase, plan.scene)]
 
 
 def absences(plan: Plan) -> list[Turn]:
@@ -104,7 +121,7 @@ def synthesis(plan: Plan) -> str:
 
 def uncited(plan: Plan) -> str:
     """What is wrong with the turns that the synthesis cites, where its workflow asks for them; empty for nothing."""
-    ended = [note.verdict for note in plan.notes if note.kind == "ended" and note.phase == SYNTHESIS]
+    ended = [note.verdict for note in plan.notes if note.kind == "ended" and is_synthesis(note.phase, plan.scene)]
     wrong = [one for verdict in ended for one in verdict.tally.get("not_cited", ())]
     return f"**Citations not in order** *(checked by council)*: {one_line('; '.join(wrong), 600)}." if wrong else ""
 
@@ -117,7 +134,7 @@ def confidence_set(plan: Plan) -> str:
 
 def written(plan: Plan) -> list[Turn]:
     """The tries at the synthesis: the first step of its phase writes it; what is said of it then is no part of it."""
-    turns = [turn for turn in plan.scene.turns if turn.phase == SYNTHESIS]
+    turns = [turn for turn in plan.scene.turns if is_synthesis(turn.phase, plan.scene)]
     return [turn for turn in turns if turn.step == turns[0].step]
 
 
@@ -152,7 +169,7 @@ def decision_text(plan: Plan, note: Note) -> str:
         return f"{now}\n**Round {number} needed:** {note.verdict.reason}.\n"
     if note.kind == "halted":
         return f"**Halted ({note.outcome}):** {note.verdict.reason}.\n"
-    if note.kind == "ended" and note.outcome != "done" and note.phase != SYNTHESIS:
+    if note.kind == "ended" and note.outcome != "done" and not is_synthesis(note.phase, plan.scene):
         return f"**{heading(note.phase)} ended ({note.outcome}):** {note.verdict.reason}.\n"
     return ""
 

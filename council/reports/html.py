@@ -227,7 +227,7 @@ def helped(session: Session, plan: Plan) -> Iterator[str]:
         title, _, rest = told.partition("\n")
         yield f'<section>\n<h2>{clean(title.lstrip("# "))}</h2>\n<div dir="auto">{markup(rest)}</div>'
         for phase in session.workflow.phases:
-            if is_control(phase.name, session.workflow.options):
+            if is_control(phase.name, session.workflow):
                 yield from spoken(session, plan, phase, 1)
         yield "</section>"
 

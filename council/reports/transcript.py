@@ -83,7 +83,7 @@ def _receipt_id(session: Session, turn: Turn) -> str:
 def length_remark(session: Session, turn: Turn) -> str:
     """Whether a turn kept to the number of words that the round asked for; the answers below it do not count."""
     low, dash, high = str(session.workflow.options.get("words", "")).partition("-")
-    if not dash or not low.isdigit() or not high.isdigit() or turn.phase == ending.SYNTHESIS:
+    if not dash or not low.isdigit() or not high.isdigit() or ending.is_synthesis(turn.phase, session.workflow):
         return ""
     words = len(WORD.findall(turn.prose))
     return "" if int(low) <= words <= int(high) else f"{words} words; {low}-{high} were asked for"
@@ -133,10 +133,8 @@ def _small_print(session: Session) -> str:
 
 
 def rounds_planned(session: Session) -> str:
-    options = session.workflow.options
-    spoken = [
-        one for one in session.workflow.phases if one.name != ending.SYNTHESIS and not is_control(one.name, options)
-    ]
+    flow = session.workflow
+    spoken = [one for one in flow.phases if not ending.is_synthesis(one.name, flow) and not is_control(one.name, flow)]
     least = sum(phase.least for phase in spoken if phase.when is None)
     most = sum(phase.most for phase in spoken)
     return f"{least}-{most} (adaptive based on convergence)" if least < most else str(least)
@@ -169,7 +167,7 @@ def patchlist(session: Session, plan: Plan) -> str:
 def help_text(session: Session, plan: Plan) -> str:
     """Whether the debate helped, and who was moved by what; then what one seat said without it, if one was asked."""
     told = did_it_help.section(session, plan, ending.numbers(plan))
-    alone = [turn for turn in plan.scene.turns if is_control(turn.phase, plan.scene.options)] if told else []
+    alone = [turn for turn in plan.scene.turns if is_control(turn.phase, plan.scene)] if told else []
     return "\n".join([told, *(turn_text(session, plan, turn) for turn in alone)]) if told else ""
 
 

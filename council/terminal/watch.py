@@ -116,7 +116,7 @@ class Watcher:
         label = (icon + " " + due.seat.label).strip()
         said = body.strip() if not receipt.absent else f"*absent: {receipt.absent}*"
         if paint := self.screen.paint:
-            below = f"\n{paint.rule()}\n" if due.phase.name == outcome.SYNTHESIS else ""
+            below = f"\n{paint.rule()}\n" if outcome.is_synthesis(due.phase.name, due.scene) else ""
             self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply) + below)
         else:
             self.screen.out(f"**{label}:**\n{said}\n")
@@ -145,7 +145,7 @@ class Watcher:
     def lengths(self, plan: Plan, note: Note) -> None:
         """Who did not keep to the length that the round asked for."""
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (note.phase, note.round)]
-        for turn in turns if note.phase != outcome.SYNTHESIS else ():
+        for turn in turns if not outcome.is_synthesis(note.phase, plan.scene) else ():
             if turn.absent is None and (told := transcript.length_remark(self.session, turn)):
                 self.screen.say(f"{turn.seat.label}: {told}", "yellow")
 
@@ -257,9 +257,9 @@ def unsaved_text(turn: str, body: str) -> str:
 
 def heading_of(session: Session, due: Due) -> str:
     """As the round will be headed in its file; several steps of one round stand under one heading."""
-    if due.phase.name == outcome.SYNTHESIS:
+    if outcome.is_synthesis(due.phase.name, due.scene):
         return "Council Synthesis" + ("" if due.round == 1 else ", corrected")
-    if is_control(due.phase.name, session.workflow.options):
+    if is_control(due.phase.name, session.workflow):
         return "Beside the debate: one plain answer"
     plan = session.plan()
     number = len([key for key in outcome.rounds(plan) if key != (due.phase.name, due.round)]) + 1

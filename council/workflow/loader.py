@@ -8,8 +8,9 @@ from typing import Any
 
 from council.errors import UsageError
 from council.text import did_you_mean, slug
-from council.workflow import frontmatter
+from council.workflow import frontmatter, registry
 from council.workflow.model import (
+    DOCUMENT,
     LONGEST_NAME,
     MOST_ROUNDS,
     NAME,
@@ -56,21 +57,36 @@ class _Loader:
         phases = self.need(keys, "phases", "a workflow", list)
         if not phases:
             raise self.bad("phases: there must be at least one")
+        options = self.typed(keys.get("options", {}), dict, "options")
+        document = self.document(keys.get("document", {}))
+        if kind := document.pop("kind", ""):
+            options = {**options, DOCUMENT: options.get(DOCUMENT, kind)}
         found = Workflow(
             name=self.name(self.need(keys, "name", "a workflow", str), "name"),
             description=str(keys.get("description", "")),
             groups=groups,
-            options=self.typed(keys.get("options", {}), dict, "options"),
+            options=options,
             halt=self.outcomes(keys.get("halt", {}), "halt"),
             phases=tuple(self.phase(phase, number, first) for number, phase in enumerate(phases, 1)),
             body=body,
             tasks=self.tasks(body),
+            document_answers=document,
         )
         self.check_names(found)
         try:
             return found.with_options({})
         except UsageError as wrong:
             raise self.bad(str(wrong)) from None
+
+    def document(self, value: Any) -> dict[str, str]:
+        """Its kind, and the answers that are its parts. `lint` checks that they are asked for."""
+        keys = self.typed(value, dict, "document")
+        if not keys:
+            return {}
+        kind = self.need(keys, "kind", "document", str)
+        self.declared(registry.document, kind, "document: kind")
+        self.known(keys, ("kind", *registry.document.known[kind].parts), "document")
+        return {part: self.word(name, f"document: {part}") for part, name in keys.items()}
 
     def tasks(self, body: str) -> dict[str, str]:
         """What the steps are asked, where the body says it: by the names of their prompts."""
@@ -98,6 +114,7 @@ class _Loader:
             until=self.outcomes(keys.get("until", {}), f"{what}: until"),
             steps=tuple(self.step(step, inherited, what, first) for step in steps),
             rounds=self.rounds(keys.get("rounds", "1"), what),
+            role=self.declared(registry.role, keys["role"], f"{what}: role") if "role" in keys else "",
         )
 
     def step(self, own: Any, inherited: dict[str, Any], phase: str, first: tuple[str, ...]) -> Step:
@@ -215,6 +232,9 @@ class _Loader:
                 if isinstance(seat, str) and seat not in (known := found.seat_names()):
                     what = f"phase {phase.name}, step {step.name}: seats"
                     raise self.bad(f'{what}: no seat or group "{seat}"; {did_you_mean(seat, known)}')
+        roles = [phase.role for phase in found.phases if phase.role]
+        if twice := [name for name in roles if roles.count(name) > 1]:
+            raise self.bad(f'two phases have the role "{twice[0]}"; only one can')
         for name in found.options:
             self.word(name, "options")
 
@@ -228,6 +248,13 @@ class _Loader:
             return value
         rule = "; a rule with what it takes is written {from_round: 2}" if " " in str(value) else ""
         raise self.bad(f'{what}: "{value}" is no name: small letters, digits, _ and -{rule}')
+
+    def declared(self, words: registry.Words, name: Any, what: str) -> str:
+        try:
+            words.check(str(name))
+        except UsageError as wrong:
+            raise self.bad(f"{what}: {wrong}") from None
+        return str(name)
 
     def known(self, keys: dict[str, Any], allowed: Iterable[str], what: str) -> None:
         for key in keys:

@@ -12,12 +12,16 @@ from typing import Any
 
 from council.errors import UsageError
 from council.text import did_you_mean
+from council.workflow import registry
 
 NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 WORD = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 LONGEST_NAME = 40
 MOST_ROUNDS = 99
 PROMPTS = "prompts"  # the heading in a workflow's body under which a section may be a step's prompt
+HUMAN = registry.seat("human", "a person, who is asked on the terminal or by `council record`")
+DOCUMENT = registry.option("document", "the document made of the synthesis for the project, or `none`")
+NO_DOCUMENT = "none"
 VIEWPOINT = "accepts"  # a persona that says what it would give up is a side to argue for, not a person
 
 
@@ -57,7 +61,7 @@ class Seat:
 
     @property
     def speaker(self) -> str | None:
-        return self.attributes.get("speaker") or ("human" if self.name == "human" else None)
+        return self.attributes.get("speaker") or (HUMAN if self.name == HUMAN else None)
 
     @property
     def title(self) -> str:
@@ -114,6 +118,7 @@ class Phase:
     until: tuple[tuple[str, Condition], ...]
     steps: tuple[Step, ...]
     rounds: tuple[str, ...] = ("1",)
+    role: str = ""
 
     def with_options(self, options: Mapping[str, Any]) -> Phase:
         """The phase with as many rounds as the options say that its `rounds` name."""
@@ -139,6 +144,18 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class Document:
+    """What is made of the synthesis for the project: its kind, and which answers are its parts."""
+
+    kind: str
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+    def answer(self, part: str) -> str:
+        """The answer that is this part of the document: one of the same name unless the workflow says otherwise."""
+        return self.answers.get(part, part)
+
+
+@dataclass(frozen=True)
 class Workflow:
     name: str
     description: str
@@ -149,11 +166,32 @@ class Workflow:
     body: str = ""
     tasks: Mapping[str, str] = field(default_factory=dict)
     catalog: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    document_answers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def members(self) -> tuple[Seat, ...]:
         """The first group: who sits down where a phase names nobody, and whom `--with` and `--only` change."""
         return next(iter(self.groups.values()))
+
+    @property
+    def document(self) -> Document | None:
+        """The document that this debate ends in, as its option `document` says."""
+        kind = str(self.options.get(DOCUMENT, NO_DOCUMENT))
+        return None if kind == NO_DOCUMENT else Document(kind, self.document_answers)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The phase of each role. Where no phase declares a role, a phase of its name has it, as in older workflows."""
+        roles = {phase.role: phase.name for phase in self.phases if phase.role}
+        for phase in self.phases:
+            word = registry.role.known.get(phase.name) if not phase.role else None
+            if word and (not word.option or word.option in self.options):
+                roles.setdefault(phase.name, phase.name)
+        return roles
+
+    def role(self, name: str) -> str:
+        """The phase that has this role; empty where none has it."""
+        return self.roles.get(name, "")
 
     @property
     def table(self) -> tuple[Seat, ...]:
@@ -174,8 +212,8 @@ class Workflow:
         for seat in self.all_seats():
             if seat.name == name:
                 return seat
-        if name == "human":
-            return Seat("human", "human")
+        if name == HUMAN:
+            return Seat(HUMAN, HUMAN)
         raise UsageError(f'{self.name}: no seat or group "{name}"; {did_you_mean(name, self.seat_names())}')
 
     def all_seats(self) -> Iterator[Seat]:
@@ -183,7 +221,7 @@ class Workflow:
             yield from group
 
     def seat_names(self) -> set[str]:
-        return set(self.groups) | {seat.name for seat in self.all_seats()} | {"human"}
+        return set(self.groups) | {seat.name for seat in self.all_seats()} | {HUMAN}
 
     def steps(self) -> Iterator[tuple[Phase, Step]]:
         for phase in self.phases:

@@ -1,4 +1,4 @@
-"""The registry behind the four hooks: a name in a workflow is a function here, checked when the workflow is loaded.
+"""The registry: a hook's name in a workflow is a function here, and a word that the program reads is declared here.
 
 A room registers its names in modules that its `hooks.py` imports. A room that is not there registers nothing.
 """
@@ -6,16 +6,19 @@ A room registers its names in modules that its `hooks.py` imports. A room that i
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import council
 from council.errors import UsageError
 from council.text import did_you_mean, listing
-from council.workflow.model import Ref
+
+if TYPE_CHECKING:
+    from council.workflow.model import Ref
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,6 +29,50 @@ def load() -> None:
     for folder in council.__path__:
         for path in sorted(Path(folder).glob("*/hooks.py")):
             import_module(f"council.{path.parent.name}.hooks")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the language that the program reads by name: declared beside the code that reads it.
+
+    `types` are those that an answer of this name must have, if it cannot be any. A document's `parts` are what it takes
+    from the synthesis. A role's `option` is one that a workflow must have for a phase to get the role by its name.
+    """
+
+    name: str
+    about: str
+    types: tuple[str, ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
+    option: str = ""
+
+
+class Words:
+    """All words of one kind. Calling it declares one, and gives back its name."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._declared: dict[str, Word] = {}
+
+    @property
+    def known(self) -> Mapping[str, Word]:
+        load()
+        return self._declared
+
+    def __call__(self, name: str, about: str, **more: Any) -> str:
+        assert name not in self._declared, f"the {self.kind} {name} is declared twice"
+        self._declared[name] = Word(name, about, **more)
+        return name
+
+    def check(self, name: str) -> None:
+        """Refuse a word that nothing declares."""
+        if name not in self.known:
+            raise UsageError(f'there is no {self.kind} "{name}"; {did_you_mean(name, self.known)}')
+
+
+answer, option, seat, role, document = (
+    *(Words("answer"), Words("option"), Words("seat")),
+    *(Words("role"), Words("kind of document")),
+)
 
 
 class Hook(Generic[F]):

@@ -13,10 +13,13 @@ WORKFLOW_KEYS = {
     "seats": "groups of seats: `{members: [architect, engineer], chair: chair}`. The first are the members. Needed",
     "options": "names with their values, which `-o name=value` changes for one debate",
     "halt": "outcomes with rules, asked after each batch of turns: where one holds, the debate is over",
+    "document": "what is made of the synthesis for the project, and which answers are its parts: "
+    "`{kind: decision, recommendation: advice}`. The option `document` is then there too, and may say another kind",
     "phases": "the phases, one after the other. Needed",
 }
 PHASE_KEYS = {
     "name": "what it is called; no other phase or step may be called so. Needed",
+    "role": "what the phase is for, where the program has to know it: one of the roles below",
     "rounds": "a number, or `[least, most]`; either may be the name of an option that holds one. Without it: 1",
     "until": "outcomes with rules, asked after each round from the least on: the first that holds ends the phase. "
     "Where none did by the last round the outcome is `cap`; without `until` it is `done`",

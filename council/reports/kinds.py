@@ -1,0 +1,31 @@
+"""The kinds of documents that a debate can end in, and what each takes from the synthesis. Nothing here writes one.
+
+Every command imports this, so it imports nothing that makes a document.
+"""
+
+from council.workflow.registry import document
+
+ADR = document(
+    "adr",
+    "an architecture decision record",
+    parts={
+        "implementation_notes": "a section of its own",
+        "open_questions": "a section of its own",
+        "dissents": "left out: the record lists dissent itself",
+    },
+)
+DECISION = document(
+    "decision",
+    "a decision between perspectives, and an issue if a person asks for one",
+    parts={
+        "arguments": "the key arguments of each perspective",
+        "trade_offs": "what each perspective accepts",
+        "agreement": "points of agreement",
+        "tensions": "key tensions",
+        "recommendation": "the recommendation",
+        "confidence": "how sure it is",
+        "caveats": "what it depends on",
+        "dissent": "the dissenting view",
+        "acceptance": "in the issue, the criteria of acceptance",
+    },
+)
