@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from council.engine.scene import Said, Scene, Turn
+from council.engine.scene import RecordedTurn, Scene, Turn
 from council.workflow.model import Seat
 
 MEMBERS = tuple(Seat(name, "members") for name in ("architect", "designer", "engineer", "researcher"))
@@ -18,13 +18,13 @@ def turn(
     phase, _, step = at.partition("/")
     seat = seat if isinstance(seat, Seat) else Seat(seat, "members")
     id = f"{phase}-{round}-{step or phase}/{seat.name}"
-    said = Said(body or f"{seat.name} at {at}, round {round}.", tokens=10, usd=0.5)
+    said = RecordedTurn(body or f"{seat.name} at {at}, round {round}.", tokens=10, usd=0.5)
     return Turn(id, phase, step or phase, round, seat, said, (*answers, *asked.split()), answers)
 
 
 def absent(seat: str, at: str = "challenges", round: int = 1, asked: str = "", why: str = "timeout") -> Turn:
     made = turn(seat, at, round, asked=asked)
-    return Turn(made.id, made.phase, made.step, round, made.seat, Said("", absent=why), made.asked)
+    return Turn(made.id, made.phase, made.step, round, made.seat, RecordedTurn("", absent=why), made.asked)
 
 
 def scene(*turns: Turn, options: Mapping[str, Any] | None = None, seed: str = "seed", **more: Any) -> Scene:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from council.engine.planner import Due, Note, Plan, plan
-from council.engine.scene import Said, Seen, Verdict
+from council.engine.scene import RecordedTurn, Seen, Verdict
 from council.protocols import mind_changes, stances
 from council.replies import quotes
 from council.replies.parse import describe, heading
@@ -46,7 +46,7 @@ class Script:
     usd: float
     turns: dict[str, Any]
 
-    def said(self, due: Due) -> Said:
+    def said(self, due: Due) -> RecordedTurn:
         """What the script has this seat say now."""
         line = self.turns[self.address(due)] if self.address(due) else {}
         answers = {"says": line} if isinstance(line, str) else dict(line)
@@ -55,7 +55,7 @@ class Script:
         body = words if isinstance(line, str) else "\n\n".join([words, *written(due, answers)])
         usd = None if beside.get("usd") == "unknown" else float(beside.get("usd", self.usd))
         absent = beside.get("absent")
-        return Said("" if absent else body, brief(due), absent, int(beside.get("tokens", 10)), usd, "scripted")
+        return RecordedTurn("" if absent else body, brief(due), absent, int(beside.get("tokens", 10)), usd, "scripted")
 
     def address(self, due: Due) -> str:
         return next((line for line in reversed(self.turns) if fits(line, due)), "")
@@ -67,14 +67,14 @@ class Played:
 
     script: Script
     batches: tuple[tuple[Due, ...], ...]
-    said: Mapping[str, Said]
+    said: Mapping[str, RecordedTurn]
     end: Plan
     used: frozenset[str]
 
-    def before(self, batch: int) -> dict[str, Said]:
+    def before(self, batch: int) -> dict[str, RecordedTurn]:
         return {due.id: self.said[due.id] for dues in self.batches[:batch] for due in dues}
 
-    def plan(self, said: Mapping[str, Said]) -> Plan:
+    def plan(self, said: Mapping[str, RecordedTurn]) -> Plan:
         return plan(self.script.workflow, said, self.script.seed)
 
 
@@ -109,7 +109,7 @@ def played(name: str) -> Played:
 
 def play(asked: Script) -> Played:
     """The script played to its end, each batch recorded whole before the next is asked for."""
-    said: dict[str, Said] = {}
+    said: dict[str, RecordedTurn] = {}
     batches: list[tuple[Due, ...]] = []
     used: set[str] = set()
     while not (now := plan(asked.workflow, said, asked.seed)).done:
@@ -252,7 +252,7 @@ def _end(debate: Played) -> Iterator[str]:
     for turn in scene.turns:
         if turn.absent or turn.problems:
             yield f"not heard: {turn.id}: {turn.absent or '; '.join(turn.problems)}"
-    if any(scene.asking("stance")):
+    if any(scene.rounds_that_ask("stance")):
         standing = stances.standing(scene)
         yield f"standing: {standing.outcome} ({standing.reason}){', converged' if standing.converged else ''}"
     if any(mind_changes.FLAW in dict(step.reply) for _, step in debate.script.workflow.steps()):

@@ -65,7 +65,7 @@ def test_every_phase_is_a_frame_and_every_step_a_box_in_it(workflow: Workflow) -
         frame = re.search(rf'    subgraph p{phase.number}\["([^"]*)"\]\n(.*?)\n    end\n', text, re.S)
         assert frame, phase.name
         assert frame[1].partition(",")[0] == phase.name
-        assert (f"{phase.most} rounds" in frame[1]) == (phase.most > 1)
+        assert (f"{phase.max_rounds} rounds" in frame[1]) == (phase.max_rounds > 1)
         inside = boxes(frame[2])
         for number, step in enumerate(phase.steps, 1):
             label = inside[f"p{phase.number}s{number}"]

@@ -31,7 +31,7 @@ def line(user: User, what: str, **env: str) -> str:
     return found[:6] + found[6:].removeprefix(f"{what}: ")
 
 
-def fetched(user: User) -> download.Place:
+def fetched(user: User) -> download.ModelFolder:
     here = download.place({"HOME": str(user.root)})
     (here.library / download.LIBRARY).mkdir(parents=True)
     with here.gguf.open("wb") as file:

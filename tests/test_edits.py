@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from council.reviews import locate
 from council.reviews import patch as edits
-from council.reviews.merge import Merged, Said
+from council.reviews.merge import Merged, RaisedFinding
 from council.reviews.model import Anchor, Document, Finding, Ruling
 from council.reviews.patch import Edits, apply, diff, propose
 
@@ -21,13 +21,13 @@ TEXT = "".join(f"line {number} of the text\n" for number in range(1, 31))
 DOCUMENT = Document("spec.md", TEXT)
 
 
-def said(document: Document, replacement: str | None, seat: str = "engineer", **anchor: object) -> Said:
+def said(document: Document, replacement: str | None, seat: str = "engineer", **anchor: object) -> RaisedFinding:
     finding = Finding("B1", "high", "it is wrong", "", Anchor(document.path, **anchor), replacement)  # type: ignore[arg-type]
-    return Said(seat, f"01-findings/{seat}", finding, locate.place(finding, [document]))
+    return RaisedFinding(seat, f"01-findings/{seat}", finding, locate.place(finding, [document]))
 
 
 def merged(
-    *members: Said, id: str = "H1", status: str = "open", rulings: tuple[tuple[str, Ruling], ...] = ()
+    *members: RaisedFinding, id: str = "H1", status: str = "open", rulings: tuple[tuple[str, Ruling], ...] = ()
 ) -> Merged:
     return Merged(
         id=id,
@@ -43,7 +43,7 @@ def merged(
     )
 
 
-def each(*members: Said) -> list[Merged]:
+def each(*members: RaisedFinding) -> list[Merged]:
     """A finding for each."""
     return [merged(member, id=f"H{number}") for number, member in enumerate(members, 1)]
 
@@ -234,7 +234,7 @@ def test_contested_findings_still_propose_theirs() -> None:
     assert propose([merged(said(DOCUMENT, "x", quote="line 7 of"), status="contested")], [DOCUMENT]).edits
 
 
-def conflict(*members: Said) -> list[tuple[str, ...]]:
+def conflict(*members: RaisedFinding) -> list[tuple[str, ...]]:
     found = propose(each(*members), [DOCUMENT])
     assert "x" not in "".join(edit.new for edit in found.edits)
     return [tuple(edit.new for edit in group) for group in found.conflicts]

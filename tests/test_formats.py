@@ -29,7 +29,7 @@ from council.reviews import formats, locate, patch
 from council.reviews.formats import render
 from council.reviews.formats.common import Review, flat, safe
 from council.reviews.formats.json import whole
-from council.reviews.merge import Merged, Said, merge
+from council.reviews.merge import Merged, RaisedFinding, merge
 from council.reviews.model import (
     SEVERITIES,
     Anchor,
@@ -48,9 +48,11 @@ SPEC = Document(
 QUEUE = Document("queue.md", "# The queue\r\n\r\nA lease is held for ten minutes.\r\n")
 
 
-def said(seat: str, severity: str, issue: str, change: str = "", replacement: str | None = None, **anchor: Any) -> Said:
+def said(
+    seat: str, severity: str, issue: str, change: str = "", replacement: str | None = None, **anchor: Any
+) -> RaisedFinding:
     finding = Finding("1", severity, issue, change, Anchor(**anchor), replacement)
-    return Said(seat, f"01-findings/{seat}", finding, locate.place(finding, [SPEC, QUEUE]))
+    return RaisedFinding(seat, f"01-findings/{seat}", finding, locate.place(finding, [SPEC, QUEUE]))
 
 
 FOR_EVER = "the client retries for ever"
@@ -524,7 +526,7 @@ def hostile(draw: st.DrawFn) -> Review:
         anchor = Anchor(draw(WRITTEN), draw(st.integers(0, 9)), 0, draw(st.one_of(WRITTEN, st.just(FOR_EVER))))
         replacement = draw(st.one_of(st.none(), WRITTEN))
         finding = Finding(draw(WRITTEN), "high", draw(WRITTEN), draw(WRITTEN), anchor, replacement)
-        member = Said("engineer", "01-findings/engineer", finding, locate.place(finding, [SPEC]))
+        member = RaisedFinding("engineer", "01-findings/engineer", finding, locate.place(finding, [SPEC]))
         rulings = [("designer", Ruling("H1", "agree", why)) for why in draw(st.lists(WRITTEN, max_size=1))]
         pairings = [("writer", Pairing("H1", "H2", True, why)) for why in draw(st.lists(WRITTEN, max_size=1))]
         status = draw(st.sampled_from(["open", "contested", "withdrawn", "dismissed"]))
@@ -740,7 +742,9 @@ def test_a_long_review_is_soon_done() -> None:
     least = min(floor(documents) for _ in range(3))
     locate._text.cache_clear()
     marks = [("", time.process_time())]
-    told = [Said(seat, f"01-findings/{seat}", finding, locate.place(finding, documents)) for seat, finding in found]
+    told = [
+        RaisedFinding(seat, f"01-findings/{seat}", finding, locate.place(finding, documents)) for seat, finding in found
+    ]
     marks.append(("place", time.process_time()))
     findings = merge(told)
     marks.append(("merge", time.process_time()))

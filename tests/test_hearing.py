@@ -32,7 +32,7 @@ phases:
 def walk(workflow: Workflow) -> Iterator[tuple[Phase, Step, int]]:
     """Every step in every round, as often as it may come."""
     for phase in workflow.phases:
-        for round in range(1, phase.most + 20):
+        for round in range(1, phase.max_rounds + 20):
             yield from ((phase, step, round) for step in phase.steps)
 
 

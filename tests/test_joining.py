@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.reviews.merge import Merged, Said, merge, rank
+from council.reviews.merge import Merged, RaisedFinding, merge, rank
 from council.reviews.model import (
     SEVERITIES,
     WORDS,
@@ -197,10 +197,10 @@ def test_a_gate_lets_nothing_new_through_because_it_is_called_old() -> None:
 def test_the_edits_of_a_part_that_was_withdrawn_are_not_proposed() -> None:
     document = Document("spec.md", "One.\nTwo.\n")
 
-    def edit(seat: str, line: int, text: str) -> Said:
+    def edit(seat: str, line: int, text: str) -> RaisedFinding:
         one = said(seat, f"Line {line} is wrong: {text}", "", "high", line, passage=text)
         finding = Finding("H1", "high", one.finding.issue, "", Anchor("spec.md", line, line, text), f"{text} And more.")
-        return Said(seat, one.turn, finding, one.place)
+        return RaisedFinding(seat, one.turn, finding, one.place)
 
     two = merge([edit("engineer", 1, "One."), edit("engineer", 2, "Two.")])
     claim = same("engineer", "H1", "H2")

@@ -55,6 +55,16 @@ def test_every_file_has_a_room() -> None:
     assert {room_of(path) for path in FILES} == {*ROOMS, *LEAVES}
 
 
+def test_public_class_names_are_unique() -> None:
+    """One name means one thing in the whole package. Names with an underscore belong to their file alone."""
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(name_of(path))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 @pytest.mark.parametrize(
     ("line", "names"),
     [

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from council.reviews.locate import Place
-from council.reviews.merge import Merged, Said, merge
+from council.reviews.merge import Merged, RaisedFinding, merge
 from council.reviews.model import SEVERITIES, WORDS, Finding, Ruling
 from council.reviews.rule import plain_id, ruled
 from council.reviews.similarity import stems
@@ -38,12 +38,12 @@ def said(
     line: int = 0,
     step: str = "01-findings",
     passage: str = "",
-) -> Said:
+) -> RaisedFinding:
     place = Place("spec.md", line, line, passage or f"What line {line} says.", "exact") if line else Place("spec.md")
-    return Said(seat, f"{step}/{seat}", Finding("X9", severity, issue, change), place)
+    return RaisedFinding(seat, f"{step}/{seat}", Finding("X9", severity, issue, change), place)
 
 
-def expiry(seat: str, severity: str = "high", step: str = "01-findings") -> Said:
+def expiry(seat: str, severity: str = "high", step: str = "01-findings") -> RaisedFinding:
     return said(seat, "The refresh token never expires.", "Expire it after 30 days.", severity, 4, step, LINE)
 
 
@@ -53,7 +53,7 @@ def expiry(seat: str, severity: str = "high", step: str = "01-findings") -> Said
 @dataclass(frozen=True)
 class Labelled:
     fault: str
-    said: Said
+    said: RaisedFinding
 
 
 @cache
@@ -67,11 +67,11 @@ def labelled(path: Path) -> tuple[Labelled, ...]:
     )
 
 
-def _said(written: str, lines: Sequence[str]) -> Said:
+def _said(written: str, lines: Sequence[str]) -> RaisedFinding:
     head, _, words = written.partition(" :: ")
     seat, _, at = head.partition(" @ ")
     issue, _, change = words.partition(" -> ")
-    return Said(seat, f"01-findings/{seat}", Finding("H1", "high", issue, change), _place(at, lines))
+    return RaisedFinding(seat, f"01-findings/{seat}", Finding("H1", "high", issue, change), _place(at, lines))
 
 
 def _place(at: str, lines: Sequence[str]) -> Place:
@@ -172,7 +172,7 @@ def test_findings_that_stand_elsewhere_in_the_same_words_of_an_outline_are_not_o
 # -- ids and fingerprints ----------------------------------------------------------------------------------------------
 
 
-def everyone(path: Path) -> list[Said]:
+def everyone(path: Path) -> list[RaisedFinding]:
     grave = dict(
         zip(("architect", "designer", "engineer", "researcher", "security", "writer"), SEVERITIES * 2, strict=False)
     )
@@ -427,7 +427,7 @@ TEXTS = st.sampled_from([one.said for path in PAIRS[:2] for one in labelled(path
 
 @given(first=st.lists(TEXTS, max_size=12), second=st.lists(TEXTS, max_size=8))
 @settings(max_examples=150, deadline=None)
-def test_nothing_said_is_lost_or_doubled(first: list[Said], second: list[Said]) -> None:
+def test_nothing_said_is_lost_or_doubled(first: list[RaisedFinding], second: list[RaisedFinding]) -> None:
     later = [replace(one, turn=f"02-challenges/{one.seat}") for one in second]
     before, after = merge(first), merge(first + later)
     kept = [id(member) for one in after for member in one.members]

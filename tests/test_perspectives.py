@@ -640,7 +640,7 @@ def test_the_page_tells_what_a_debate_takes():
     """For three perspectives; the bound is for four."""
     told = re.search(r"in calls: (\d+) if it is settled in the first round.+?and (\d+) more", PAGE, re.S)
     rates = dict.fromkeys(("sonnet",), cost.Rates("one", 1.0, 1.0, 1000))
-    most = {row.step: row.most / perspectives().phases[1].most for row in cost.bounds(perspectives(), "", rates)}
+    most = {row.step: row.most / perspectives().phases[1].max_rounds for row in cost.bounds(perspectives(), "", rates)}
     a_round = most["frame"] + (most["argue"] + most["rebut"]) * 3 / 4 + most["evaluate"]
     assert told
     assert [int(number) for number in told.groups()] == [a_round + 2, a_round]

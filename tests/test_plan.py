@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from council.checks.lint import lint
 from council.config import overlays
 from council.engine.planner import Due, Plan, plan
-from council.engine.scene import Said
+from council.engine.scene import RecordedTurn
 from council.replies.parse import describe
 from council.workflow.loader import load
 from council.workflow.model import Ref, Workflow
@@ -164,7 +164,7 @@ def test_another_session_shuffles_otherwise() -> None:
 
 
 def first_speakers(debate: Played, seed: str) -> tuple[str, ...]:
-    said: dict[str, Said] = {}
+    said: dict[str, RecordedTurn] = {}
     speakers = []
     for _ in range(3):
         (due,) = plan(debate.script.workflow, said, seed).due
@@ -221,37 +221,37 @@ def test_outcomes(name: str, outcomes: dict[str, str]) -> None:
 def test_a_second_reply_adds_to_the_first() -> None:
     """What could be read of the first reply need not be said again, and is no problem when it is not."""
     program = load(TWO_ANSWERS, "two.md")
-    said = {"01-ask/one": Said("## Stance\nagree"), "01-ask/one.2": Said("## Blocking\n- the price")}
+    said = {"01-ask/one": RecordedTurn("## Stance\nagree"), "01-ask/one.2": RecordedTurn("## Blocking\n- the price")}
     (turn,) = plan(program, said).scene.turns
     assert turn.answers == {"stance": "agree", "blocking": ("the price",)}
     assert turn.problems == ()
     assert turn.first == said["01-ask/one"]
-    (turn,) = plan(program, {**said, "01-ask/one.2": Said("## Stance\nmixed")}).scene.turns
+    (turn,) = plan(program, {**said, "01-ask/one.2": RecordedTurn("## Stance\nmixed")}).scene.turns
     assert turn.answers == {"stance": "mixed"}
     assert turn.problems == ('there is no "## Blocking"',)
-    (turn,) = plan(program, {**said, "01-ask/one.2": Said("", absent="timeout")}).scene.turns
+    (turn,) = plan(program, {**said, "01-ask/one.2": RecordedTurn("", absent="timeout")}).scene.turns
     assert (turn.answers, turn.absent) == ({"stance": "agree"}, None)
 
 
 def test_a_round_granted_on_top_of_a_single_one_is_a_round_of_its_own() -> None:
     program = load("---\nname: g\nseats: {all: human}\nphases: [{name: ask, reply: {grant: 0-3}}]\n---", "g.md")
-    said = {"01-ask/human": Said("## Grant\n1")}
+    said = {"01-ask/human": RecordedTurn("## Grant\n1")}
     (due,) = plan(program, said).due
     assert due.id == "01-ask-r02/human"
-    assert plan(program, said | {due.id: Said("## Grant\n0")}).done
+    assert plan(program, said | {due.id: RecordedTurn("## Grant\n0")}).done
 
 
 def test_the_round_in_which_a_person_grants_another_is_not_the_last() -> None:
     asked = "{name: ask, reply: {grant: 0-3}, until: {over: last_round}}"
     program = load(f"---\nname: g\nseats: {{all: human}}\nphases: [{asked}]\n---", "g.md")
-    said = {"01-ask/human": Said("## Grant\n1")}
+    said = {"01-ask/human": RecordedTurn("## Grant\n1")}
     assert [due.id for due in plan(program, said).due] == ["01-ask-r02/human"]
 
 
 @pytest.mark.parametrize("seat", ["human", "member"])
 def test_only_a_person_can_grant_rounds(seat: str) -> None:
     program = load(f"---\nname: g\nseats: {{all: {seat}}}\nphases: [{{name: ask, reply: {{grant: 0-3}}}}]\n---", "g.md")
-    assert plan(program, {f"01-ask/{seat}": Said("## Grant\n1")}).done == (seat == "member")
+    assert plan(program, {f"01-ask/{seat}": RecordedTurn("## Grant\n1")}).done == (seat == "member")
 
 
 TWO_ANSWERS = """---
@@ -334,15 +334,15 @@ def as_yaml(value: object) -> str:
 
 
 @st.composite
-def replies(draw: st.DrawFn, due: Due, most_grant: int) -> Said:
+def replies(draw: st.DrawFn, due: Due, most_grant: int) -> RecordedTurn:
     """An absent seat, noise, the format echoed, or answers of which some are missing or wrong."""
     kind = draw(st.sampled_from(["absent", "noise", "echo", "answers", "answers", "answers"]))
     if kind == "absent":
-        return Said("", absent="timeout")
+        return RecordedTurn("", absent="timeout")
     if kind == "noise":
-        return Said(draw(st.sampled_from(BODIES)), usd=None)
+        return RecordedTurn(draw(st.sampled_from(BODIES)), usd=None)
     if kind == "echo":
-        return Said(describe(due.step.reply), brief=describe(due.step.reply))
+        return RecordedTurn(describe(due.step.reply), brief=describe(due.step.reply))
     words = {
         "stance": st.sampled_from(["agree", "mixed", "disagree", "agree, but not yet"]),
         "blocking": st.sampled_from(["none", "- the price", "- a\n- b"]),
@@ -351,13 +351,13 @@ def replies(draw: st.DrawFn, due: Due, most_grant: int) -> Said:
         "note": st.sampled_from(["As before.", "I object to that."]),
         "cast": st.sampled_from(["- Cost: less\n- a\n- human", "none"]),
     }
-    return Said("\n\n".join(f"## {name}\n{draw(words[name])}" for name, _ in due.step.reply), tokens=5, usd=0.1)
+    return RecordedTurn("\n\n".join(f"## {name}\n{draw(words[name])}" for name, _ in due.step.reply), tokens=5, usd=0.1)
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(program=programs(), data=st.data())
 def test_any_debate_ends_and_asks_for_nothing_twice(program: Workflow, data: st.DataObject) -> None:
-    said: dict[str, Said] = {}
+    said: dict[str, RecordedTurn] = {}
     now = plan(program, said, SEED)
     while not now.done:
         assert len(said) < 1000, "it does not end"
@@ -382,9 +382,9 @@ def assert_rounds(program: Workflow, end: Plan) -> None:
         if note.kind in ("round", "ended"):
             people = [turn for turn in end.scene.named(note.phase) if turn.seat.name == "human"]
             grants = sum(turn.answers.get("grant", 0) for turn in people)
-            assert note.round <= phases[note.phase].most + grants
+            assert note.round <= phases[note.phase].max_rounds + grants
         if note.kind == "ended":
-            assert note.round >= phases[note.phase].least
+            assert note.round >= phases[note.phase].min_rounds
     if not halted:
         over = [note.phase for note in end.notes if note.kind == "ended"]
         skipped = [note.phase for note in end.notes if note.kind == "skipped" and not note.step]
@@ -394,11 +394,11 @@ def assert_rounds(program: Workflow, end: Plan) -> None:
 def test_the_words_outside_of_the_answers_are_a_turns_prose() -> None:
     """What is quoted of a member's dissent is what it argued, not the headings below it."""
     debate = load(*overlays.workflow_text("debate"))
-    positions = {f"01-positions/{seat.name}": Said("I am against it.") for seat in debate.members}
+    positions = {f"01-positions/{seat.name}": RecordedTurn("I am against it.") for seat in debate.members}
     body = "It will page us at night.\n\n## Stance\ndisagree\n\n## Blocking\nnone\n"
-    challenges = {f"02-challenges/{seat.name}": Said(body) for seat in debate.members}
+    challenges = {f"02-challenges/{seat.name}": RecordedTurn(body) for seat in debate.members}
     turns = plan(debate, positions | challenges).scene.turns
     assert {turn.prose for turn in turns} == {"I am against it.", "It will page us at night."}
-    again = {"02-challenges/engineer": Said("Hm."), "02-challenges/engineer.2": Said(body)}
+    again = {"02-challenges/engineer": RecordedTurn("Hm."), "02-challenges/engineer.2": RecordedTurn(body)}
     (engineer,) = [turn for turn in plan(debate, positions | challenges | again).scene.turns if turn.first]
     assert engineer.prose == "It will page us at night."

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from council.engine.conditions import fraction, judge, matches, number, rule
-from council.engine.scene import Said, Scene, Turn, Verdict
+from council.engine.scene import RecordedTurn, Scene, Turn, Verdict
 from council.errors import UsageError
 from council.protocols.dissent import lost_dissent
 from council.workflow.model import (
@@ -312,7 +312,15 @@ def test_last_round(round: int, result: bool) -> None:
 )
 def test_spent(limit: dict[str, str], result: bool) -> None:
     """A first reply that was asked for again was paid for too; an unknown price is counted as a call and told."""
-    unpriced = Turn("x", "p", "p", 1, Seat("c", ""), Said("", tokens=10, usd=None), first=Said("", tokens=10, usd=0.5))
+    unpriced = Turn(
+        "x",
+        "p",
+        "p",
+        1,
+        Seat("c", ""),
+        RecordedTurn("", tokens=10, usd=None),
+        first=RecordedTurn("", tokens=10, usd=0.5),
+    )
     receipts = scene(turn("a"), turn("b"), unpriced)
     assert holds(Ref("spent", limit), receipts) is result
     assert judge(Ref("spent", {"usd": "9"}), receipts).reason == "1.5 usd spent (1 of 4 calls have no known price)"

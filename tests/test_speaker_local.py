@@ -15,7 +15,7 @@ import pytest
 
 from council.config.models import Endpoint, Model
 from council.engine.planner import Due
-from council.engine.scene import Said, Scene, Seen, Turn
+from council.engine.scene import RecordedTurn, Scene, Seen, Turn
 from council.errors import CallFailed, Denied
 from council.prompts import brief as briefs
 from council.speakers.base import Brief, Usage
@@ -71,7 +71,7 @@ class Library:
 def speaker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Library], LocalSpeaker]:
     def made(library: Library) -> LocalSpeaker:
         monkeypatch.setitem(sys.modules, download.LIBRARY, library)
-        return LocalSpeaker(download.Place(tmp_path, tmp_path / "mine.gguf"))
+        return LocalSpeaker(download.ModelFolder(tmp_path, tmp_path / "mine.gguf"))
 
     return made
 
@@ -198,7 +198,7 @@ SEATS = [Seat(name, "members", {"name": person, **WORDS}) for name, person in PE
 
 
 def due(seat: Seat, rounds: int, label: str | None = None) -> Due:
-    turns = tuple(Turn(f"{n}/{one.name}", "p", "p", n, one, Said("x")) for n in range(rounds) for one in SEATS)
+    turns = tuple(Turn(f"{n}/{one.name}", "p", "p", n, one, RecordedTurn("x")) for n in range(rounds) for one in SEATS)
     sees = tuple(Seen(turn, label=label and f"{label} {turn.seat.name.upper()}") for turn in turns)
     scene = Scene("", {}, {"members": tuple(SEATS)}, turns)
     return SimpleNamespace(seat=seat, sees=sees, scene=scene)  # type: ignore[return-value]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from council.engine.planner import plan
-from council.engine.scene import Said, Scene
+from council.engine.scene import RecordedTurn, Scene
 from council.protocols.stances import (
     AGREED,
     AGREED_WITH_DISSENT,
@@ -190,7 +190,7 @@ def test_agree_and_disagree_are_about_what_the_council_heads_for() -> None:
 # The same through the planner: what stands in the files, not what a test calls an answer.
 
 
-def debated(said: Said) -> Standing:
+def debated(said: RecordedTurn) -> Standing:
     """Where three members stand who all say the same, in both rounds, also when they are asked again."""
     ids = [
         f"{place}/{seat}{again}" for place in ("01-challenges", "02-closing") for seat in "abc" for again in ("", ".2")
@@ -203,18 +203,18 @@ def debated(said: Said) -> Standing:
 @pytest.mark.parametrize(
     "said",
     [
-        Said("", absent="Error: 429 rate limit"),
-        Said("Error: 429 rate limit"),
-        Said(""),
-        Said("I cannot say I agree yet."),
-        Said("## Stance\nI cannot say I agree yet.\n\n## Blocking\nnone"),
-        Said("## Stance\nagree, once the costs are known\n\n## Blocking\nnone"),
-        Said("## Stance\nagree / mixed / disagree\n\n## Blocking\nnone"),
-        Said("> ## Stance\n> agree\n>\n> ## Blocking\n> none"),
-        Said("## Stance\nagree\n\n## Stance\ndisagree\n\n## Blocking\nnone"),
+        RecordedTurn("", absent="Error: 429 rate limit"),
+        RecordedTurn("Error: 429 rate limit"),
+        RecordedTurn(""),
+        RecordedTurn("I cannot say I agree yet."),
+        RecordedTurn("## Stance\nI cannot say I agree yet.\n\n## Blocking\nnone"),
+        RecordedTurn("## Stance\nagree, once the costs are known\n\n## Blocking\nnone"),
+        RecordedTurn("## Stance\nagree / mixed / disagree\n\n## Blocking\nnone"),
+        RecordedTurn("> ## Stance\n> agree\n>\n> ## Blocking\n> none"),
+        RecordedTurn("## Stance\nagree\n\n## Stance\ndisagree\n\n## Blocking\nnone"),
     ],
 )
-def test_three_who_say_the_same_nothing_have_not_agreed(said: Said) -> None:
+def test_three_who_say_the_same_nothing_have_not_agreed(said: RecordedTurn) -> None:
     found = debated(said)
     assert (found.outcome, found.converged) == (INSUFFICIENT, False)
     assert found.missing == ["a", "b", "c"]
@@ -222,8 +222,8 @@ def test_three_who_say_the_same_nothing_have_not_agreed(said: Said) -> None:
 
 def test_a_placeholder_echoed_from_the_brief_is_no_vote() -> None:
     form = describe(reply_of_closing())
-    assert debated(Said(form)).missing == ["a", "b", "c"]
-    assert debated(Said(f"Here it is.\n\n{form}", brief=f"Answer so:\n\n{form}")).missing == ["a", "b", "c"]
+    assert debated(RecordedTurn(form)).missing == ["a", "b", "c"]
+    assert debated(RecordedTurn(f"Here it is.\n\n{form}", brief=f"Answer so:\n\n{form}")).missing == ["a", "b", "c"]
 
 
 def reply_of_closing() -> Reply:
@@ -231,4 +231,4 @@ def reply_of_closing() -> Reply:
 
 
 def test_three_who_say_that_they_agree_have() -> None:
-    assert debated(Said("Yes.\n\n## Stance\nagree\n\n## Blocking\nnone")).outcome == AGREED
+    assert debated(RecordedTurn("Yes.\n\n## Stance\nagree\n\n## Blocking\nnone")).outcome == AGREED

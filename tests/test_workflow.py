@@ -48,9 +48,9 @@ def phases(*lines: str, seats: str = "{members: [a, b], chair: chair}", more: st
 
 def test_a_phase_has_as_many_rounds_as_an_option_says() -> None:
     found = loaded(TINY.replace("strict: false", "most: 5").replace(PHASE, "{name: talk, rounds: [1, most]}"))
-    assert [(one.least, one.most) for one in found.phases] == [(1, 5)]
-    assert [(one.least, one.most) for one in found.with_options({"most": "3"}).phases] == [(1, 3)]
-    assert found.with_options({"most": "3"}).with_options({}).phases[0].most == 3
+    assert [(one.min_rounds, one.max_rounds) for one in found.phases] == [(1, 5)]
+    assert [(one.min_rounds, one.max_rounds) for one in found.with_options({"most": "3"}).phases] == [(1, 3)]
+    assert found.with_options({"most": "3"}).with_options({}).phases[0].max_rounds == 3
     for wrong in ("0", "100", "many", True):
         with pytest.raises(UsageError, match="phase talk: rounds"):
             found.with_options({"most": wrong})
@@ -61,7 +61,7 @@ def test_defaults() -> None:
     (phase,) = tiny.phases
     (step,) = phase.steps
     assert (tiny.name, tiny.description, tiny.halt, tiny.body.strip()) == ("tiny", "", (), "# How")
-    assert (phase.number, phase.least, phase.most, phase.when, phase.until) == (1, 1, 1, None, ())
+    assert (phase.number, phase.min_rounds, phase.max_rounds, phase.when, phase.until) == (1, 1, 1, None, ())
     assert (step.name, step.prompt, step.seats, step.tier) == ("positions", "positions", ("members",), "sonnet")
     assert (step.order, step.sees, step.reply, step.when) == (Ref("parallel"), (Ref("nothing"),), (), None)
     assert [seat.name for seat in tiny.members] == ["a", "b"]

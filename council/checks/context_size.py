@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from council.engine.scene import Said, Scene, Turn
+from council.engine.scene import RecordedTurn, Scene, Turn
 from council.engine.views import look, view
 from council.protocols.consensus import score_field
 from council.workflow.model import (
@@ -46,7 +46,9 @@ class History:
 
     def spoke(self, phase: Phase, step: Step, round: int, sized: Iterable[tuple[Seat, Size]]) -> None:
         for seat, size in sized:
-            made = Turn(f"{phase.folder(round, step)}/{seat.name}", phase.name, step.name, round, seat, Said(""))
+            made = Turn(
+                f"{phase.folder(round, step)}/{seat.name}", phase.name, step.name, round, seat, RecordedTurn("")
+            )
             self.turns.append(made)
             self.sizes[made.id] = size
 
@@ -57,7 +59,9 @@ class History:
 
     def heard(self, phase: Phase, step: Step, round: int, seat: Seat) -> Size:
         """What the seat may read, of the turns so far, when it speaks in that step of that round."""
-        scene = Scene("", self.workflow.options, self.workflow.groups, tuple(self.turns), phase.name, round, phase.most)
+        flow = self.workflow
+        scene = Scene("", flow.options, flow.groups, tuple(self.turns), roles=flow.roles)
+        scene = scene.at(phase.name, round, phase.max_rounds)
         placed = all(ref.name in BY_PLACE or ref.name not in view.known for ref in step.sees)
         seen = look(step.sees if placed else [Ref("so_far")], seat, scene)
         whole = (Size(GIST, MOST_GIST) if one.gist else self.sizes[one.turn.id] for one in seen)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol
 
 from council.checks.context_size import History, Size
+from council.config.models import Model
 from council.protocols.perspectives import MOST_CAST
 from council.text import TOKENS_A_WORD
 from council.workflow import limits
@@ -37,34 +37,6 @@ ANSWERS = 80  # the headings and short answers below a reply
 USUAL_WORDS = 200
 QUOTES = "dissent_kept"  # the rule whose next round is told what was left out
 PARALLEL = "parallel"  # the order in which no seat of a step has heard another
-
-
-class Price(Protocol):
-    """What a model's price has to tell, in US dollars per million tokens."""
-
-    @property
-    def input(self) -> float: ...
-    @property
-    def output(self) -> float: ...
-    @property
-    def cache_write(self) -> float: ...
-    @property
-    def long_over(self) -> int | None: ...
-    @property
-    def long_input(self) -> float: ...
-    @property
-    def long_output(self) -> float: ...
-
-
-class Model(Protocol):
-    """What a tier stands for, as far as it is of interest here."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def max_tokens(self) -> int: ...
-    @property
-    def price(self) -> Price | None: ...
 
 
 @dataclass(frozen=True)
@@ -165,7 +137,7 @@ def dollars(usd: float | None) -> str:
 
 def bounds(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[Row]:
     """A row a step: its calls, the tokens usual at the most calls, the price, and what nothing can pass."""
-    alone, said, history = Said.of(topic), Said.of(topic), History(workflow)
+    alone, said, history = TopicSize.of(topic), TopicSize.of(topic), History(workflow)
     rows = []
     for phase in workflow.phases:
         calls = list(_calls(workflow, phase, alone, said, history, rates))
@@ -184,14 +156,14 @@ def most_tokens(text: str) -> int:
 
 
 @dataclass
-class Said:
+class TopicSize:
     """How much there is to read when a turn is spoken: usually, and at the most."""
 
     usual: int
     most: int
 
     @classmethod
-    def of(cls, topic: str) -> Said:
+    def of(cls, topic: str) -> TopicSize:
         return cls(tokens(topic), most_tokens(topic))
 
 
@@ -236,16 +208,16 @@ def _total(prices: Iterable[float | None]) -> float | None:
 
 
 def _calls(
-    workflow: Workflow, phase: Phase, topic: Said, said: Said, history: History, rates: Mapping[str, Rates]
+    workflow: Workflow, phase: Phase, topic: TopicSize, said: TopicSize, history: History, rates: Mapping[str, Rates]
 ) -> Iterator[Call]:
-    for round in range(1, phase.most + 1):
+    for round in range(1, phase.max_rounds + 1):
         quoted = said.most if round > 1 and any(_quotes(condition) for _, condition in phase.until) else 0
         for step in phase.steps:
-            sure = round <= phase.least and phase.when is None and step.when is None
+            sure = round <= phase.min_rounds and phase.when is None and step.when is None
             seats = _seats(workflow, step)
             whole = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
             rated = [_limited(workflow, phase, step, seat, rate) for seat, rate in zip(seats, whole, strict=True)]
-            spoken = Said(usual_reply(workflow, step) * len(seats), sum(rate.max_tokens + MARKS for rate in rated))
+            spoken = TopicSize(usual_reply(workflow, step) * len(seats), sum(rate.max_tokens + MARKS for rate in rated))
             sized = [
                 (seat, Size(usual_reply(workflow, step), rate.max_tokens + MARKS))
                 for seat, rate in zip(seats, rated, strict=True)

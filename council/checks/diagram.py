@@ -135,22 +135,22 @@ class _Drawing:
 
 
 def _loops(phase: Phase) -> bool:
-    return phase.most > 1
+    return phase.max_rounds > 1
 
 
 def _rounds(phase: Phase) -> str:
-    if phase.least == phase.most:
-        return f"{phase.most} round{'s' * (phase.most > 1)}"
-    return f"{phase.least} to {phase.most} rounds"
+    if phase.min_rounds == phase.max_rounds:
+        return f"{phase.max_rounds} round{'s' * (phase.max_rounds > 1)}"
+    return f"{phase.min_rounds} to {phase.max_rounds} rounds"
 
 
 def _outcomes(phase: Phase) -> Iterator[str]:
     for outcome, condition in phase.until:
         yield f"{outcome}: {told(condition)}"
     if not phase.until:
-        yield f"after round {phase.most}"
+        yield f"after round {phase.max_rounds}"
     else:
-        yield f"cap: after round {phase.most}" if _loops(phase) else "cap: else"
+        yield f"cap: after round {phase.max_rounds}" if _loops(phase) else "cap: else"
 
 
 def told(condition: Condition) -> str:

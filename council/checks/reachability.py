@@ -34,7 +34,7 @@ AT_ONCE = "parallel"  # the order in which nobody of a step hears another
 
 
 @dataclass(frozen=True)
-class Place:
+class RulePosition:
     """Where a rule stands: what is heard by then, and what of it counts; which phases are over; the last round."""
 
     what: str
@@ -45,31 +45,31 @@ class Place:
     before: bool = False
 
 
-def conditions(workflow: Workflow) -> Iterator[tuple[Place, Condition]]:
+def conditions(workflow: Workflow) -> Iterator[tuple[RulePosition, Condition]]:
     """Every condition of a workflow with its place."""
     everything = tuple(step for _, step in workflow.steps())
     names = tuple(phase.name for phase in workflow.phases)
     for outcome, condition in workflow.halt:
         most = max(map(cap, workflow.phases))
-        yield Place(f"halt: {outcome}", everything, everything, names, most), condition
+        yield RulePosition(f"halt: {outcome}", everything, everything, names, most), condition
     for number, phase in enumerate(workflow.phases):
         what, over = f"phase {phase.name}", names[:number]
         earlier = tuple(step for one in workflow.phases[:number] for step in one.steps)
         if phase.when is not None:
-            yield Place(f"{what}: when", earlier, earlier, over, 0, before=True), phase.when
+            yield RulePosition(f"{what}: when", earlier, earlier, over, 0, before=True), phase.when
         for outcome, condition in phase.until:
             heard = (*earlier, *phase.steps)
-            yield Place(f"{what}: until: {outcome}", heard, phase.steps, over, cap(phase)), condition
+            yield RulePosition(f"{what}: until: {outcome}", heard, phase.steps, over, cap(phase)), condition
         for place, step in enumerate(phase.steps):
             if step.when is not None:
                 heard = (*earlier, *phase.steps[: None if cap(phase) > 1 else place])
-                yield Place(f"{what}, step {step.name}: when", heard, heard, over, cap(phase)), step.when
+                yield RulePosition(f"{what}, step {step.name}: when", heard, heard, over, cap(phase)), step.when
 
 
 def cap(phase: Phase) -> int:
     """The most rounds of a phase. Where a person may grant some, or an option says how many, nobody knows it."""
     grants = any(name == "grant" for step in phase.steps for name, _ in step.reply)
-    return MOST_ROUNDS if grants or not all(map(str.isdigit, phase.rounds)) else phase.most
+    return MOST_ROUNDS if grants or not all(map(str.isdigit, phase.rounds)) else phase.max_rounds
 
 
 def refs(condition: Condition) -> Iterator[Ref]:
@@ -105,7 +105,7 @@ def unreachable(workflow: Workflow) -> Iterator[str]:
             yield from (f"{what}: {why}" for why in _unseen(step, spoken, places(workflow)))
 
 
-def _never(ref: Ref, place: Place, workflow: Workflow) -> Iterator[str]:
+def _never(ref: Ref, place: RulePosition, workflow: Workflow) -> Iterator[str]:
     given, names = rule.arguments(ref), set(asked(ref))
     steps = place.counted if ref.name in (*COUNTS, "vote") else place.heard
     asking = [{name for name, _ in step.reply} for step in steps]

@@ -142,7 +142,7 @@ def version_of(program: str) -> str:
     return one_line(done.stdout)
 
 
-def linked(place: install_skill.Place) -> str:
+def linked(place: install_skill.SkillFolder) -> str:
 
     here, told = install_skill.state_of(place, overlays.kit_folder())
     if not here:

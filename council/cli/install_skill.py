@@ -36,7 +36,7 @@ KIT = (
 
 
 @dataclass(frozen=True)
-class Place:
+class SkillFolder:
     """Where a kind of assistants looks for the skill."""
 
     whose: str
@@ -49,13 +49,13 @@ class Place:
         return tilde(self.path)
 
 
-def places(project: bool = False, env: Mapping[str, str] = os.environ) -> dict[str, Place]:
+def places(project: bool = False, env: Mapping[str, str] = os.environ) -> dict[str, SkillFolder]:
     """By the option that names them. Codex, Gemini CLI, OpenCode, Copilot CLI and Cursor read the second."""
     base = Path.cwd() if project else Path.home()
     claude = base / ".claude" if project or not env.get("CLAUDE_CONFIG_DIR") else Path(env["CLAUDE_CONFIG_DIR"])
     return {
-        "claude": Place("Claude Code", claude.absolute() / "skills" / NAME),
-        "agents": Place("other assistants", base / ".agents" / "skills" / NAME),
+        "claude": SkillFolder("Claude Code", claude.absolute() / "skills" / NAME),
+        "agents": SkillFolder("other assistants", base / ".agents" / "skills" / NAME),
     }
 
 
@@ -110,7 +110,7 @@ def digest(path: Path) -> str:
 # ---- what is done ----
 
 
-def refuse_foreign(place: Place, kit: Path) -> None:
+def refuse_foreign(place: SkillFolder, kit: Path) -> None:
     """Before anything is changed anywhere: what is not ours, or was edited, is somebody's."""
     found = found_at(place.path, kit)
     if found == "foreign":
@@ -125,7 +125,7 @@ def refuse_foreign(place: Place, kit: Path) -> None:
         )
 
 
-def install(place: Place, kit: Path, copy: bool) -> str:
+def install(place: SkillFolder, kit: Path, copy: bool) -> str:
     """What was done, in a line."""
     found = found_at(place.path, kit)
     if found == "itself":
@@ -167,7 +167,7 @@ def copy_one(source: Path, target: Path, leave: tuple[str, ...] = ()) -> None:
         shutil.copy(source, target)
 
 
-def uninstall(place: Place, kit: Path) -> str:
+def uninstall(place: SkillFolder, kit: Path) -> str:
     found = found_at(place.path, kit)
     if found in ("here", "elsewhere"):
         place.path.unlink()
@@ -212,7 +212,7 @@ def install_skill(state: State, claude: bool, agents: bool, project: bool, copy:
         tell_how_to_go_on(kit, chosen, every)
 
 
-def tell_how_to_go_on(kit: Path, chosen: list[Place], every: Mapping[str, Place]) -> None:
+def tell_how_to_go_on(kit: Path, chosen: list[SkillFolder], every: Mapping[str, SkillFolder]) -> None:
     """Claude Code finds the program in the skill's folder; the others look on PATH."""
     from council.record.files import tilde
 
@@ -230,7 +230,7 @@ def tell_how_to_go_on(kit: Path, chosen: list[Place], every: Mapping[str, Place]
 # ---- what doctor asks ----
 
 
-def state_of(place: Place, kit: Path) -> tuple[bool, str]:
+def state_of(place: SkillFolder, kit: Path) -> tuple[bool, str]:
     """Whether an assistant finds this kit there, and what to say of it."""
     found = found_at(place.path, kit)
     if found in ("here", "itself"):

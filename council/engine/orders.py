@@ -37,7 +37,7 @@ def shuffle(seats: tuple[Seat, ...], scene: Scene, *, group: str | None = None, 
     mixed = [seat for seat in seats if group in (None, seat.group)]
     rest = [seat for seat in seats if seat not in mixed]
     epoch = (max(scene.round, 1) - 1) // int(every)
-    scene.dice("shuffle", scene.phase, epoch).shuffle(mixed)
+    scene.rng("shuffle", scene.phase, epoch).shuffle(mixed)
     return [(seat,) for seat in mixed + rest]
 
 

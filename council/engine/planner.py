@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from council.engine.conditions import judge
 from council.engine.orders import order
-from council.engine.scene import Said, Scene, Turn, Verdict
+from council.engine.scene import RecordedTurn, Scene, Turn, Verdict
 from council.engine.views import View, look
 from council.replies import parse
 from council.text import slug
@@ -40,7 +40,7 @@ class Due:
     seat: Seat
     sees: View
     scene: Scene = field(repr=False, compare=False)
-    first: Said | None = None
+    first: RecordedTurn | None = None
     problems: tuple[str, ...] = ()
 
     @property
@@ -79,7 +79,7 @@ class Plan:
         return not self.due
 
 
-def plan(workflow: Workflow, said: Mapping[str, Said], seed: str = "") -> Plan:
+def plan(workflow: Workflow, said: Mapping[str, RecordedTurn], seed: str = "") -> Plan:
     """What may be spoken now, and all that was decided before."""
     walk = _Walk(workflow, said, seed)
     due: tuple[Due, ...] = ()
@@ -105,7 +105,7 @@ class _Halted(Exception):
 
 
 class _Walk:
-    def __init__(self, workflow: Workflow, said: Mapping[str, Said], seed: str) -> None:
+    def __init__(self, workflow: Workflow, said: Mapping[str, RecordedTurn], seed: str) -> None:
         self.workflow = workflow
         self.said = said
         self.scene = Scene(seed, workflow.options, workflow.groups, roles=workflow.roles)
@@ -113,14 +113,14 @@ class _Walk:
         self.expected: set[str] = set()
 
     def phase(self, phase: Phase) -> None:
-        self.scene = self.scene.at(phase.name, 0, phase.most)
+        self.scene = self.scene.at(phase.name, 0, phase.max_rounds)
         if phase.when is not None and not self.decided(phase.when):
             return
         round, outcome = 0, ""
         while not outcome:
             round += 1
             begun = len(self.scene.turns)
-            self.scene = self.scene.at(phase.name, round, phase.most + self.granted(phase))
+            self.scene = self.scene.at(phase.name, round, phase.max_rounds + self.granted(phase))
             for step in phase.steps:
                 if step.when is None or self.decided(step.when, step.name):
                     self.step(phase, step, round)
@@ -197,10 +197,10 @@ class _Walk:
 
     def outcome(self, phase: Phase, round: int, begun: int) -> tuple[str, Verdict]:
         """Why the phase is over after this round; empty while it goes on."""
-        cap = phase.most + self.granted(phase)
+        cap = phase.max_rounds + self.granted(phase)
         scene = replace(self.scene, since=begun, cap=cap)
         verdict = Verdict(False)
-        if round >= phase.least and phase.until:
+        if round >= phase.min_rounds and phase.until:
             for outcome, condition in phase.until:
                 if verdict := judge(condition, scene):
                     return outcome, verdict

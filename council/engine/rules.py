@@ -89,7 +89,7 @@ def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
     least, window = Fraction(str(number(gain))), int(number(over))
     if window < 2:
         raise UsageError('the rule "stuck" compares rounds: over must be 2 or more')
-    rounds = [turns for turns in scene.asking(field) if turns[0].phase == scene.phase][:window]
+    rounds = [turns for turns in scene.rounds_that_ask(field) if turns[0].phase == scene.phase][:window]
     if scene.round <= window or len(rounds) < window:
         return Verdict(False, f"too early to tell whether {field} is stuck")
     values = [{turn.seat.name: turn.answers.get(field) for turn in turns} for turns in reversed(rounds)]

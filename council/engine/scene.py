@@ -15,7 +15,7 @@ Moment = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
-class Said:
+class RecordedTurn:
     """One turn file, as `plan` needs it: the words, the brief that asked for them, and what they took."""
 
     body: str
@@ -35,11 +35,11 @@ class Turn:
     step: str
     round: int
     seat: Seat
-    said: Said
+    said: RecordedTurn
     asked: tuple[str, ...] = ()
     answers: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
-    first: Said | None = None
+    first: RecordedTurn | None = None
     prose: str = ""
 
     @property
@@ -122,7 +122,7 @@ class Scene:
             found.setdefault(turn.moment, []).append(turn)
         return [tuple(turns) for turns in found.values()]
 
-    def asking(self, *fields: str) -> Iterator[tuple[Turn, ...]]:
+    def rounds_that_ask(self, *fields: str) -> Iterator[tuple[Turn, ...]]:
         """Every moment that asked for all these answers, newest first. Who was absent stays among its turns."""
         for turns in reversed(self.moments()):
             if set(fields) <= set(turns[0].asked):
@@ -131,12 +131,12 @@ class Scene:
     def latest(self, *fields: str) -> tuple[Turn, ...]:
         """The last moment of the window that asked for these answers; older ones are abandoned and do not count."""
         window = replace(self, turns=self.turns[self.since :])
-        return next(window.asking(*fields), ())
+        return next(window.rounds_that_ask(*fields), ())
 
     def last_words(self, name: str) -> dict[str, tuple[Turn, Any]]:
         """Each seat's newest readable answer of that name, whenever it was given."""
         found: dict[str, tuple[Turn, Any]] = {}
-        for turns in self.asking(name):
+        for turns in self.rounds_that_ask(name):
             for turn in turns:
                 if name in turn.answers:
                     found.setdefault(turn.seat.name, (turn, turn.answers[name]))
@@ -146,7 +146,7 @@ class Scene:
         """The turns of the phase or step of that name."""
         return tuple(turn for turn in self.turns if name in (turn.phase, turn.step))
 
-    def dice(self, *about: object) -> random.Random:
+    def rng(self, *about: object) -> random.Random:
         """Dice that fall the same way each time the same session asks about the same thing."""
         words = "\x1f".join([self.seed, *map(str, about)])
         return random.Random(hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest())

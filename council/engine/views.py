@@ -142,12 +142,12 @@ def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
 def labels_for(reader: Seat, scene: Scene) -> dict[str, str]:
     """What this reader calls each of the others; the same through the whole session, and its own label is `You`."""
     others = sorted({seat.name for group in scene.groups.values() for seat in group} - {reader.name})
-    scene.dice("labels", reader.name).shuffle(others)
+    scene.rng("labels", reader.name).shuffle(others)
     labels = {reader.name: OWN} | {name: f"Member {_letters(place)}" for place, name in enumerate(others)}
     for turn in scene.turns:
         if turn.seat.name not in labels:  # cast while the debate ran: any free letter, so that the others keep theirs
             free = {f"Member {_letters(place)}" for place in range(len(labels) + 26)} - set(labels.values())
-            labels[turn.seat.name] = scene.dice("labels", reader.name, turn.seat.name).choice(sorted(free))
+            labels[turn.seat.name] = scene.rng("labels", reader.name, turn.seat.name).choice(sorted(free))
     return labels
 
 

@@ -162,7 +162,7 @@ def _shown(session: Session, due: Due, seen: Seen) -> str:
 
 
 def _repeats(workflow: Workflow, turn: Turn) -> bool:
-    return any(phase.most > 1 for phase in workflow.phases if phase.name == turn.phase)
+    return any(phase.max_rounds > 1 for phase in workflow.phases if phase.name == turn.phase)
 
 
 def fence(session: Session, by: str, text: str, about: str) -> str:

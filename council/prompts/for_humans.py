@@ -46,7 +46,9 @@ def how_it_ended(session: Session, due: Due) -> str:
 
 def heading(due: Due) -> str:
     """`Debate, round 2 complete`, where the person has the last word of a round; else what the step is called."""
-    phase = outcome.heading(due.phase.name) + (f", round {due.round}" if due.phase.most > 1 or due.round > 1 else "")
+    phase = outcome.heading(due.phase.name) + (
+        f", round {due.round}" if due.phase.max_rounds > 1 or due.round > 1 else ""
+    )
     if not due.of_a_person:
         return f"{phase}: {due.seat.label}"
     if len(due.phase.steps) == 1:

@@ -47,7 +47,7 @@ def _person(seat: Seat) -> list[str]:
 
 def checked(scene: Scene) -> str:
     """How the last check of the document went, with each correction word for word; empty where nobody was asked."""
-    turns = next(scene.asking(ACCURATE), ())
+    turns = next(scene.rounds_that_ask(ACCURATE), ())
     if not turns:
         return ""
     content = [turn for turn in turns if turn.answers.get(ACCURATE) == "yes"]

@@ -37,7 +37,7 @@ def trajectory(scene: Scene, workflow: Workflow, phase: str = "") -> list[dict[s
     field = score_field(workflow, phase or scene.phase)
     if not field:
         return []
-    rounds = [turns for turns in scene.asking(field) if turns[0].phase == (phase or scene.phase)]
+    rounds = [turns for turns in scene.rounds_that_ask(field) if turns[0].phase == (phase or scene.phase)]
     return [_round(turns, field) for turns in reversed(rounds)]
 
 

@@ -90,7 +90,7 @@ def ledger(scene: Scene, field: str = STANCE) -> tuple[Flip, ...]:
 
 def rounds(scene: Scene, field: str) -> list[tuple[Turn, ...]]:
     """Each time that the debate asked for it, oldest first."""
-    return [turns for turns in reversed(list(scene.asking(field))) if not is_control(turns[0].phase, scene)]
+    return [turns for turns in reversed(list(scene.rounds_that_ask(field))) if not is_control(turns[0].phase, scene)]
 
 
 def is_control(phase: str, of: Workflow | Scene) -> bool:
@@ -272,7 +272,7 @@ def split(scene: Scene, field: str = STANCE) -> Verdict:
     """What the seats last said differs; whoever falls silent still holds what they said before."""
     said = {name: fold(str(value)) for name, (_, value) in scene.last_words(field).items()}
     counts = Counter(said.values()).most_common()
-    silent = [turn.seat.name for turn in next(scene.asking(field), ()) if turn.seat.name not in said]
+    silent = [turn.seat.name for turn in next(scene.rounds_that_ask(field), ()) if turn.seat.name not in said]
     told = listing(f"{votes} {answer}" for answer, votes in counts) if counts else "nothing"
     reason = f"{field}: {told}" + (f" ({listing(silent)} not heard)" if silent else "")
     return Verdict(len(counts) > 1, reason, tally={field: dict(counts), "not_heard": silent})

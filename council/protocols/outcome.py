@@ -47,7 +47,7 @@ def closing(plan: Plan) -> Note | None:
 
     Where nobody says where they stand, no phase is decided on by that.
     """
-    if not any(any(plan.scene.asking(name)) for name in STANDS):
+    if not any(any(plan.scene.rounds_that_ask(name)) for name in STANDS):
         return None
     decided = (note for note in plan.notes if note.kind in ("entered", "skipped") and note.round == 0 and not note.step)
     return next(decided, None)

@@ -243,7 +243,7 @@ def unsettled(scene: Scene, cap: str) -> bool:
 def lowered(scene: Scene, cap: str) -> str:
     """Why a confidence counts as low, whatever was written; empty where what was written holds."""
     written = newest(scene, "confidence")
-    if written == LOW or not any(scene.asking("confidence")) or not unsettled(scene, cap):
+    if written == LOW or not any(scene.rounds_that_ask("confidence")) or not unsettled(scene, cap):
         return ""
     instead = f"; “{written}” was written" if written else ""
     return f"set by council: the debate reached its last round unsettled{instead}"

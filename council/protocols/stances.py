@@ -70,9 +70,9 @@ def where_they_stand(scene: Scene) -> Standing:
 
 def standing(scene: Scene) -> Standing:
     """The outcome by the last round that asked for a stance; a stance of an earlier round only tells who moved."""
-    rounds = list(scene.asking("stance"))
+    rounds = list(scene.rounds_that_ask("stance"))
     blocking = {name: items for name, (_, items) in scene.last_words("blocking").items() if items}
-    if scored := next(scene.asking(SCORE), ()) if not rounds else ():
+    if scored := next(scene.rounds_that_ask(SCORE), ()) if not rounds else ():
         return _by_scores(scene, scored, blocking)
     if not rounds:
         return Standing(INSUFFICIENT, "no round asked the members where they stand", {}, blocking, ())
@@ -88,7 +88,7 @@ def leading(scene: Scene) -> str:
     ever = [str(stance) for _, stance in scene.last_words("stance").values()]
     if set(ever) <= {AGREE, MIXED, DISAGREE}:
         return AGREE
-    last = [str(turn.answers["stance"]) for turn in next(scene.asking("stance")) if "stance" in turn.answers]
+    last = [str(turn.answers["stance"]) for turn in next(scene.rounds_that_ask("stance")) if "stance" in turn.answers]
     counts = Counter(stance for stance in last or ever if stance != MIXED).most_common(2)
     return "" if not counts or len({count for _, count in counts}) < len(counts) else counts[0][0]
 

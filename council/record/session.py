@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from council.engine.planner import Plan, plan
-from council.engine.scene import Said
+from council.engine.scene import RecordedTurn
 from council.errors import Damaged, UsageError
 from council.record import files, lock, turn_file
 from council.record.metadata import read_existing, read_metadata, sealed
@@ -37,7 +37,7 @@ class Session:
     metadata: dict[str, Any]
     workflow: Workflow
     topic: str
-    said: dict[str, Said] = field(default_factory=dict)
+    said: dict[str, RecordedTurn] = field(default_factory=dict)
     receipts: dict[str, Receipt] = field(default_factory=dict)
     holder: lock.Holder | None = None
 
@@ -106,7 +106,7 @@ class Session:
     def remember(self, receipt: Receipt, body: str, brief: bytes) -> None:
         tokens = receipt.input + receipt.cache_read + receipt.cache_write + receipt.output
         text = brief.decode("utf-8", "replace")
-        self.said[receipt.turn] = Said(body, text, receipt.absent, tokens, receipt.usd, receipt.answered)
+        self.said[receipt.turn] = RecordedTurn(body, text, receipt.absent, tokens, receipt.usd, receipt.answered)
         self.receipts[receipt.turn] = receipt
 
     def _strangers(self) -> Iterator[Damaged]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from council.replies.quotes import by_others
-from council.replies.values import BULLET, Line, is_nothing, placeholder, value_of
+from council.replies.values import BULLET, ReplyLine, is_nothing, placeholder, value_of
 from council.text import (
     FENCE,
     MARKER,
@@ -89,7 +89,7 @@ def _problem(name: str, kind: Kind, given: bool) -> str:
     return f'what stands under "## {heading(name)}" is not {placeholder(kind).strip("[]")}'
 
 
-def _own_lines(body: str, brief: str) -> Iterator[Line]:
+def _own_lines(body: str, brief: str) -> Iterator[ReplyLine]:
     """The reply's lines less what it quotes: blockquotes, and fenced passages copied from the brief."""
     keys = {match.group(2) for match in MARKER.finditer(brief)}
     fence, said = "", ""
@@ -104,14 +104,14 @@ def _own_lines(body: str, brief: str) -> Iterator[Line]:
                 fence = match.group(1)
             elif match.group(1).startswith(fence) and not match.group(2).strip():
                 fence = ""
-            yield Line(text, code=True)
+            yield ReplyLine(text, code=True)
         elif fence:
-            yield Line(text, code=True)
+            yield ReplyLine(text, code=True)
         elif not text.lstrip().startswith(">"):
-            yield Line(text)
+            yield ReplyLine(text)
 
 
-def _sections(reply: Reply, lines: list[Line], brief: str) -> tuple[dict[str, list[list[Line]]], str]:
+def _sections(reply: Reply, lines: list[ReplyLine], brief: str) -> tuple[dict[str, list[list[ReplyLine]]], str]:
     """The lines under each answer's heading, every time that it stands there, and the prose outside of them."""
     quotes = _Quotes(by_others(brief))
     names = {fold(heading(name)): name for name, _ in reply}
@@ -126,7 +126,7 @@ def _sections(reply: Reply, lines: list[Line], brief: str) -> tuple[dict[str, li
             current, level = _Section(copied), depth
             sections.setdefault(name, []).append(current)
             if rest:
-                current.add(Line(rest), copied)
+                current.add(ReplyLine(rest), copied)
         elif current is not None and depth and depth <= (level or 6) and line.text.lstrip().startswith("#"):
             current = None
             prose.append(line.text)
@@ -145,9 +145,9 @@ class _Section:
     def __init__(self, copied: bool) -> None:
         self.copied = copied
         self.empty = True
-        self.lines: list[Line] = []
+        self.lines: list[ReplyLine] = []
 
-    def add(self, line: Line, copied: bool) -> None:
+    def add(self, line: ReplyLine, copied: bool) -> None:
         if self.empty and _worded(line.text):
             self.empty, self.copied = False, self.copied and copied
         self.lines.append(line)

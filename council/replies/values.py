@@ -41,12 +41,12 @@ HEDGED = re.compile(TAKEN_BACK.pattern + r"|\b(?:not?|yet|cannot|can't|don't|nor
 
 
 @dataclass(frozen=True)
-class Line:
+class ReplyLine:
     text: str
     code: bool = False
 
 
-def value_of(kind: Kind, section: list[Line]) -> Any:
+def value_of(kind: Kind, section: list[ReplyLine]) -> Any:
     """The answer under one heading, None where it cannot be read or is missing."""
     asked = _plain(placeholder(kind))
     lines = [line for line in section if _plain(BULLET.sub("", line.text, count=1)) != asked]
@@ -61,7 +61,7 @@ def value_of(kind: Kind, section: list[Line]) -> Any:
     return _choice(first, kind) if kind.type == "choice" else _number(first, kind)
 
 
-def _code(lines: list[Line]) -> str | None:
+def _code(lines: list[ReplyLine]) -> str | None:
     block: list[str] = []
     opened = ""
     for line in lines:

@@ -135,8 +135,8 @@ def _small_print(session: Session) -> str:
 def rounds_planned(session: Session) -> str:
     flow = session.workflow
     spoken = [one for one in flow.phases if not ending.is_synthesis(one.name, flow) and not is_control(one.name, flow)]
-    least = sum(phase.least for phase in spoken if phase.when is None)
-    most = sum(phase.most for phase in spoken)
+    least = sum(phase.min_rounds for phase in spoken if phase.when is None)
+    most = sum(phase.max_rounds for phase in spoken)
     return f"{least}-{most} (adaptive based on convergence)" if least < most else str(least)
 
 

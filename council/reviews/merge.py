@@ -40,7 +40,7 @@ WITHDRAWN = WORDS[-1]
 
 
 @dataclass(frozen=True)
-class Said:
+class RaisedFinding:
     """One finding as one seat said it, and where it was found to stand. `turn` is `step/seat`."""
 
     seat: str
@@ -64,7 +64,7 @@ class Merged:
     id: str
     severity: str
     severities: Mapping[str, str]
-    members: tuple[Said, ...]
+    members: tuple[RaisedFinding, ...]
     issue: str
     change: str
     place: Place
@@ -85,9 +85,9 @@ class Merged:
         return tuple(part.id for part in self.parts[1:])
 
     @property
-    def wordings(self) -> tuple[tuple[str, tuple[str, ...], Said], ...]:
+    def wordings(self) -> tuple[tuple[str, tuple[str, ...], RaisedFinding], ...]:
         """How the parts that were joined put it: the id of each, who said it so, and what they said."""
-        found: dict[tuple[object, ...], tuple[str, tuple[str, ...], Said]] = {}
+        found: dict[tuple[object, ...], tuple[str, tuple[str, ...], RaisedFinding]] = {}
         for part in self.parts[1:]:
             for said in part.members:
                 _, seats, first = found.get(key := (part.id, *_text(said)), ("", (), said))
@@ -128,7 +128,7 @@ class Merged:
         return tuple((severity, counts[severity]) for severity in sorted(counts, key=gravity))
 
 
-def merge(said: Sequence[Said]) -> tuple[Merged, ...]:
+def merge(said: Sequence[RaisedFinding]) -> tuple[Merged, ...]:
     """The findings in the order of their ids: the gravest first, then by place."""
     steps = dict.fromkeys(one.step for one in said)
     groups: list[_Group] = []
@@ -143,13 +143,13 @@ def merge(said: Sequence[Said]) -> tuple[Merged, ...]:
 class _Group:
     """Findings that are one. What it is called and where it stands is settled when it is first seen."""
 
-    def __init__(self, said: list[Said]) -> None:
+    def __init__(self, said: list[RaisedFinding]) -> None:
         self.said = said
-        self.first: tuple[Said, ...] = ()
+        self.first: tuple[RaisedFinding, ...] = ()
         self.id = ""
         self.fingerprint = ""
 
-    def texts(self) -> list[Said]:
+    def texts(self) -> list[RaisedFinding]:
         """One of each text: saying it twice does not weigh twice."""
         return list({_text(one): one for one in reversed(self.said)}.values())[::-1]
 
@@ -158,19 +158,19 @@ class _Group:
         return {(one.seat, one.turn) for one in self.said}
 
 
-def _alone(said: Iterable[Said]) -> list[_Group]:
+def _alone(said: Iterable[RaisedFinding]) -> list[_Group]:
     """A group for each finding; the very same text at the same place is one from the beginning."""
-    texts: dict[tuple[object, ...], list[Said]] = {}
+    texts: dict[tuple[object, ...], list[RaisedFinding]] = {}
     for one in sorted(said, key=_canonical):
         texts.setdefault(_text(one), []).append(one)
     return [_Group(same) for same in texts.values()]
 
 
-def _text(one: Said) -> tuple[object, ...]:
+def _text(one: RaisedFinding) -> tuple[object, ...]:
     return fold(one.finding.issue), fold(one.finding.change), one.place
 
 
-def _canonical(one: Said) -> tuple[object, ...]:
+def _canonical(one: RaisedFinding) -> tuple[object, ...]:
     """An order that does not know who spoke first."""
     finding = one.finding
     return (
@@ -289,7 +289,7 @@ def _number(groups: Iterable[_Group]) -> None:
         known.add(group.fingerprint)
 
 
-def _leader(said: Iterable[Said]) -> Said:
+def _leader(said: Iterable[RaisedFinding]) -> RaisedFinding:
     """Whose place is the group's: the surest, at the place that most of them name."""
     said = list(said)
     places = Counter(_whereabouts(one.place) for one in said)
@@ -300,12 +300,12 @@ def _sureness(place: Place) -> int:
     return FOUND.index(place.how) if place.found else len(FOUND)
 
 
-def _passage(said: Iterable[Said]) -> tuple[str, str]:
+def _passage(said: Iterable[RaisedFinding]) -> tuple[str, str]:
     place = _leader(said).place
     return place.path, fold(place.passage) if place.found else ""
 
 
-def _fingerprint(said: Sequence[Said], shared: bool, known: Collection[str]) -> str:
+def _fingerprint(said: Sequence[RaisedFinding], shared: bool, known: Collection[str]) -> str:
     """Of the place alone, so that other words for it change nothing; with the issue's words where these must tell."""
     path, passage = _passage(said)
     words = sorted(stems(_speaker(said).finding.issue)) if shared or not passage else []
@@ -317,18 +317,18 @@ def _fingerprint(said: Sequence[Said], shared: bool, known: Collection[str]) -> 
     raise AssertionError("count() does not end")
 
 
-def _speaker(said: Sequence[Said]) -> Said:
+def _speaker(said: Sequence[RaisedFinding]) -> RaisedFinding:
     """Whose words stand for all: one of those who take it as gravely as the group does, with a change, in full."""
     most = usual(_severities(said).values())
 
-    def order(one: Said) -> tuple[object, ...]:
+    def order(one: RaisedFinding) -> tuple[object, ...]:
         finding = one.finding
         return (finding.severity != most, not finding.change, -len(finding.issue + finding.change), _canonical(one))
 
     return min(said, key=order)
 
 
-def _severities(said: Iterable[Said]) -> dict[str, str]:
+def _severities(said: Iterable[RaisedFinding]) -> dict[str, str]:
     """Each seat's severity; of more than one the gravest: saying it again more mildly withdraws nothing."""
     found: dict[str, str] = {}
     for one in said:

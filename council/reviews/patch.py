@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from council.reviews import locate
-from council.reviews.merge import Merged, Said
+from council.reviews.merge import Merged, RaisedFinding
 from council.reviews.model import Document
 from council.text import harmless
 
@@ -99,7 +99,7 @@ def _once(documents: Sequence[Document]) -> Iterable[Document]:
 # --- an edit
 
 
-def _edit(id: str, said: Said, document: Document) -> Iterator[Edit]:
+def _edit(id: str, said: RaisedFinding, document: Document) -> Iterator[Edit]:
     wanted, found = said.finding.replacement, locate.span(said.place, document)
     if wanted is None or found is None or _elides(said.finding.anchor.quote, wanted):
         return

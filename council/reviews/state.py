@@ -75,10 +75,10 @@ def _reviewed(
     dismissed: tuple[str, ...],
 ) -> tuple[Merged, ...]:
     from council.reviews.locate import place  # every brief asks for this module, and only a review for those
-    from council.reviews.merge import Said, merge
+    from council.reviews.merge import RaisedFinding, merge
     from council.reviews.rule import ruled
 
-    said = [Said(seat, turn, one, place(one, given)) for seat, turn, one in found]
+    said = [RaisedFinding(seat, turn, one, place(one, given)) for seat, turn, one in found]
     return ruled(merge(said), rulings, dismissed)
 
 

@@ -185,7 +185,7 @@ def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
 def planned(workflow: Workflow) -> str:
     return (
         "adaptive"
-        if any(phase.when or phase.least < phase.most for phase in workflow.phases)
+        if any(phase.when or phase.min_rounds < phase.max_rounds for phase in workflow.phases)
         else str(len(workflow.phases))
     )
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from council.engine.scene import Said
+from council.engine.scene import RecordedTurn
 from council.errors import Denied, UsageError, Waiting
 from council.record.turn_file import Receipt
 from council.speakers.base import Brief, Spoken, Usage
@@ -62,7 +62,7 @@ def rhythm(body: str, seconds: float) -> Iterator[tuple[float, str]]:
 
 
 def of_session(
-    said: Mapping[str, Said], receipts: Mapping[str, Receipt], source: str, paced: bool = False
+    said: Mapping[str, RecordedTurn], receipts: Mapping[str, Receipt], source: str, paced: bool = False
 ) -> ReplaySpeaker:
     """A session's turns as they were spoken. They cost nothing now, so no tokens are counted."""
     return ReplaySpeaker(

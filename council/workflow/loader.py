@@ -108,8 +108,8 @@ class _Loader:
         return Phase(
             name=name,
             number=number,
-            least=1,
-            most=1,
+            min_rounds=1,
+            max_rounds=1,
             when=self.condition(keys["when"], f"{what}: when") if "when" in keys else None,
             until=self.outcomes(keys.get("until", {}), f"{what}: until"),
             steps=tuple(self.step(step, inherited, what, first) for step in steps),

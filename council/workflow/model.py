@@ -112,8 +112,8 @@ class Step:
 class Phase:
     name: str
     number: int
-    least: int
-    most: int
+    min_rounds: int
+    max_rounds: int
     when: Condition | None
     until: tuple[tuple[str, Condition], ...]
     steps: tuple[Step, ...]
@@ -128,15 +128,15 @@ class Phase:
                 f"phase {self.name}: rounds must be a number or [least, most], {MOST_ROUNDS} at most, or options that "
                 f"hold one; not {', '.join(ends)}"
             )
-        least, most = int(ends[0]), int(ends[-1])
-        if not 1 <= least <= most:
-            raise UsageError(f"phase {self.name}: rounds: [{least}, {most}] is not a range that begins at 1 or more")
-        return replace(self, least=least, most=most)
+        min_, max_ = int(ends[0]), int(ends[-1])
+        if not 1 <= min_ <= max_:
+            raise UsageError(f"phase {self.name}: rounds: [{min_}, {max_}] is not a range that begins at 1 or more")
+        return replace(self, min_rounds=min_, max_rounds=max_)
 
     def folder(self, round: int, step: Step) -> str:
         """Where the turns of one step in one round stand; short where a phase is one step in one round."""
         place = f"{self.number:02}-{self.name}"
-        if self.most > 1 or round > 1:  # a person may grant rounds where there was to be one
+        if self.max_rounds > 1 or round > 1:  # a person may grant rounds where there was to be one
             place += f"-r{round:02}"
         if len(self.steps) > 1:
             place += f"-{self.steps.index(step) + 1}-{step.name}"
@@ -144,7 +144,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Document:
+class DeclaredDocument:
     """What is made of the synthesis for the project: its kind, and which answers are its parts."""
 
     kind: str
@@ -174,10 +174,10 @@ class Workflow:
         return next(iter(self.groups.values()))
 
     @property
-    def document(self) -> Document | None:
+    def document(self) -> DeclaredDocument | None:
         """The document that this debate ends in, as its option `document` says."""
         kind = str(self.options.get(DOCUMENT, NO_DOCUMENT))
-        return None if kind == NO_DOCUMENT else Document(kind, self.document_answers)
+        return None if kind == NO_DOCUMENT else DeclaredDocument(kind, self.document_answers)
 
     @property
     def roles(self) -> dict[str, str]:

@@ -62,7 +62,7 @@ def source() -> Source:
 
 
 @dataclass(frozen=True)
-class Place:
+class ModelFolder:
     """The folder of one lock, so a new lock has a new one. What stands in it under its own name is whole."""
 
     folder: Path
@@ -87,12 +87,12 @@ class Place:
         return self.library.exists() and self.gguf.exists()
 
 
-def place(env: Mapping[str, str] = os.environ, lock: Path | None = None) -> Place:
+def place(env: Mapping[str, str] = os.environ, lock: Path | None = None) -> ModelFolder:
     data = Path(env.get("XDG_DATA_HOME") or "")
     if not data.is_absolute():
         data = Path(env.get("HOME") or "~").expanduser() / ".local" / "share"
     digest = hashlib.sha256((lock or source().lock).read_bytes()).hexdigest()[:12]
-    return Place(data / "council" / f"local-{digest}", _own(env.get("COUNCIL_GGUF")))
+    return ModelFolder(data / "council" / f"local-{digest}", _own(env.get("COUNCIL_GGUF")))
 
 
 def _own(name: str | None) -> Path | None:
@@ -110,7 +110,7 @@ def _own(name: str | None) -> Path | None:
     return path
 
 
-def weight(here: Place) -> str:
+def weight(here: ModelFolder) -> str:
     """How much there is to fetch, in words."""
     if here.gguf.exists():
         return "30 MB"
@@ -160,7 +160,7 @@ def _calm() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
-def llama(here: Place) -> Any:
+def llama(here: ModelFolder) -> Any:
     """The library, imported from its folder alone: nothing else that lies there can come in."""
     if LIBRARY in sys.modules:
         return sys.modules[LIBRARY]
@@ -181,7 +181,7 @@ def llama(here: Place) -> Any:
 # ---- fetching ----
 
 
-def fetch(source: Source, here: Place, say: Say) -> None:
+def fetch(source: Source, here: ModelFolder, say: Say) -> None:
     """Have library and model in their place. Both are made beside it and renamed last, so what is there is whole."""
     if why := obstacle():
         raise Denied(why)
@@ -235,7 +235,7 @@ def _kept(say: Say) -> Iterator[None]:
         raise
 
 
-def _check_room(source: Source, here: Place) -> None:
+def _check_room(source: Source, here: ModelFolder) -> None:
     room = room_for(source, here)
     if not room.enough:
         raise StorageError(f"fetching the embedded model takes {room}; {ROOM}")
@@ -262,7 +262,7 @@ class Room:
         return f"{gigabytes(self.needed)} for a while, and {tilde(self.folder)} {there}"
 
 
-def room_for(source: Source, here: Place) -> Room:
+def room_for(source: Source, here: ModelFolder) -> Room:
     needed = BESIDE + (0 if here.gguf.exists() else max(source.size - _bytes_in(here.parts), 0))
     there = next(folder for folder in (here.folder, *here.folder.parents) if folder.exists())
     return Room(needed, source.free(there), there)
@@ -287,7 +287,7 @@ class _Fetching:
     mutex: IO[str]
     say: Say
 
-    def into(self, here: Place) -> None:
+    def into(self, here: ModelFolder) -> None:
         if not here.library.exists():
             self.say(f"fetching {LIBRARY}")
             self.install(self.source.pins(library=True), self.new / "library")

@@ -44,7 +44,7 @@ class LocalSpeaker:
 
     name = "local"
 
-    def __init__(self, place: download.Place | None = None) -> None:
+    def __init__(self, place: download.ModelFolder | None = None) -> None:
         self.place = place or download.place()
         self.model = self.place.gguf.stem
         self.server: Any = None
@@ -103,7 +103,7 @@ class LocalSpeaker:
         return await done
 
 
-def _loaded(place: download.Place) -> Any:
+def _loaded(place: download.ModelFolder) -> Any:
     """The model in memory, some seconds later. The settings are measured ones, for few cores that are busy."""
     llama = download.llama(place)
     params = llama.CommonParams()
