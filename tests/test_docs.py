@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from council.checks.lint import Known, lint
-from council.cli import council
+from council.cli import EPILOG, council
 from council.config import overlays, personas, settings
 from council.prompts import templates
 from council.speakers.select import NAMES
@@ -46,24 +46,43 @@ def test_every_workflow_of_the_kit_is_without_fault(name: str) -> None:
     assert len(workflow.body) > 200
 
 
-def test_the_readme_names_every_command() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    assert [name for name in council.commands if f"`council {name}" not in readme] == []
-
-
 README = (ROOT / "README.md").read_text("utf-8")
+LANGUAGE = (ROOT / "docs" / "workflows.md").read_text("utf-8")
 
 
-def test_the_readme_names_every_key_of_a_workflow() -> None:
-    language = README.partition("\n## Workflows\n")[2]
+def test_the_readme_can_be_read_in_a_few_minutes() -> None:
+    assert len(README.split()) <= 1500
+
+
+def test_the_readme_names_every_command() -> None:
+    assert [name for name in council.commands if f"`council {name}" not in README] == []
+
+
+def test_the_guide_names_every_key_of_a_workflow() -> None:
     keys = {*WORKFLOW_KEYS, *PHASE_KEYS, *STEP_KEYS}
-    assert [key for key in sorted(keys) if f"{key}:" not in language and f"`{key}`" not in language] == []
+    assert [key for key in sorted(keys) if f"{key}:" not in LANGUAGE or f"`{key}`" not in LANGUAGE] == []
 
 
-def test_the_readmes_excerpt_stands_in_the_transcript() -> None:
+@pytest.mark.golden
+def test_the_example_is_what_its_script_gives(user: User) -> None:
+    """Nothing is edited but what differs from run to run: the id of the session, and the marks with hashes."""
+    page, script = ROOT / "docs" / "example.md", ROOT / "docs" / "example-script.yaml"
+    ended = user.council("run", "--speaker", "replay", "--from", script, "Should we put Redis in front of PostgreSQL?")
+    assert ended.code == 0, ended.text
+    made = (user.session / "transcript.md").read_text("utf-8").replace(user.session.name, "20261118-120000-0123abcd")
+    made = re.sub(r"^<!-- .* -->\n", "", made, flags=re.M)
+    head, rule, shown = page.read_text("utf-8").partition("\n---\n\n")
+    if os.environ.get("COUNCIL_UPDATE_GOLDEN"):
+        page.write_text(head + rule + made, "utf-8")
+        return
+    assert shown == made, "run scripts/update-golden and read the difference"
+
+
+def test_the_readmes_excerpt_is_in_the_example() -> None:
     """Word for word, in its order, with nothing changed but what is cut."""
-    excerpt = README.partition("`[…]` is a cut:\n")[2].partition("\nA model this small")[0]
-    rest = " ".join((ROOT / "docs" / "embedded-run.md").read_text("utf-8").split())
+    section = README.partition("\n## Example\n")[2].partition("\nReplay it yourself")[0]
+    excerpt = "\n".join(re.findall(r"^    (.*)", section, re.M))
+    rest = " ".join((ROOT / "docs" / "example.md").read_text("utf-8").split())
     pieces = [piece.strip(" ,.;)") for piece in " ".join(excerpt.split()).split("[…]")]
     for piece in filter(None, pieces):
         _, found, rest = rest.partition(piece)
@@ -76,8 +95,9 @@ def user(tmp_path: Path) -> User:
     return User(tmp_path)
 
 
-def test_the_readmes_configuration_is_one(user: User) -> None:
-    (shown,) = re.findall(r"```yaml\n---\n(endpoints:.*?)\n---\n```", README, re.S)
+def test_the_configuration_shown_is_one(user: User) -> None:
+    page = (ROOT / "docs" / "speakers.md").read_text("utf-8")
+    (shown,) = re.findall(r"```yaml\n---\n(endpoints:.*?)\n---\n```", page, re.S)
     user.configure(shown)
     told = user.council("doctor", OUR_API_KEY="k")
     assert told.code == 0, told.text
@@ -88,22 +108,22 @@ def test_the_readmes_configuration_is_one(user: User) -> None:
 
 @pytest.fixture
 def project(user: User) -> User:
-    """The project that the README shows, as somebody would copy it."""
-    files = re.findall(r"`(\.council/[\w./]+)`:\n\n```\w+\n(.*?)```\n", README, re.S)
+    """The project that the guide shows, as somebody would copy it."""
+    files = re.findall(r"`(\.council/[\w./]+)`:\n\n```\w+\n(.*?)```\n", LANGUAGE, re.S)
     assert len(files) == 3
     for name, text in files:
         user.write(name, text)
     return user
 
 
-def test_the_readmes_workflow_is_one(project: User) -> None:
+def test_the_guides_workflow_is_one(project: User) -> None:
     assert project.council("lint", "weigh").out == "weigh: nothing is wrong\n"
-    (calls,) = re.findall(r"council cost weigh +# (\d+ to \d+ calls)", README)
+    (calls,) = re.findall(r"council cost weigh +# (\d+ to \d+ calls)", LANGUAGE)
     assert f"\n{calls}" in project.council("cost", "weigh").out
 
 
 @pytest.mark.parametrize("options", [(), ("-o", "cautious", "-o", "words=60-100")])
-def test_the_readmes_workflow_runs(project: User, options: tuple[str, ...]) -> None:
+def test_the_guides_workflow_runs(project: User, options: tuple[str, ...]) -> None:
     """Two rounds: in the second, two thirds agree, nothing blocks and all are sure."""
     turns = {"03-synthesis/chair": "## Recommended path\nA table.\n\n## Risks\nnone\n"}
     for member, stance, blocking in (
@@ -128,6 +148,12 @@ def test_the_readmes_workflow_runs(project: User, options: tuple[str, ...]) -> N
     assert "what it takes to run this at night" in brief
 
 
+def test_the_exit_codes_are_those_of_the_program() -> None:
+    page = (ROOT / "docs" / "sessions.md").read_text("utf-8").partition("## Exit codes")[2]
+    shown = {int(code) for row in re.findall(r"^\| ([\d, ]+) \|", page, re.M) for code in row.split(",")}
+    assert shown == set(map(int, re.findall(r"\b\d+\b", EPILOG)))
+
+
 def test_the_configuration_explains_every_key() -> None:
     text = (ROOT / "Config.md").read_text("utf-8")
     assert [key for key in settings.KEYS if f"**{key}**" not in text] == []
@@ -142,7 +168,7 @@ def test_links_lead_to_something(page: Path) -> None:
 
 
 def test_the_patterns_of_the_guide_lint_clean():
-    guide = (ROOT / "docs" / "workflows.md").read_text("utf-8").partition("## Patterns")[2].partition("\n## ")[0]
+    guide = LANGUAGE.partition("## Patterns")[2].partition("\n## ")[0]
     phases = "".join(re.findall(r"^```yaml\n(.*?)^```", guide, re.M | re.S))
     names = sorted(set(re.findall(r"name: ([a-z-]+)", phases)) - {"choice"})
     head = "name: mine\nseats: {members: [architect, engineer, writer], chair: chair}\nphases:\n"
