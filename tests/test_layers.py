@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 import council
 
 PACKAGE = Path(council.__file__).parent
+ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
     *("workflow", "replies", "engine", "protocols", "reviews", "record", "config", "speakers", "prompts", "checks"),
     *("reports", "runner", "terminal", "cli", "mcp_server"),
@@ -78,3 +81,40 @@ def test_public_class_names_are_unique() -> None:
 )
 def test_imports_are_found(line: str, names: list[str]) -> None:
     assert list(imported(ast.parse(line))) == names
+
+
+def lines_in(path: Path) -> int:
+    return len(path.read_text("utf-8").splitlines())
+
+
+def test_the_pages_for_contributors_list_the_same_rooms_in_the_same_order() -> None:
+    for page in ("ARCHITECTURE.md", "AGENTS.md"):
+        assert tuple(re.findall(r"^\| `(\w+)` \|", (ROOT / page).read_text("utf-8"), re.M)) == ROOMS, page
+
+
+@pytest.mark.golden
+def test_the_architecture_page_gives_the_size_of_each_room_and_of_the_core() -> None:
+    """In hundreds of lines. A number that is wrong by more than a tenth, or a hundred lines, has to be updated."""
+    page = ROOT / "ARCHITECTURE.md"
+    text = page.read_text("utf-8")
+    rows = re.findall(r"^\| `?\(?(\w+)\)?`? \| (.*) \| ([\d,]+) \|$", text, re.M)
+    assert [room for room, _, _ in rows] == ["top", *ROOMS]
+    real = {room: sum(lines_in(path) for path in FILES if room_of(path) == room) for room in ROOMS}
+    real["top"] = sum(lines_in(path) for path in FILES if room_of(path) in LEAVES)
+    core = [room for room, purpose, _ in rows if not purpose.endswith(" Optional")]
+    sentence = re.search(r"about ([\d,]+) lines in (\d+) rooms; with the optional rooms it is about ([\d,]+)", text)
+    assert sentence
+    assert int(sentence[2]) == len(core) - 1
+    stated = {f"`{room}`" if room != "top" else "(top)": (number, real[room]) for room, _, number in rows}
+    stated["core"] = (sentence[1], sum(real[room] for room in core))
+    stated["all"] = (sentence[3], sum(real.values()))
+    if os.environ.get("COUNCIL_UPDATE_GOLDEN"):
+        for name, (number, lines) in stated.items():
+            after = {"core": "about ", "all": "rooms it is about "}.get(name) or f"| {name} "
+            now = f"{round(lines, -2):,}"
+            text = re.sub(rf"({re.escape(after)}(?:\|.*\| )?){number}\b", rf"\g<1>{now}", text, count=1)
+        page.write_text(text, "utf-8")
+        return
+    for name, (number, lines) in stated.items():
+        wrong = f"{name}: {number}, and it has {lines}; run scripts/update-golden"
+        assert abs(int(number.replace(",", "")) - lines) <= max(100, lines / 10), wrong
