@@ -94,7 +94,7 @@ def test_the_pages_for_contributors_list_the_same_rooms_in_the_same_order() -> N
 
 @pytest.mark.golden
 def test_the_architecture_page_gives_the_size_of_each_room_and_of_the_core() -> None:
-    """In hundreds of lines. A number that is wrong by more than a tenth, or a hundred lines, has to be updated."""
+    """In hundreds of lines. A number that is wrong by more than a tenth, or by 300 lines, has to be updated."""
     page = ROOT / "ARCHITECTURE.md"
     text = page.read_text("utf-8")
     rows = re.findall(r"^\| `?\(?(\w+)\)?`? \| (.*) \| ([\d,]+) \|$", text, re.M)
@@ -117,4 +117,4 @@ def test_the_architecture_page_gives_the_size_of_each_room_and_of_the_core() -> 
         return
     for name, (number, lines) in stated.items():
         wrong = f"{name}: {number}, and it has {lines}; run scripts/update-golden"
-        assert abs(int(number.replace(",", "")) - lines) <= max(100, lines / 10), wrong
+        assert abs(int(number.replace(",", "")) - lines) <= max(300, lines / 10), wrong
