@@ -22,11 +22,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests import faults, scripted, test_crash  # noqa: E402
+from tests import faults, kills, scripted  # noqa: E402
 from tests.fakeapi import Answer, FakeApi  # noqa: E402
 from tests.faults import Nursery  # noqa: E402
 from tests.helpers import AGREES, Ended, Table, User, agreed, disputed  # noqa: E402
-from tests.test_recorded_sessions import RECORDED, Recorded, finish, record, turns_of  # noqa: E402
+from tests.recordings import RECORDED, Recorded, finish, record, turns_of  # noqa: E402
 from tests.worlds import World  # noqa: E402
 
 LEFT_OUT = (".lock", "runner.json", "*.council-temp")
@@ -274,7 +274,7 @@ def killed_after(pattern: str) -> Callable[[Path], Held]:
     def hold(home: Path) -> Held:
         with Nursery() as nursery:
             world = World(home, nursery)
-            test_crash.killed_at(pattern)(world)
+            kills.killed_at(pattern)(world)
         return Held(User(home), faults.script(), "replay")
 
     return hold
@@ -410,7 +410,7 @@ CASES = {
     ),
     "debate-not-archived": Case(
         "Killed when everything was said, before the results were written and archived.",
-        killed_after(test_crash.SPOKEN),
+        killed_after(kills.SPOKEN),
     ),
     "debate-by-hand": Case("Held with start, next and record; in the second round one answer is missing.", by_hand),
     "quick-replayed": Case("The words of another session, spoken again.", replayed),

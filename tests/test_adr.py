@@ -10,9 +10,9 @@ import pytest
 
 from council.record.session import open_
 from council.reports import adr
+from tests.debates import APPEAL, MUTE, everything, hold, options, to_its_end, words
 from tests.helpers import User, no_traceback, script
 from tests.scripted import played
-from tests.test_consensus import APPEAL, MUTE, asked_for, hold, to_its_end, words
 
 TOPIC = "Implement participant mute functionality\n\nPeople talk over each other in large meetings."
 LABELS = {"meeting-controller": "Meeting Controller", "security": "Security (Rook)"}
@@ -156,11 +156,11 @@ def test_a_decision_that_was_asked_for_twice_stands_there_whole(user):
     debate = played("consensus/fundamental")
     asked = f"01-debate-r02{APPEAL}"
     script(user, words(debate))
-    assert user.council("run", *asked_for(debate), "?", "--speaker=replay", "--from=script.yaml").code == 8
+    assert user.council("run", *options(debate), "?", "--speaker=replay", "--from=script.yaml").code == 8
     assert user.council("record", "last", asked, stdin="A, if it can be seen.").code == 0
     reply = "Decision: adopt\nOption: none\nGrant: 0\nReason: # As I said."
     assert user.council("record", "last", f"{asked}.2", stdin=reply).code == 0
-    text = document(to_its_end(user, debate, "recover"))
+    text = document(to_its_end(user, everything(debate), "recover"))
     assert "> A, if it can be seen.\n>\n> Decision: adopt\n> Option: none\n> Grant: 0\n> Reason: # As I said." in text
     assert "**Status:** decided by a person after 2 rounds (fundamental)\n" in text
     assert "The person's decision: adopt\n" in text
@@ -220,7 +220,7 @@ def test_no_position_breaks_its_row(user):
     turn = "01-debate-r01-1-propose/protocol"
     said = debate.said[turn].body.replace("Good idea, but", "| 100 | no \\| idea, but", 2)
     script(user, {**words(debate), turn: said})
-    rounds = sections(document(to_its_end(user, debate, "run", *asked_for(debate), "?")))["Rounds"]
+    rounds = sections(document(to_its_end(user, everything(debate), "run", *options(debate), "?")))["Rounds"]
     assert "| Protocol | 85 | \\| 100 \\| no \\\\\\| idea, but field naming could be clearer. |" in rounds
 
 
@@ -281,5 +281,5 @@ def test_without_a_synthesis_it_says_so(user):
 def test_none_is_written_where_none_is_wanted(user):
     debate = played("consensus/simple")
     script(user, words(debate))
-    session = to_its_end(user, debate, "run", *asked_for(debate), "-o", "document=none", "?")
+    session = to_its_end(user, everything(debate), "run", *options(debate), "-o", "document=none", "?")
     assert not (session / "decision.md").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +16,11 @@ from council.errors import UsageError
 from council.protocols import board as boardroom
 from council.workflow.loader import load
 from council.workflow.model import Phase, Ref, Seat, Workflow
+from tests.debates import briefs_of, everything, facts, hold, text, to_its_end, words
 from tests.fakeapi import FakeApi
-from tests.helpers import Table, User, derived_of, no_traceback, record_of, script, unpriced
+from tests.helpers import Table, User, derived_of, unpriced
 from tests.scenes import absent, scene, turn
-from tests.scripted import Played, names, played
+from tests.scripted import names, played
 
 DEBATES = [name for name in names() if name.startswith("board/")]
 CUT_EVERYWHERE = ("board/agreed", "board/fundamental", "board/synthesis-corrected")
@@ -32,40 +32,6 @@ PERSON = "03-guidance/human"
 @pytest.fixture
 def user(tmp_path: Path) -> User:
     return User(tmp_path)
-
-
-def words(debate: Played) -> dict[str, str]:
-    """What everybody says, but a person: nobody speaks for one."""
-    said = {id: one.body if one.absent is None else f"absent: {one.absent}" for id, one in debate.said.items()}
-    return {id: body for id, body in said.items() if id != PERSON}
-
-
-def hold(user: User, name: str, **changed: str) -> Path:
-    """A scripted debate, by the command, to its end; the session's folder."""
-    debate = played(name)
-    script(user, {**words(debate), **changed})
-    only = [f"--only={seat.name}" for seat in debate.script.workflow.members]
-    return to_its_end(user, debate, "run", "--workflow", "board", *only, "Shall we?")
-
-
-def to_its_end(user: User, debate: Played, *command: str) -> Path:
-    """The script has no words for a person, who gives them by hand when they are asked for."""
-    replay = ("--speaker", "replay", "--from", user.work / "script.yaml")
-    ended = user.council(*command, *replay)
-    no_traceback(ended)
-    if ended.code and PERSON in ended.err:
-        assert user.council("record", "last", PERSON, stdin=debate.said[PERSON].body).code == 0
-        ended = user.council("recover", *replay)
-    assert ended.code == 0, ended.err
-    return user.session
-
-
-def facts(session: Path) -> dict:
-    return json.loads((session / "convergence.json").read_text("utf-8"))
-
-
-def text(session: Path, name: str) -> str:
-    return (session / name).read_text("utf-8")
 
 
 # ---- whole debates ----
@@ -90,12 +56,8 @@ def test_from_every_cut_it_recovers_to_the_same_files(name, user):
     for cut in range(1, len(spoken) + 1, 1 if name in CUT_EVERYWHERE else 5):
         for lost in spoken[-cut:]:
             (session / "turns" / f"{lost}.md").unlink()
-        again = to_its_end(user, debate, "recover")
+        again = to_its_end(user, everything(debate), "recover")
         assert (derived_of(again), briefs_of(again)) == (whole, asked), f"without the last {cut}"
-
-
-def briefs_of(session: Path) -> dict[str, bytes]:
-    return {name: data for name, data in record_of(session).items() if name.startswith("briefs/")}
 
 
 @pytest.mark.parametrize("name", ["board/fundamental", "board/rubber-stamp"])

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,8 +17,9 @@ from council.engine.planner import Due
 from council.protocols.consensus import Escalation, escalations, kind, lettered
 from council.workflow.loader import load
 from council.workflow.model import Workflow
+from tests.debates import APPEAL, MUTE, brief, briefs_of, everything, facts, hold, options, record, to_its_end, words
 from tests.fakeapi import FakeApi
-from tests.helpers import Ended, Table, User, derived_of, no_traceback, record_of, script
+from tests.helpers import Table, User, derived_of, script
 from tests.scenes import absent, scene, turn
 from tests.scripted import Played, names, played
 from tests.terminal import Shell, Terminal
@@ -28,68 +28,11 @@ DEBATES = [name for name in names() if name.startswith("consensus/")]
 CUT_EVERYWHERE = ("consensus/fundamental", "consensus/simple")
 CROSSCUTTING = ["observability", "operations", "test", "security"]
 RATES = dict.fromkeys(("sonnet", "haiku", "opus"), cost.Rates("one", 1.0, 1.0, 1000))
-APPEAL = "-3-appeal/human"
 
 
 @pytest.fixture
 def user(tmp_path: Path) -> User:
     return User(tmp_path)
-
-
-def asked_for(debate: Played) -> list[str]:
-    """The command line for the table and the options of a scripted debate."""
-    own = debate.script.workflow
-    words = {True: "true", False: "false"}
-    options = [f"-o{name}={words.get(value, value)}" for name, value in own.options.items()]
-    return ["--workflow=consensus", f"--only={','.join(seat.name for seat in own.members)}", *options]
-
-
-def words(debate: Played) -> dict[str, str]:
-    """What everybody says, but a person: nobody speaks for one."""
-    said = {id: one.body if one.absent is None else f"absent: {one.absent}" for id, one in debate.said.items()}
-    return {id: body for id, body in said.items() if not id.endswith(APPEAL)}
-
-
-def hold(user: User, name: str, topic: str = "Shall we?") -> Path:
-    """A scripted debate, by the command, to its end; the session's folder."""
-    debate = played(name)
-    script(user, words(debate))
-    return to_its_end(user, debate, "run", *asked_for(debate), topic)
-
-
-def to_its_end(user: User, debate: Played, *command: str) -> Path:
-    """The script has no words for a person, who gives them by hand each time that they are asked for."""
-    replay = ("--speaker", "replay", "--from", user.work / "script.yaml")
-    ended = user.council(*command, *replay)
-    while ended.code == 8:
-        no_traceback(ended)
-        (due,) = user.council("next", "--json").json["due"]
-        assert due["person"]
-        assert answered(user, debate, due["turn"]).code == 0
-        ended = user.council("recover", *replay)
-    no_traceback(ended)
-    assert ended.code == 0, ended.err
-    return user.session
-
-
-def answered(user: User, debate: Played, turn: str) -> Ended:
-    """The turn as scripted, recorded by hand."""
-    said = debate.said[turn]
-    silence = ("--absent", said.absent) if said.absent else ()
-    return user.council("record", "last", turn, *silence, stdin=said.body)
-
-
-def facts(session: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((session / "convergence.json").read_text("utf-8"))
-    return found
-
-
-def brief(session: Path, turn: str) -> str:
-    return (session / "briefs" / f"{turn}.md").read_text("utf-8")
-
-
-def briefs_of(session: Path) -> dict[str, bytes]:
-    return {name: data for name, data in record_of(session).items() if name.startswith("briefs/")}
 
 
 def program() -> Workflow:
@@ -121,7 +64,7 @@ def test_from_every_cut_it_recovers_to_the_same_files(name, user):
     for cut in range(1, len(spoken) + 1, 1 if name in CUT_EVERYWHERE else 11):
         for lost in spoken[-cut:]:
             (session / "turns" / f"{lost}.md").unlink()
-        again = to_its_end(user, debate, "recover")
+        again = to_its_end(user, everything(debate), "recover")
         assert (derived_of(again), briefs_of(again)) == (whole, asked), f"without the last {cut}"
 
 
@@ -142,11 +85,11 @@ def again_first(turns: Iterable[str], session: Path) -> Iterable[str]:
 def test_by_hand_it_is_the_same_debate(name, user, tmp_path):
     """`next` says who is due, one at a time, and `record` stores it; a person's turn is told as one."""
     debate = played(name)
-    assert user.council("start", *asked_for(debate), "Shall we?").code == 0
+    assert user.council("start", *options(debate), "Shall we?").code == 0
     while due := user.council("next", "--json").json["due"]:
         (one,) = due
         assert one["person"] is one["turn"].endswith(APPEAL)
-        assert answered(user, debate, one["turn"]).code == 0
+        record(user, one["turn"], everything(debate)[one["turn"]])
     twin = hold(User(tmp_path / "twin"), name)
     ours, theirs = facts(user.session), facts(twin)
     for fact in ("converged", "outcome", "reason", "scores", "blocking", "missing", "phases"):
@@ -164,15 +107,6 @@ QUALITY_ALERT = {
     "operations": (90, 91),
     "test": (92, 93),
     "security": (91, 92),
-}
-MUTE = {
-    "database": (70, 78, 91),
-    "protocol": (85, 88, 93),
-    "meeting-controller": (80, 75, 92),
-    "observability": (75, 85, 91),
-    "operations": (70, 82, 90),
-    "test": (88, 90, 93),
-    "security": (60, 75, 91),
 }
 
 
@@ -406,7 +340,7 @@ def test_what_an_escalation_is_about(fired, told):
 def test_an_answer_that_cannot_be_read_is_asked_for_again(user):
     debate = played("consensus/fundamental")
     script(user, words(debate))
-    waiting = user.council("run", *asked_for(debate), "Shall we?", "--speaker=replay", "--from=script.yaml")
+    waiting = user.council("run", *options(debate), "Shall we?", "--speaker=replay", "--from=script.yaml")
     assert waiting.code == 8, waiting.err
     asked = f"01-debate-r02{APPEAL}"
     assert user.council("record", "last", asked, stdin="Take A, I would say.").code == 0
@@ -490,11 +424,11 @@ def test_a_debate_over_the_api_waits_for_the_person_and_pays_nothing_twice(user)
     asked = f"01-debate-r02{APPEAL}"
     with FakeApi(table) as api:
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
-        waiting = user.council("run", *asked_for(debate), "--speaker", "anthropic", "Shall we?")
+        waiting = user.council("run", *options(debate), "--speaker", "anthropic", "Shall we?")
         assert waiting.code == 8, waiting.err
         assert asked in waiting.err
         assert user.council("recover").code == 8
-        assert answered(user, debate, asked).code == 0
+        record(user, asked, everything(debate)[asked])
         ended = user.council("recover")
     assert ended.code == 0, ended.err
     assert sorted(table.asked) == sorted(words(debate))
@@ -508,8 +442,8 @@ def test_what_it_took_is_within_its_bound(user):
     user = replace(user, env={"ANTHROPIC_API_KEY": "k"})
     with FakeApi(Table(user, words(debate))) as api:
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
-        assert user.council("run", *asked_for(debate), "--speaker", "anthropic", "Shall we?").code == 8
-        assert answered(user, debate, f"01-debate-r04{APPEAL}").code == 0
+        assert user.council("run", *options(debate), "--speaker", "anthropic", "Shall we?").code == 8
+        record(user, f"01-debate-r04{APPEAL}", everything(debate)[f"01-debate-r04{APPEAL}"])
         ended = user.council("recover", "--json")
     assert ended.code == 0, ended.err
     found = ended.json

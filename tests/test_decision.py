@@ -12,10 +12,10 @@ from council.engine.planner import Plan
 from council.protocols import perspectives
 from council.record import session
 from council.reports import decision
+from tests.debates import EVALUATED, evaluation, everything, hold, text
 from tests.helpers import User
 from tests.scenes import scene, turn
 from tests.scripted import played
-from tests.test_perspectives import EVALUATED, bodies, evaluation, hold, text
 
 WRITTEN = "03-synthesis/moderator"
 FOLLOW_UP = "04-follow-up/human"
@@ -194,7 +194,9 @@ def test_whoever_was_muted_or_never_heard_is_named_as_such(user):
     document = text(hold(user, "perspectives/muted"), "decision.md")
     assert "### Taste\n\n- *(muted before the debate was over)*\n- Key arguments:" in document
     assert "### Habit\n\n- Key arguments:" in document
-    gone = {turn: "absent: overloaded" for turn in bodies(played("perspectives/settled")) if turn.endswith("/latency")}
+    gone = {
+        turn: "absent: overloaded" for turn in everything(played("perspectives/settled")) if turn.endswith("/latency")
+    }
     document = text(hold(User(user.root / "gone"), "perspectives/settled", **gone), "decision.md")
     assert "### Latency\n\n- *(absent: nothing was heard of it)*\n" in document
 

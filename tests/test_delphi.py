@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,8 +17,9 @@ from council.record import session as sessions
 from council.replies.quotes import passages
 from council.workflow.loader import load
 from council.workflow.model import Workflow
+from tests.debates import brief, briefs_of, facts, text, words
 from tests.fakeapi import FakeApi
-from tests.helpers import Table, User, agreed, derived_of, disputed, no_traceback, record_of, script, unpriced
+from tests.helpers import Table, User, agreed, derived_of, disputed, no_traceback, script, unpriced
 from tests.scripted import Played, names, played
 
 DEBATES = [name for name in names() if name.startswith("delphi/")]
@@ -31,10 +31,6 @@ HEADING = "### Did the debate help?\n"
 @pytest.fixture
 def user(tmp_path: Path) -> User:
     return User(tmp_path)
-
-
-def words(debate: Played) -> dict[str, str]:
-    return {id: one.body if one.absent is None else f"absent: {one.absent}" for id, one in debate.said.items()}
 
 
 def options(debate: Played) -> list[str]:
@@ -52,19 +48,6 @@ def to_its_end(user: User, said: dict[str, str], *command: str) -> Path:
     no_traceback(ended)
     assert ended.code == 0, ended.err
     return user.session
-
-
-def facts(session: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text(session, "convergence.json"))
-    return found
-
-
-def text(session: Path, name: str) -> str:
-    return (session / name).read_text("utf-8")
-
-
-def brief(session: Path, turn: str) -> str:
-    return text(session, f"briefs/{turn}.md")
 
 
 def report(session: Path) -> str:
@@ -94,10 +77,6 @@ def test_from_every_cut_it_recovers_to_the_same_files(name, user):
             (session / "turns" / f"{lost}.md").unlink()
         again = to_its_end(user, words(debate), "recover")
         assert (derived_of(again), briefs_of(again)) == (whole, asked), f"without the last {cut}"
-
-
-def briefs_of(session: Path) -> dict[str, bytes]:
-    return {name: data for name, data in record_of(session).items() if name.startswith("briefs/")}
 
 
 @pytest.mark.parametrize("name", ["delphi/persuaded", "delphi/control"])

@@ -1,6 +1,6 @@
 """Lint says what is wrong in a workflow, in which line, and what to do; notes are for what is hardly meant.
 
-Names that mean nothing are in test_workflow.py; here is what can never be, what nobody reads, and where it stands.
+Names that mean nothing are in test_loader.py; here is what can never be, what nobody reads, and where it stands.
 """
 
 from __future__ import annotations

@@ -23,12 +23,25 @@ from council.record import session
 from council.speakers.human import HOW
 from council.workflow.loader import load
 from council.workflow.model import VIEWPOINT, Ref, Seat, Workflow
+from tests.debates import (
+    EVALUATED,
+    brief,
+    briefs_of,
+    evaluation,
+    everything,
+    facts,
+    hold,
+    people,
+    record,
+    text,
+    to_its_end,
+)
 from tests.fakeapi import FakeApi
-from tests.helpers import Table, User, derived_of, no_traceback, record_of, script
+from tests.glutton import MOST, TIERS, Glutton
+from tests.helpers import Table, User, derived_of, script
 from tests.scenes import absent, scene, turn
 from tests.scripted import Played, names, played
 from tests.terminal import Shell
-from tests.test_cost_bound import MOST, TIERS, Glutton
 
 DEBATES = [name for name in names() if name.startswith("perspectives/")]
 CUT_EVERYWHERE = ("perspectives/guided", "perspectives/unattended")
@@ -44,62 +57,13 @@ def user(tmp_path: Path) -> User:
     return User(tmp_path)
 
 
-def bodies(debate: Played) -> dict[str, str]:
-    return {id: one.body if one.absent is None else f"absent: {one.absent}" for id, one in debate.said.items()}
-
-
-def people(debate: Played) -> set[str]:
-    return {due.id for batch in debate.batches for due in batch if due.of_a_person}
-
-
-def hold(user: User, name: str, **changed: str) -> Path:
-    """A scripted debate, by the command, to its end; the session's folder."""
-    debate = played(name)
-    said = {**bodies(debate), **changed}
-    script(user, {turn: body for turn, body in said.items() if turn not in people(debate)})
-    options = [f"-o{key}={str(value).lower()}" for key, value in debate.script.workflow.options.items()]
-    return to_its_end(user, said, "run", "--workflow", "perspectives", *options, "Shall we?")
-
-
-def to_its_end(user: User, said: dict[str, str], *command: str) -> Path:
-    """The script has no words for a person, who gives them by hand when they are asked for."""
-    replay = ("--speaker", "replay", "--from", user.work / "script.yaml")
-    ended = user.council(*command, *replay)
-    while ended.code and "/human" in ended.err:
-        no_traceback(ended)
-        (due,) = user.council("next", "--json").json["due"]
-        assert due["person"]
-        answer(user, due["turn"], said[due["turn"]])
-        ended = user.council("recover", *replay)
-    assert ended.code == 0, ended.err
-    return user.session
-
-
-def answer(user: User, turn: str, body: str) -> None:
-    silent = ("--absent", body.removeprefix("absent: ")) if body.startswith("absent: ") else ()
-    recorded = user.council("record", "last", turn, *silent, stdin="" if silent else body)
-    assert recorded.code == 0, recorded.err
-
-
-def text(session: Path, name: str) -> str:
-    return (session / name).read_text("utf-8")
-
-
-def brief(session: Path, turn: str) -> str:
-    return text(session, f"briefs/{turn}.md")
-
-
-def phases(session: Path) -> dict[str, str]:
-    return dict(json.loads(text(session, "convergence.json"))["phases"])
-
-
 # ---- whole debates ----
 
 
 @pytest.mark.parametrize("name", DEBATES)
 def test_a_debate_on_disk_ends_as_it_was_planned(name, user):
     session, debate = hold(user, name), played(name)
-    assert phases(session) == debate.end.scene.outcomes
+    assert facts(session)["phases"] == debate.end.scene.outcomes
     assert {str(path.relative_to(session / "turns").with_suffix("")) for path in session.glob("turns/*/*.md")} == set(
         debate.said
     )
@@ -115,12 +79,8 @@ def test_from_every_cut_it_recovers_to_the_same_files(name, user):
     for cut in range(1, len(spoken) + 1, 1 if name in CUT_EVERYWHERE else 9):
         for lost in spoken[-cut:]:
             (session / "turns" / f"{lost}.md").unlink()
-        again = to_its_end(user, bodies(debate), "recover")
+        again = to_its_end(user, everything(debate), "recover")
         assert (derived_of(again), briefs_of(again)) == (whole, asked), f"without the last {cut}"
-
-
-def briefs_of(session: Path) -> dict[str, bytes]:
-    return {name: data for name, data in record_of(session).items() if name.startswith("briefs/")}
 
 
 @pytest.mark.parametrize("name", ["perspectives/guided", "perspectives/vague", "perspectives/muted"])
@@ -131,10 +91,10 @@ def test_by_hand_it_is_the_same_debate(name, user, tmp_path):
     while due := user.council("next", "--json").json["due"]:
         assert {one["turn"] for one in due if one["person"]} == {one["turn"] for one in due} & people(debate)
         for one in due:
-            answer(user, one["turn"], bodies(debate)[one["turn"]])
+            record(user, one["turn"], everything(debate)[one["turn"]])
     twin = hold(User(tmp_path / "twin"), name)
     assert text(user.session, "synthesis.md") == text(twin, "synthesis.md")
-    assert phases(user.session) == phases(twin)
+    assert facts(user.session)["phases"] == facts(twin)["phases"]
     assert list(derived_of(user.session)) == list(derived_of(twin))
 
 
@@ -142,17 +102,17 @@ def test_where_a_person_is_gone_the_debate_goes_on_without(user):
     """Silence at a checkpoint is no word to end it, and silence at the end is no yes."""
     debate = played("perspectives/ended")
     gone = dict.fromkeys(people(debate), "absent: nobody answered in time")
-    said = {**bodies(debate), **next_round(debate)}
+    said = {**everything(debate), **next_round(debate)}
     script(user, {turn: body for turn, body in said.items() if "/human" not in turn})
-    session = to_its_end(user, {**bodies(debate), **gone}, "run", "-w", "perspectives", "Shall we?")
-    assert phases(session)["debate"] == "settled"
+    session = to_its_end(user, {**everything(debate), **gone}, "run", "-w", "perspectives", "Shall we?")
+    assert facts(session)["phases"]["debate"] == "settled"
     assert "**Debate ended (settled):**" in text(session, "transcript.md")
     assert not (session / "issue.md").exists()
 
 
 def next_round(debate: Played) -> dict[str, str]:
     """The first round's words again, but that now all agree."""
-    again = {turn.replace("-r01-", "-r02-"): body for turn, body in bodies(debate).items() if "02-debate" in turn}
+    again = {turn.replace("-r01-", "-r02-"): body for turn, body in everything(debate).items() if "02-debate" in turn}
     evaluated = "02-debate-r02-4-evaluate/moderator"
     return again | {evaluated: again[evaluated].replace("new ground", "agreement")}
 
@@ -162,7 +122,7 @@ def next_round(debate: Played) -> dict[str, str]:
 
 def test_over_the_api_it_waits_at_the_checkpoint_and_pays_nothing_twice(user):
     debate = played("perspectives/guided")
-    table = Table(user, bodies(debate))
+    table = Table(user, everything(debate))
     user = replace(user, env={"ANTHROPIC_API_KEY": "k"})
     with FakeApi(table) as api:
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
@@ -170,9 +130,9 @@ def test_over_the_api_it_waits_at_the_checkpoint_and_pays_nothing_twice(user):
         assert (waiting.code, CHECKPOINT in waiting.err) == (8, True), waiting.err
         assert user.council("recover").code == 8
         assert user.council("list", "--json").json[0]["state"] == "waiting"
-        answer(user, CHECKPOINT, bodies(debate)[CHECKPOINT])
+        record(user, CHECKPOINT, everything(debate)[CHECKPOINT])
         assert user.council("recover").code == 8, "and once more, whether an issue should be written"
-        answer(user, "04-follow-up/human", bodies(debate)["04-follow-up/human"])
+        record(user, "04-follow-up/human", everything(debate)["04-follow-up/human"])
         ended = user.council("recover")
     assert ended.code == 0, ended.err
     assert sorted(table.asked) == sorted(set(debate.said) - people(debate))
@@ -180,7 +140,7 @@ def test_over_the_api_it_waits_at_the_checkpoint_and_pays_nothing_twice(user):
 
 def test_on_a_terminal_a_person_clarifies_guides_and_takes_the_issue(user):
     debate = played("perspectives/vague")
-    words = {turn: body for turn, body in bodies(debate).items() if turn not in people(debate)}
+    words = {turn: body for turn, body in everything(debate).items() if turn not in people(debate)}
     user = replace(user, env={"ANTHROPIC_API_KEY": "k"})
     with FakeApi(Table(user, words)) as api, Shell(user, 100) as shell:
         user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
@@ -209,10 +169,10 @@ def test_on_a_terminal_a_person_clarifies_guides_and_takes_the_issue(user):
 )
 def test_a_checkpoint_is_answered_by_name(given, due, outcome, user):
     assert user.council("start", "--workflow", "perspectives", "Shall we?").code == 0
-    said = bodies(played("perspectives/guided"))
+    said = everything(played("perspectives/guided"))
     while CHECKPOINT not in (turns := [one["turn"] for one in user.council("next", "--json").json["due"]]):
         for one in turns:
-            answer(user, one, said[one])
+            record(user, one, said[one])
     recorded = user.council("record", "last", CHECKPOINT, *(f"--answer={one}" for one in given))
     assert recorded.code == 0, recorded.err
     (next_one,) = user.council("next", "--json").json["due"]
@@ -306,13 +266,13 @@ def test_whoever_casts_nobody_opposed_is_asked_again_and_told_why(user):
     told = "no two of Simplicity Advocate and Operational Simplicity are opposed, by the catalog or"
     assert f"so it is asked for again:\n\n- {told}" in again
     assert "asked for again" not in brief(session, "01-analysis-r01-1-analyze/moderator")
-    assert phases(session)["analysis"] == "ready"
+    assert facts(session)["phases"]["analysis"] == "ready"
 
 
 @pytest.mark.parametrize("name", ["perspectives/nobody-cast", "perspectives/too-many"])
 def test_without_a_cast_there_is_no_debate_and_no_decision(name, user):
     session = hold(user, name)
-    assert phases(session) == {"analysis": "cap"}
+    assert facts(session)["phases"] == {"analysis": "cap"}
     assert "**Analysis ended (cap):** " in text(session, "transcript.md")
     assert not [file for file in ("decision.md", "issue.md", "synthesis.md") if (session / file).exists()]
     assert not (user.work / "docs").exists()
@@ -516,14 +476,6 @@ def test_a_mute_of_nobody_is_told(user):
     assert "*(nobody is called “The Cat: it”, so nobody is muted by that)*" in told
 
 
-EVALUATED = "02-debate-r01-4-evaluate/moderator"
-
-
-def evaluation(reading: str, muted: str = "") -> str:
-    listed = f"- {muted}" if muted else "none"
-    return f"So.\n\n## Reading\n{reading}\n\n## Off topic\nnone\n\n## Muted\n{listed}\n\n## Gist\nIt moves.\n"
-
-
 # ---- who repeats ----
 
 
@@ -586,7 +538,7 @@ def test_options_that_mean_nothing_are_refused_before_anything_is_written(asked,
 def test_a_number_that_was_asked_for_is_what_is_cast(user):
     """With two where three were asked for, the moderator is asked again; in the brief it is told the number."""
     assert user.council("start", "-w", "perspectives", "--perspectives", "3", "Shall we?").code == 0
-    answer(user, "01-analysis-r01-1-analyze/moderator", analysis("A: a.", "B: b.", opposed="A against B"))
+    record(user, "01-analysis-r01-1-analyze/moderator", analysis("A: a.", "B: b.", opposed="A against B"))
     (due,) = user.council("next", "--json").json["due"]
     assert due["turn"] == "01-analysis-r02-1-analyze/moderator"
     again = brief(user.session, due["turn"])

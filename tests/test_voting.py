@@ -7,7 +7,7 @@ other, below, is slow, plain and complete, and counts what `pref_voting` does no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
@@ -32,10 +32,9 @@ from council.engine.voting import (
 )
 from council.errors import UsageError
 from tests import votes
-from tests.votes import NOBODY, VOTES, recorded, scored_polls
+from tests.votes import NOBODY, PROFILES, VOTES, profiles, recorded, scored_polls
 
 SHARES = ("majority", "2/3", "unanimous")
-PROFILES = 3000
 
 
 def poll(*rows: str) -> list[Ballot]:
@@ -363,22 +362,6 @@ def test_a_weight_is_so_many_voters(ballots: list[Ballot], method: str) -> None:
 
 
 # The same as others count
-
-
-def profiles(linear: bool, seed: int) -> Iterator[tuple[list[str], list[Ballot]]]:
-    """Random polls of 2 to 5 options and 1 to 9 voters, who may leave options out or put some beside each other."""
-    dice = Random(seed)
-    for _ in range(PROFILES):
-        options = list("abcde"[: dice.randint(2, 5)])
-        ballots = []
-        for _ in range(dice.randint(1, 9)):
-            order = dice.sample(options, len(options) if linear else dice.randint(0, len(options)))
-            places = list(range(len(order)))
-            if not linear and dice.random() < 0.4:
-                places = sorted(dice.choices(range(3), k=len(order)))
-            ranks = sorted(set(places))
-            ballots.append(Ballot({option: ranks.index(place) for option, place in zip(order, places, strict=True)}))
-        yield options, ballots
 
 
 class Slowly:

@@ -13,9 +13,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from council.engine.voting import Ballot
+
 VOTES = Path(__file__).parent / "fixtures" / "votes.txt"
 KINDS = ("whole rankings", "ties and rankings cut short", "scores")
 NOBODY = "-"
+PROFILES = 3000
 
 
 def recorded() -> dict[str, list[str]]:
@@ -83,6 +86,22 @@ def scores(polls: Iterable[tuple[list[str], list[dict[str, int]]]]) -> Iterator[
         )
 
 
+def profiles(linear: bool, seed: int) -> Iterator[tuple[list[str], list[Ballot]]]:
+    """Random polls of 2 to 5 options and 1 to 9 voters, who may leave options out or put some beside each other."""
+    dice = Random(seed)
+    for _ in range(PROFILES):
+        options = list("abcde"[: dice.randint(2, 5)])
+        ballots = []
+        for _ in range(dice.randint(1, 9)):
+            order = dice.sample(options, len(options) if linear else dice.randint(0, len(options)))
+            places = list(range(len(order)))
+            if not linear and dice.random() < 0.4:
+                places = sorted(dice.choices(range(3), k=len(order)))
+            ranks = sorted(set(places))
+            ballots.append(Ballot({option: ranks.index(place) for option, place in zip(order, places, strict=True)}))
+        yield options, ballots
+
+
 def scored_polls(polls: Iterable[tuple[list[str], list[Any]]]) -> Iterator[tuple[list[str], list[dict[str, int]]]]:
     """The same polls with points from 0 to 100 in place of ranks."""
     dice = Random(4)
@@ -91,8 +110,6 @@ def scored_polls(polls: Iterable[tuple[list[str], list[Any]]]) -> Iterator[tuple
 
 
 def main() -> None:
-    from tests.test_voting import profiles
-
     lines = (
         whole(profiles(linear=True, seed=2)),
         cut_short(profiles(linear=False, seed=3)),

@@ -23,7 +23,7 @@ from council.reviews.patch import propose
 from council.reviews.report import Review, failing
 from council.reviews.rule import ruled
 from council.reviews.state import listed
-from tests.test_merging import HELD_OUT, SEATS, labelled, said
+from tests.raised import HELD_OUT, SEATS, labelled, said
 
 FAULTS = {
     "architect": said("architect", "Tokens lie open in the table.", "Hash them.", "blocking", 4),

@@ -8,8 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -17,69 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.reviews.locate import Place
 from council.reviews.merge import Merged, RaisedFinding, merge
 from council.reviews.model import SEVERITIES, WORDS, Finding, Ruling
 from council.reviews.rule import plain_id, ruled
 from council.reviews.similarity import stems
-
-PAIRS = sorted((Path(__file__).parent / "pairs").glob("*.txt"), key=lambda path: int(path.name.split("-")[0]))
-HELD_OUT = [path for path in PAIRS if int(path.name.split("-")[0]) % 2 == 0]
-CHOSEN_ON = [path for path in PAIRS if path not in HELD_OUT]
-SEATS = ("architect", "designer", "engineer", "researcher")
-LINE = "The refresh token does not expire."
-
-
-def said(
-    seat: str,
-    issue: str,
-    change: str = "",
-    severity: str = "high",
-    line: int = 0,
-    step: str = "01-findings",
-    passage: str = "",
-) -> RaisedFinding:
-    place = Place("spec.md", line, line, passage or f"What line {line} says.", "exact") if line else Place("spec.md")
-    return RaisedFinding(seat, f"{step}/{seat}", Finding("X9", severity, issue, change), place)
-
-
-def expiry(seat: str, severity: str = "high", step: str = "01-findings") -> RaisedFinding:
-    return said(seat, "The refresh token never expires.", "Expire it after 30 days.", severity, 4, step, LINE)
-
+from tests.raised import CHOSEN_ON, HELD_OUT, LINE, PAIRS, SEATS, Labelled, everyone, expiry, labelled, said
 
 # -- same or different -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Labelled:
-    fault: str
-    said: RaisedFinding
-
-
-@cache
-def labelled(path: Path) -> tuple[Labelled, ...]:
-    specification, *faults = path.read_text(encoding="utf-8").split("\n== ")
-    lines = specification.splitlines()
-    return tuple(
-        Labelled(fault.partition("\n")[0], _said(written, lines))
-        for fault in faults
-        for written in fault.strip().split("\n")[1:]
-    )
-
-
-def _said(written: str, lines: Sequence[str]) -> RaisedFinding:
-    head, _, words = written.partition(" :: ")
-    seat, _, at = head.partition(" @ ")
-    issue, _, change = words.partition(" -> ")
-    return RaisedFinding(seat, f"01-findings/{seat}", Finding("H1", "high", issue, change), _place(at, lines))
-
-
-def _place(at: str, lines: Sequence[str]) -> Place:
-    if at == "-":
-        return Place("spec.md")
-    quote = at.strip('"')
-    number = int(at[1:]) if at[0] == "L" else next(n for n, line in enumerate(lines, 1) if quote in line)
-    return Place("spec.md", number, number, *((lines[number - 1], "lines") if at[0] == "L" else (quote, "exact")))
 
 
 def pairs(path: Path) -> Iterator[tuple[Labelled, Labelled]]:
@@ -172,15 +115,6 @@ def test_findings_that_stand_elsewhere_in_the_same_words_of_an_outline_are_not_o
 # -- ids and fingerprints ----------------------------------------------------------------------------------------------
 
 
-def everyone(path: Path) -> list[RaisedFinding]:
-    grave = dict(
-        zip(("architect", "designer", "engineer", "researcher", "security", "writer"), SEVERITIES * 2, strict=False)
-    )
-    return [
-        replace(one.said, finding=replace(one.said.finding, severity=grave[one.said.seat])) for one in labelled(path)
-    ]
-
-
 @pytest.mark.parametrize("path", PAIRS, ids=lambda path: path.stem)
 def test_who_speaks_first_changes_nothing(path: Path) -> None:
     first = merge(everyone(path))
@@ -248,7 +182,7 @@ def test_two_on_one_passage_are_told_apart_by_the_words_of_the_issue() -> None:
 
 def test_another_process_says_the_same() -> None:
     code = (
-        "from tests.test_merging import PAIRS, everyone\nfrom council.reviews.merge import merge\n"
+        "from tests.raised import PAIRS, everyone\nfrom council.reviews.merge import merge\n"
         "for path in PAIRS:\n    for one in merge(everyone(path)):\n"
         "        print(one.id, one.fingerprint, [member.seat for member in one.members])"
     )
