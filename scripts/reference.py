@@ -17,7 +17,7 @@ from council.config import settings
 from council.engine.conditions import rule
 from council.engine.orders import order
 from council.engine.views import view
-from council.speakers import select
+from council.speakers import registry
 from council.workflow import vocabulary
 
 
@@ -31,7 +31,7 @@ def reference() -> str:
             *section("Rules", hooks(rule.known)),
             *section("Orders", hooks(order.known)),
             *section("Views", hooks(view.known)),
-            *section("Speakers", [f"`{name}`" for name in select.NAMES]),
+            *section("Speakers", [f"- `{one.name}`: {one.about}." for one in registry.all_types()]),
             *section("Keys of a workflow", keys()),
             *section("Keys of the configuration", [f"`{name}`" for name in settings.KEYS]),
             *section("Exit codes", [" ".join(EPILOG.split())]),

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from council import speakers
 from council.checks.lint import Known, lint
 from council.cli import EPILOG, council
 from council.config import overlays, personas, settings
 from council.prompts import templates
-from council.speakers.select import NAMES
 from council.workflow.loader import load
 from council.workflow.vocabulary import PHASE_KEYS, STEP_KEYS, WORKFLOW_KEYS
 from tests.helpers import User
@@ -39,7 +39,7 @@ def test_a_page_that_is_made_from_the_code_is_what_the_code_says(name: str, tmp_
 @pytest.mark.parametrize("name", sorted(overlays.workflows()))
 def test_every_workflow_of_the_kit_is_without_fault(name: str) -> None:
     workflow = load(*overlays.workflow_text(name))
-    known = Known(settings.load({}).tiers, templates.prompts(workflow.name), personas.load(), NAMES)
+    known = Known(settings.load({}).tiers, templates.prompts(workflow.name), personas.load(), speakers.names())
     assert workflow.name == name
     assert lint(workflow, known) == []
     assert workflow.description

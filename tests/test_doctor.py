@@ -98,7 +98,7 @@ def test_nobody_can_speak(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "obstacle", lambda: "it needs another machine")
     ended = user.council("doctor")
     assert ended.code == 4
-    assert "FAIL  speaker: nobody can speak" in ended.out
+    assert "FAIL  speaker: no speaker is available: " in ended.out
     assert ended.last == "put right what failed above, then run `council doctor` again"
 
 

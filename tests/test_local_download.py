@@ -25,7 +25,7 @@ from council.config import overlays
 from council.config import settings as config
 from council.errors import CouncilError, Denied, StorageError, UsageError
 from council.reports import transcript
-from council.speakers import claude_cli, select
+from council.speakers import claude, select
 from council.speakers.local import download
 from council.speakers.local.download import ModelFolder, Source
 
@@ -318,8 +318,8 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Who is chosen where these can speak."""
 
     def chosen(key: bool = False, program: bool = False, why: str = "") -> str:
-        monkeypatch.setattr(claude_cli, "find", lambda: "/bin/claude" if program else None)
-        monkeypatch.setattr(claude_cli, "logged_in", lambda: program)
+        monkeypatch.setattr(claude, "find", lambda: "/bin/claude" if program else None)
+        monkeypatch.setattr(claude, "logged_in", lambda: program)
         monkeypatch.setattr(download, "obstacle", lambda: why)
         env = {"ANTHROPIC_API_KEY": "k"} if key else {}
         return select.choose("auto", config.load({}), env)

@@ -151,7 +151,7 @@ def test_a_missing_key_is_refused_by_the_name_of_its_variable(name, key, monkeyp
 @pytest.mark.parametrize("key", ["sk-one\nsk-two", "sk-\u201cquoted\u201d", "sk-\x1b[0m"])
 def test_a_key_that_no_header_can_carry_is_not_quoted(key, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", key)
-    with FakeApi() as api, pytest.raises(Denied, match="ANTHROPIC_API_KEY holds characters") as caught:
+    with FakeApi() as api, pytest.raises(Denied, match="ANTHROPIC_API_KEY contains characters") as caught:
         speak(brief_for(api))
     assert "sk-" not in str(caught.value)
 

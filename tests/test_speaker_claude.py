@@ -20,7 +20,7 @@ import pytest
 from council.config.models import Endpoint, Model
 from council.errors import CallFailed, Denied
 from council.speakers.base import Brief, Spoken, Usage
-from council.speakers.claude_cli import ClaudeSpeaker, find, logged_in
+from council.speakers.claude import ClaudeSpeaker, find, logged_in
 from tests.fakeapi import Answer, FakeApi, sequence
 
 REAL = os.environ.get("COUNCIL_TEST_CLAUDE", "")

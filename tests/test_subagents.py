@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from council.speakers import transcripts
+from council.speakers.assistant import transcripts
 from tests.helpers import MEMBERS, User, agreed, derived_of, disputed, without_receipts
 
 ROOT = Path(__file__).parent.parent

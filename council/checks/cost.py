@@ -241,7 +241,7 @@ def _limited(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate: Rat
 
 def _turn(workflow: Workflow, step: Step, seat: Seat, call: Call) -> Iterator[Call]:
     """The calls of one turn: perhaps once more, with the reply that could not be read. People take none."""
-    if seat.speaker == "human":
+    if seat.is_person:
         return
     usual = min(usual_reply(workflow, step), call.rate.max_tokens)
     yield replace(call, sure=call.sure and seat.group != CAST, output=usual)

@@ -119,10 +119,10 @@ class _Drawing:
 
     def kind(self, step: Step) -> str:
         """How its box is drawn: whoever is not a member asked as usual stands out."""
-        speakers = {seat.speaker for seat in self.seats(step)}
-        if "human" in speakers:
+        seats = self.seats(step)
+        if any(seat.is_person for seat in seats):
             return "person"
-        if "shell" in speakers:
+        if any(seat.speaker == "shell" for seat in seats):
             return "shell"
         return "cast" if any(isinstance(one, Cast) for one in step.seats) else "seat"
 

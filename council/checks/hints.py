@@ -8,7 +8,7 @@ from typing import Any
 from council.checks.reachability import cap, conditions, refs, seen
 from council.protocols.dissent import SYNTHESIS
 from council.workflow import limits, vocabulary
-from council.workflow.model import Kind, Phase, Step, Workflow
+from council.workflow.model import HUMAN, Kind, Phase, Step, Workflow
 
 EVERYTHING = ("so_far", "gists", "recent", "fading", "anonymous")
 
@@ -69,7 +69,7 @@ def _people(workflow: Workflow) -> Iterator[str]:
     order = list(workflow.steps())
     for number, (phase, step) in enumerate(order):
         heard = any(_hears(later, phase, step) for later in _later(order, number))
-        if "human" in step.seats and not step.reply and not heard:
+        if HUMAN in step.seats and not step.reply and not heard:
             yield (
                 f"phase {phase.name}, step {step.name}: a person is asked, and nobody hears the answer; give the step "
                 f"a `reply` that a rule reads, or let a later step see it"

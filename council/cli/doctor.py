@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +12,8 @@ from council.cli import install_skill
 from council.cli.context import State
 from council.config import overlays
 from council.errors import CouncilError
+from council.speakers.base import NotSetUp
 from council.terminal.output import echo, print_json
-from council.text import one_line
 
 
 @click.command()
@@ -58,10 +56,6 @@ def money(usd: float | None) -> str:
     return "unknown" if usd is None else f"{usd:.4f}"
 
 
-class Lacking(Exception):
-    """What is not there, and need not be for somebody to speak."""
-
-
 @click.command()
 @click.pass_obj
 def doctor(state: State) -> None:
@@ -70,8 +64,8 @@ def doctor(state: State) -> None:
     for what, check in checks():
         try:
             echo(f"ok    {what}: {check()}")
-        except Lacking as lack:
-            echo(f"-     {what}: {lack}")
+        except NotSetUp as missing:
+            echo(f"-     {what}: {missing}")
         except CouncilError as failure:
             failures.append(failure)
             echo(f"FAIL  {what}: {failure}")
@@ -82,7 +76,7 @@ def doctor(state: State) -> None:
 
 def checks() -> Iterator[tuple[str, Callable[[], str]]]:
     from council.config import settings as config
-    from council.speakers import select
+    from council.speakers import registry, select
 
     yield "python", lambda: sys.version.split()[0]
     yield "configuration", configured
@@ -91,11 +85,8 @@ def checks() -> Iterator[tuple[str, Callable[[], str]]]:
     yield "archive", lambda: writable(settings.archive)
     for name, model in settings.tiers.items():
         yield f"tier {name}", lambda model=model: f"{model.name} at {model.endpoint.name}"  # type: ignore[misc]
-    for name, endpoint in settings.endpoints.items():
-        if endpoint.key:
-            yield f"endpoint {name}", lambda key=endpoint.key: has_key(key)  # type: ignore[misc]
-    yield "claude program", claude_program
-    yield "embedded model", embedded_model
+    for speaker in registry.all_types():
+        yield from speaker.checks(settings)
     for place in install_skill.places().values():
         yield f"skill for {place.whose}", lambda place=place: linked(place)  # type: ignore[misc]
     yield "members as agents", agents
@@ -118,61 +109,21 @@ def writable(folder: Path) -> str:
     return files.tilde(folder)
 
 
-def has_key(key: str) -> str:
-    if not os.environ.get(key):
-        raise Lacking(f"{key} is not set")
-    return f"{key} is set"
-
-
-def claude_program() -> str:
-    from council.speakers import claude_cli
-
-    if found := claude_cli.find():
-        return f"{found}, {version_of(found)}"
-    raise Lacking("not installed")
-
-
-def version_of(program: str) -> str:
-    try:
-        done = subprocess.run(
-            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=True
-        )
-    except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as failure:
-        raise Lacking(f"{program} --version fails ({one_line(str(failure))}); install it again") from None
-    return one_line(done.stdout)
-
-
 def linked(place: install_skill.SkillFolder) -> str:
 
     here, told = install_skill.state_of(place, overlays.kit_folder())
     if not here:
-        raise Lacking(told)
+        raise NotSetUp(told)
     return told
 
 
 def agents() -> str:
 
     if stale := install_skill.stale_agents(overlays.kit_folder()):
-        raise Lacking(
+        raise NotSetUp(
             f"{', '.join(stale)} differ from AgentPersonalities.md; `python scripts/agents.py` makes them again"
         )
     return "in step with AgentPersonalities.md"
-
-
-def embedded_model() -> str:
-    """Whether it is there, could be fetched, or cannot run on this machine."""
-    from council.record import files
-    from council.speakers.local import download
-
-    source, here = download.source(), download.place()
-    if why := download.obstacle():
-        raise Lacking(f"cannot run here: {why}")
-    if here.complete:
-        size = download.gigabytes(here.gguf.stat().st_size)
-        return f"{here.gguf.stem}, {size}, at {files.tilde(here.gguf)}"
-    room = download.room_for(source, here)
-    advice = "`council run --speaker local` fetches it" if room.enough else download.ROOM
-    raise Lacking(f"not fetched; that takes {room}; {advice}")
 
 
 @click.command()

@@ -13,16 +13,15 @@ from typing import Any
 from council.checks import cost
 from council.cli.context import Stopped
 from council.config.settings import Config
-from council.errors import CouncilError, UsageError
+from council.errors import CouncilError
 from council.protocols import outcome
-from council.record import catalog, files
-from council.record import session as sessions
+from council.record import files
 from council.record.session import Session
 from council.reports import archive, derived, did_it_help, filing, transcript
 from council.runner import subagents
 from council.runner.budget import Budget
 from council.runner.loop import Runner
-from council.speakers import replay, select
+from council.speakers import select
 from council.terminal.screen import Screen
 from council.terminal.watch import (
     Watcher,
@@ -33,25 +32,6 @@ from council.terminal.watch import (
 )
 
 PATIENCE = 1.0
-
-
-def voices(
-    session: Session, settings: Config, wanted: str | None, source: str | None, paced: bool = False, ask: bool = True
-) -> select.Voices:
-    """Who speaks in this session: whom the command names, else whom it began with; people only where `ask` says so."""
-    name = select.choose(wanted or session.metadata["speaker"], settings)
-    words_of = source or str(session.metadata.get("replay_of"))
-    return select.Voices(name, settings, lambda: replayed(settings, words_of, paced), ask)
-
-
-def replayed(settings: Config, source: str, paced: bool = False) -> replay.ReplaySpeaker:
-    if Path(source).is_file():
-        return replay.of_script(Path(source), paced)
-    if not sessions.ID.fullmatch(source):
-        raise UsageError(f"the replay of {source} goes on only with --from and the path of that script")
-    other = sessions.open_(catalog.find(settings.sessions, source))
-    other.read_turns()
-    return replay.of_session(other.said, other.receipts, f"session {other.id}", paced)
 
 
 @dataclass(frozen=True)
@@ -86,7 +66,7 @@ def execute(
         subagents.harvest(session, settings)
         subagents.wait_for_assistant(session)
         watcher = Watcher(session, screen)
-        speaking.seen = watcher.shown
+        speaking.setup.shown = watcher.shown
         runner = Runner(session, speaking, settings, watcher, limits.quorum, limits.budget(session))
         try:
             archived = _until_stopped(runner, speaking, watcher, settings.archive)

@@ -40,12 +40,13 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     """
     from council.config import settings as config
     from council.reports import transcript
+    from council.speakers import registry
 
     settings = config.load()
     request = following(asked(words(topic), given), outcome_of(source, settings) if source else None)
     if isinstance(request, str):
         raise UsageError(f"this asks for a recovery; `council next {request}` goes on with that session")
-    state.session = begin(request, settings, "assistant", None)
+    state.session = begin(request, settings, registry.manual().name, None)
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
     else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from council import speakers
 from council.cli.context import State
 from council.config import overlays
 from council.errors import UsageError
@@ -88,7 +89,7 @@ def output_options(function: Any) -> Any:
 
 @click.command()
 @request_options
-@click.option("--speaker", metavar="NAME", help="auto, anthropic, claude, local, assistant, human or replay.")
+@click.option("--speaker", metavar="NAME", help=f"{', '.join(speakers.names())} or {speakers.AUTO}.")
 @output_options
 @click.pass_obj
 def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: Any) -> None:
@@ -100,16 +101,17 @@ def run(state: State, /, topic: tuple[str, ...], source: str | None, **given: An
     from council.config import overlays
     from council.config import settings as config
     from council.runner import start
-    from council.speakers import select
+    from council.speakers import registry, select
     from council.workflow.loader import load
 
     settings = config.load()
     text = words(topic)
     wanted = given["speaker"] or settings.speaker
     before = None
-    if wanted == "replay" and not source:
-        raise UsageError("--speaker replay needs --from, a session or a script")
-    if source and wanted != "replay":
+    replays = registry.describe(wanted).replays
+    if replays and not source:
+        raise UsageError(f"--speaker {wanted} needs --from, a session or a script")
+    if source and not replays:
         before, source = outcome_of(source, settings), None
     paced(wanted, given)
     request = following(asked(text, given), before)
@@ -161,7 +163,9 @@ def following(request: Request | str, before: Session | None) -> Request | str:
 
 def paced(speaker: str, given: dict[str, Any]) -> bool:
     """Whether a replay is to take its time."""
-    if given["pace"] == "real" and speaker != "replay":
+    from council.speakers import registry
+
+    if given["pace"] == "real" and not registry.describe(speaker).replays:
         raise UsageError("--pace real goes with --speaker replay")
     return bool(given["pace"] == "real")
 
@@ -277,7 +281,7 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None) 
             raise UsageError(f"there is no file {source}")
         spoken = session.open_(catalog.find(settings.sessions, source))
         spoken.read_turns()
-        return start.again(spoken, settings)
+        return start.again(spoken, settings, speaker)
     if source:
         replay.of_script(Path(source))  # for what it refuses, before anything is written
     replayed = Path(source).name if source else None
@@ -292,30 +296,27 @@ def prove_writable(settings: Config) -> None:
 
 
 def provide(settings: Config, speaker: str, given: dict[str, Any]) -> None:
-    """Fetch the embedded model, where it is to speak and is not there. On a terminal that takes a yes."""
-    if speaker != "local":
-        return
+    """Fetch what the speaker needs and does not have yet. On a terminal that takes a yes."""
+    from council.speakers import registry
     from council.speakers.human import at_a_terminal
-    from council.speakers.local import download
-    from council.speakers.select import NOBODY
+    from council.speakers.select import unavailable
     from council.terminal.screen import Screen
 
-    here = download.place()
-    if here.complete:
+    download = registry.find(speaker).download()
+    if download is None:
         return
-    if why := download.obstacle():
-        raise UsageError(why)
-    prove_writable(settings)  # before 1.1 GB are fetched for nothing
-    if not given["no_input"] and at_a_terminal() and not agreed(download.weight(here)):
-        raise UsageError(NOBODY)
+    prove_writable(settings)  # before a gigabyte is fetched for nothing
+    what = f"{download.what} ({download.size}, once)"
+    if not given["no_input"] and at_a_terminal() and not agreed(f"Fetch {what}?"):
+        raise UsageError(unavailable())
     say = Screen(quiet=given["quiet"] or given["as_json"]).say
-    say(f"fetching the embedded model ({download.weight(here)}, once) into {here.folder}")
-    download.fetch(download.source(), here, say)
+    say(f"fetching {what} into {download.folder}")
+    download.fetch(say)
 
 
-def agreed(weight: str) -> bool:
+def agreed(question: str) -> bool:
     try:
-        return click.confirm(f"Fetch the embedded model ({weight}, once)?", default=True, err=True)
+        return click.confirm(question, default=True, err=True)
     except click.Abort:  # the end of input is no yes
         click.echo(err=True)
         return False
@@ -323,14 +324,17 @@ def agreed(weight: str) -> bool:
 
 def spoke(session: Session, settings: Config) -> str:
     """Who spoke in it so far; for an assistant, who is not here, whoever can speak goes on."""
+    from council.speakers import registry
+
     before = str(session.metadata["speaker"])
-    return settings.speaker if before == "assistant" else before
+    return settings.speaker if registry.describe(before).manual else before
 
 
 def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any], silent: bool = False) -> None:
     """Run the session to its end, or to where it has to stop."""
-    from council.cli.execute import Limits, execute, voices
+    from council.cli.execute import Limits, execute
     from council.speakers import select
+    from council.speakers.base import Setup
     from council.terminal.screen import Screen
 
     session = state.session
@@ -341,7 +345,9 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     name = select.choose(given["speaker"] or spoke(session, settings), settings)
     provide(settings, name, given)
     select.warm_up(name)
-    speaking = voices(session, settings, name, source, paced(name, given), ask=not given["no_input"])
+    words_of = source or str(session.metadata.get("replay_of"))
+    setup = Setup(settings, source=words_of, paced=paced(name, given))
+    speaking = select.Voices(name, setup, ask=not given["no_input"])
     limits = Limits(given["quorum"], given["max_calls"], given["max_cost"])
     result = execute(session, settings, speaking, screen, limits)
     if given["as_json"]:

@@ -114,13 +114,13 @@ def lint(workflows: tuple[str, ...]) -> None:
 
 def checked(name: str) -> tuple[list[str], list[str]]:
     """What is wrong in a workflow and what is worth a note, each with the file and the line."""
+    from council import speakers
     from council.checks.hints import remarks
     from council.checks.lint import Known
     from council.checks.lint import lint as problems_of
     from council.checks.templates import examine
     from council.config import personas, settings
     from council.prompts.templates import prompts
-    from council.speakers import select
     from council.workflow.loader import load
 
     try:
@@ -132,7 +132,7 @@ def checked(name: str) -> tuple[list[str], list[str]]:
     except UsageError as refusal:
         return [placed(str(refusal).removeprefix(f"{where}: "), text, where)], []
     examined = examine(workflow)
-    known = Known(settings.load().tiers, prompts(workflow.name), personas.load(), select.NAMES)
+    known = Known(settings.load().tiers, prompts(workflow.name), personas.load(), speakers.names())
     wrong = [one.removeprefix(f"{workflow.name}: ") for one in problems_of(workflow, known)]
     notes = [*remarks(workflow, examined.options), *examined.remarks, *misnamed(workflow, where)]
     if Path(where).is_relative_to(overlays.kit_folder() / "Workflows"):

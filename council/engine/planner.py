@@ -45,7 +45,7 @@ class Due:
 
     @property
     def of_a_person(self) -> bool:
-        return self.seat.speaker == "human"
+        return self.seat.is_person
 
     @property
     def tier(self) -> str:
@@ -192,7 +192,7 @@ class _Walk:
 
     def granted(self, phase: Phase) -> int:
         """Rounds that a person gave on top of the cap, by an answer named `grant`. No model can give itself more."""
-        people = (turn for turn in self.scene.named(phase.name) if turn.seat.speaker == "human")
+        people = (turn for turn in self.scene.named(phase.name) if turn.seat.is_person)
         return sum(int(turn.answers.get("grant") or 0) for turn in people)
 
     def outcome(self, phase: Phase, round: int, begun: int) -> tuple[str, Verdict]:

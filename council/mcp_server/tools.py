@@ -18,6 +18,7 @@ from council.record import catalog, files, session
 from council.record.session import Session
 from council.reports import transcript, verify
 from council.runner import manual, start, subagents
+from council.speakers import registry
 from council.speakers.base import Spoken
 from council.text import did_you_mean, one_line
 
@@ -65,7 +66,7 @@ def begin(given: dict[str, Any]) -> dict[str, Any]:
         only=invocation.seats(",".join(given.get("only", ())), known),
         mode=given.get("mode", "deliberative"),
         options={"three_rounds": True} if "rounds" in given else {},
-        speaker="assistant",
+        speaker=registry.manual().name,
     )
     found = start.begin(request, settings)
     return {"session_id": found.id, "header": transcript.announcement(found), "folder": str(found.folder)}

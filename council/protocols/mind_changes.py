@@ -255,7 +255,7 @@ def count(turns: tuple[Turn, ...], field: str) -> Count:
 
 def spent(turns: Iterable[Turn]) -> Spent:
     """The calls of these turns and their price; a reply that was asked for twice took two. A person's is no call."""
-    called = [turn for turn in turns if turn.seat.speaker != "human"]
+    called = [turn for turn in turns if not turn.seat.is_person]
     prices = [said.usd for turn in called for said in (turn.first, turn.said) if said]
     usd = None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6)
     return Spent(sum(2 if turn.first or turn.problems else 1 for turn in called), usd)

@@ -16,7 +16,7 @@ from council.engine.orders import Batches, order
 from council.engine.scene import Scene, Turn, Verdict
 from council.errors import UsageError
 from council.text import listing, one_line, slug
-from council.workflow.model import LONGEST_NAME, NAME, Cast, Ref, Seat, Workflow
+from council.workflow.model import HUMAN, LONGEST_NAME, NAME, Cast, Ref, Seat, Workflow
 
 LEAST_CAST, MOST_CAST = 2, 4
 ANY_NUMBER = "auto"
@@ -46,7 +46,7 @@ def casting(scene: Scene, source: str) -> Turn | None:
 def titles(scene: Scene, source: str) -> dict[str, str]:
     """Whom the newest answer casts: the title of each by the name of its seat, once, in the order named."""
     turn = casting(scene, source)
-    seated = {*scene.groups, *(seat.name for group in scene.groups.values() for seat in group), "human"}
+    seated = {*scene.groups, *(seat.name for group in scene.groups.values() for seat in group), HUMAN}
     found: dict[str, str] = {}
     for item in _items(turn.answers[answer(source)[1]]) if turn else ():
         title = item.partition(":")[0].strip(MARKS)
@@ -231,7 +231,7 @@ def _muted_by(turn: Turn, scene: Scene, by: str) -> Iterator[str]:
 def is_cast(seat: Seat, scene: Scene) -> bool:
     """Whether a seat was named while the debate ran: no group of the workflow has it, and it is no person."""
     seated = {one.name for group in scene.groups.values() for one in group}
-    return seat.name not in {*seated, "human"}
+    return seat.name not in {*seated, HUMAN}
 
 
 def unsettled(scene: Scene, cap: str) -> bool:

@@ -47,11 +47,6 @@ class Receipt:
     replayed: str | None = None
     call: str | None = None
 
-    @property
-    def typed(self) -> bool:
-        """Whether an assistant said that a member spoke so, and nothing shows that anybody was asked."""
-        return self.speaker == "assistant" and self.call is None and self.absent is None
-
 
 ALLOWED: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
 MOST = 1_000_000_000  # seconds or dollars: whatever says more was not written by council

@@ -65,7 +65,7 @@ def issue(session: Session, plan: Plan) -> str:
 
 def wanted(plan: Plan) -> bool:
     """Whether a person said yes; nobody else can."""
-    asked = [turn for turn in plan.scene.turns if turn.seat.speaker == "human"]
+    asked = [turn for turn in plan.scene.turns if turn.seat.is_person]
     return any(turn.answers.get("create_workflow") == "yes" for turn in asked)
 
 
@@ -85,7 +85,7 @@ def question(session: Session, plan: Plan) -> Iterator[str]:
 
 def of_a_person(turn: Turn) -> str:
     """What a person added to the question: in their own words, or by the answer `guidance`."""
-    if turn.seat.speaker != "human" or turn.absent:
+    if not turn.seat.is_person or turn.absent:
         return ""
     if not turn.asked:
         return plain(turn.body)
@@ -185,7 +185,7 @@ def left_open(plan: Plan) -> Iterator[str]:
     if casting.unsettled(plan.scene, ENDED_BY_CAP):
         yield "*(The debate reached its last round unsettled.)*"
     for turn in plan.scene.turns:
-        if turn.seat.speaker == "human" and turn.answers.get("decision") == "end":
+        if turn.seat.is_person and turn.answers.get("decision") == "end":
             yield f"*(A person ended the debate after round {turn.round}.)*"
 
 

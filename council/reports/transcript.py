@@ -20,7 +20,7 @@ from council.record import files
 from council.record.session import Session
 from council.record.turn_file import sha256
 from council.reports import did_it_help
-from council.speakers.local import download
+from council.speakers import registry
 from council.text import WORD, one_line
 from council.workflow.model import Phase, Seat
 
@@ -61,7 +61,7 @@ def remarks_on(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
     if told := length_remark(session, turn):
         yield told
     receipt = session.receipts.get(_receipt_id(session, turn))
-    if receipt and receipt.typed:
+    if receipt and registry.typed_in(receipt):
         yield "typed in by the host: no receipt of a real call"
     if receipt and not same_model(receipt.asked, receipt.answered):
         yield f"asked of {receipt.asked}, answered by {receipt.answered}"
@@ -124,12 +124,11 @@ def cast(session: Session, plan: Plan) -> list[Seat]:
 
 
 def _small_print(session: Session) -> str:
-    """What must be known of a model that ran on this machine. Once somebody has spoken, the receipts alone tell who."""
-    spoken = {receipt.answered for receipt in session.receipts.values() if receipt.speaker == "local"}
-    to_come = {session.metadata.get("model", download.NAME)} if session.metadata["speaker"] == "local" else set()
-    names = (spoken if session.receipts else to_come) - {None}
-    told = [download.SMALL_PRINT if name == download.NAME else f"{name}, run on this machine" for name in names]
-    return "; ".join(sorted(told))
+    """What a reader must know of the models. Once a turn is recorded, the receipts alone say which."""
+    spoken = {(receipt.speaker, receipt.answered) for receipt in session.receipts.values() if receipt.answered}
+    to_come = {(session.metadata["speaker"], session.metadata.get("model"))}
+    notes = {registry.describe(name).note(model) for name, model in (spoken if session.receipts else to_come)}
+    return "; ".join(sorted(notes - {""}))
 
 
 def rounds_planned(session: Session) -> str:
@@ -188,6 +187,7 @@ def receipts_table(session: Session) -> str:
     for turn, receipt in sorted(session.receipts.items()):
         tokens = f"{receipt.input + receipt.cache_read + receipt.cache_write} / {receipt.output}"
         usd = "unknown" if receipt.usd is None else f"{receipt.usd:.4f}"
-        state = f"{receipt.speaker}{', absent' if receipt.absent else ', typed in' if receipt.typed else ''}"
+        remark = ", absent" if receipt.absent else ", typed in" if registry.typed_in(receipt) else ""
+        state = f"{receipt.speaker}{remark}"
         rows.append(f"| {turn} | {state} | {receipt.asked or '-'} | {receipt.answered or '-'} | {tokens} | {usd} |")
     return "\n".join(rows) + "\n"

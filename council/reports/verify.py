@@ -13,7 +13,8 @@ from council.protocols import outcome
 from council.record import files, lock, session
 from council.record.session import Session
 from council.reports import archive, derived
-from council.speakers import transcripts
+from council.speakers import registry
+from council.speakers.assistant import transcripts
 
 OURS = {"metadata.json", "workflow.md", "topic.md", "turns", "briefs", lock.LOCK, lock.NOTE, transcripts.NOTES}
 
@@ -52,7 +53,7 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
             return "complete", outcome.outcome(plan)
         return "interrupted", "everything was said; it was not published yet"
     due = ", ".join(one.id for one in plan.due)
-    if found.metadata["speaker"] == "assistant" or all(one.of_a_person for one in plan.due):
+    if registry.describe(found.metadata["speaker"]).manual or all(one.of_a_person for one in plan.due):
         return "waiting", f"for {due}"
     if isinstance(note.get("paused"), str):
         return "paused", note["paused"]
@@ -132,7 +133,7 @@ def typed(folder: Path) -> list[str]:
         found.read_turns()
     except CouncilError:
         return []
-    return sorted(turn for turn, receipt in found.receipts.items() if receipt.typed)
+    return sorted(turn for turn, receipt in found.receipts.items() if registry.typed_in(receipt))
 
 
 def strangers(folder: Path) -> list[str]:

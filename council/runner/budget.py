@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 from council.checks.cost import BYTES_A_TOKEN
 from council.errors import Paused
+from council.speakers import registry
 from council.speakers.base import Brief, Usage, cost
-
-FREE = ("local", "replay", "human")
 
 
 @dataclass
@@ -28,7 +27,7 @@ class Budget:
     @asynccontextmanager
     async def call(self, speaker: str, brief: Brief) -> AsyncIterator[None]:
         """Room for one call. Who comes when only the calls under way stand in the way waits for them to end."""
-        most = 0.0 if self.max_usd is None or speaker in FREE else most_usd(brief)
+        most = 0.0 if self.max_usd is None or registry.describe(speaker).free else most_usd(brief)
         async with self.changed:
             await self.changed.wait_for(lambda: self.fits(most) or not self.reserved)
             self.check(most)

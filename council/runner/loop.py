@@ -36,6 +36,7 @@ from council.runner.budget import Budget
 from council.runner.prompt_cache import Start, Warmth
 from council.runner.retry import Patience
 from council.speakers.base import Brief, Speaker, Spoken
+from council.speakers.registry import describe
 from council.text import listing
 from council.workflow import limits
 from council.workflow.model import Cast, Seat
@@ -59,10 +60,6 @@ class Events(Protocol):
     def decided(self, plan: Plan, note: Note) -> None: ...
 
     def unsaved(self, due: Due, body: str) -> None: ...
-
-
-PAYS = "anthropic"  # the speaker whose prompts cost less where the API has them in its cache
-HERE = ("local", "replay")  # speakers that nobody waits for in vain: a machine is slow, or the words take their time
 
 
 class Late(CallFailed):
@@ -156,7 +153,7 @@ class Runner:
         self.events.due(batch, {due.id: brief.model for due, brief in prepared})
         self.clock.begin(batch[0].phase.name, batch[0].round)
         speaking = [(due, brief, speaker) for due, brief in prepared if (speaker := voices[due.id])]
-        starts = self.warmth.starts(brief for _, brief, speaker in speaking if speaker.name == PAYS)
+        starts = self.warmth.starts(brief for _, brief, speaker in speaking if describe(speaker.name).caches_prompts)
         tasks = [
             asyncio.create_task(self.turn(due, brief, speaker, starts.get(due.id) or Start()))
             for due, brief, speaker in speaking
@@ -183,7 +180,7 @@ class Runner:
             async with self.budget.call(speaker.name, brief):
                 started, clock = datetime.now(UTC), time.monotonic()
                 spoken = await speaker.speak(brief, lambda piece: self.hear(due, brief, start, piece))
-                self.budget.paid(spoken.usd)
+                self.budget.paid(describe(speaker.name).usd(spoken, brief.model.price))
                 if start.at >= clock:
                     self.warmth.took(start.at - clock, time.monotonic() - clock)
                 return spoken
@@ -203,7 +200,7 @@ class Runner:
     @asynccontextmanager
     async def in_time(self, speaker: Speaker) -> AsyncIterator[None]:
         """A call, while its round and the run have time for it. What came is recorded outside of it, in any case."""
-        if speaker.name == "human":
+        if describe(speaker.name).is_person:
             yield
             return
         round, run = self.seconds(limits.ROUND, speaker), self.seconds(limits.RUN, speaker)
@@ -224,7 +221,11 @@ class Runner:
     def seconds(self, name: str, speaker: Speaker) -> float:
         """A limit, for this speaker: where nobody else is waited for, only one that was set for this debate holds."""
         own = name in self.session.metadata["options"]
-        found = None if speaker.name in HERE and not own else limits.seconds(self.session.workflow.options, name)
+        found = (
+            None
+            if describe(speaker.name).on_this_machine and not own
+            else limits.seconds(self.session.workflow.options, name)
+        )
         return math.inf if found is None else found
 
     def hear(self, due: Due, brief: Brief, start: Start, piece: str) -> None:
@@ -308,7 +309,7 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
     brief = Brief(
         due.id, due.seat.name, shared, own, model, config.deadline, due.step.reply, openings, marks, casts=casts
     )
-    if speaker is None or speaker.name != "human":
+    if speaker is None or not describe(speaker.name).is_person:
         return replace(brief, person=due.of_a_person)
     patience = limits.seconds(session.workflow.options, limits.PERSON)
     shown = for_humans.shown(session, due, shared, own)
@@ -319,12 +320,13 @@ def receipt(
     session: Session, due: Due, model: Model, speaker: str, spoken: Spoken, started: datetime, seconds: float
 ) -> Receipt:
     """What is written beside the words of a turn, but for the hash of its brief."""
-    asked = None if speaker == "human" else model.name
+    who = describe(speaker)
+    asked = None if who.is_person else model.name
     return Receipt(
         turn=due.id, seat=due.seat.name, phase=due.phase.name, step=due.step.name, round=due.round,
         speaker=speaker, tier=due.tier, asked=asked, answered=spoken.model, brief="",
         started=started.isoformat(timespec="milliseconds"), seconds=round(seconds, 3),
         input=spoken.usage.input, cache_read=spoken.usage.cache_read, cache_write=spoken.usage.cache_write,
-        output=spoken.usage.output, usd=spoken.usd, stop=spoken.stop, absent=spoken.absent,
+        output=spoken.usage.output, usd=who.usd(spoken, model.price), stop=spoken.stop, absent=spoken.absent,
         replayed=session.metadata.get("replay_of"), call=spoken.call,
     )  # fmt: skip

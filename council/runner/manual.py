@@ -5,7 +5,7 @@ comes through here: the command line, MCP, and Claude Code's hooks.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +16,9 @@ from council.record.session import Session
 from council.replies import entry
 from council.reports import archive, derived
 from council.runner import loop
+from council.speakers import registry
 from council.speakers.base import Brief, Spoken
+from council.workflow.model import HUMAN
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,7 @@ def record(
     due = due_turn(found, found.plan(), turn)
     brief = loop.prepare(found, settings, due)
     found.write_briefs({due.id: brief.text})
-    speaker = "human" if due.of_a_person else "assistant"
-    spoken = replace(spoken, usd=0.0) if due.of_a_person else spoken  # of a person the price is known: there is none
+    speaker = HUMAN if due.of_a_person else registry.manual().name
     started = begun or datetime.now(UTC)
     found.record(loop.receipt(found, due, brief.model, speaker, spoken, started, seconds), spoken.body)
     plan = found.plan()

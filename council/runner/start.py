@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council import __version__
+from council import __version__, speakers
 from council.checks.lint import Known, check
 from council.config import overlays, personas
 from council.config.settings import Config
@@ -19,8 +19,7 @@ from council.protocols import outcome
 from council.record import catalog, session
 from council.record.session import Session
 from council.reports import filing
-from council.speakers.local import download
-from council.speakers.select import NAMES
+from council.speakers import registry
 from council.text import did_you_mean, one_line
 from council.workflow.loader import load
 from council.workflow.model import Cast, Seat, Workflow
@@ -41,7 +40,7 @@ class Request:
     options: Mapping[str, Any] | None = None
     tier_map: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
-    speaker: str = "anthropic"
+    speaker: str = speakers.AUTO
     after: Session | None = None
     replay_of: str | None = None
 
@@ -55,7 +54,7 @@ def begin(request: Request, settings: Config) -> Session:
     options = chosen(workflow, request)
     checked = check(
         workflow.with_members(members).with_options(options),
-        Known(settings.tiers, templates.prompts(workflow.name), known, NAMES),
+        Known(settings.tiers, templates.prompts(workflow.name), known, speakers.names()),
     )
     seed = secrets.token_hex(16)
     filing = [*outcome_of(request.after), *((shown(path), attached(path)) for path in request.files)]
@@ -73,8 +72,8 @@ def begin(request: Request, settings: Config) -> Session:
         "attachments": [name for name, _ in filing],
         "council": __version__,
     }
-    if request.speaker == "local":
-        facts["model"] = download.place().gguf.stem
+    if model := registry.describe(request.speaker).own_model():
+        facts["model"] = model
     if request.replay_of:
         facts["replay_of"] = request.replay_of
     if request.after:
@@ -85,12 +84,12 @@ def begin(request: Request, settings: Config) -> Session:
     return catalog.create(settings.sessions, text, request.topic + fenced, facts)
 
 
-def again(source: Session, settings: Config) -> Session:
+def again(source: Session, settings: Config, speaker: str) -> Session:
     """The same question to the same table, for a replay: everything that decides the plan is taken over."""
     same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers", "seats")
     facts = {key: source.metadata[key] for key in same}
     text = (source.folder / "workflow.md").read_text("utf-8")
-    facts |= {"speaker": "replay", "replay_of": source.id, "council": __version__}
+    facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__}
     return catalog.create(settings.sessions, text, source.topic, facts)
 
 

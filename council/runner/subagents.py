@@ -22,9 +22,9 @@ from council.record import catalog, files, session
 from council.record.session import ID, TURN, Session
 from council.runner import manual
 from council.runner.loop import model_of
-from council.speakers import transcripts
+from council.speakers.assistant import transcripts
+from council.speakers.assistant.transcripts import Asked
 from council.speakers.base import Spoken
-from council.speakers.transcripts import Asked
 
 TARGET = re.compile(rf"({ID.pattern}) ({TURN.pattern})")
 MARKER = re.compile(rf"\s*council turn {TARGET.pattern}\s*")

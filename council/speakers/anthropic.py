@@ -6,24 +6,38 @@ no credentials but those of the variable that the endpoint names, and knows noth
 
 from __future__ import annotations
 
-import asyncio
-import email.utils
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from council.config.models import Endpoint, Model
 from council.errors import CallFailed, Denied
-from council.speakers.base import COUNTS, Brief, Spoken, Usage, cost
+from council.speakers.base import (
+    COUNTS,
+    AutoOrder,
+    Billing,
+    Brief,
+    Check,
+    NotSetUp,
+    Speaker,
+    SpeakerType,
+    Spoken,
+    Usage,
+    cost,
+)
 
 if TYPE_CHECKING:
     import anthropic
 
+    from council.config.settings import Config
+
 HOME = "https://api.anthropic.com"
+OWN_ENDPOINT, TOKEN = "anthropic", "ANTHROPIC_AUTH_TOKEN"  # the one endpoint that takes a bearer token too
 PASSING = {408, 409, 425, 429, 499}  # every other 4xx would only be said again
 FINAL = {  # what an error event says, and the status that it would have had
     "invalid_request_error": 400,
@@ -35,15 +49,48 @@ FINAL = {  # what an error event says, and the status that it would have had
 }
 
 
-class AnthropicSpeaker:
+def _obstacle(config: Config, env: Mapping[str, str]) -> str:
+    """Whether the endpoints that the tiers use have their keys, or need none."""
+    used = {model.endpoint.name: model.endpoint.key for model in config.tiers.values()}
+    token = bool(env.get(TOKEN))
+    missing = [key for name, key in used.items() if key and not (env.get(key) or (name == OWN_ENDPOINT and token))]
+    return f"{missing[0]} is not set" if missing else ""
+
+
+def _checks(config: Config) -> Iterable[Check]:
+    for name, endpoint in config.endpoints.items():
+        if endpoint.key:
+            yield f"endpoint {name}", partial(_key_state, endpoint.key)
+
+
+def _key_state(key: str) -> str:
+    if not os.environ.get(key):
+        raise NotSetUp(f"{key} is not set")
+    return f"{key} is set"
+
+
+SPEAKER = SpeakerType(
+    name="anthropic",
+    about="the Messages API: Anthropic's own, or any endpoint in Config.md that speaks it",
+    make=lambda setup: AnthropicSpeaker(setup.config.stall),
+    billing=Billing.PRICES,
+    caches_prompts=True,
+    imports=("anthropic",),
+    auto=AutoOrder.KEY,
+    obstacle=_obstacle,
+    setup="set ANTHROPIC_API_KEY in the environment (or add an endpoint of your own to Config.md)",
+    checks=_checks,
+)
+
+
+class AnthropicSpeaker(Speaker):
     """Speaks through the SDK with one client an endpoint. `stall` is the longest silence, in seconds, that is borne.
 
     `many` is for a process that runs many sessions at once: it needs the extra of that name, whose transport takes a
     third of the time there, and no less than the usual one for a single session.
     """
 
-    name = "anthropic"
-    model = None
+    name = SPEAKER.name
 
     def __init__(self, stall: float = 60.0, many: bool = False) -> None:
         self.stall = stall
@@ -51,6 +98,8 @@ class AnthropicSpeaker:
         self._clients: dict[Endpoint, anthropic.AsyncAnthropic] = {}
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
+        import asyncio  # late: to ask what this speaker can do must be cheap
+
         try:
             async with asyncio.timeout(brief.deadline) as clock:
                 heard = await self._hear(brief, tell)
@@ -157,7 +206,7 @@ class _Secret:
 def _secret(endpoint: Endpoint) -> _Secret:
     if endpoint.key is None:
         return _Secret("none")
-    token = "ANTHROPIC_AUTH_TOKEN" if endpoint.name == "anthropic" else endpoint.key
+    token = TOKEN if endpoint.name == OWN_ENDPOINT else endpoint.key
     for variable in (endpoint.key, token):
         if value := os.environ.get(variable, "").strip():
             return _Secret(_checked(value, variable), variable, bearer=variable != endpoint.key)
@@ -168,7 +217,7 @@ def _checked(value: str, variable: str) -> str:
     """What cannot stand in a header would be quoted, whole, in the HTTP library's complaint."""
     if value.isascii() and value.isprintable():
         return value
-    raise Denied(f"{variable} holds characters that no key has: set it again, on one line")
+    raise Denied(f"{variable} contains characters that are not valid in an API key; set it again on one line")
 
 
 # ---- what was heard ----
@@ -303,6 +352,8 @@ def _seconds(header: str | None) -> float | None:
 
 
 def _until(date: str) -> float:
+    import email.utils
+
     try:
         return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
     except (ValueError, OverflowError):

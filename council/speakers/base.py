@@ -1,13 +1,18 @@
-"""What a speaker is: it is given a brief and gives back what was said. It knows nothing of sessions or plans."""
+"""What a speaker is: it turns a brief into a reply, and declares what it can do. It knows no sessions and no plans."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from enum import Enum, IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from council.config.models import Model, Price
 from council.workflow.model import Reply
+
+if TYPE_CHECKING:
+    from council.config.settings import Config
 
 
 @dataclass(frozen=True)
@@ -91,23 +96,118 @@ class Spoken:
 
 
 class Speaker(Protocol):
-    """Raises CallFailed where trying again may help, Denied where it cannot."""
+    """Raises CallFailed where another attempt may succeed, Denied where it cannot.
+
+    A speaker that inherits from this needs a name and `speak`.
+    """
 
     name: str
-
-    @property
-    def model(self) -> str | None:
-        """The one that it always speaks with; None where the tiers say which."""
-        ...
+    model: str | None = None  # the one model it always uses; None where the tiers decide
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
-        """Have the brief answered; `tell` is called with pieces of the text as they come, where they come in pieces.
+        """Answer the brief. `tell` is called with pieces of the text as they arrive, if they arrive in pieces.
 
         An empty piece says that the answer has begun.
         """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Release what outlives a call."""
+        return None  # noqa: RET501 (a body, so that a speaker with nothing to release inherits it)
+
+
+class Billing(Enum):
+    """How a speaker's calls are paid for, and so who knows what they cost."""
+
+    FREE = "costs nothing"
+    PRICES = "the prices in Config.md: a call is bounded before it is made"
+    REPORTED = "known after each call, when the speaker reports it"
+    UNKNOWN = "unknown"
+
+
+class AutoOrder(IntEnum):
+    """When `auto` tries a speaker: the lowest first, speakers of the same place by name."""
+
+    KEY = 1  # an API key, or an endpoint that the user configured
+    VENDOR_KEY = 2  # another vendor's API key
+    PROGRAM = 3  # a program that is logged in
+    SERVER = 4  # a model server on this machine
+    EMBEDDED = 5  # a model that runs inside council
+
+
+@dataclass
+class Setup:
+    """What a speaker may need when it is made.
+
+    `shown` are the turns that the terminal shows anyway. `source` is the session or script that a replay takes its
+    words from, at the original speed if `paced`.
+    """
+
+    config: Config
+    shown: Container[str] = ()
+    source: str = ""
+    paced: bool = False
+
+
+@dataclass(frozen=True)
+class Download:
+    """What has to be fetched once before a speaker can speak. `fetch` is given a function that reports progress."""
+
+    what: str
+    size: str
+    folder: Path
+    fetch: Callable[[Callable[[str], None]], None]
+
+
+class NotSetUp(Exception):
+    """Something optional that `doctor` looked for is not there."""
+
+
+Check = tuple[str, Callable[[], str]]
+
+
+@dataclass(frozen=True)
+class SpeakerType:
+    """What a speaker says of itself. Each speaker's file declares one as SPEAKER; `registry` finds it there.
+
+    The rest of council asks these questions and never compares names, so a new speaker is one new file. The file is
+    imported to answer any of them: keep its imports light, and import an SDK or a model where a call needs it.
+    """
+
+    name: str  # as in --speaker NAME; the file is called the same
+    about: str  # one line, for the reference
+    make: Callable[[Setup], Speaker] | None = None  # None: no program can call it
+    billing: Billing = Billing.UNKNOWN
+    caches_prompts: bool = False  # a prompt that begins as an earlier one costs less
+    is_person: bool = False
+    manual: bool = False  # replies are recorded with `council record`: an assistant asks the members
+    replays: bool = False  # speaks the words of another session or of a script, for every seat
+    on_this_machine: bool = False  # slow but never lost, so a workflow's default time limits do not apply
+    imports: tuple[str, ...] = ()  # modules worth importing in the background before the first call
+
+    auto: AutoOrder | None = None  # None: `auto` never chooses it
+    obstacle: Callable[[Config, Mapping[str, str]], str] = lambda *_: ""  # why it cannot speak here, or ""
+    setup: str = ""  # what the user can do to make it available, as a clause
+    checks: Callable[[Config], Iterable[Check]] = lambda _: ()  # what `doctor` looks at; may raise NotSetUp
+    download: Callable[[], Download | None] = lambda: None  # None: there is nothing to fetch
+
+    own_model: Callable[[], str | None] = lambda: None  # the model it always uses, whatever the tier
+    note: Callable[[str | None], str] = lambda _: ""  # what a reader of the transcript must know of that model
+
+    @property
+    def free(self) -> bool:
+        return self.billing is Billing.FREE
+
+    @property
+    def speaks_for_all(self) -> bool:
+        """Whether it takes every turn, even of a seat that names a speaker of its own."""
+        return self.manual or self.replays
+
+    def usd(self, spoken: Spoken, price: Price | None) -> float | None:
+        """What a call cost, None if unknown: as reported, or by the way that this speaker is paid."""
+        if spoken.usd is not None or self.billing not in (Billing.FREE, Billing.PRICES):
+            return spoken.usd
+        return 0.0 if self.free else cost(price, spoken.usage)
 
 
 def cost(price: Price | None, usage: Usage) -> float | None:

@@ -18,9 +18,9 @@ from contextlib import suppress
 from council import text_width
 from council.errors import UsageError, Waiting
 from council.replies import entry
-from council.speakers.base import Brief, Shown, Spoken
+from council.speakers.base import Billing, Brief, Shown, Speaker, SpeakerType, Spoken
 from council.text import harmless
-from council.workflow.model import Kind
+from council.workflow.model import HUMAN, Kind
 
 HOW = "Your reply. End it with a line that holds a single full stop."
 STOP = "."
@@ -31,11 +31,19 @@ CUT = f"A line had more than {LONGEST_LINE:,} bytes, and the terminal cut it. On
 WIDEST, NARROW = 100, 20
 
 
-class HumanSpeaker:
+SPEAKER = SpeakerType(
+    name=HUMAN,  # the workflow language has the word too: a seat of that name is a person's
+    about="a person at the terminal; without one, the run pauses until the reply is recorded",
+    make=lambda setup: HumanSpeaker(setup.shown),
+    billing=Billing.FREE,
+    is_person=True,
+)
+
+
+class HumanSpeaker(Speaker):
     """`seen` are the turns that this terminal shows anyway."""
 
-    name = "human"
-    model = None
+    name = SPEAKER.name
 
     def __init__(self, seen: Container[str] = ()) -> None:
         self.seen = seen
@@ -54,9 +62,6 @@ class HumanSpeaker:
             except EOFError:
                 why = f"the input ended before {brief.turn} was answered"
         raise Waiting(f"{why}; `council recover` asks again")
-
-    async def close(self) -> None:
-        pass
 
 
 def _from_now(seconds: float) -> float | None:

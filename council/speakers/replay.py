@@ -10,10 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from council.config.settings import Config
 from council.engine.scene import RecordedTurn
 from council.errors import Denied, UsageError, Waiting
+from council.record import catalog, session
 from council.record.turn_file import Receipt
-from council.speakers.base import Brief, Spoken, Usage
+from council.speakers.base import Billing, Brief, Speaker, SpeakerType, Spoken, Usage
 from council.workflow import frontmatter
 
 ABSENT = "absent:"
@@ -21,9 +23,18 @@ THOUGHT = 0.2  # the share of a turn's seconds that passes before its first word
 USUAL_RATE = 250.0  # characters a second, where no receipt tells how long it took
 
 
-class ReplaySpeaker:
-    name = "replay"
-    model = None
+SPEAKER = SpeakerType(
+    name="replay",
+    about="the turns of another session, or of a scripted file, spoken again",
+    make=lambda setup: of_source(setup.source, setup.config, setup.paced),
+    billing=Billing.FREE,
+    replays=True,
+    on_this_machine=True,
+)
+
+
+class ReplaySpeaker(Speaker):
+    name = SPEAKER.name
 
     def __init__(self, spoken: Mapping[str, Spoken], source: str, seconds: Mapping[str, float] | None = None) -> None:
         """`seconds` are those that each turn is to take; without them none takes any."""
@@ -46,9 +57,6 @@ class ReplaySpeaker:
             tell(piece)
         return self.spoken[brief.turn]
 
-    async def close(self) -> None:
-        pass
-
 
 def rhythm(body: str, seconds: float) -> Iterator[tuple[float, str]]:
     """The pieces of a turn, each with the second at which it comes: thought first, then word by word to the end."""
@@ -59,6 +67,17 @@ def rhythm(body: str, seconds: float) -> Iterator[tuple[float, str]]:
     for piece in re.findall(r"\s*\S+\s*\Z|\s*\S+|\s+", body) or [""]:
         said += len(piece)
         yield seconds * (THOUGHT + (1 - THOUGHT) * (said / len(body) if body else 1)), piece
+
+
+def of_source(source: str, settings: Config, paced: bool = False) -> ReplaySpeaker:
+    """The speaker for what `--from` names, or what the replay began with: a script's path or a session's id."""
+    if Path(source).is_file():
+        return of_script(Path(source), paced)
+    if not session.ID.fullmatch(source):
+        raise UsageError(f"the replay of {source} needs its script again: add --from with the path")
+    other = session.open_(catalog.find(settings.sessions, source))
+    other.read_turns()
+    return of_session(other.said, other.receipts, f"session {other.id}", paced)
 
 
 def of_session(

@@ -1,105 +1,75 @@
-"""The speakers by name, and the choice between them when nobody chose."""
+"""The choice of a speaker when the user named none, and who speaks for each seat."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import threading
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Iterator, Mapping
 
 from council.config.settings import Config
 from council.errors import Denied, UsageError
-from council.speakers.base import Speaker
-from council.speakers.human import HumanSpeaker, at_a_terminal
-from council.text import did_you_mean
+from council.speakers import AUTO, registry
+from council.speakers.base import Setup, Speaker, SpeakerType
+from council.speakers.human import at_a_terminal
 from council.workflow.model import Seat
-
-NAMES = ("anthropic", "claude", "local", "assistant", "human", "replay")
-OTHERS = "set ANTHROPIC_API_KEY, log in with `claude`, or add --speaker assistant and record the replies by hand"
-NOBODY = """nobody can speak. Do one of these, then run it again:
-  - set ANTHROPIC_API_KEY in the environment (or add an endpoint of your own to Config.md);
-  - install the `claude` program and log in with it;
-  - add `--speaker local`: council fetches a small model (1.1 GB, once), fine for trying council, not for decisions;
-  - add `--speaker assistant`, and record the replies by hand with `council next` and `council record`."""
 
 
 def choose(wanted: str, config: Config, env: Mapping[str, str] = os.environ) -> str:
-    """The name of the speaker: the one asked for, or for `auto` the first that can speak here."""
-    if wanted != "auto":
-        if wanted not in NAMES:
-            raise UsageError(f'there is no speaker "{wanted}"; {did_you_mean(wanted, (*NAMES, "auto"))}')
-        return wanted
-    if has_key(config, env):
-        return "anthropic"
-    from council.speakers import claude_cli
-    from council.speakers.local import download
-
-    if claude_cli.find() and claude_cli.logged_in():
-        return "claude"
-    if why := download.obstacle():
-        raise Denied(f"nobody can speak: {why}; or {OTHERS}")
-    return "local"
+    """The name of the speaker: the one asked for, or for `auto` the first that is available here."""
+    if wanted != AUTO:
+        return registry.find(wanted).name
+    last, why = "", "none can be called automatically"
+    for candidate in registry.automatic():
+        last, why = candidate.name, candidate.obstacle(config, env)
+        if not why:
+            return last
+    raise Denied(f"no speaker is available: {why}; or {', or '.join(_remedies(last))}")
 
 
-def has_key(config: Config, env: Mapping[str, str] = os.environ) -> bool:
-    """Whether the endpoints that the tiers use have their keys, or need none."""
-    used = {model.endpoint.name: model.endpoint for model in config.tiers.values()}
-    token = bool(env.get("ANTHROPIC_AUTH_TOKEN"))
-    return all(one.key is None or env.get(one.key) or (name == "anthropic" and token) for name, one in used.items())
+def unavailable() -> str:
+    """What to do where there is no speaker, as a list."""
+    remedies = ";\n".join(f"  - {remedy}" for remedy in _remedies())
+    return f"no speaker is available. Do one of these, then run it again:\n{remedies}."
+
+
+def _remedies(but: str = "") -> Iterator[str]:
+    yield from (one.setup for one in registry.all_types() if one.setup and one.name != but)
 
 
 def warm_up(name: str) -> None:
-    """Import what is heavy beside the work that comes before the first call. Whoever needs it sooner waits for it."""
-    if name == "anthropic":
-        threading.Thread(target=lambda: importlib.import_module("anthropic"), daemon=True).start()
+    """Import what is heavy beside the work that comes before the first call. Who needs it sooner waits for it."""
+    for module in registry.find(name).imports:
+        threading.Thread(target=importlib.import_module, args=(module,), daemon=True).start()
 
 
-def make(name: str, config: Config) -> Speaker:
-    """The speaker itself. What is heavy is imported by the speaker that needs it."""
-    if name == "anthropic":
-        from council.speakers.anthropic import AnthropicSpeaker
-
-        return AnthropicSpeaker(config.stall)
-    if name == "claude":
-        from council.speakers.claude_cli import ClaudeSpeaker
-
-        return ClaudeSpeaker()
-    if name == "local":
-        from council.speakers.local.speaker import LocalSpeaker
-
-        return LocalSpeaker()
-    raise UsageError(f'"{name}" is nobody that a program could ask')
+def speaker_of(seat: Seat, everybody: str) -> SpeakerType:
+    """Who speaks for a seat in a session of that speaker: the one that the seat names goes first."""
+    usual = registry.describe(everybody)
+    return usual if usual.speaks_for_all or not seat.speaker else registry.describe(seat.speaker)
 
 
 class Voices:
-    """Who speaks for each seat: whom the seat names, else the session's own speaker. Each is made once, when needed.
-
-    A person is asked unless `ask` says no; `seen` are the turns that the terminal shows anyway.
+    """The speaker for each seat, made once, when it is first needed. Persons are asked at the terminal unless `ask`
+    is False.
     """
 
-    def __init__(
-        self, name: str, config: Config, replay: Callable[[], Speaker] | None = None, ask: bool = True
-    ) -> None:
+    def __init__(self, name: str, setup: Setup, ask: bool = True) -> None:
         self.name = name
-        self.config = config
-        self.replay = replay
+        self.setup = setup
         self.ask = ask
-        self.seen: Container[str] = ()
         self.made: dict[str, Speaker] = {}
 
     def __call__(self, seat: Seat) -> Speaker | None:
-        """None where nobody can be asked from here: the turn is recorded by hand."""
-        name = self.name if self.name in ("replay", "assistant") else seat.speaker or self.name
-        if name == "assistant" or (name == "human" and not (self.ask and at_a_terminal())):
+        """None if nobody can be asked from here: the turn is recorded by hand."""
+        who = speaker_of(seat, self.name)
+        if who.manual or (who.is_person and not (self.ask and at_a_terminal())):
             return None
-        if name not in self.made:
-            self.made[name] = self.new(name)
-        return self.made[name]
-
-    def new(self, name: str) -> Speaker:
-        if name == "human":
-            return HumanSpeaker(self.seen)
-        return self.replay() if name == "replay" and self.replay else make(name, self.config)
+        if who.name not in self.made:
+            if who.make is None:
+                raise UsageError(f'speaker "{who.name}" cannot be called automatically')
+            self.made[who.name] = who.make(self.setup)
+        return self.made[who.name]
 
     async def close(self) -> None:
         for speaker in self.made.values():

@@ -21,6 +21,9 @@ from council.protocols.mind_changes import is_control
 from council.record.session import Session
 from council.record.turn_file import Receipt
 from council.reports import archive, transcript
+from council.speakers.base import Billing
+from council.speakers.registry import describe
+from council.speakers.select import speaker_of
 from council.terminal.markdown import SEATS
 from council.terminal.screen import Screen
 from council.text import listing, one_line
@@ -79,8 +82,7 @@ class Watcher:
 
     def by_hand(self, due: Due) -> bool:
         """Whether a person types this turn at the terminal."""
-        everybody = self.session.metadata["speaker"]
-        return everybody not in ("replay", "assistant") and (due.seat.speaker or everybody) == "human"
+        return speaker_of(due.seat, self.session.metadata["speaker"]).is_person
 
     def typing(self) -> bool:
         """Whether a person is asked at this terminal, where nothing else may move the cursor."""
@@ -213,21 +215,18 @@ def billed(session: Session, spent: cost.Taken, most: cost.Taken | None) -> dict
     return {"totals": archive.totals(session), "cache_read_tokens": spent.cached, "bound": bound}
 
 
-PRICED = "anthropic"  # what other speakers send, and what they take for it, is not council's to bound
-
-
 def taken(session: Session) -> cost.Taken:
     """What the session took so far; a person's turn is no call."""
-    called = [one for one in session.receipts.values() if one.speaker != "human"]
+    called = [one for one in session.receipts.values() if not describe(one.speaker).is_person]
     totals = archive.totals(session)
     cached = sum(one.cache_read for one in called)
     return cost.Taken(len(called), totals["input_tokens"], totals["output_tokens"], totals["usd"], cached)
 
 
 def bounded(session: Session, settings: Config) -> cost.Taken | None:
-    """What `council cost` would have said of this very session beforehand; None where others than the API spoke."""
-    speakers = {one.speaker for one in session.receipts.values()} - {"human"}
-    if speakers != {PRICED}:
+    """What `council cost` would have said of this session beforehand; None where Config.md has no prices for it."""
+    speakers = [who for one in session.receipts.values() if not (who := describe(one.speaker)).is_person]
+    if not speakers or any(who.billing is not Billing.PRICES for who in speakers):
         return None
     workflow, frozen = session.workflow, session.metadata["tiers"]
     used = {step.tier for _, step in workflow.steps()}

@@ -64,6 +64,10 @@ class Seat:
         return self.attributes.get("speaker") or (HUMAN if self.name == HUMAN else None)
 
     @property
+    def is_person(self) -> bool:
+        return self.speaker == HUMAN
+
+    @property
     def title(self) -> str:
         return str(self.attributes.get("title") or "").strip("*_` ") or self.name.replace("-", " ").title()
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from council.errors import CallFailed, CouncilError, Denied
-from council.speakers.base import Brief, Spoken, Usage
-from council.speakers.local import download
+from council.speakers.base import Brief, Speaker, Spoken, Usage
+from council.speakers.local import SPEAKER, download
 from council.speakers.local.grammar import gbnf
 
 T = TypeVar("T")
@@ -39,10 +39,11 @@ SAMPLING = {
 REPORTING = {"temperature": 0.4, "dry_allowed_length": 12, "logit_bias": []}
 
 
-class LocalSpeaker:
+class LocalSpeaker(Speaker):
     """Speaks with one model, whatever the tier. The first call loads it, and it stays."""
 
-    name = "local"
+    name = SPEAKER.name
+    model: str
 
     def __init__(self, place: download.ModelFolder | None = None) -> None:
         self.place = place or download.place()

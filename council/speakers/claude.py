@@ -13,7 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -21,7 +21,18 @@ from typing import IO, Any
 
 from council.config.models import Model
 from council.errors import CallFailed, Denied
-from council.speakers.base import Brief, Spoken, counted
+from council.speakers.base import (
+    AutoOrder,
+    Billing,
+    Brief,
+    Check,
+    NotSetUp,
+    Speaker,
+    SpeakerType,
+    Spoken,
+    counted,
+)
+from council.text import one_line
 
 ALONE = (  # two locks on each door: `@path` in a brief would be opened and sent, tools or no tools
     *("--restricted", "--safe-mode", "--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),
@@ -50,11 +61,45 @@ def logged_in(program: str | None = None) -> bool:
         return False
 
 
-class ClaudeSpeaker:
+def _obstacle() -> str:
+    if find() is None:
+        return "the `claude` program is not installed"
+    return "" if logged_in() else "the `claude` program is not logged in"
+
+
+def _checks(_: object) -> Iterable[Check]:
+    yield "claude program", _version
+
+
+def _version() -> str:
+    program = find()
+    if program is None:
+        raise NotSetUp("not installed")
+    try:
+        done = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as failure:
+        raise NotSetUp(f"{program} --version fails ({one_line(str(failure))}); install it again") from None
+    return f"{program}, {one_line(done.stdout)}"
+
+
+SPEAKER = SpeakerType(
+    name="claude",
+    about="the `claude` program, and so the subscription that its user is logged in to",
+    make=lambda _: ClaudeSpeaker(),
+    billing=Billing.REPORTED,
+    auto=AutoOrder.PROGRAM,
+    obstacle=lambda *_: _obstacle(),
+    setup="install the `claude` program and log in with it",
+    checks=_checks,
+)
+
+
+class ClaudeSpeaker(Speaker):
     """Speaks through one process a call."""
 
-    name = "claude"
-    model = None
+    name = SPEAKER.name
 
     def __init__(self, program: str | None = None) -> None:
         self.program = program
@@ -70,9 +115,6 @@ class ClaudeSpeaker:
         spoken = _read(ended, brief.model)
         tell(spoken.body)
         return spoken
-
-    async def close(self) -> None:
-        """Nothing outlives a call."""
 
 
 def _command(program: str | None, model: Model) -> list[str]:

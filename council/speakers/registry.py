@@ -1,0 +1,55 @@
+"""Which speakers there are. The files of this room say so: each declares a SpeakerType as SPEAKER.
+
+Looking up one speaker imports its file and no other.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from council.errors import CouncilError, UsageError
+from council.speakers import AUTO, names
+from council.speakers.base import AutoOrder, SpeakerType
+from council.text import did_you_mean
+
+if TYPE_CHECKING:
+    from council.record.turn_file import Receipt
+
+
+@cache
+def find(name: str) -> SpeakerType:
+    """The speaker of that name, or a refusal that suggests another."""
+    if name not in names():
+        raise UsageError(f'unknown speaker "{name}"; {did_you_mean(name, (*names(), AUTO))}')
+    module = import_module(f"council.speakers.{name.replace('-', '_')}")
+    declared = getattr(module, "SPEAKER", None)
+    if not isinstance(declared, SpeakerType) or declared.name != name:
+        raise CouncilError(f'{module.__file__}: it must declare SPEAKER = SpeakerType(name="{name}", …)')
+    return declared
+
+
+def describe(name: str) -> SpeakerType:
+    """The speaker that a receipt or a session names: one that is gone is only a name, of which nothing is known."""
+    return find(name) if name in names() else SpeakerType(name, "no longer available")
+
+
+def typed_in(receipt: Receipt) -> bool:
+    """Whether an assistant said that a member spoke so, and nothing shows that a model was called."""
+    return describe(receipt.speaker).manual and receipt.call is None and receipt.absent is None
+
+
+def all_types() -> list[SpeakerType]:
+    """Every speaker: those that `auto` tries, in its order, then the others."""
+    return sorted(map(find, names()), key=lambda one: (one.auto or len(AutoOrder) + 1, one.name))
+
+
+def automatic() -> list[SpeakerType]:
+    """The speakers that `auto` tries, in its order."""
+    return [one for one in all_types() if one.auto is not None]
+
+
+def manual() -> SpeakerType:
+    """The speaker of a session whose replies are recorded by hand."""
+    return next(one for one in all_types() if one.manual)
