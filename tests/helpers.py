@@ -25,7 +25,6 @@ from unittest import mock
 
 import council
 from council import cli
-from council.prompts import templates
 from council.reports import derived
 from tests.fakeapi import Answer, Request
 
@@ -120,8 +119,6 @@ class User:
 
     def council(self, *words: str | Path, stdin: str | bytes = b"", **env: str) -> Ended:
         """One command, in this process."""
-        templates.environment.cache_clear()  # templates are known by name, and another user's are others
-        templates.template.cache_clear()
         with (
             tempfile.TemporaryFile("w+b") as given,
             _stream() as out,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from council.errors import UsageError
 from council.prompts import brief as briefs
-from council.prompts import for_humans, templates
+from council.prompts import for_humans
 from council.record import session
 from council.replies import entry, parse
 from council.workflow.loader import load
@@ -413,8 +413,6 @@ One answer, in this form:
 
 def shown(user: User):
     with mock.patch.dict(os.environ, user.environment), contextlib.chdir(user.work):
-        templates.environment.cache_clear()
-        templates.template.cache_clear()
         found = session.open_(user.session)
         found.read_turns()
         (due,) = found.plan().due

@@ -55,17 +55,16 @@ class Examined:
 
 
 def examine(workflow: Workflow) -> Examined:
-    there = set(templates.environment().list_templates())
+    there = set(templates.Overlays().list_templates())
     options: set[str] = set()
     problems: list[str] = []
     remarks: list[str] = []
     for phase, step in workflow.steps():
-        told = step.prompt in workflow.tasks
-        first = next((name for name in templates.candidates(workflow.name, step.prompt, told) if name in there), "")
+        first = next((name for name in templates.candidates(workflow, step.prompt) if name in there), "")
         found = _Reading(there)
         problems += [f"phase {phase.name}, step {step.name}: prompt: {why}" for why in found.all(first)]
         options |= found.options
-        if told and first.startswith(f"{workflow.name}/"):
+        if step.prompt in workflow.tasks and first.startswith(f"{workflow.name}/"):
             remarks.append(f'the section "{step.prompt}" below "Prompts" is not read: templates/{first} goes first')
     return Examined(frozenset(options), tuple(problems), tuple(dict.fromkeys(remarks)))
 
@@ -75,6 +74,7 @@ class _Reading:
 
     def __init__(self, there: Collection[str]) -> None:
         self.there = there
+        self.environment = templates.environment()
         self.options: set[str] = set()
         self.made: set[str] = set()
         self.read: dict[str, str] = {}
@@ -90,7 +90,7 @@ class _Reading:
                 yield f'there is no template "{name}" to include; {did_you_mean(name, self.there)}'
                 continue
             try:
-                tree = templates.environment().parse(_source(name), name)
+                tree = self.environment.parse(templates.Overlays().get_source(self.environment, name)[0], name)
             except jinja2.TemplateSyntaxError as wrong:
                 yield f"templates/{name}, line {wrong.lineno}: {wrong.message}"
                 continue
@@ -99,7 +99,7 @@ class _Reading:
         yield from self.unknown()
 
     def unknown(self) -> Iterator[str]:
-        known = {*VARIABLES, "cut", *templates.environment().globals, *self.made}
+        known = {*VARIABLES, "cut", *self.environment.globals, *self.made}
         for variable, name in sorted(self.read.items()):
             if variable not in known:
                 yield f'templates/{name} reads "{variable}"; {did_you_mean(variable, VARIABLES)}'
@@ -124,9 +124,3 @@ def _options(tree: nodes.Template) -> Iterator[str]:
 
 def _is_options(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Name) and node.name == "options"
-
-
-def _source(name: str) -> str:
-    loader = templates.environment().loader
-    assert loader is not None
-    return loader.get_source(templates.environment(), name)[0]

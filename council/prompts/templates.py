@@ -1,4 +1,4 @@
-"""The templates of prompts: found in the overlays and rendered in a sandbox."""
+"""The templates of prompts: found in the overlays when a session begins, frozen with it, and rendered in a sandbox."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from functools import lru_cache
 from typing import Any
 
 import jinja2
+from jinja2 import meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from council.config import overlays
+from council.errors import UsageError
+from council.record.program import Program
+from council.record.session import Session
+from council.workflow.model import Workflow
 
 FRAME = "_task"  # the template around a prompt that stands in a workflow's body
 
@@ -27,10 +32,10 @@ class Overlays(jinja2.BaseLoader):
         return sorted({path.relative_to(top).as_posix() for top in folders for path in top.rglob("*.md.j2")})
 
 
-@lru_cache(maxsize=1)
-def environment() -> jinja2.Environment:
+def environment(loader: jinja2.BaseLoader | None = None) -> jinja2.Environment:
+    """A sandbox for the templates of today, or for those that the loader has."""
     return ImmutableSandboxedEnvironment(
-        loader=Overlays(),
+        loader=loader or Overlays(),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
         trim_blocks=True,
@@ -41,17 +46,57 @@ def environment() -> jinja2.Environment:
 
 def prompts(workflow: str) -> set[str]:
     """The names that a step's `prompt` may have: the templates of this workflow and those for all."""
-    names = {name.removesuffix(".md.j2") for name in environment().list_templates()}
+    names = {name.removesuffix(".md.j2") for name in Overlays().list_templates()}
     own = {name.removeprefix(f"{workflow}/") for name in names if name.startswith(f"{workflow}/")}
     return own | {name for name in names if "/" not in name and not name.startswith("_")}
 
 
-def candidates(workflow: str, prompt: str, told: bool) -> list[str]:
-    """The templates for a prompt: the workflow's own, the frame for what its body has told, the one for all."""
-    return [f"{workflow}/{prompt}.md.j2", *([f"{FRAME}.md.j2"] if told else []), f"{prompt}.md.j2"]
+def candidates(workflow: Workflow, prompt: str) -> list[str]:
+    """The templates for a prompt: the workflow's own, the frame for what its body says, the one for all."""
+    frame = [f"{FRAME}.md.j2"] if prompt in workflow.tasks else []
+    return [f"{workflow.name}/{prompt}.md.j2", *frame, f"{prompt}.md.j2"]
 
 
-@lru_cache
-def template(workflow: str, prompt: str, told: bool = False) -> jinja2.Template:
-    """The first of them that there is. Remembered: one that is missing would be looked for each time."""
-    return environment().select_template(candidates(workflow, prompt, told))
+# ---- a session's own templates ----
+
+
+def freeze(workflow: Workflow) -> dict[str, str]:
+    """Every template that the workflow's steps can reach today, by its name.
+
+    Where a template computes the name of what it includes, nobody can say what it will need, so all are frozen. One
+    that does not exist is left out: it may stand where it is never included, and rendering names it otherwise.
+    """
+    found, there = environment(), set(Overlays().list_templates())
+    prompts = dict.fromkeys(step.prompt for _, step in workflow.steps())
+    firsts = (next((name for name in candidates(workflow, prompt) if name in there), None) for prompt in prompts)
+    waiting = [name for name in firsts if name]
+    texts: dict[str, str] = {}
+    while waiting:
+        name = waiting.pop()
+        try:
+            texts[name] = Overlays().get_source(found, name)[0]
+            included = [*meta.find_referenced_templates(found.parse(texts[name], name))]
+        except jinja2.TemplateNotFound:
+            continue
+        except (jinja2.TemplateError, RecursionError) as wrong:
+            raise UsageError(f"the template {name}: {wrong}") from None
+        waiting += [one for one in (there if None in included else included) if one and one not in texts]
+    return texts
+
+
+def program_of(session: Session) -> Program:
+    """The session's frozen program. One that began without has the templates of today, and keeps them in memory."""
+    if session.program is None:
+        session.program = Program(freeze(session.workflow), session.metadata["seats"])
+    return session.program
+
+
+def template(session: Session, prompt: str) -> jinja2.Template:
+    """The first template that there is for a prompt, as this session has it."""
+    return _compiled(program_of(session)).select_template(candidates(session.workflow, prompt))
+
+
+@lru_cache(maxsize=8)
+def _compiled(program: Program) -> jinja2.Environment:
+    """Compiled templates belong to one program: another session's may have the same names."""
+    return environment(jinja2.DictLoader(dict(program.templates)))

@@ -13,29 +13,30 @@ from typing import Any
 
 from council.errors import CouncilError, UsageError
 from council.record import files, lock
-from council.record.metadata import SCHEMA, sealed
+from council.record.metadata import FROZEN, SCHEMA, sealed
+from council.record.program import Program
 from council.record.session import ID, RECORD, Session, open_
 from council.record.turn_file import sha256
 from council.text import did_you_mean
 
 
-def create(root: Path, workflow_text: str, topic: str, facts: Mapping[str, Any]) -> Session:
+def create(root: Path, workflow_text: str, topic: str, program: Program, facts: Mapping[str, Any]) -> Session:
     """A new session. Its metadata is written last: a folder without it never began, and nothing was spent on it."""
     clear_unborn(root)
     now = datetime.now(UTC)
     folder = root / f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-    texts = {"workflow.md": files.encode(workflow_text), "topic.md": files.encode(topic)}
+    frozen = dict(zip(FROZEN, (files.encode(workflow_text), files.encode(topic), program.data), strict=True))
     metadata = {
         "schema": SCHEMA,
         "session_id": folder.name,
         "started_at": now.isoformat(timespec="seconds"),
         **facts,
-        "files": {name: sha256(data) for name, data in texts.items()},
+        "files": {name: sha256(data) for name, data in frozen.items()},
     }
     files.make_folder(root)
     files.make_folder(folder)
     with lock.hold(folder) as mine:
-        for name, data in texts.items():
+        for name, data in frozen.items():
             mine.check()
             files.create(folder / name, data)
         files.create(folder / "metadata.json", sealed(metadata))
@@ -55,7 +56,7 @@ def clear_unborn(root: Path) -> None:
 def _unborn(folder: Path) -> bool:
     """A damaged session still has turns or briefs, and a link leads to what is not ours: neither is a leftover."""
     names = set() if folder.is_symlink() else {path.name for path in folder.iterdir()}
-    rest = {name for name in names if not name.endswith(files.TEMP)} - {"workflow.md", "topic.md"}
+    rest = {name for name in names if not name.endswith(files.TEMP)} - set(FROZEN)
     return rest == {lock.LOCK}
 
 

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from council.errors import Damaged
-from council.record import files
+from council.record import files, program
 from council.record.turn_file import sha256
 from council.workflow.model import NAME
 
-SCHEMA = 1
-
+FROZEN = ("workflow.md", "topic.md", program.NAME)  # what decides a debate, written before its metadata
+SCHEMA = 2  # since 2, templates and personas are frozen in `program.json`
 
 NEEDED: dict[str, type | tuple[type, ...]] = {
     "schema": int, "session_id": str, "topic": str, "started_at": str, "members": list, "output_mode": str,
     "rounds_planned": (str, int), "workflow": str, "options": dict, "seed": str, "speaker": str, "tiers": dict,
-    "seats": dict, "files": dict,
+    "files": dict,
 }  # fmt: skip
 
 
@@ -73,9 +73,12 @@ def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
     """The keys whose values no session could have. A member's name becomes a path, so it must be a name."""
     if not found["members"] or not all(isinstance(name, str) and NAME.fullmatch(name) for name in found["members"]):
         yield "members"
-    for key in ("seats", "tiers"):
-        if not all(isinstance(inner, dict) for inner in found[key].values()):
+    seats = found.get("seats", None if found["schema"] < 2 else {})
+    for key, value in {"seats": seats, "tiers": found["tiers"]}.items():
+        if not isinstance(value, dict) or not all(isinstance(inner, dict) for inner in value.values()):
             yield key
+    if not set(FROZEN if found["schema"] > 1 else FROZEN[:2]) <= set(found["files"]):
+        yield "files"
     try:
         if datetime.fromisoformat(found["started_at"]).tzinfo is None:
             yield "started_at"

@@ -15,28 +15,35 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from council import __version__
 from council.engine.planner import Plan, plan
 from council.engine.scene import RecordedTurn
 from council.errors import Damaged, UsageError
 from council.record import files, lock, turn_file
-from council.record.metadata import read_existing, read_metadata, sealed
+from council.record import program as programs
+from council.record.metadata import FROZEN, read_existing, read_metadata, sealed
+from council.record.program import Program
 from council.record.turn_file import Receipt, sha256
 from council.workflow.loader import load
 from council.workflow.model import Seat, Workflow
 
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 TURN = re.compile(r"\d{2}-[a-z0-9-]+/[a-z][a-z0-9-]*(\.2)?")
-RECORD = ("metadata.json", "workflow.md", "topic.md")
+RECORD = ("metadata.json", *FROZEN)
 
 
 @dataclass
 class Session:
-    """A session as it stands on disk. `said` fills as turn files are read or written."""
+    """A session as it stands on disk. `said` fills as turn files are read or written.
+
+    `program` is None in a session that an earlier version began, until `prompts` reads the templates of today for it.
+    """
 
     folder: Path
     metadata: dict[str, Any]
     workflow: Workflow
     topic: str
+    program: Program | None = None
     said: dict[str, RecordedTurn] = field(default_factory=dict)
     receipts: dict[str, Receipt] = field(default_factory=dict)
     holder: lock.Holder | None = None
@@ -48,6 +55,11 @@ class Session:
     @property
     def seed(self) -> str:
         return str(self.metadata["seed"])
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether this version makes each brief again byte for byte: it began the session, and froze its templates."""
+        return programs.NAME in self.metadata["files"] and self.metadata.get("council") == __version__
 
     def snapshot(self) -> Session:
         """The session as it stands now, for whoever reads it while others go on writing."""
@@ -136,11 +148,8 @@ class Session:
         for turn, text in texts.items():
             data, written = files.encode(text), self.brief(turn)
             if written is not None and written != data:
-                raise Damaged(
-                    self.brief_path(turn),
-                    "it is not what this debate asks now: it was edited, or council or a template changed since; "
-                    "remove it, and it is made anew",
-                )
+                why = "it was edited after council wrote it; remove it, and `council recover` writes it again"
+                raise Damaged(self.brief_path(turn), why)
             if written is None:
                 new[self.brief_path(turn)] = data
         self._commit(new)
@@ -217,22 +226,25 @@ def open_(folder: Path) -> Session:
     if folder.is_symlink():
         raise Damaged(folder, "it is a symbolic link; council follows none to a session")
     metadata = read_metadata(folder)
-    texts = {name: _frozen(folder / name, str(metadata["files"].get(name))) for name in ("workflow.md", "topic.md")}
+    frozen = {name: _frozen(folder / name, str(digest)) for name, digest in metadata["files"].items() if name in FROZEN}
+    program = programs.decode(frozen[programs.NAME], folder / programs.NAME) if programs.NAME in frozen else None
+    personas = program.personas if program else metadata["seats"]
+    text, topic = (frozen[name].decode("utf-8", "replace") for name in ("workflow.md", "topic.md"))
     try:
-        workflow = seated(load(texts["workflow.md"], str(folder / "workflow.md")), metadata)
+        workflow = seated(load(text, str(folder / "workflow.md")), metadata, personas)
     except UsageError as bad:
         raise Damaged(folder / "workflow.md", str(bad)) from None
-    return Session(folder, metadata, workflow, texts["topic.md"])
+    return Session(folder, metadata, workflow, topic, program)
 
 
-def seated(workflow: Workflow, metadata: Mapping[str, Any]) -> Workflow:
-    """The frozen program with this session's members, options and personas."""
+def seated(workflow: Workflow, metadata: Mapping[str, Any], personas: Mapping[str, Mapping[str, Any]]) -> Workflow:
+    """The frozen workflow with this session's members, options and personas."""
     members = [Seat(str(name), "") for name in metadata["members"]]
-    return workflow.with_members(members).with_options(metadata["options"]).with_attributes(metadata["seats"])
+    return workflow.with_members(members).with_options(metadata["options"]).with_attributes(personas)
 
 
-def _frozen(path: Path, expected: str) -> str:
+def _frozen(path: Path, expected: str) -> bytes:
     data = read_existing(path)
     if sha256(data) != expected:
         raise Damaged(path, "it is not as the session was begun with; put it back from a backup")
-    return data.decode("utf-8", "replace")
+    return data

@@ -17,6 +17,7 @@ from council.prompts import templates
 from council.prompts.invocation import MODES, seats
 from council.protocols import outcome
 from council.record import catalog, session
+from council.record.program import Program
 from council.record.session import Session
 from council.reports import filing
 from council.speakers import registry
@@ -68,7 +69,6 @@ def begin(request: Request, settings: Config) -> Session:
         "seed": seed,
         "speaker": request.speaker,
         "tiers": tiers(checked, request, settings, known),
-        "seats": {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()},
         "attachments": [name for name, _ in filing],
         "council": __version__,
     }
@@ -81,16 +81,18 @@ def begin(request: Request, settings: Config) -> Session:
     fenced = "".join(fence(name, words, seed) for name, words in filing)
     if len(fenced) > LARGEST_TOPIC:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
-    return catalog.create(settings.sessions, text, request.topic + fenced, facts)
+    people = {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()}
+    program = Program(templates.freeze(checked), people)
+    return catalog.create(settings.sessions, text, request.topic + fenced, program, facts)
 
 
 def again(source: Session, settings: Config, speaker: str) -> Session:
     """The same question to the same table, for a replay: everything that decides the plan is taken over."""
-    same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers", "seats")
+    same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers")
     facts = {key: source.metadata[key] for key in same}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__}
-    return catalog.create(settings.sessions, text, source.topic, facts)
+    return catalog.create(settings.sessions, text, source.topic, templates.program_of(source), facts)
 
 
 def topic(text: str) -> str:
