@@ -298,7 +298,7 @@ def picture(folder: Path, but: tuple[str, ...] = ()) -> dict[str, str]:
 
 def record_of(session: Path) -> dict[str, bytes]:
     """The record's files and what they hold."""
-    names = [Path("metadata.json"), Path("workflow.md"), Path("topic.md")]
+    names = [Path("metadata.json"), Path("workflow.md"), Path("topic.md"), Path("program.json")]
     names += [
         path.relative_to(session) for top in ("briefs", "turns") for path in sorted((session / top).rglob("*.md"))
     ]
