@@ -14,7 +14,7 @@ from council.record import metadata, session, turn_file
 from tests.helpers import Ended, User, disputed, no_traceback, picture, script
 
 TOPIC = "Should we split the database?"
-RECORD = ("metadata.json", "workflow.md", "topic.md")
+RECORD = ("metadata.json", "workflow.md", "topic.md", "program.json")
 DERIVED = ("round-1.md", "round-2.md", "round-3.md", "convergence.json", "synthesis.md", "transcript.md")
 HOLDER = ("runner.json", ".lock")
 SPOKEN = ("01-positions/architect", "02-challenges/engineer", "04-synthesis-r01/chair")
@@ -249,7 +249,7 @@ def copied(one: str, other: str) -> Mutation:
 
 def newer(path: Path) -> None:
     found = json.loads(path.read_text())
-    path.write_text(json.dumps({**found, "schema": 2}))
+    path.write_text(json.dumps({**found, "schema": 3}))
 
 
 def resealed(**changed: object) -> Mutation:
