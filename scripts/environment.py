@@ -34,7 +34,7 @@ def main(venv: Path, lock: Path) -> None:
     except OSError as error:
         sentence, code = f"{error.filename or venv.parent}: {error.strerror}: {ROOM}", STORAGE
     except KeyboardInterrupt:
-        sentence, code = "stopped; run the same again, and it begins this anew", STOPPED
+        sentence, code = "stopped; run the same command again to start over", STOPPED
     else:
         return
     say(sentence)

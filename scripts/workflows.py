@@ -1,7 +1,7 @@
 """Prints docs/workflows.md: the text beside this file, with all that the code knows of the language put in.
 
-What stands in the page about a rule, an order, a view, a key, a type or an option is what the code says of it, and
-every example is taken from a workflow that is there; `tests/test_docs.py` compares the page with this.
+What the page says about a rule, an order, a view, a key, a type or an option is what the code says, and
+every example is taken from an existing workflow. `tests/test_docs.py` compares the page with this.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def flow(value: Any) -> str:
 
 
 def prompts() -> Iterator[tuple[str, str]]:
-    """The prompts that every workflow may use, with what stands above the task in each."""
+    """The prompts that every workflow may use, each with the heading of its task."""
     for path in sorted((ROOT / "templates").glob("[!_]*.md.j2")):
         found = re.search(r"^# Now: ([^,{\n]*)", path.read_text("utf-8"), re.M)
         yield path.name.removesuffix(".md.j2"), found.group(1).strip() if found else ""
