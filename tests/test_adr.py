@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from council.record.session import open_
-from council.reports import adr
+from council.reports import adr, documents
 from tests.debates import APPEAL, MUTE, everything, hold, options, to_its_end, words
 from tests.helpers import User, no_traceback, script
 from tests.scripted import played
@@ -187,7 +187,7 @@ def test_it_is_made_again_byte_for_byte(user):
     assert document(session) == text
     found = open_(session)
     found.read_turns()
-    assert adr.text(found, found.plan()) == text
+    assert documents.render("adr", **adr.facts(found, found.plan())) == text
 
 
 def test_the_date_is_that_of_the_last_word(user):

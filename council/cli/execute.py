@@ -17,7 +17,8 @@ from council.errors import CouncilError
 from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
-from council.reports import archive, derived, did_it_help, filing, transcript
+from council.reports import derived, filing, markdown, transcript
+from council.reports.totals import totals
 from council.runner import subagents
 from council.runner.budget import Budget
 from council.runner.loop import Runner
@@ -44,7 +45,7 @@ class Limits:
 
     def budget(self, session: Session) -> Budget:
         """The limits hold for the session, whatever run a call was made in."""
-        so_far = archive.totals(session)
+        so_far = totals(session)
         return Budget(self.calls, self.usd, so_far["calls"], sum(one.usd or 0.0 for one in session.receipts.values()))
 
 
@@ -58,7 +59,7 @@ def execute(
         session.holder.note()
         if session.metadata["speaker"] != speaking.name:
             session.merge(speaker=speaking.name)
-        screen.out(transcript.announcement(session))
+        screen.out(markdown.announcement(session))
         screen.say(f"speaker: {speaking.name}", "dim")
         if session.said:
             kept = "1 turn is" if len(session.said) == 1 else f"{len(session.said)} turns are"
@@ -132,14 +133,14 @@ async def _close(speaking: select.Voices) -> None:
 def _told(session: Session, settings: Config, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:
     plan = session.plan()
     facts = outcome.convergence(plan) or {}
-    text = outcome.synthesis(plan)
-    for added in filter(None, (outcome.dissent_on_record(plan), outcome.uncited(plan), outcome.confidence_set(plan))):
-        screen.out(added)
-    for line in outcome.degraded(plan):
-        screen.out(line)
+    debate = transcript.compose(session, plan)
+    for addition in debate.synthesis.additions if debate.synthesis else ():
+        screen.out(markdown.addition_text(addition))
+    if debate.absent:
+        screen.out(f"**Degraded:** absent: {'; '.join(debate.absent)}\n")
     screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")
-    if helped := did_it_help.section(session, plan, outcome.numbers(plan)):
-        screen.out(helped)
+    if debate.effect:
+        screen.out(markdown.effect_text(debate.effect))
     spent, most = taken(session), bounded(session, settings)
     screen.say(f"{cost.told(spent, most)}, {lasted(seconds)}")
     screen.say(f"session: {files.tilde(session.folder)}")
@@ -152,6 +153,6 @@ def _told(session: Session, settings: Config, screen: Screen, archived: Path, se
         "archived_to": str(archived),
         "state": "complete",
         **{key: facts.get(key) for key in ("outcome", "converged", "reason", "missing")},
-        "synthesis": text,
+        "synthesis": markdown.synthesis(debate.synthesis) if debate.synthesis else "",
         **billed(session, spent, most),
     }

@@ -39,7 +39,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     Nobody speaks yet: `council next` says who is to be asked.
     """
     from council.config import settings as config
-    from council.reports import transcript
+    from council.reports import markdown
     from council.speakers import registry
 
     settings = config.load()
@@ -50,7 +50,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
     else:
-        echo(f"{transcript.announcement(state.session)}\nnext: council next {state.session.id}")
+        echo(f"{markdown.announcement(state.session)}\nnext: council next {state.session.id}")
 
 
 @click.command("next")
@@ -103,13 +103,14 @@ def command(found: Session, due: Due) -> str:
 def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
     """The round that was closed last, while nobody of the next has spoken, and then whom to ask."""
     from council.protocols import outcome
-    from council.reports import transcript
+    from council.reports import markdown, transcript
 
     step = rows[0]["turn"].partition("/")[0]
     begun = any(turn.startswith(f"{step}/") for turn in found.said)
     closed = outcome.rounds(plan) if not begun else []
     place = found.folder / f"round-{len(closed)}.md"
-    told = [f"{transcript.round_text(found, plan, *key)}\n(as a file: {place})\n" for key in closed[-1:]]
+    last = [markdown.one_round(transcript.compose_round(found, plan, *key)) for key in closed[-1:]]
+    told = [f"{text}\n(as a file: {place})\n" for text in last]
     flying = [one for one in rows if one["state"] == "asked"]
     due = [one for one in rows if one["state"] == "due"]
     if due:
@@ -132,11 +133,14 @@ def request_line(one: dict[str, Any]) -> str:
 def over(found: Session, plan: Plan, archived: Path | None) -> str:
     from council.protocols import outcome
     from council.record import files
-    from council.reports import did_it_help, filing
+    from council.reports import filing, markdown
+    from council.reports.transcript import compose
 
-    facts = outcome.convergence(plan) or {}
-    told = filter(None, [outcome.synthesis(plan), did_it_help.section(found, plan, outcome.numbers(plan))])
-    ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})", *outcome.degraded(plan)]
+    facts, debate = outcome.convergence(plan) or {}, compose(found, plan)
+    told = [markdown.synthesis(debate.synthesis)] if debate.synthesis else []
+    told += [markdown.effect_text(debate.effect)] if debate.effect else []
+    ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})"]
+    ended += [f"**Degraded:** absent: {'; '.join(debate.absent)}\n"] if debate.absent else []
     paths = [f"session: {files.tilde(found.folder)}", f"archive: {files.tilde(archived)}" if archived else ""]
     paths.append(filing.told(found, plan))
     return "\n".join([*told, *ended, *filter(None, paths), "Nothing is due: the debate is over."])

@@ -20,6 +20,7 @@ from council.text import harmless
 if TYPE_CHECKING:
     from council.checks.cost import Taken
     from council.record.session import Session
+    from council.reports.model import Transcript
     from council.reports.verify import Status
 
 
@@ -88,7 +89,7 @@ def list_(as_json: bool, most: int) -> None:
 def described(id: str, found: Status) -> dict[str, Any]:
     """A session in a row, as far as it can be read."""
     from council.protocols import outcome
-    from council.reports.archive import totals
+    from council.reports.totals import totals
     from council.text import one_line
 
     row: dict[str, Any] = {"session_id": id, "state": found.state, "why": found.why, "age": age(id)}
@@ -120,19 +121,21 @@ def show(state: State, session: str, html: bool, output: Path | None, force: boo
     """The transcript of SESSION as it stands; on a terminal, through $PAGER or less."""
     from council.record import files
     from council.reports import html as page
-    from council.reports import transcript
+    from council.reports import markdown
+    from council.reports.transcript import compose
 
     found = state.open(session)
     found.read_turns()
-    make = page.page if html else transcript.transcript
-    text = make(found, found.plan())
+    debate = compose(found, found.plan())
+    if sys.stdout.isatty() and not html and output is None:
+        paged(debate, found)
+        return
+    text = page.page(found, found.plan()) if html else markdown.whole(debate)
     if output is not None:
         if not force:
             spare(output)
         output.write_bytes(files.encode(text))
         click.echo(f"written: {output}", err=True)
-    elif sys.stdout.isatty() and not html:
-        paged(text, found)
     else:
         echo(text)
 
@@ -152,21 +155,20 @@ def spare(output: Path) -> None:
 MARK = b"\n**Session ID:** "
 
 
-def paged(text: str, found: Session) -> None:
+def paged(debate: Transcript, found: Session) -> None:
     """The transcript through the reader's pager, which answers Ctrl-C itself; its receipts as they fit the window."""
     from council.checks import cost
-    from council.reports import transcript
-    from council.terminal import screen, table
+    from council.terminal import screen, table, transcript
     from council.terminal.markdown import Paint
 
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         paint = Paint(screen.size(sys.stdout)[0], screen.coloured(sys.stdout))
-        said = paint.text(text.removesuffix(transcript.receipts_table(found)))
+        said = transcript.lines(debate, paint)
         took = [paint.rule("Receipts"), "", *table.receipts(found, paint.columns, paint.colour)]
         spent = bill(found)
         sums = ["", *text_width.wrap(cost.told(*spent), paint.width)] if spent else []
-        bare = "\n".join([said, *took, *sums, ""])
+        bare = "\n".join([*said, *took, *sums, ""])
         click.echo_via_pager(bare.encode("utf-8", "replace").decode())
     finally:
         signal.signal(signal.SIGINT, before)

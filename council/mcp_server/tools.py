@@ -16,7 +16,7 @@ from council.prompts import invocation
 from council.protocols import outcome
 from council.record import catalog, files, session
 from council.record.session import Session
-from council.reports import transcript, verify
+from council.reports import markdown, verify
 from council.runner import manual, start, subagents
 from council.speakers import registry
 from council.speakers.base import Spoken
@@ -69,7 +69,7 @@ def begin(given: dict[str, Any]) -> dict[str, Any]:
         speaker=registry.manual().name,
     )
     found = start.begin(request, settings)
-    return {"session_id": found.id, "header": transcript.announcement(found), "folder": str(found.folder)}
+    return {"session_id": found.id, "header": markdown.announcement(found), "folder": str(found.folder)}
 
 
 def status(given: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +85,8 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
     if now.archived:
         return {
             "session_id": found.id, "done": True, "outcome": outcome.outcome(now.plan),
-            "synthesis": outcome.synthesis(now.plan), "folder": str(found.folder), "archived_to": str(now.archived),
+            "synthesis": markdown.synthesis_of(found, now.plan), "folder": str(found.folder),
+            "archived_to": str(now.archived),
         }  # fmt: skip
     flying = subagents.in_flight(found)
     rows = [

@@ -40,8 +40,8 @@ def how_it_ended(session: Session, due: Due) -> str:
     """The phase before this one, where a rule ended it: it may be what the person is asked about."""
     plan = session.plan()
     before = [note for note in plan.notes if note.kind == "ended" and note.phase != due.phase.name]
-    told = outcome.decision_text(plan, before[-1]) if before and due.of_a_person else ""
-    return readable(told).strip()
+    told = outcome.decisions(plan, before[-1]) if before and due.of_a_person else ()
+    return "\n\n".join(f"{one.title}: {readable(one.text)}" for one in told).strip()
 
 
 def heading(due: Due) -> str:

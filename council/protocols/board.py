@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from council.engine.scene import Scene, Turn
+from council.engine.contributions import Addition, Record, addition, remark
+from council.engine.scene import Turn
 from council.text import fold, listing, one_line
 from council.workflow.model import Seat
 
@@ -18,17 +19,21 @@ VERSIONS = ("moonshot", "stepping stone")
 ACCURATE, CORRECTION = "accurate", "correction"
 
 
-def remarks(turn: Turn, seats: Iterable[Seat]) -> Iterator[str]:
-    """Where the moonshot gave only one of its two versions; where somebody was to challenge another's point, and did
-    not, or did not say whose it is."""
-    if turn.absent:
+@remark
+def both_versions(turn: Turn, _: Record) -> Iterator[str]:
+    """The moonshot's position has to give two versions."""
+    if turn.seat.name != MOONSHOT or turn.asked:  # a position asks for no answers: it is words alone
         return
-    if turn.seat.name == MOONSHOT and not turn.asked:  # a position: words alone
-        missing = [version for version in VERSIONS if version not in fold(turn.body)]
-        yield from ([f"it names no {' and no '.join(missing)}, and always has to give both"] if missing else [])
+    if missing := [version for version in VERSIONS if version not in fold(turn.body)]:
+        yield f"it names no {' and no '.join(missing)}, and always has to give both"
+
+
+@remark
+def rubber_stamp(turn: Turn, record: Record) -> Iterator[str]:
+    """Somebody was to challenge another's point, and did not, or did not say whose it is."""
     if CHALLENGES not in turn.asked:
         return
-    others = [seat for seat in seats if seat.name != turn.seat.name]
+    others = [seat for seat in record.workflow.all_seats() if seat.name != turn.seat.name]
     challenges = turn.answers.get(CHALLENGES, ())
     if not challenges and not _named(turn.prose, others):
         yield "rubber stamp: it challenges nobody, also when asked again"
@@ -45,18 +50,19 @@ def _person(seat: Seat) -> list[str]:
     return str(seat.attributes.get("name") or "").split()
 
 
-def checked(scene: Scene) -> str:
-    """How the last check of the document went, with each correction word for word; empty where nobody was asked."""
-    turns = next(scene.rounds_that_ask(ACCURATE), ())
+@addition
+def checked(record: Record) -> Addition | None:
+    """How the last check of the document went, with each correction word for word; none where nobody was asked."""
+    turns = next(record.plan.scene.rounds_that_ask(ACCURATE), ())
     if not turns:
-        return ""
+        return None
     content = [turn for turn in turns if turn.answers.get(ACCURATE) == "yes"]
     silent = [turn.seat.label for turn in turns if ACCURATE not in turn.answers]
     unheard = f" ({listing(silent)} not heard)" if silent else ""
     corrected = " after a correction" if turns[0].round > 1 else ""
-    told = f"**Checked by the members:** {len(content)} of {len(turns)} find it accurate{corrected}{unheard}."
-    objections = [f"- {_objection(turn)}" for turn in turns if turn.answers.get(ACCURATE) == "no"]
-    return "\n".join([told, "", *objections] if objections else [told])
+    text = f"{len(content)} of {len(turns)} find it accurate{corrected}{unheard}."
+    objections = tuple(_objection(turn) for turn in turns if turn.answers.get(ACCURATE) == "no")
+    return Addition("Checked by the members", text, points=objections)
 
 
 def _objection(turn: Turn) -> str:

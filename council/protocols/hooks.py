@@ -1,5 +1,5 @@
 """The modules of this room that register names of the language."""
 
-from council.protocols import dissent, mind_changes, perspectives
+from council.protocols import board, dissent, mind_changes, perspectives
 
-__all__ = ["dissent", "mind_changes", "perspectives"]
+__all__ = ["board", "dissent", "mind_changes", "perspectives"]

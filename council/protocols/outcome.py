@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from council.engine.planner import ENDED_BY_CAP, Note, Plan
+from council.engine.planner import Note, Plan
 from council.engine.scene import Scene, Turn
-from council.protocols import board, perspectives
-from council.protocols.dissent import DISAGREES, SYNTHESIS, lost_dissent
+from council.protocols.dissent import SYNTHESIS, lost_dissent
 from council.protocols.mind_changes import is_control
 from council.protocols.stances import SCORE, Standing, standing, where_they_stand
-from council.text import one_line
 from council.workflow.model import Workflow
 
 STANDS = ("stance", SCORE)  # the answers by which a seat says where it stands
@@ -82,21 +80,13 @@ def outcome(plan: Plan, now: Standing | None = None) -> str:
     now = now or where_they_stand(plan.scene)
     if now.stances or now.scores or now.own:
         return now.outcome
-    ended = [
-        note.outcome
-        for note in plan.notes
-        if note.kind in ("ended", "halted") and not is_synthesis(note.phase, plan.scene)
-    ]
-    told = [word for word in ended if word != "done"]
+    told = [note.outcome for note in _endings(plan) if note.outcome != "done"]
     return told[-1] if told else now.outcome
 
 
 def reason(plan: Plan, now: Standing) -> str:
     """Why the outcome is what it is: by where the seats stand, or else as the rule said that ended the last phase."""
-    ended = [
-        note for note in plan.notes if note.kind in ("ended", "halted") and not is_synthesis(note.phase, plan.scene)
-    ]
-    ruled = [note.verdict.reason for note in ended if note.outcome != "done"]
+    ruled = [note.verdict.reason for note in _endings(plan) if note.outcome != "done"]
     return ruled[-1] if ruled and not (now.stances or now.scores or now.own) else now.reason
 
 
@@ -110,26 +100,10 @@ def absences(plan: Plan) -> list[Turn]:
     return [turn for turn in plan.scene.turns if turn.absent]
 
 
-def synthesis(plan: Plan) -> str:
-    """The last synthesis; below it what the program adds: whatever dissent it left out, and how it was checked."""
-    if not (tries := written(plan)):
-        return ""
-    body = _synthesis_body(plan) or f"*(There is none: the {tries[-1].seat.title.lower()} was absent.)*"
-    added = filter(None, [dissent_on_record(plan), uncited(plan), board.checked(plan.scene), confidence_set(plan)])
-    return "\n".join(["### Council Synthesis\n", body, *(f"\n{told}" for told in added)]) + "\n"
-
-
 def uncited(plan: Plan) -> str:
     """What is wrong with the turns that the synthesis cites, where its workflow asks for them; empty for nothing."""
     ended = [note.verdict for note in plan.notes if note.kind == "ended" and is_synthesis(note.phase, plan.scene)]
-    wrong = [one for verdict in ended for one in verdict.tally.get("not_cited", ())]
-    return f"**Citations not in order** *(checked by council)*: {one_line('; '.join(wrong), 600)}." if wrong else ""
-
-
-def confidence_set(plan: Plan) -> str:
-    """The confidence where the program sets it, and why; empty where it stays as it was written."""
-    lowered = perspectives.lowered(plan.scene, ENDED_BY_CAP)
-    return f"**Confidence:** {perspectives.LOW} *({lowered})*" if lowered else ""
+    return "; ".join(one for verdict in ended for one in verdict.tally.get("not_cited", ()))
 
 
 def written(plan: Plan) -> list[Turn]:
@@ -138,40 +112,39 @@ def written(plan: Plan) -> list[Turn]:
     return [turn for turn in turns if turn.step == turns[0].step]
 
 
-def _synthesis_body(plan: Plan) -> str:
+def synthesis_body(plan: Plan) -> str:
+    """The last synthesis as it was written; empty where nobody wrote one."""
     turns = written(plan)
     return turns[-1].body.strip() if turns and not turns[-1].absent else ""
 
 
-def dissent_on_record(plan: Plan) -> str:
-    """The dissent that the synthesis lacks, empty where it lacks none."""
-    lost = [
-        f"- {turn.seat.label}: {_dissent(turn, words)}"
-        for turn, words in lost_dissent(plan.scene, _synthesis_body(plan))
-    ]
-    heading = "**Dissent on record** *(added by council: the synthesis left it out)*\n"
-    return "\n".join([heading, *lost]) if lost else ""
+def left_out(plan: Plan) -> list[tuple[Turn, str]]:
+    """The dissent that the synthesis lacks: whose it is, and what blocks or that they disagree."""
+    return lost_dissent(plan.scene, synthesis_body(plan))
 
 
-def _dissent(turn: Turn, words: str) -> str:
-    if words == DISAGREES:
-        return f"disagrees. In their own words: “{one_line(turn.prose or turn.body, 400)}”"
-    return f"blocking: “{one_line(words, 600)}”"
+@dataclass(frozen=True)
+class Decision:
+    """What the program decided, where a reader has to know it: `Round 3 skipped`, and why."""
+
+    title: str
+    text: str
 
 
-def decision_text(plan: Plan, note: Note) -> str:
-    """What the program decided, in a line, where a reader has to know it."""
+def decisions(plan: Plan, note: Note) -> tuple[Decision, ...]:
+    """What a note of the planner says to a reader; nothing for most of them."""
     if note == closing(plan):
-        now = f"**Convergence check:** {check_text(plan)}\n"
+        check = Decision("Convergence check", check_text(plan))
         number = len([key for key in rounds(plan) if _before(plan, key[0], note.phase)]) + 1
         if note.kind == "skipped":
-            return f"{now}\n**Round {number} skipped:** nothing calls for it. Proceeding to synthesis.\n"
-        return f"{now}\n**Round {number} needed:** {note.verdict.reason}.\n"
+            skipped = "nothing calls for it. Proceeding to synthesis."
+            return check, Decision(f"Round {number} skipped", skipped)
+        return check, Decision(f"Round {number} needed", f"{note.verdict.reason}.")
     if note.kind == "halted":
-        return f"**Halted ({note.outcome}):** {note.verdict.reason}.\n"
+        return (Decision(f"Halted ({note.outcome})", f"{note.verdict.reason}."),)
     if note.kind == "ended" and note.outcome != "done" and not is_synthesis(note.phase, plan.scene):
-        return f"**{heading(note.phase)} ended ({note.outcome}):** {note.verdict.reason}.\n"
-    return ""
+        return (Decision(f"{heading(note.phase)} ended ({note.outcome})", f"{note.verdict.reason}."),)
+    return ()
 
 
 def _before(plan: Plan, one: str, other: str) -> bool:
@@ -185,9 +158,3 @@ def check_text(plan: Plan) -> str:
     scene = plan.scene if note is None else replace(plan.scene, turns=plan.scene.turns[: note.turns])
     now = standing(scene)
     return f"{now.outcome} ({now.reason})"
-
-
-def degraded(plan: Plan) -> list[str]:
-    """A line for the heading that names who was missing."""
-    gone = [f"{turn.seat.label} in {turn.phase} ({one_line(turn.absent or '', 120)})" for turn in absences(plan)]
-    return [f"**Degraded:** absent: {'; '.join(gone)}\n"] if gone else []

@@ -12,9 +12,13 @@ from itertools import combinations
 from typing import Any
 
 from council.engine.conditions import rule
+from council.engine.contributions import Addition, Record, addition, remark
 from council.engine.orders import Batches, order
+from council.engine.planner import ENDED_BY_CAP
+from council.engine.rules import repeated
 from council.engine.scene import Scene, Turn, Verdict
 from council.errors import UsageError
+from council.protocols.consensus import SAME
 from council.text import listing, one_line, slug
 from council.workflow.model import HUMAN, LONGEST_NAME, NAME, Cast, Ref, Seat, Workflow
 
@@ -205,12 +209,29 @@ def _mutes(workflow: Workflow) -> list[str]:
     return list(dict.fromkeys(str(order.args["by"]) for order in orders))
 
 
-def remarks(turn: Turn, scene: Scene, workflow: Workflow) -> Iterator[str]:
+@remark
+def muted(turn: Turn, record: Record) -> Iterator[str]:
     """What became of those whom a turn muted."""
-    for by in _mutes(workflow):
+    for by in _mutes(record.workflow):
         step, name = answer(by)
         if turn.step == step and turn.answers.get(name):
-            yield from _muted_by(turn, scene, by)
+            yield from _muted_by(turn, record.plan.scene, by)
+
+
+@remark
+def said_again(turn: Turn, record: Record) -> Iterator[str]:
+    """Where a perspective says what it said a round before."""
+    scene = record.plan.scene
+    share = round(repeated(turn, scene) or 0.0, 2) if is_cast(turn.seat, scene) else 0.0
+    if share > SAME:
+        yield f"{share * 100:.0f} % of it stood in its own turn a round before"
+
+
+@addition
+def confidence(record: Record) -> Addition | None:
+    """The confidence where the program sets it, and why; none where it stays as it was written."""
+    why = lowered(record.plan.scene, ENDED_BY_CAP)
+    return Addition("Confidence", f"{LOW} *({why})*") if why else None
 
 
 def _muted_by(turn: Turn, scene: Scene, by: str) -> Iterator[str]:

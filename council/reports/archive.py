@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +10,10 @@ from council.engine.planner import Plan
 from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
+from council.reports import filing
 from council.reports.derived import build, derived
+from council.reports.totals import ended_at, totals
 from council.text import slug
-
-
-def totals(session: Session) -> dict[str, Any]:
-    """What the debate took, from its receipts. A price that nobody knows makes the sum unknown, not smaller.
-
-    `fsum`, because its sum is the same in whatever order the turns came in.
-    """
-    all_receipts = list(session.receipts.values())
-    prices = [receipt.usd for receipt in all_receipts]
-    return {
-        "calls": len(all_receipts),
-        "input_tokens": sum(receipt.input + receipt.cache_read + receipt.cache_write for receipt in all_receipts),
-        "output_tokens": sum(receipt.output for receipt in all_receipts),
-        "usd": None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6),
-    }
-
-
-def ended_at(session: Session) -> datetime:
-    """When the last word was spoken. From the receipts, so that it is the same however often it is asked."""
-    begun = datetime.fromisoformat(session.metadata["started_at"])
-    ends = [datetime.fromisoformat(one.started) + timedelta(seconds=one.seconds) for one in session.receipts.values()]
-    return max([begun, *ends])
 
 
 def archive(session: Session, plan: Plan, root: Path) -> Path:
@@ -60,8 +38,6 @@ def _is_of(session: Session, path: Path) -> bool:
 
 def finish(session: Session, plan: Plan, root: Path) -> Path:
     """The last act of a debate: derived files, archive, the facts that say that it is complete, and its document."""
-    from council.reports import filing
-
     build(session, plan)
     path = archive(session, plan, root)
     session.merge(**completion(session, plan), archived_to=files.tilde(path))

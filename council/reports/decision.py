@@ -6,7 +6,7 @@ Pure: both follow from the record alone. What a reply did not give is said to be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from council.engine.planner import ENDED_BY_CAP, Plan
@@ -14,53 +14,45 @@ from council.engine.scene import Turn
 from council.protocols import outcome
 from council.protocols import perspectives as casting
 from council.record.session import Session
-from council.reports import archive
+from council.reports.totals import ended_at
 from council.text import one_line, slug
 
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.M)
 UNDERLINE = re.compile(r"(?<=\S)[ \t]*\n(?= {0,3}(?:=+|-+)[ \t]*$)", re.M)
-UNSAID = "*(The synthesis does not say.)*"
-NONE = "None was named."
+OWNED = ("arguments", "trade_offs")
 
 
-def text(session: Session, plan: Plan) -> str:
-    """The decision document; empty where nobody was to write a synthesis, because there was no debate."""
-    if not outcome.written(plan):
-        return ""
-    seats = perspectives(plan)
-    parts = [
-        f"# Decision: {one_line(session.metadata['topic'], 200)}",
-        "\n".join([
-            f"**Date:** {archive.ended_at(session):%Y-%m-%d}",
-            f"**Debate ID:** {session.id}",
-            f"**Rounds:** {max((turn.round for turns in seats.values() for turn in turns), default=0)}",
-            f"**Perspectives:** {', '.join(seats) or 'none'}",
-        ]),
-        *missing_synthesis(plan),
-        "## Question", *question(session, plan),
-        "## Perspectives Considered", *considered(session, plan),
-        "## Points of Agreement", listed(plan, "agreement"),
-        "## Key Tensions", listed(plan, "tensions"), *left_open(plan),
-        "## Recommendation", told(plan, "recommendation"), f"{confidence(plan)}\n{caveats(plan)}",
-        "## Dissenting View", told(plan, "dissent"),
-    ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"
-
-
-def issue(session: Session, plan: Plan) -> str:
-    """The decision as something to be worked on; empty where no person asked for it."""
-    if not outcome.written(plan) or not wanted(plan):
-        return ""
-    parts = [
-        f"# Carry out: {one_line(session.metadata['topic'], 200)}",
-        f"From the decision of {archive.ended_at(session):%Y-%m-%d}, session {session.id}.",
-        "## Context", *question(session, plan), f"**Perspectives:** {', '.join(perspectives(plan)) or 'none'}",
-        "## Decision", told(plan, "recommendation"), confidence(plan),
-        "## Constraints", listed(plan, "caveats"), *accepted(plan),
-        "## Dissent", told(plan, "dissent"),
-        "## Acceptance", listed(plan, "acceptance", "- [ ] "),
-    ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"
+def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
+    """What the templates `decision.md.j2` and `issue.md.j2` are filled with; None where nobody was to write a
+    synthesis, because there was no debate."""
+    tries = outcome.written(plan)
+    if not tries:
+        return None
+    seats, given = perspectives(plan), tries[-1].answers
+    return {
+        "title": one_line(session.metadata["topic"], 200),
+        "date": f"{ended_at(session):%Y-%m-%d}",
+        "session_id": session.id,
+        "rounds": max((turn.round for turns in seats.values() for turn in turns), default=0),
+        "perspectives": list(seats),
+        "missing": {"author": tries[-1].seat.title.lower(), "why": one_line(tries[-1].absent or "", 200)},
+        "question": question(session, plan),
+        "considered": [_considered(session, plan, title, turns) for title, turns in seats.items()],
+        "strays": [text for name in OWNED for owner, text in owned(given, name, list(seats)) if not owner],
+        "unmet": [
+            note.verdict.reason
+            for note in plan.notes
+            if note.kind == "ended" and note.outcome == ENDED_BY_CAP and "unmet" in note.verdict.tally
+        ],
+        **{name: listed(given.get(name)) for name in ("agreement", "tensions", "caveats", "acceptance")},
+        **{name: prose(given[name]) if name in given else None for name in ("recommendation", "dissent")},
+        "unsettled": casting.unsettled(plan.scene, ENDED_BY_CAP),
+        "ended_after": [
+            turn.round for turn in plan.scene.turns if turn.seat.is_person and turn.answers.get("decision") == "end"
+        ],
+        "confidence": confidence(plan),
+        "accepted": items(given.get("trade_offs")),
+    }
 
 
 def wanted(plan: Plan) -> bool:
@@ -72,15 +64,15 @@ def wanted(plan: Plan) -> bool:
 # ---- what was asked ----
 
 
-def question(session: Session, plan: Plan) -> Iterator[str]:
+def question(session: Session, plan: Plan) -> dict[str, Any]:
     """The question in the words of who asked it, how it was put, and what was assumed or said by a person since."""
-    yield "\n".join(f"> {line}".rstrip() for line in str(session.metadata["topic"]).splitlines())
-    if put := casting.newest(plan.scene, "question"):
-        yield f"**Put as:** {prose(put)}"
-    if assumed := items(casting.newest(plan.scene, "assumed")):
-        yield "\n".join(["**Assumed:**\n", *(f"- {item}" for item in assumed)])
-    if said := [f"- {words}" for turn in plan.scene.turns if (words := of_a_person(turn))]:
-        yield "\n".join(["**A person said:**\n", *said])
+    put = casting.newest(plan.scene, "question")
+    return {
+        "topic": str(session.metadata["topic"]),
+        "put": prose(put) if put else "",
+        "assumed": items(casting.newest(plan.scene, "assumed")),
+        "said": [words for turn in plan.scene.turns if (words := of_a_person(turn))],
+    }
 
 
 def of_a_person(turn: Turn) -> str:
@@ -106,36 +98,23 @@ def perspectives(plan: Plan) -> dict[str, list[Turn]]:
     return found
 
 
-def considered(session: Session, plan: Plan) -> Iterator[str]:
-    """A section each, with what the synthesis says of it. What it says of nobody who was there comes last."""
-    seats = perspectives(plan)
+def _considered(session: Session, plan: Plan, title: str, turns: list[Turn]) -> dict[str, Any]:
+    """A perspective, with what the synthesis says of it."""
+    given, titles = outcome.written(plan)[-1].answers, list(perspectives(plan))
     muted = {row["title"] for row in casting.table(plan.scene, session.workflow) if row["muted"]}
-    for title, turns in seats.items():
-        lines = [f"### {title}\n"]
-        lines += ["- *(muted before the debate was over)*"] if title in muted else []
-        lines += ["- *(absent: nothing was heard of it)*"] if all(turn.absent for turn in turns) else []
-        for label, name in (("Key arguments", "arguments"), ("Trade-offs accepted", "trade_offs")):
-            lines.append(_of(label, [rest for owner, rest in owned(plan, name, seats) if owner == title]))
-        yield "\n".join(lines)
-    strays = [rest for name in ("arguments", "trade_offs") for owner, rest in owned(plan, name, seats) if not owner]
-    if strays:
-        yield "\n".join(["*(The synthesis does not say whose these are:)*\n", *(f"- {one}" for one in strays)])
-    for note in plan.notes:
-        if note.kind == "ended" and note.outcome == ENDED_BY_CAP and "unmet" in note.verdict.tally:
-            yield f"*(They were cast although {note.verdict.reason}.)*"
+    return {
+        "title": title,
+        "muted": title in muted,
+        "absent": all(turn.absent for turn in turns),
+        **{name: [text for owner, text in owned(given, name, titles) if owner == title] for name in OWNED},
+    }
 
 
-def _of(label: str, found: list[str]) -> str:
-    if len(found) < 2:
-        return f"- {label}: {found[0] if found else UNSAID}"
-    return "\n".join([f"- {label}:", *(f"  - {one}" for one in found)])
-
-
-def owned(plan: Plan, name: str, seats: dict[str, list[Turn]]) -> Iterator[tuple[str, str]]:
+def owned(given: Mapping[str, Any], name: str, titles: list[str]) -> Iterator[tuple[str, str]]:
     """Each item of a list of `Perspective: what is said of it`, with that perspective's title, or with none."""
-    for item in items(answers(plan).get(name)):
+    for item in items(given.get(name)):
         head, colon, rest = item.partition(":")
-        owner = whose(head, list(seats)) if colon else ""
+        owner = whose(head, titles) if colon else ""
         yield owner, rest.strip(" *_`") if owner else item
 
 
@@ -148,60 +127,20 @@ def whose(head: str, names: list[str]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def accepted(plan: Plan) -> Iterator[str]:
-    if given := items(answers(plan).get("trade_offs")):
-        yield "\n".join(["What each perspective accepted:\n", *(f"- {item}" for item in given)])
-
-
 # ---- the synthesis ----
 
 
-def answers(plan: Plan) -> dict[str, Any]:
-    """What the last synthesis answered."""
-    tries = outcome.written(plan)
-    return dict(tries[-1].answers) if tries else {}
-
-
-def missing_synthesis(plan: Plan) -> Iterator[str]:
-    last = outcome.written(plan)[-1]
-    if last.absent:
-        yield f"*(There is no synthesis: the {last.seat.title.lower()} was absent: {one_line(last.absent, 200)}.)*"
-
-
-def listed(plan: Plan, name: str, mark: str = "- ") -> str:
-    value = answers(plan).get(name)
-    if value is None:
-        return UNSAID
-    return "\n".join(f"{mark}{item}" for item in items(value)) or NONE
-
-
-def told(plan: Plan, name: str) -> str:
-    value = answers(plan).get(name)
-    return UNSAID if value is None else prose(value)
-
-
-def left_open(plan: Plan) -> Iterator[str]:
-    """How the debate ended, where that says that something stayed open."""
-    if casting.unsettled(plan.scene, ENDED_BY_CAP):
-        yield "*(The debate reached its last round unsettled.)*"
-    for turn in plan.scene.turns:
-        if turn.seat.is_person and turn.answers.get("decision") == "end":
-            yield f"*(A person ended the debate after round {turn.round}.)*"
-
-
-def confidence(plan: Plan) -> str:
+def confidence(plan: Plan) -> dict[str, str]:
+    """`high`, or what the program sets in its place, and why; empty where the synthesis does not say."""
     if why := casting.lowered(plan.scene, ENDED_BY_CAP):
-        return f"**Confidence:** {casting.LOW.capitalize()} *({why})*"
-    value = answers(plan).get("confidence")
-    return f"**Confidence:** {str(value).capitalize() if value else UNSAID}"
+        return {"word": casting.LOW.capitalize(), "why": why}
+    value = outcome.written(plan)[-1].answers.get("confidence")
+    return {"word": str(value).capitalize() if value else "", "why": ""}
 
 
-def caveats(plan: Plan) -> str:
-    value = answers(plan).get("caveats")
-    found = items(value)
-    if len(found) < 2:
-        return f"**Caveats:** {found[0] if found else UNSAID if value is None else NONE}"
-    return "\n".join(["**Caveats:**\n", *(f"- {item}" for item in found)])
+def listed(value: Any) -> list[str] | None:
+    """The items of an answer; None where the synthesis does not have it."""
+    return None if value is None else items(value)
 
 
 def items(value: Any) -> list[str]:

@@ -5,36 +5,38 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from council.engine import contributions
 from council.engine.planner import Plan
 from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
-from council.reports import did_it_help
-from council.reports.transcript import round_text, transcript
+from council.reports import did_it_help, filing, markdown
+from council.reports.documents import render
+from council.reports.model import plain
+from council.reports.transcript import compose
 
-DERIVED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md", "patchlist.md")
+DERIVED = ("convergence.json", "synthesis.md", "transcript.md", *filing.NAMES)
 
 
 def derived(session: Session, plan: Plan) -> dict[str, bytes]:
     """Every derived file of the session as it stands, by name."""
-    from council.reports import filing
-    from council.reviews import report  # they are written with what stands here
-
-    made = {f"round-{number}.md": round_text(session, plan, *key) for number, key in enumerate(outcome.rounds(plan), 1)}
+    debate = compose(session, plan)
+    made = {f"round-{round.number}.md": markdown.one_round(round) for round in debate.rounds}
     if (facts := outcome.convergence(plan)) is not None:
-        facts |= did_it_help.facts(session, plan, outcome.numbers(plan))
+        facts |= did_it_help.facts(session, plan)
         made["convergence.json"] = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-    if plan.done and (text := outcome.synthesis(plan)):
-        made["synthesis.md"] = text
-    if text := report.text(plan, session.topic, session.metadata):
-        made["patchlist.md"] = text
+    if debate.synthesis:
+        made["synthesis.md"] = markdown.synthesis(debate.synthesis)
+    made |= {f"{name}.md": render("section", section=plain(one), level="#") for name, one in debate.sections.items()}
     made |= filing.derived(session, plan)
-    made["transcript.md"] = transcript(session, plan)
+    made["transcript.md"] = markdown.whole(debate)
     return {name: files.encode(text) for name, text in made.items()}
 
 
 def is_derived(name: str) -> bool:
-    return name in DERIVED or (name.startswith("round-") and name.endswith(".md"))
+    if name in DERIVED or (name.startswith("round-") and name.endswith(".md")):
+        return True
+    return name.removesuffix(".md") in contributions.section.known
 
 
 def build(session: Session, plan: Plan) -> list[Path]:

@@ -5,12 +5,12 @@ Nothing of it stands under a debate that asked for neither stances nor scores.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from council.engine.anonymity import with_names
 from council.engine.planner import Plan
-from council.protocols import mind_changes
+from council.protocols import mind_changes, outcome
 from council.protocols.mind_changes import (
     STEP,
     Count,
@@ -27,10 +27,11 @@ INNER = str.maketrans({"“": "\u2018", "”": "\u2019", '"': "\u2019"})  # quot
 Numbers = Mapping[tuple[str, int], int]  # a round of a phase, and which of all rounds it is
 
 
-def facts(session: Session, plan: Plan, numbers: Numbers) -> dict[str, Any]:
+def facts(session: Session, plan: Plan) -> dict[str, Any]:
     """For `convergence.json`: the ledger as far as it goes, and once the debate is over, whether it helped."""
-    if (found := mind_changes.helped(plan.scene, mind_changes.measured(session.workflow))) is None:
+    if (found := measure(session, plan)) is None:
         return {}
+    numbers = outcome.numbers(plan)
     listed = [_row(session, plan, flip, numbers) for flip in found.flips]
     return {"flips": listed, **({"helped": _compared(found)} if plan.done else {})}
 
@@ -84,13 +85,15 @@ def _alone(found: Helped) -> dict[str, Any]:
 # ---- for readers ----
 
 
-def section(session: Session, plan: Plan, numbers: Numbers) -> str:
-    """What stands at the end of a transcript: a paragraph, and a line for each change of mind. Empty for none."""
-    found = mind_changes.helped(plan.scene, mind_changes.measured(session.workflow)) if plan.done else None
-    if found is None:
-        return ""
-    lines = [_line(session, plan, flip, numbers) for flip in found.flips]
-    return "\n".join([f"### {HEADING}\n", sentence(found), *(["", *lines] if lines else [])]) + "\n"
+def measure(session: Session, plan: Plan) -> Helped | None:
+    """The first round that asked beside the last one; None for a debate that asked for nothing to measure it by."""
+    return mind_changes.helped(plan.scene, mind_changes.measured(session.workflow))
+
+
+def moves(session: Session, plan: Plan, found: Helped) -> Iterator[str]:
+    """A line for each change of mind."""
+    numbers = outcome.numbers(plan)
+    yield from (_line(session, plan, flip, numbers) for flip in found.flips)
 
 
 def sentence(found: Helped) -> str:
@@ -160,4 +163,4 @@ def _line(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> str:
         mind_changes.UNEXPLAINED: "no flaw in what they said before is named.",
     }
     moved = f"{flip.turn.seat.label}, round {_number(flip, numbers)}: {flip.before} → {flip.after}"
-    return f"- {moved}, {flip.kind}: {told[flip.kind]}"
+    return f"{moved}, {flip.kind}: {told[flip.kind]}"

@@ -18,10 +18,12 @@ from council.engine.planner import Plan
 from council.errors import UsageError
 from council.record import files
 from council.record.session import Session
-from council.reports import adr, archive, decision
+from council.reports import adr, decision
+from council.reports.documents import render
+from council.reports.totals import ended_at
 from council.text import did_you_mean, slug
 
-KINDS = {"adr": adr.text, "decision": decision.text}
+KINDS = {"adr": adr.facts, "decision": decision.facts}
 OPTION = "document"
 PLACE = Path("docs") / "decisions"
 NUMBER = "ADR-NNNN"
@@ -45,8 +47,11 @@ def derived(session: Session, plan: Plan) -> dict[str, str]:
     """The document of a debate that is over, and the issue that is to come of it, by the names they have there."""
     if not plan.done or not kind(session):
         return {}
-    texts = (KINDS[kind(session)](session, plan), decision.issue(session, plan))
-    return {name: text for name, text in zip(NAMES, texts, strict=True) if text}
+    data = KINDS[kind(session)](session, plan)
+    made = {NAMES[0]: render(kind(session), **data)} if data else {}
+    if decision.wanted(plan) and (data := decision.facts(session, plan)):
+        made[NAMES[1]] = render("issue", **data)
+    return made
 
 
 def told(session: Session, plan: Plan) -> str:
@@ -123,5 +128,5 @@ def _new_stem(session: Session, folder: Path) -> str:
     if kind(session) == "adr":
         taken = [int(found.group(1)) for path in folder.iterdir() if (found := re.match(r"adr-(\d{4,})", path.name))]
         return f"adr-{max(taken, default=0) + 1:04}-{about}"
-    stem = f"{archive.ended_at(session):%Y-%m-%d}-{about}"
+    stem = f"{ended_at(session):%Y-%m-%d}-{about}"
     return f"{stem}-{session.id[-8:]}" if (folder / f"{stem}.md").exists() else stem

@@ -14,17 +14,16 @@ from html import escape
 from itertools import pairwise
 
 from council.checks import cost
-from council.engine.anonymity import named
-from council.engine.planner import Note, Plan
-from council.engine.scene import Turn
-from council.protocols import board, outcome
-from council.protocols.mind_changes import is_control
+from council.engine.planner import Plan
+from council.protocols import outcome
+from council.protocols.outcome import Decision
 from council.record.session import Session
-from council.replies import parse
 from council.replies.compact import compact
-from council.reports import archive, did_it_help, transcript
+from council.reports import markdown
+from council.reports.model import Fact, Statement, Transcript
+from council.reports.totals import totals
+from council.reports.transcript import compose
 from council.text import FENCE, harmless, one_line
-from council.workflow.model import Phase
 
 DEEPEST = 20  # columns
 ITEM = re.compile(r"\s*(?:[-*+•]|(\d{1,3})[.)])\s+(.*)")
@@ -96,7 +95,8 @@ summary { cursor: pointer; color: var(--accent); }
 def page(session: Session, plan: Plan) -> str:
     """The whole page."""
     topic = clean(one_line(str(session.metadata["topic"]), 200))
-    body = "\n".join([*heading(session, plan), *rounds(session, plan), *last_part(session, plan), *receipts(session)])
+    debate = compose(session, plan)
+    body = "\n".join([*heading(debate, plan), *rounds(debate), *last_part(debate, plan), *receipts(session)])
     own = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{own}'; base-uri 'none'; form-action 'none'"
     return f"""<!DOCTYPE html>
@@ -124,112 +124,97 @@ def clean(text: str) -> str:
     return escape(harmless(text).encode("utf-8", "replace").decode(), quote=True)
 
 
-def heading(session: Session, plan: Plan) -> Iterator[str]:
-    topic = str(session.metadata["topic"])
-    yield f'<p class="kind">Council {clean(outcome.heading(session.workflow.name))}</p>'
-    yield f'<h1 dir="auto">{clean(one_line(topic, 200))}</h1>'
-    facts = transcript.header(session, transcript.cast(session, plan)).splitlines()[1:]
-    pairs = [match.groups() for fact in facts if (match := re.fullmatch(r"\*\*([^*]+):\*\* (.*)", fact))]
+def heading(debate: Transcript, plan: Plan) -> Iterator[str]:
+    yield f'<p class="kind">Council {clean(debate.workflow)}</p>'
+    yield f'<h1 dir="auto">{clean(debate.title)}</h1>'
+    facts = list(debate.facts)
     if plan.done and (found := outcome.convergence(plan)):
-        pairs.append(("Outcome", f"{found['outcome']} ({found['reason']})"))
-    yield "<dl>" + "".join(f'<dt>{clean(name)}</dt><dd dir="auto">{clean(told)}</dd>' for name, told in pairs) + "</dl>"
-    if " ".join(session.topic.split()) != one_line(topic, 200):
-        yield f'<details><summary>The whole question</summary>\n<div dir="auto">{markup(session.topic)}</div></details>'
-    for told in outcome.degraded(plan):
-        yield f'<div class="note">{markup(told)}</div>'
+        facts.append(Fact("Outcome", f"{found['outcome']} ({found['reason']})"))
+    pairs = (f'<dt>{clean(fact.name)}</dt><dd dir="auto">{clean(fact.text)}</dd>' for fact in facts)
+    yield f"<dl>{''.join(pairs)}</dl>"
+    if " ".join(debate.question.split()) != debate.title:
+        told = markup(debate.question)
+        yield f'<details><summary>The whole question</summary>\n<div dir="auto">{told}</div></details>'
+    if debate.absent:
+        told = clean("; ".join(debate.absent))
+        yield f'<div class="note"><p><strong>Degraded:</strong> absent: {told}</p></div>'
 
 
-def rounds(session: Session, plan: Plan) -> Iterator[str]:
+def rounds(debate: Transcript) -> Iterator[str]:
     """Phase by phase, with what the program decided where it decided it."""
-    for phase in session.workflow.phases:
-        decided = [note for note in plan.notes if note.phase == phase.name and outcome.decision_text(plan, note)]
-        yield from (decision(plan, note) for note in decided if note.kind not in ("ended", "halted"))
-        for number, (name, count) in enumerate(outcome.rounds(plan), 1):
-            if name == phase.name:
-                yield f"<section>\n<h2>Round {number}: {clean(outcome.heading(name))}</h2>"
-                yield from spoken(session, plan, phase, count)
-                yield "</section>"
-        yield from (decision(plan, note) for note in decided if note.kind in ("ended", "halted"))
+    for stage in debate.stages:
+        yield from decided(stage.before)
+        for round in stage.rounds:
+            yield f"<section>\n<h2>Round {round.number}: {clean(round.title)}</h2>"
+            yield from map(card, round.statements)
+            yield "</section>"
+        yield from decided(stage.after)
 
 
-def decision(plan: Plan, note: Note) -> str:
-    return f'<div class="decision" dir="auto">{markup(outcome.decision_text(plan, note))}</div>'
+def decided(decisions: tuple[Decision, ...]) -> Iterator[str]:
+    for one in decisions:
+        told = f"<strong>{clean(one.title)}:</strong> {clean(one.text)}"
+        yield f'<div class="decision" dir="auto"><p>{told}</p></div>'
 
 
-def spoken(session: Session, plan: Plan, phase: Phase, count: int) -> Iterator[str]:
-    turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (phase.name, count)]
-    steps = len({turn.step for turn in turns}) > 1
-    for turn in turns:
-        step = f' <span class="after">{clean(outcome.heading(turn.step))}</span>' if steps else ""
-        yield f'<article>\n<header><h3 dir="auto">{clean(label(turn))}</h3>{step}{"".join(badges(turn))}</header>'
-        for told in transcript.remarks_on(session, plan, turn):
-            yield f'<p class="remark" dir="auto">{clean(told)}</p>'
-        yield from words(session, plan, turn)
-        yield "</article>"
+def card(turn: Statement) -> str:
+    step = f' <span class="after">{clean(turn.step)}</span>' if turn.step else ""
+    head = f'<header><h3 dir="auto">{clean(label(turn))}</h3>{step}{"".join(badges(turn))}</header>'
+    remarks = (f'<p class="remark" dir="auto">{clean(told)}</p>' for told in turn.remarks)
+    return "\n".join(["<article>", head, *remarks, *words(turn), "</article>"])
 
 
-def label(turn: Turn) -> str:
-    return " ".join(filter(None, [str(turn.seat.attributes.get("icon") or ""), turn.seat.label]))
+def label(turn: Statement) -> str:
+    return " ".join(filter(None, [turn.icon, turn.label]))
 
 
-def badges(turn: Turn) -> Iterator[str]:
+def badges(turn: Statement) -> Iterator[str]:
     """Answers of a word, for whoever only skims."""
-    for name, value in turn.answers.items():
-        if isinstance(value, (str, int, float)) and re.fullmatch(r"[\w.-]{1,20}", str(value)):
-            kind = str(value) if str(value) in ("agree", "mixed", "disagree", "yes", "no") else ""
-            yield f' <span class="badge {kind}">{clean(parse.heading(name))}: {clean(str(value))}</span>'
+    for answer in turn.answers:
+        if answer.short:
+            kind = answer.text if answer.text in ("agree", "mixed", "disagree", "yes", "no") else ""
+            yield f' <span class="badge {kind}">{clean(answer.title)}: {clean(answer.text)}</span>'
 
 
-def words(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
+def words(turn: Statement) -> Iterator[str]:
     if turn.absent:
-        yield f'<p class="remark" dir="auto">absent: {clean(one_line(turn.absent, 300))}</p>'
+        yield f'<p class="remark" dir="auto">absent: {clean(turn.absent)}</p>'
         return
-    step = next(step for phase, step in session.workflow.steps() if (phase.name, step.name) == (turn.phase, turn.step))
-    said = compact(named(turn, session.workflow, plan.scene), step.reply)
     if turn.first is not None:
-        first = markup(compact(turn.first.body, step.reply))
-        yield "<details><summary>The first reply could not be read in full, so the seat was asked again</summary>"
-        yield f'<div dir="auto">{first}</div></details>'
-    yield f'<div dir="auto">{markup(said)}</div>'
+        first = markup(compact(turn.first, turn.reply))
+        yield f'<details><summary>The first reply, which could not be read in full</summary>\n<div dir="auto">{first}'
+        yield "</div></details>"
+    yield f'<div dir="auto">{markup(compact(turn.text, turn.reply))}</div>'
 
 
-def last_part(session: Session, plan: Plan) -> Iterator[str]:
-    """The synthesis, the dissent that it left out, and how it was checked; or what the debate waits for."""
-    turns = outcome.written(plan)
-    if listed := transcript.patchlist(session, plan):
-        yield f'<section dir="auto">{markup(listed)}</section>'
-    if plan.done and turns:
+def last_part(debate: Transcript, plan: Plan) -> Iterator[str]:
+    """The synthesis, what it left out, and how it was checked; or what the debate waits for."""
+    for section in debate.sections.values():
+        yield f'<section dir="auto">\n<h2>{clean(section.title)}</h2>\n{markup(section.text)}'
+        yield from (f"<h3>{clean(part.title)}</h3>\n{markup(part.text)}" for part in section.parts)
+        yield "</section>"
+    if debate.synthesis:
         yield "<section>\n<h2>Council Synthesis</h2>"
-        yield f'<article class="synthesis">\n<h3>{clean(label(turns[-1]))}</h3>'
-        yield from words(session, plan, turns[-1])
+        yield f'<article class="synthesis">\n<h3>{clean(label(debate.synthesis.statement))}</h3>'
+        yield from words(debate.synthesis.statement)
         yield "</article>"
-        if lost := outcome.dissent_on_record(plan):
-            yield f'<article class="dissent" dir="auto">{markup(lost)}</article>'
-        checks = (outcome.uncited(plan), board.checked(plan.scene), outcome.confidence_set(plan))
-        for told in filter(None, checks):
-            yield f'<div class="note" dir="auto">{markup(told)}</div>'
+        for addition in debate.synthesis.additions:
+            yield f'<div class="note" dir="auto">{markup(markdown.addition_text(addition))}</div>'
         yield "</section>"
     if plan.done and (facts := outcome.convergence(plan)):
         told = f"{facts['outcome']} ({facts['reason']})"
         yield f'<div class="decision"><p dir="auto"><strong>Outcome:</strong> {clean(told)}</p></div>'
-    yield from helped(session, plan)
-    if not plan.done:
-        due = ", ".join(due.seat.label for due in plan.due)
-        told = f"This debate is not finished: {plan.due[0].phase.name} waits for {due}."
-        open_ = {turn for turn in session.said if turn.removesuffix(".2") not in {one.id for one in plan.scene.turns}}
-        kept = f" Spoken already, and shown once all have: {', '.join(sorted(open_))}." if open_ else ""
-        yield f'<div class="note"><p dir="auto">{clean(told + kept)}</p></div>'
-
-
-def helped(session: Session, plan: Plan) -> Iterator[str]:
-    """Whether the debate helped, who was moved by what, and what was answered without it."""
-    if told := did_it_help.section(session, plan, outcome.numbers(plan)):
-        title, _, rest = told.partition("\n")
-        yield f'<section>\n<h2>{clean(title.lstrip("# "))}</h2>\n<div dir="auto">{markup(rest)}</div>'
-        for phase in session.workflow.phases:
-            if is_control(phase.name, session.workflow):
-                yield from spoken(session, plan, phase, 1)
+    if debate.effect:
+        moves = "".join(f"<li>{clean(move)}</li>" for move in debate.effect.moves)
+        yield f"<section>\n<h2>{clean(debate.effect.title)}</h2>\n<p>{clean(debate.effect.text)}</p>"
+        yield f'<ul dir="auto">{moves}</ul>' if moves else ""
+        yield from map(card, debate.effect.alone)
         yield "</section>"
+    if debate.waiting:
+        told = f"This debate is not finished: {debate.waiting.phase} waits for {', '.join(debate.waiting.labels)}."
+        spoken = ", ".join(debate.waiting.spoken)
+        kept = f" Spoken already, and shown once all have: {spoken}." if spoken else ""
+        yield f'<div class="note"><p dir="auto">{clean(told + kept)}</p></div>'
 
 
 def receipts(session: Session) -> Iterator[str]:
@@ -246,9 +231,9 @@ def receipts(session: Session) -> Iterator[str]:
             [f"{sent:,}", f"{one.output:,}", usd, f"{one.seconds:.1f}"],
         )
     yield "</tbody></table></div>"
-    totals = archive.totals(session)
+    facts = totals(session)
     cached = sum(one.cache_read for one in session.receipts.values())
-    taken = cost.Taken(totals["calls"], totals["input_tokens"], totals["output_tokens"], totals["usd"], cached)
+    taken = cost.Taken(facts["calls"], facts["input_tokens"], facts["output_tokens"], facts["usd"], cached)
     yield f"<footer><p>{cost.told(taken)}</p></footer>"
 
 

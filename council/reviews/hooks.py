@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from council.engine.conditions import rule
+from council.engine.contributions import Record, ReportSection, section
 from council.engine.scene import Scene, Verdict
 from council.protocols.stances import Standing, reading, standing
 from council.reviews.model import FORMAT, RULING_FORMAT
@@ -72,3 +73,13 @@ def by_findings(scene: Scene) -> Standing | None:
     disputed = any(one.status == "contested" for one in found)
     outcome = CONTESTED if disputed else REVIEWED
     return replace(standing(scene), outcome=outcome, reason=told(found), own=True)
+
+
+@section
+def patchlist(record: Record) -> ReportSection | None:
+    """The merged list of a review that is over."""
+    if not record.plan.done or not any("findings" in turn.asked for turn in record.plan.scene.turns):
+        return None
+    from council.reviews import report
+
+    return report.section(record)

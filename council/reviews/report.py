@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from council.engine.contributions import Part, Record, ReportSection
 from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.errors import UsageError
 from council.reviews import model, state
-from council.reviews.formats import render
 from council.reviews.formats.common import Review
+from council.reviews.formats.markdown import counted, groups, title_of
 from council.reviews.injection import marks
 from council.reviews.merge import Merged
 from council.reviews.model import SEVERITIES
@@ -22,9 +23,12 @@ def is_review(plan: Plan) -> bool:
     return state.is_review(plan.scene)
 
 
-def text(plan: Plan, topic: str, facts: Mapping[str, Any]) -> str:
-    """The one list as readers have it, once the review is over; empty where there is none."""
-    return render("md", review(plan, topic, facts)) if plan.done and is_review(plan) else ""
+def section(record: Record) -> ReportSection:
+    """The one list as readers have it."""
+    found = review(record.plan, record.topic, record.facts)
+    graded = ((title, text, title.lower()) for title, text in groups(found))
+    parts = (Part(title, text, tone if tone in SEVERITIES else "") for title, text, tone in graded)
+    return ReportSection(title_of(found), counted(found), tuple(parts))
 
 
 def review(plan: Plan, topic: str, facts: Mapping[str, Any]) -> Review:

@@ -19,7 +19,7 @@ from council.protocols import outcome
 from council.record import catalog, session
 from council.record.program import Program
 from council.record.session import Session
-from council.reports import filing
+from council.reports import filing, markdown
 from council.speakers import registry
 from council.text import did_you_mean, one_line
 from council.workflow.loader import load
@@ -113,7 +113,7 @@ def outcome_of(before: Session | None) -> Iterator[tuple[str, str]]:
         plan = before.plan()
         if not (plan.done and outcome.written(plan)):
             raise UsageError(f"--from {before.id}: that debate has no synthesis yet; `council recover {before.id}`")
-        yield f"synthesis of session {before.id}", outcome.synthesis(plan)
+        yield f"synthesis of session {before.id}", markdown.synthesis_of(before, plan)
 
 
 def attached(path: Path) -> str:

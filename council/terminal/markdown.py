@@ -58,10 +58,10 @@ class Paint:
         shown = f" {text_width.cut(' '.join(harmless(title).split()), self.width - 5)} " if title else ""
         return self.style(f"{line * 2}{shown}{line * (self.width - 2 - text_width.width(shown))}", *styles)
 
-    def speech(self, label: str, colour: str, said: str, answers: Reply = ()) -> str:
-        """A reply below the name of its seat, in that seat's colour."""
+    def speech(self, label: str, colour: str, said: str, answers: Reply = (), above: str = "") -> str:
+        """A reply below the name of its seat, in that seat's colour; `above` is painted already."""
         name = self.style(harmless(label), "bold", colour) if self.colour else f"**{harmless(label)}:**"
-        return f"{name}\n{self.text(said, answers)}\n"
+        return f"{name}\n{above}{self.text(said, answers)}\n"
 
     def text(self, text: str, answers: Reply = ()) -> str:
         """A whole text. `answers` are those that it was to end with."""

@@ -20,7 +20,8 @@ from council.protocols import outcome
 from council.protocols.mind_changes import is_control
 from council.record.session import Session
 from council.record.turn_file import Receipt
-from council.reports import archive, transcript
+from council.reports import transcript
+from council.reports.totals import totals
 from council.speakers.base import Billing
 from council.speakers.registry import describe
 from council.speakers.select import speaker_of
@@ -141,8 +142,8 @@ class Watcher:
         if note.kind == "round":
             self.lengths(plan, note)
             self.closed(plan, note)
-        if text := outcome.decision_text(plan, note):
-            self.screen.out(text)
+        for decision in outcome.decisions(plan, note):
+            self.screen.out(f"**{decision.title}:** {decision.text}\n")
 
     def lengths(self, plan: Plan, note: Note) -> None:
         """Who did not keep to the length that the round asked for."""
@@ -202,7 +203,7 @@ class Watcher:
         return f"{spinner} {screen.styled(name, self.colour(speech.due))}  {screen.styled(words, style)}"
 
     def progress(self) -> str:
-        facts = archive.totals(self.session)
+        facts = totals(self.session)
         pieces = sum(speech.count for speech in self.speaking.values())
         tokens = facts["input_tokens"] + facts["output_tokens"] + pieces // 4
         usd = "cost unknown" if facts["usd"] is None else f"${facts['usd']:.4f}"
@@ -212,15 +213,15 @@ class Watcher:
 def billed(session: Session, spent: cost.Taken, most: cost.Taken | None) -> dict[str, Any]:
     """The same in JSON; the bound by the names that the totals have."""
     bound = most and {"calls": most.calls, "input_tokens": most.input, "output_tokens": most.output, "usd": most.usd}
-    return {"totals": archive.totals(session), "cache_read_tokens": spent.cached, "bound": bound}
+    return {"totals": totals(session), "cache_read_tokens": spent.cached, "bound": bound}
 
 
 def taken(session: Session) -> cost.Taken:
     """What the session took so far; a person's turn is no call."""
     called = [one for one in session.receipts.values() if not describe(one.speaker).is_person]
-    totals = archive.totals(session)
+    took = totals(session)
     cached = sum(one.cache_read for one in called)
-    return cost.Taken(len(called), totals["input_tokens"], totals["output_tokens"], totals["usd"], cached)
+    return cost.Taken(len(called), took["input_tokens"], took["output_tokens"], took["usd"], cached)
 
 
 def bounded(session: Session, settings: Config) -> cost.Taken | None:

@@ -13,38 +13,44 @@ from council.reviews.model import SEVERITIES, Anchor
 from council.reviews.rule import plain_id
 from council.text import listing, one_line
 
+UNPARSED = "These pieces could not be read as findings. They stand here as they were written."
+
 
 def markdown(review: Review) -> str:
     """The list by severity; then what could not be read, who was not heard, and the chair's words."""
-    parts = [f"# {_words(review.title) or 'Review'}", _counted(review)]
+    parts = [f"# {title_of(review)}", counted(review)]
+    parts += [f"## {heading}\n\n{text}" for heading, text in groups(review)]
+    return "\n\n".join(parts) + "\n"
+
+
+def title_of(review: Review) -> str:
+    return _words(review.title) or "Review"
+
+
+def groups(review: Review) -> Iterator[tuple[str, str]]:
+    """The parts of the list, each with its heading."""
     for severity in SEVERITIES:
         if findings := [finding for finding in review.open if finding.severity == severity]:
-            parts += [f"## {severity.capitalize()}", "\n\n".join(_item(finding) for finding in findings)]
+            yield severity.capitalize(), "\n\n".join(_item(finding) for finding in findings)
     if review.set_aside:
-        parts += ["## Set aside", "\n\n".join(_item(finding) for finding in review.set_aside)]
+        yield "Set aside", "\n\n".join(_item(finding) for finding in review.set_aside)
     if review.unparsed:
-        parts += ["## Unparsed", "These pieces could not be read as findings. They stand here as they were written."]
-        parts += [f"- {_words(seat)}:\n\n{_fenced(text, '  ')}" for seat, text in review.unparsed]
-    parts += _members(review)
+        pieces = [f"- {_words(seat)}:\n\n{_fenced(text, '  ')}" for seat, text in review.unparsed]
+        yield "Unparsed", "\n\n".join([UNPARSED, *pieces])
+    lists = (("Not heard", review.silent), ("No findings", review.none), ("Remarks", review.remarks))
+    for heading, entries in lists:
+        if entries:
+            yield heading, "\n".join(f"- {_words(entry) or '(empty)'}" for entry in entries)
     if flat(review.summary):
-        parts += ["## Summary", _quoted(review.summary)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+        yield "Summary", _quoted(review.summary)
 
 
-def _counted(review: Review) -> str:
+def counted(review: Review) -> str:
     counts = Counter(finding.severity for finding in review.open)
     said = [f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]]
     total = len(review.open)
     head = f"{total} finding{'s' if total != 1 else ''}" + (f": {listing(said)}" if said else "") + "."
     return head + (f" Outcome: {outcome}." if (outcome := _words(review.outcome)) else "")
-
-
-def _members(review: Review) -> Iterator[str]:
-    lists = (("Not heard", review.silent), ("No findings", review.none), ("Remarks", review.remarks))
-    for title, entries in lists:
-        if entries:
-            yield f"## {title}"
-            yield "\n".join(f"- {_words(entry) or '(empty)'}" for entry in entries)
 
 
 def _item(finding: Merged) -> str:

@@ -1,0 +1,58 @@
+"""What a room adds to the reports of a debate: remarks beside a turn, notes below the synthesis, sections of its own.
+
+Reports draws whatever is registered here and knows none of those who register. A room that is not there adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from council.engine.planner import Plan
+from council.engine.scene import Turn
+from council.workflow.model import Workflow
+from council.workflow.registry import Hook
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a contribution may look at: the program, its plan, the question and the session's metadata."""
+
+    workflow: Workflow
+    plan: Plan
+    topic: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Addition:
+    """Something the program adds below the synthesis. `aside` says in small print who added it, or why."""
+
+    title: str
+    text: str = ""
+    aside: str = ""
+    points: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A titled piece of a section, in Markdown. `tone` is how grave it is, for those who draw in colour."""
+
+    title: str
+    text: str
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class ReportSection:
+    """A list or table that a protocol ends in. It is a file of the session and a part of the transcript."""
+
+    title: str
+    text: str
+    parts: tuple[Part, ...] = ()
+
+
+remark: Hook[Callable[[Turn, Record], Iterable[str]]] = Hook("remark", leading=2)
+addition: Hook[Callable[[Record], Addition | None]] = Hook("addition", leading=1)
+section: Hook[Callable[[Record], ReportSection | None]] = Hook("section", leading=1)

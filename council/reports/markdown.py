@@ -1,0 +1,44 @@
+"""A debate as Markdown, by the templates under `templates/documents/`."""
+
+from __future__ import annotations
+
+from council.engine.contributions import Addition
+from council.engine.planner import Plan
+from council.record import files
+from council.record.session import Session
+from council.reports import transcript
+from council.reports.documents import render
+from council.reports.model import Effect, Fact, Round, Synthesis, Transcript, plain
+
+
+def whole(debate: Transcript) -> str:
+    """The transcript, from the heading to the receipts."""
+    return render("transcript", **plain(debate))
+
+
+def one_round(round: Round) -> str:
+    return render("round", round=plain(round))
+
+
+def synthesis(made: Synthesis) -> str:
+    return render("synthesis", synthesis=plain(made))
+
+
+def addition_text(addition: Addition) -> str:
+    return render("_addition", addition=plain(addition))
+
+
+def effect_text(effect: Effect) -> str:
+    return render("_effect", effect=plain(effect))
+
+
+def synthesis_of(session: Session, plan: Plan) -> str:
+    """The synthesis of a debate and what the program adds to it; empty where nobody wrote one."""
+    made = transcript.synthesis(session, plan)
+    return synthesis(made) if made else ""
+
+
+def announcement(session: Session) -> str:
+    """What a debate begins with on the screen: the heading, and where its files are."""
+    facts = [*transcript.facts(session), Fact("Output", f"{files.tilde(session.folder)}/")]
+    return render("_heading", workflow=transcript.kind(session), title=transcript.title(session), facts=plain(facts))

@@ -1,0 +1,164 @@
+"""A debate as readers see it, composed once from the record: Markdown, the page and the terminal all draw this.
+
+Nothing in it is markup of ours. What somebody wrote is in it as they wrote it, and each renderer makes it safe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from typing import Any
+
+from council.engine.contributions import Addition, ReportSection
+from council.protocols.outcome import Decision
+from council.workflow.model import Reply
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of the heading: `Rounds`, and how many."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer that a turn gave by name: a text, or the items of a list."""
+
+    name: str
+    title: str
+    text: str = ""
+    points: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> bool:
+        """Whether it is a word or a number, which can be shown as a badge."""
+        return re.fullmatch(r"[\w.-]{1,20}", self.text) is not None
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One turn. `reply` is what it was asked for, `step` a title where the round has several steps.
+
+    Where the first reply could not be read, that is `first`, and `again` says what a second request brought.
+    """
+
+    id: str
+    seat: str
+    label: str
+    icon: str
+    step: str
+    digest: str
+    text: str
+    absent: str = ""
+    remarks: tuple[str, ...] = ()
+    first: str | None = None
+    again: str = ""
+    answers: tuple[Answer, ...] = ()
+    reply: Reply = ()
+
+
+@dataclass(frozen=True)
+class Round:
+    number: int
+    phase: str
+    title: str
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A phase: what was decided before it, its rounds, and how it ended."""
+
+    phase: str
+    before: tuple[Decision, ...]
+    rounds: tuple[Round, ...]
+    after: tuple[Decision, ...]
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """What the debate was written up as, and what the program adds to it."""
+
+    author: str
+    text: str
+    additions: tuple[Addition, ...]
+    statement: Statement
+
+    @property
+    def missing(self) -> str:
+        """What stands in place of a synthesis that nobody wrote."""
+        return f"(There is none: the {self.author} was absent.)"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Whether the debate helped: in a sentence, with a line for each change of mind, and what one seat said alone."""
+
+    title: str
+    text: str
+    moves: tuple[str, ...]
+    alone: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class OpenTurns:
+    """Where a debate that is not over stands. `spoken` are the turns of an open round: nobody may read them yet."""
+
+    phase: str
+    labels: tuple[str, ...]
+    spoken: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReceiptLine:
+    """What one turn took; `usd` is None where the price is unknown."""
+
+    turn: str
+    speaker: str
+    state: str
+    asked: str
+    answered: str
+    input: int
+    output: int
+    usd: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The whole debate."""
+
+    id: str
+    workflow: str
+    title: str
+    topic: str
+    question: str
+    ended_at: datetime
+    facts: tuple[Fact, ...]
+    members: tuple[str, ...]
+    absent: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    sections: Mapping[str, ReportSection]
+    synthesis: Synthesis | None
+    effect: Effect | None
+    waiting: OpenTurns | None
+    receipts: tuple[ReceiptLine, ...]
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        return tuple(round for stage in self.stages for round in stage.rounds)
+
+
+def plain(value: Any) -> Any:
+    """The same as plain data, for templates and JSON: no object of ours reaches a template that users can write."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
