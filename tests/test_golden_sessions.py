@@ -1,5 +1,7 @@
 """Whole debates as they end on disk, for each outcome of each protocol: golden files under `tests/sessions/`.
 
+The facts (`convergence.json`) of all of them, and the documents of one debate per protocol: wording changes few files.
+
 Scripted members answer over the fake API; a person's words are recorded where the debate waits for them. Only what
 differs from run to run is taken out: ids, times and hashes of briefs.
 """
@@ -22,7 +24,8 @@ from tests.scripted import Played, names, played
 GOLDEN = Path(__file__).parent / "sessions"
 PROTOCOLS = ("board", "consensus", "delphi", "perspectives")
 DEBATES = [name for name in names() if name.split("/")[0] in PROTOCOLS]
-SHOWN = ("transcript.md", "convergence.json", "decision.md", "issue.md")
+WHOLE = {"board/fundamental", "consensus/granted", "delphi/persuaded", "perspectives/guided"}
+SHOWN = ("transcript.md", "convergence.json", "decision.md", "issue.md")  # of the others, convergence.json alone
 TOPIC = "Shall we?"
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 UPDATE = "COUNCIL_UPDATE_GOLDEN"
@@ -56,9 +59,9 @@ def begin(debate: Played) -> Iterator[str]:
     yield TOPIC
 
 
-def shown(session: Path) -> dict[str, str]:
+def shown(session: Path, files: tuple[str, ...]) -> dict[str, str]:
     """The files for readers, without what no two runs share."""
-    found = {name: (session / name).read_text("utf-8") for name in SHOWN if (session / name).exists()}
+    found = {name: (session / name).read_text("utf-8") for name in files if (session / name).exists()}
     return {
         name: re.sub(r"\d{4}-\d\d-\d\d\b", "<day>", text.replace(session.name, "<id>")) for name, text in found.items()
     }
@@ -69,7 +72,7 @@ def test_golden_session(name: str, tmp_path: Path) -> None:
     user, debate, real = User(tmp_path, {"ANTHROPIC_API_KEY": "k"}), played(name), secrets.token_hex
     seeded = mock.patch.object(secrets, "token_hex", lambda size=None: debate.script.seed if size == 16 else real(size))
     with seeded:
-        made = shown(held(user, debate))
+        made = shown(held(user, debate), SHOWN if name in WHOLE else ("convergence.json",))
     folder = GOLDEN / name.replace("/", "-")
     if os.environ.get(UPDATE):
         folder.mkdir(parents=True, exist_ok=True)
@@ -83,3 +86,6 @@ def test_golden_session(name: str, tmp_path: Path) -> None:
 
 def test_each_golden_session_is_of_a_script() -> None:
     assert {path.name for path in GOLDEN.iterdir()} == {name.replace("/", "-") for name in DEBATES}
+    whole = {path.parent.name for path in GOLDEN.glob("*/transcript.md")}
+    assert whole == {name.replace("/", "-") for name in WHOLE}
+    assert {name.split("/")[0] for name in WHOLE} == set(PROTOCOLS), "a transcript of each protocol"
