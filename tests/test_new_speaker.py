@@ -1,0 +1,135 @@
+"""A speaker is one file: `echo.py`, put into a copy of the package, is chosen, probed, priced, linted and completed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from council.record import turn_file
+from tests.helpers import CODE, Ended, User, no_traceback
+
+ECHO = Path(__file__).parent / "fixtures" / "speakers" / "echo.py"
+KIT = ("Workflows", "templates", "agents", "Config.md", "AgentPersonalities.md", "requirements-local.lock")
+WORKFLOW = """---
+name: aside
+seats: {members: [architect, {guest: {speaker: WHO}}]}
+phases:
+  - {name: positions, sees: nothing}
+---
+"""
+
+
+class Copy:
+    """A copy of the whole program with one more file, and a user of it. Every command is a process of its own."""
+
+    def __init__(self, place: Path, source: str) -> None:
+        self.code = place / "code"
+        shutil.copytree(CODE / "council", self.code / "council", ignore=shutil.ignore_patterns("__pycache__", "kit"))
+        for name in KIT:
+            copy = shutil.copytree if (CODE / name).is_dir() else shutil.copy
+            copy(CODE / name, self.code / name)
+        self.file = self.code / "council" / "speakers" / "echo.py"
+        self.file.write_text(source)
+        self.user = User(place / "user")
+
+    def council(self, *words: str | Path, **env: str) -> Ended:
+        ended = self.user.process(*words, env={"PYTHONPATH": str(self.code), **env})
+        no_traceback(ended)
+        return ended
+
+    def run(self, *words: str) -> dict[str, Any]:
+        """A whole debate, and what it printed as JSON."""
+        ended = self.council("run", "Shall we?", "--json", *words)
+        assert ended.code == 0, ended.text
+        result: dict[str, Any] = json.loads(ended.out)
+        return result
+
+    def receipts(self) -> list[turn_file.Receipt]:
+        paths = sorted((self.user.session / "turns").rglob("*.md"))
+        return [turn_file.decode(path.read_bytes(), path)[0] for path in paths]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path, ECHO.read_text())
+
+
+def test_it_holds_a_whole_debate(copy: Copy) -> None:
+    result = copy.run("--speaker", "echo", "--max-cost", "0")
+    assert (result["state"], result["missing"]) == ("complete", [])
+    stances = json.loads((copy.user.session / "convergence.json").read_text())["stances"]
+    assert list(stances.values()) == ["agree"] * 4, "its headings are read as answers"
+    assert {(one.speaker, one.answered, one.usd) for one in copy.receipts()} == {("echo", "echo-1", 0.0)}
+    assert result["totals"]["usd"] == 0, "a free speaker need not say what a call cost"
+    assert copy.council("verify").code == 0
+
+
+def test_auto_chooses_it_where_it_says_so(copy: Copy) -> None:
+    ended = copy.council("run", "Shall we?")
+    assert ended.code == 0, ended.text
+    assert "speaker: echo\n" in ended.err
+
+
+def test_auto_leaves_it_alone_where_it_does_not(tmp_path: Path) -> None:
+    copy = Copy(tmp_path, ECHO.read_text().replace("auto=AutoOrder.VENDOR_KEY", "auto=None"))
+    assert "speaker: echo\n" not in copy.council("doctor").out
+    assert copy.run("--speaker", "echo")["state"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("billing", "spoken", "usd"),
+    [
+        ("Billing.REPORTED", "Spoken(body, usd=0.25, ", 0.25),
+        ("Billing.REPORTED", "Spoken(body, ", None),
+        ("Billing.PRICES", "Spoken(body, ", (1000 * 2.0 + 100 * 10.0) / 1e6),
+    ],
+)
+def test_its_price_is_the_one_it_declares(tmp_path: Path, billing: str, spoken: str, usd: float | None) -> None:
+    source = ECHO.read_text().replace("Billing.FREE", billing).replace("Spoken(body, ", spoken)
+    copy = Copy(tmp_path, source)
+    copy.user.configure("prices: {ours: {input: 2, output: 10}}\ntiers: {sonnet: {model: ours}, haiku: {model: ours}}")
+    result = copy.run("--speaker", "echo", "--only", "architect,engineer")
+    assert {one.usd for one in copy.receipts()} == {usd}
+    calls = len(copy.receipts())
+    assert result["totals"]["usd"] == (None if usd is None else pytest.approx(calls * usd))
+    assert (result["bound"] is None) == (billing != "Billing.PRICES"), "only configured prices bound a debate"
+
+
+def test_doctor_probes_it(copy: Copy) -> None:
+    out = copy.council("doctor").out
+    assert "ok    echo chamber: it answers\n" in out
+    assert "ok    speaker: echo\n" in out
+
+
+def test_a_misspelt_name_suggests_it(copy: Copy) -> None:
+    ended = copy.council("run", "Shall we?", "--speaker", "ech")
+    assert ended.code == 2
+    assert 'unknown speaker "ech"; did you mean "echo"?' in ended.err
+
+
+def test_lint_knows_it(copy: Copy) -> None:
+    assert copy.council("lint", copy.user.write("right.md", WORKFLOW.replace("WHO", "echo"))).code == 0
+    wrong = copy.council("lint", copy.user.write("wrong.md", WORKFLOW.replace("WHO", "ech")))
+    assert wrong.code == 2
+    assert 'did you mean "echo"?' in wrong.text
+
+
+def test_help_lists_it(copy: Copy) -> None:
+    assert "claude, echo, human" in copy.council("run", "--help").out
+
+
+def test_sessions_outlive_a_speaker_that_is_removed(copy: Copy) -> None:
+    folder = Path(copy.run("--speaker", "echo")["folder"])
+    before = (folder / "transcript.md").read_bytes()
+    copy.file.unlink()
+    (folder / "transcript.md").unlink()
+    for command in ("build", "status", "list", "show", "verify"):
+        ended = copy.council(command)
+        assert ended.code == 0, ended.text
+    assert (folder / "transcript.md").read_bytes() == before
+    (folder / "turns" / "04-synthesis-r01" / "chair.md").unlink()
+    assert 'unknown speaker "echo"' in copy.council("recover").err
