@@ -27,7 +27,7 @@ from council.config.personas import parse
 from council.engine.conditions import rule
 from council.engine.orders import order
 from council.engine.views import view
-from council.workflow import frontmatter, limits, registry, vocabulary
+from council.workflow import declare, frontmatter, vocabulary
 from council.workflow.loader import load
 from council.workflow.model import Ref, Workflow
 from council.workflow.registry import Hook
@@ -48,9 +48,8 @@ def page() -> str:
         calls=calls(example),
         turns=turns(example),
         language=vocabulary,
-        registry=registry,
+        declare=declare,
         about=about,
-        options={**vocabulary.OPTIONS, **limits.OPTIONS},
         rules=list(hooks(rule)),
         orders=list(hooks(order)),
         views=list(hooks(view)),
@@ -62,7 +61,7 @@ def page() -> str:
     )
 
 
-def about(words: registry.Words) -> dict[str, str]:
+def about(words: declare.Words) -> dict[str, str]:
     return {name: word.about for name, word in sorted(words.known.items())}
 
 
@@ -78,7 +77,7 @@ def turns(workflow: Workflow) -> list[str]:
     return [f"{phase.folder(1, step)}/{seat.name}" for phase, step, seat in seats]
 
 
-def hooks(known: Hook[Callable[..., Any]]) -> Iterator[str]:
+def hooks(known: Hook[Callable[..., Any], Any]) -> Iterator[str]:
     """A line each: its name, its arguments with what they are without a word, what it says, and where it is used."""
     used = dict(reversed(list(uses(known))))
     for name, function in sorted(known.known.items()):
@@ -98,7 +97,7 @@ def argument(parameter: inspect.Parameter) -> str:
     return f"`{parameter.name}`: {flow(parameter.default)}"
 
 
-def uses(known: Hook[Callable[..., Any]]) -> Iterator[tuple[str, str]]:
+def uses(known: Hook[Callable[..., Any], Any]) -> Iterator[tuple[str, str]]:
     """How the kit's workflows and the example use rules, orders and views: each by its name, written as in YAML."""
     paths = [path for path in sorted((ROOT / "Workflows").glob("*.md")) if path.stem.lower() not in overlays.GUIDES]
     for workflow in (load(path.read_text("utf-8"), path.name) for path in (EXAMPLE, *paths, STARTER)):

@@ -6,7 +6,9 @@ Names that mean nothing are in test_loader.py; here is what can never be, what n
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +17,10 @@ from council.checks.hints import remarks
 from council.checks.lines import line_of, places
 from council.config import overlays
 from council.config.overlays import GUIDES
+from council.engine.conditions import ANSWERS, rule
+from council.engine.scene import Scene, Verdict
 from council.errors import UsageError
-from council.workflow import vocabulary
+from council.workflow import declare, vocabulary
 from council.workflow.loader import load
 from council.workflow.model import Kind, Workflow
 from tests.helpers import User
@@ -158,6 +162,14 @@ def test_a_halt_may_ask_for_anything() -> None:
         (("{name: p, seats: c}", "{name: synthesis, seats: c}"), "seats: m: no step seats this group"),
         (("{name: p, reply: {stance: agree | other}}", LAST), "reply: stance: disagree cannot be said, and the"),
         (("{name: p}",), "no phase has the role synthesis"),
+        (
+            ("{name: p, rounds: 2, reply: {plan: text}, until: {d: {vote: {field: plan}}}}", LAST),
+            "phase p: until: d: vote: plan is a free text, and no two seats write the same words; make it a choice",
+        ),
+        (
+            ("{name: p, reply: {plan: text+}}", "{name: q, when: {split: plan}}", LAST),
+            "phase q: when: split: plan is a free text",
+        ),
         (
             ("{name: synthesis}", "{name: after, seats: human}"),
             "phase after, step after: a person is asked, and nobody hears the answer",
@@ -336,6 +348,19 @@ def test_what_the_loader_refuses_has_its_line_too(tmp_path: Path, old: str, new:
     assert why in ended.out
 
 
+@pytest.mark.parametrize(
+    "phase",
+    [
+        "{name: p, reply: {plan: text}, until: {d: {vote: {field: plan, among: [a, b]}}}}",
+        "{name: p, reply: {plan: a | b}, until: {d: {vote: {field: plan}}}}",
+        "{name: p, reply: {plan: list}, until: {d: {vote: {field: plan, method: borda}}}}",
+        "{name: p, reply: {plan: text}, until: {d: {some: {plan: any}}}, rounds: 2}",
+    ],
+)
+def test_a_vote_that_can_be_counted_needs_no_note(phase: str) -> None:
+    assert remarks(workflow(phase, LAST, seats="{m: [a, b]}")) == []
+
+
 def test_notes_alone_do_not_fail(tmp_path: Path) -> None:
     user = User(tmp_path)
     text = "---\nname: fine\nseats: {m: architect}\noptions: {o: x}\nphases: [{name: positions}]\n---\n"
@@ -395,7 +420,95 @@ def test_every_type_that_is_told_is_one() -> None:
 
 
 def test_every_answer_that_is_read_by_name_is_told() -> None:
-    assert set(vocabulary.ANSWERS) == set(lint.READ_BY_NAME)
+    page = (Path(__file__).parent.parent / "docs" / "workflows.md").read_text("utf-8")
+    for words in (declare.answer, declare.option, declare.role):
+        assert [
+            name for name, word in words.known.items() if f"| `{name}` | {word.about}" not in page.replace("\\|", "|")
+        ] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "must"),
+    [
+        ("stance", "text", "a choice (agree | disagree)"),
+        ("blocking", "text", "a list"),
+        ("satisfaction_score", "integer", "a range (0-100)"),
+        ("grant", "text", "an integer or a range (0-100)"),
+        ("gist", "list", "a text"),
+        ("flaw", "list", "a text"),
+        ("challenges", "text", "a list"),
+        ("correction", "text", "a list"),
+    ],
+)
+def test_an_answer_that_is_read_by_name_has_the_type_that_it_is_read_as(name: str, kind: str, must: str) -> None:
+    wrong = f"tiny: phase p, step p: reply: {name}: the program reads it, so it must be {must}"
+    assert lint.lint(workflow(f"{{name: p, reply: {{{name}: {kind}}}}}")) == [wrong]
+
+
+# A rule that somebody adds
+
+
+@pytest.fixture
+def added() -> Iterator[None]:
+    """Two rules as another room could register them. They leave again with the test."""
+    before = dict(rule._registered)
+
+    @rule(reads=("field",), counts=True)
+    def same_for_all(scene: Scene, *, field: str) -> Verdict:
+        """Every seat gave the same answer."""
+        return Verdict(len({str(turn.answers.get(field)) for turn in scene.latest(field)}) == 1)
+
+    @rule(further=ANSWERS)
+    def nobody(scene: Scene, **fields: Any) -> Verdict:
+        """No seat gave such an answer."""
+        return Verdict(True)
+
+    @rule
+    def plain(scene: Scene, *, field: str = "") -> Verdict:
+        """Nothing is known of it, so nothing of it is checked."""
+        return Verdict(bool(field))
+
+    yield
+    rule._registered.clear()
+    rule._registered.update(before)
+
+
+ADDED = """---
+name: fine
+seats: {m: [architect, engineer]}
+phases:
+  - name: talk
+    rounds: [1, 3]
+    prompt: positions
+    reply: {stance: agree | mixed | disagree}
+    until:
+      first: {same_for_all: {field: stanc}}
+      second: {nobody: {stanse: agree}}
+      third: {nobody: {stance: agreee}}
+      fourth: {plain: {field: stanc}}
+      fifth: {same_for_all: {feild: stance}}
+      sixth: {same_for_all: {field: stance}}
+---
+"""
+
+
+def test_a_misspelt_answer_of_a_new_rule_is_found_as_one_of_the_kits(added: None) -> None:
+    problems = [one.removeprefix("fine: ") for one in lint.lint(load(ADDED, "fine.md"))]
+    expected = {
+        10: 'phase talk: until: first: same_for_all: the answer "stanc" does not exist; did you mean "stance"?',
+        11: 'phase talk: until: second: nobody: the answer "stanse" does not exist; did you mean "stance"?',
+        12: 'phase talk: until: third: nobody: stance: "agreee" is none of its options; did you mean "agree"?',
+        14: "phase talk: until: fifth: the rule \"same_for_all\": missing a required argument: 'field'; it is written "
+        "{same_for_all: {field: …}}, of which it needs field",
+    }
+    assert {line_of(problem, ADDED): problem for problem in problems} == expected
+
+
+def test_a_new_rule_that_counts_is_held_to_the_answers_of_its_phase(added: None) -> None:
+    found = workflow(
+        "{name: a, reply: {stance: agree | mixed | disagree}}", "{name: b, until: {x: {same_for_all: {field: stance}}}}"
+    )
+    assert lint.lint(found) == ["tiny: phase b: until: x: same_for_all: no step of this phase asks for stance"]
 
 
 KIT = sorted(set(overlays.workflows()) - set(GUIDES))

@@ -9,11 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from council.engine.scene import RecordedTurn, Scene, Turn
-from council.engine.views import look, view
+from council.engine.views import everything, look, view
 from council.protocols.consensus import score_field
 from council.workflow.model import (
     Phase,
-    Ref,
     Seat,
     Step,
     Workflow,
@@ -21,8 +20,6 @@ from council.workflow.model import (
 
 GIST = 80  # tokens of a turn in a line, usually
 MOST_GIST = 600  # and at the most: 300 characters and some figures, in signs of four bytes
-# Views that show by place alone. Another one may go by what was said, so all of it is reckoned with.
-BY_PLACE = ("so_far", "nothing", "own", "gists", "recent", "fading")
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,8 @@ class History:
         flow = self.workflow
         scene = Scene("", flow.options, flow.groups, tuple(self.turns), roles=flow.roles)
         scene = scene.at(phase.name, round, phase.max_rounds)
-        placed = all(ref.name in BY_PLACE or ref.name not in view.known for ref in step.sees)
-        seen = look(step.sees if placed else [Ref("so_far")], seat, scene)
+        # A view that goes by what was said may show any of it.
+        placed = all(view.traits(ref.name).by_place or ref.name not in view.known for ref in step.sees)
+        seen = look(step.sees, seat, scene) if placed else everything(scene)
         whole = (Size(GIST, MOST_GIST) if one.gist else self.sizes[one.turn.id] for one in seen)
         return sum(whole, Size())

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from council.checks.context_size import History, Size
+from council.checks.reachability import first_round, refs
 from council.config.models import Model
+from council.engine.conditions import rule
+from council.engine.orders import order
 from council.protocols.perspectives import MOST_CAST
 from council.text import TOKENS_A_WORD
 from council.workflow import limits
 from council.workflow.model import (
-    AllOf,
-    AnyOf,
     Cast,
     Condition,
-    Not,
     Phase,
     Seat,
     Step,
@@ -35,8 +35,6 @@ MARKS = 100  # heading and marks around a turn in a brief
 SCORE = 20  # a seat and its score, in what a brief tells of how the scores went
 ANSWERS = 80  # the headings and short answers below a reply
 USUAL_WORDS = 200
-QUOTES = "dissent_kept"  # the rule whose next round is told what was left out
-PARALLEL = "parallel"  # the order in which no seat of a step has heard another
 
 
 @dataclass(frozen=True)
@@ -211,8 +209,10 @@ def _calls(
     workflow: Workflow, phase: Phase, topic: TopicSize, said: TopicSize, history: History, rates: Mapping[str, Rates]
 ) -> Iterator[Call]:
     for round in range(1, phase.max_rounds + 1):
-        quoted = said.most if round > 1 and any(_quotes(condition) for _, condition in phase.until) else 0
+        quoted = said.most if round > 1 and any(_quoted(condition) for _, condition in phase.until) else 0
         for step in phase.steps:
+            if step.when is not None and round < first_round(step.when):
+                continue
             sure = round <= phase.min_rounds and phase.when is None and step.when is None
             seats = _seats(workflow, step)
             whole = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
@@ -225,7 +225,7 @@ def _calls(
             told = most_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
             for seat, rate, full in zip(seats, rated, whole, strict=True):
                 heard = history.heard(phase, step, round, seat)
-                others = 0 if step.order.name == PARALLEL else spoken.most - rate.max_tokens - MARKS
+                others = 0 if order.traits(step.order.name).parallel else spoken.most - rate.max_tokens - MARKS
                 most = topic.most + heard.most + others + quoted + told + _most_frame(workflow, seat, full)
                 usual = FRAME + topic.usual + heard.usual
                 yield from _turn(workflow, step, seat, Call(step.name, rate, sure, False, usual, 0, most))
@@ -267,15 +267,11 @@ def _most_frame(workflow: Workflow, seat: Seat, rate: Rates) -> int:
     return MOST_FRAME + most_tokens(persona + labels) + (rate.max_tokens if seat.group == CAST else 0)
 
 
-def _quotes(condition: Condition) -> bool:
-    if isinstance(condition, Not):
-        return _quotes(condition.of)
-    if isinstance(condition, (AnyOf, AllOf)):
-        return any(map(_quotes, condition.of))
-    return condition.name == QUOTES
+def _quoted(condition: Condition) -> bool:
+    return any(rule.traits(ref.name).quoted for ref in refs(condition))
 
 
 def usual_reply(workflow: Workflow, step: Step) -> int:
-    _, _, high = str(workflow.options.get("words", "")).partition("-")
+    _, _, high = str(workflow.options.get(limits.WORDS, "")).partition("-")
     words = int(high) if high.isdigit() else USUAL_WORDS
     return int(words * TOKENS_A_WORD) + ANSWERS * bool(step.reply)

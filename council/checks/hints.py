@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from council.checks.reachability import cap, conditions, refs, seen
+from council.checks.reachability import answers_read, cap, conditions, phases_read, refs, seen
+from council.engine.conditions import rule
+from council.engine.views import view
 from council.protocols.dissent import SYNTHESIS
-from council.workflow import limits, vocabulary
+from council.protocols.stances import AGREE, DISAGREE, STANCE
+from council.workflow import declare
 from council.workflow.model import HUMAN, Kind, Phase, Step, Workflow
-
-EVERYTHING = ("so_far", "gists", "recent", "fading", "anonymous")
 
 
 def remarks(workflow: Workflow, read: Collection[str] | None = None) -> list[str]:
     """Each in a sentence. `read` are the options that its templates read; None: not known, so not checked."""
-    found = [*_seats(workflow), *_rounds(workflow), *_people(workflow), *_answers(workflow), *_prompts(workflow)]
+    found = [
+        *_seats(workflow),
+        *_rounds(workflow),
+        *_votes(workflow),
+        *_people(workflow),
+        *_answers(workflow),
+        *_prompts(workflow),
+    ]
     found += _options(workflow, read) if read is not None else []
     if not workflow.role(SYNTHESIS):
         found.append(f"no phase has the role {SYNTHESIS}, so no synthesis.md is made; declare it where one sums up")
@@ -24,7 +32,7 @@ def remarks(workflow: Workflow, read: Collection[str] | None = None) -> list[str
 
 def _options(workflow: Workflow, read: Collection[str]) -> Iterator[str]:
     """Whoever reads an option names it: a rule, an order, a view, the rounds, a template, or the program itself."""
-    used = {*read, *vocabulary.OPTIONS, *limits.OPTIONS, *(end for phase in workflow.phases for end in phase.rounds)}
+    used = {*read, *declare.option.known, *(end for phase in workflow.phases for end in phase.rounds)}
     asked = [ref for _, condition in conditions(workflow) for ref in refs(condition)]
     for ref in (*asked, *(ref for _, step in workflow.steps() for ref in (step.order, *step.sees))):
         used |= set(_words(ref.args))
@@ -56,12 +64,24 @@ def _seats(workflow: Workflow) -> Iterator[str]:
 def _rounds(workflow: Workflow) -> Iterator[str]:
     """An `until` ends nothing where there is one round; it may still count a vote, or name what a later rule asks."""
     every = [ref for _, condition in conditions(workflow) for ref in refs(condition)]
-    asked = {str(name) for ref in every if ref.name == "outcome" and isinstance(ref.args, dict) for name in ref.args}
+    asked = {name for ref in every for name in phases_read(ref)}
     for phase in workflow.phases:
-        counts = any(ref.name == "vote" for _, condition in phase.until for ref in refs(condition))
+        counts = any(rule.traits(ref.name).informs for _, condition in phase.until for ref in refs(condition))
         named = phase.name in asked or len(phase.until) > 1  # then it is there to name how the round went
         if phase.until and cap(phase) == 1 and phase.rounds == ("1",) and not named and not counts:
             yield f"phase {phase.name}: until: it has one round, so there is nothing to end; say `rounds: [1, 3]`"
+
+
+def _votes(workflow: Workflow) -> Iterator[str]:
+    """A vote on a free text: no two seats use the same words, so each of them is an option of its own."""
+    replies = [answer for _, step in workflow.steps() for answer in step.reply]
+    free = {name for name, _ in replies} - {name for name, kind in replies if kind.type not in ("text", "code")}
+    asked = [(place, ref) for place, condition in conditions(workflow) for ref in refs(condition)]
+    for place, ref in asked:
+        listed = answers_read(ref) if rule.traits(ref.name).equal else {}
+        for name in (name for name, options in listed.items() if name in free and not options):
+            why = "is a free text, and no two seats write the same words"
+            yield f"{place.what}: {ref.name}: {name} {why}; make it a choice, as in `{name}: a | b | c`"
 
 
 def _people(workflow: Workflow) -> Iterator[str]:
@@ -83,13 +103,13 @@ def _later(order: list[tuple[Phase, Step]], number: int) -> Iterator[Step]:
 
 
 def _hears(step: Step, phase: Phase, told: Step) -> bool:
-    return any(name in (*EVERYTHING, phase.name, told.name) for name in seen(step.sees))
+    return any(name in (*view.with_trait("everyone"), phase.name, told.name) for name in seen(step.sees))
 
 
 def _answers(workflow: Workflow) -> Iterator[str]:
     for phase, step in workflow.steps():
-        stance = dict(step.reply).get("stance", Kind("text"))
-        missing = [word for word in ("agree", "disagree") if word not in stance.options]
+        stance = dict(step.reply).get(STANCE, Kind("text"))
+        missing = [word for word in (AGREE, DISAGREE) if word not in stance.options]
         if stance.type == "choice" and len(missing) == 1:  # without both, the stance answers the question itself
             yield (
                 f"phase {phase.name}, step {step.name}: reply: stance: {missing[0]} cannot be said, and the "

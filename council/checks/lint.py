@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from council.checks.reachability import (
-    COUNTS,
-    asked,
+    answers_read,
     described,
+    phases_read,
     places,
     possible,
     unreachable,
@@ -22,7 +22,7 @@ from council.engine.scene import Scene
 from council.engine.views import check_view, look, view
 from council.errors import UsageError
 from council.text import did_you_mean
-from council.workflow import limits
+from council.workflow import declare, limits
 from council.workflow.model import (
     AllOf,
     AnyOf,
@@ -36,14 +36,7 @@ from council.workflow.model import (
     Step,
     Workflow,
 )
-
-ABOUT_SOURCES = {"cast": ("of", "opposed"), "unmuted": ("by",)}
-# Answers that the program reads by name, and what they must be so that it can.
-READ_BY_NAME = {
-    "stance": ("choice",), "blocking": ("list",), "satisfaction_score": ("range",), "grant": ("integer", "range"),
-    "gist": ("text",), "flaw": ("text",),
-}  # fmt: skip
-
+from council.workflow.registry import Hook
 
 TYPES = {
     "choice": "a choice (agree | disagree)", "range": "a range (0-100)",
@@ -52,7 +45,7 @@ TYPES = {
 
 
 def _meant(name: str) -> str:
-    return " or ".join(TYPES[kind] for kind in READ_BY_NAME[name])
+    return " or ".join(TYPES[kind] for kind in declare.answer.known[name].types)
 
 
 @dataclass(frozen=True)
@@ -120,7 +113,7 @@ class _Lint:
         if step.when is not None:
             yield from self.condition(step.when, f"{what}: when")
         yield from self.refused(partial(self.order, step), f"{what}: order")
-        yield from self.sources(step.order, f"{what}: order")
+        yield from self.sources(order, step.order, f"{what}: order")
         for ref in step.sees:
             yield from self.refused(partial(self.view, ref), f"{what}: sees")
         for cast in step.seats:
@@ -129,7 +122,8 @@ class _Lint:
         yield from self.named(step.tier, self.known.tiers, f"{what}: tier")
         yield from self.prompt(step, what)
         for name, kind in step.reply:
-            if kind.type not in READ_BY_NAME.get(name, (kind.type,)):
+            word = declare.answer.known.get(name)
+            if word and word.types and kind.type not in word.types:
                 yield f"{what}: reply: {name}: the program reads it, so it must be {_meant(name)}"
 
     def prompt(self, step: Step, what: str) -> Iterator[str]:
@@ -155,11 +149,10 @@ class _Lint:
         if source[1] not in answers:
             yield f'{what}: no step "{source[0]}" asks for "{source[1]}"'
 
-    def sources(self, ref: Ref, what: str) -> Iterator[str]:
+    def sources(self, hook: Hook[Any, Any], ref: Ref, what: str) -> Iterator[str]:
         """The answers of a step that a rule or an order names, as in analyze.perspectives."""
-        args = ref.args if isinstance(ref.args, dict) else {"of": ref.args}
-        for name in ABOUT_SOURCES.get(ref.name, ()):
-            if len(source := str(args.get(name) or "").split(".")) == 2:
+        for name in hook.traits(ref.name).sources:
+            if len(source := str(hook.arguments(ref).get(name) or "").split(".")) == 2:
                 yield from self.asked_for((source[0], source[1]), f"{what}: {ref.name}: {name}")
 
     def condition(self, condition: Condition, what: str) -> Iterator[str]:
@@ -170,7 +163,7 @@ class _Lint:
                 yield from self.condition(one, what)
         else:
             yield from self.refused(partial(self.rule, condition), what)
-            yield from self.sources(condition, what)
+            yield from self.sources(rule, condition, what)
             yield from self.fields(condition, what)
 
     def rule(self, ref: Ref) -> None:
@@ -179,15 +172,13 @@ class _Lint:
         judge(ref, self.scene)
 
     def fields(self, ref: Ref, what: str) -> Iterator[str]:
-        args = ref.args if isinstance(ref.args, dict) else {}
-        for name in asked(ref):
+        for name, wanted in answers_read(ref).items():
             yield from self.named(name, self.answers, f"{what}: {ref.name}: the answer")
-            wanted = args.get(name) if ref.name in COUNTS else args.get("among") if name == args.get("field") else None
             yield from self.values(name, wanted, f"{what}: {ref.name}: {name}")
-        for phase in args if ref.name == "outcome" else ():
-            yield from self.named(phase, self.outcomes, f"{what}: outcome: the phase")
-            for wanted in _listed(args[phase]) if phase in self.outcomes else ():
-                yield from self.named(str(wanted), self.outcomes[phase], f"{what}: outcome: {phase}: the outcome")
+        for phase, outcomes in phases_read(ref).items():
+            yield from self.named(phase, self.outcomes, f"{what}: {ref.name}: the phase")
+            for wanted in _listed(outcomes) if phase in self.outcomes else ():
+                yield from self.named(str(wanted), self.outcomes[phase], f"{what}: {ref.name}: {phase}: the outcome")
 
     def values(self, name: str, wanted: Any, what: str) -> Iterator[str]:
         """A value that no reply can have would never be met."""

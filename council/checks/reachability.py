@@ -10,7 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from council.engine.conditions import COMPARISON, matches, rule
+from council.engine.conditions import ANSWERS, COMPARISON, PHASES, matches, rule
+from council.engine.orders import order
+from council.engine.planner import GRANT
+from council.engine.views import inner_views
 from council.protocols.dissent import SYNTHESIS
 from council.text import listing
 from council.workflow.model import (
@@ -28,10 +31,6 @@ from council.workflow.model import (
 )
 from council.workflow.types import answer_types
 
-COUNTS = ("some", "every", "share")  # the rules whose further arguments are answers
-NAMING = ("field", "sure")  # the arguments of other rules that name an answer
-AT_ONCE = "parallel"  # the order in which nobody of a step hears another
-
 
 @dataclass(frozen=True)
 class RulePosition:
@@ -41,7 +40,7 @@ class RulePosition:
     heard: tuple[Step, ...]
     counted: tuple[Step, ...]
     over: tuple[str, ...]
-    most: int
+    max_rounds: int
     before: bool = False
 
 
@@ -50,8 +49,8 @@ def conditions(workflow: Workflow) -> Iterator[tuple[RulePosition, Condition]]:
     everything = tuple(step for _, step in workflow.steps())
     names = tuple(phase.name for phase in workflow.phases)
     for outcome, condition in workflow.halt:
-        most = max(map(cap, workflow.phases))
-        yield RulePosition(f"halt: {outcome}", everything, everything, names, most), condition
+        longest = max(map(cap, workflow.phases))
+        yield RulePosition(f"halt: {outcome}", everything, everything, names, longest), condition
     for number, phase in enumerate(workflow.phases):
         what, over = f"phase {phase.name}", names[:number]
         earlier = tuple(step for one in workflow.phases[:number] for step in one.steps)
@@ -68,7 +67,7 @@ def conditions(workflow: Workflow) -> Iterator[tuple[RulePosition, Condition]]:
 
 def cap(phase: Phase) -> int:
     """The most rounds of a phase. Where a person may grant some, or an option says how many, nobody knows it."""
-    grants = any(name == "grant" for step in phase.steps for name, _ in step.reply)
+    grants = any(name == GRANT for step in phase.steps for name, _ in step.reply)
     return MOST_ROUNDS if grants or not all(map(str.isdigit, phase.rounds)) else phase.max_rounds
 
 
@@ -82,12 +81,18 @@ def refs(condition: Condition) -> Iterator[Ref]:
         yield condition
 
 
-def asked(ref: Ref) -> list[str]:
-    """The answers that a rule counts."""
-    given = rule.arguments(ref)
-    if ref.name in COUNTS:
-        return list(given.get("fields", ()))
-    return [str(given[name]) for name in NAMING if given.get(name)]
+def answers_read(ref: Ref) -> dict[str, Any]:
+    """The answers that a rule reads, each with the values that it asks for, or None where it takes any."""
+    traits, given = rule.traits(ref.name), rule.arguments(ref)
+    if traits.further == ANSWERS:
+        return rule.further(ref)
+    read = {str(given[name]): given.get(traits.choices.get(name, "")) for name in traits.reads if given.get(name)}
+    return {name: values or None for name, values in read.items()}
+
+
+def phases_read(ref: Ref) -> dict[str, Any]:
+    """The phases whose outcome a rule asks for, each with the outcomes."""
+    return rule.further(ref) if rule.traits(ref.name).further == PHASES else {}
 
 
 def unreachable(workflow: Workflow) -> Iterator[str]:
@@ -98,7 +103,8 @@ def unreachable(workflow: Workflow) -> Iterator[str]:
     for number, phase in enumerate(workflow.phases):
         earlier = [step for one in workflow.phases[:number] for step in one.steps]
         for before, step in enumerate(phase.steps):
-            inner = phase.steps if cap(phase) > 1 else phase.steps[: before + (step.order.name != AT_ONCE)]
+            in_turn = not order.traits(step.order.name).parallel
+            inner = phase.steps if cap(phase) > 1 else phase.steps[: before + in_turn]
             what = f"phase {phase.name}, step {step.name}"
             spoken = {one.name for one in (*earlier, *inner)} | {one.name for one in workflow.phases[:number]}
             spoken |= {phase.name} if inner else set()
@@ -106,30 +112,44 @@ def unreachable(workflow: Workflow) -> Iterator[str]:
 
 
 def _never(ref: Ref, place: RulePosition, workflow: Workflow) -> Iterator[str]:
-    given, names = rule.arguments(ref), set(asked(ref))
-    steps = place.counted if ref.name in (*COUNTS, "vote") else place.heard
+    given, names, traits = rule.arguments(ref), set(answers_read(ref)), rule.traits(ref.name)
+    steps = place.counted if traits.counts else place.heard
     asking = [{name for name, _ in step.reply} for step in steps]
     everywhere = {name for _, step in workflow.steps() for name, _ in step.reply}
     if names and names <= everywhere and not any(names <= one for one in asking):
         by_then = "of this phase" if steps != place.heard else "that is spoken by then"
         yield f"no step {by_then} asks for {listing(sorted(names))}{' together' * (len(names) > 1)}"
-    if ref.name in ("from_round", "last_round") and place.before:
+    if traits.in_round and place.before:
         yield "the `when` of a phase is asked before its first round; put it on a step"
-    elif ref.name == "from_round" and (number := _round(given.get("number"))) > place.most:
-        yield f"there are at most {place.most} rounds, so round {number} never comes; give the phase more `rounds`"
-    if (by := str(given.get("by") or "")) and "." not in by and by not in places(workflow):
-        yield f'there is no phase or step "{by}"; say which one writes it: {{{ref.name}: {{by: …}}}}'
-    if given.get("by") == "" and not workflow.role(SYNTHESIS):
-        yield f"no phase has the role {SYNTHESIS}; say which step writes it: {{{ref.name}: {{by: …}}}}"
-    if ref.name == "share" and given.get("over") == "1":
-        yield "no share is over 1; all of them are `at: 1`"
-    for phase in given.get("phases", ()) if ref.name == "outcome" else ():
+    elif traits.since and (number := first_round(ref)) > (last := place.max_rounds):
+        yield f"there are at most {last} rounds, so round {number} never comes; give the phase more `rounds`"
+    if traits.author and given:
+        yield from _unwritten(ref, str(given[traits.author]), workflow)
+    if traits.never and (why := traits.never(given)):
+        yield why
+    for phase in phases_read(ref):
         if phase not in place.over and phase in places(workflow):
             yield f"the phase {phase} is not over by then, so it has no outcome yet"
 
 
-def _round(number: Any) -> int:
-    return int(number) if re.fullmatch(r"[1-9]\d?", str(number)) else 0
+def _unwritten(ref: Ref, by: str, workflow: Workflow) -> Iterator[str]:
+    written = f"{{{ref.name}: {{{rule.traits(ref.name).author}: …}}}}"
+    if not by and not workflow.role(SYNTHESIS):
+        yield f"no phase has the role {SYNTHESIS}; say which step writes it: {written}"
+    if by and by not in places(workflow):
+        yield f'there is no phase or step "{by}"; say which one writes it: {written}'
+
+
+def first_round(condition: Condition) -> int:
+    """The first round of its phase in which a condition can hold."""
+    if isinstance(condition, AllOf):
+        return max(map(first_round, condition.of))
+    if isinstance(condition, AnyOf):
+        return min(map(first_round, condition.of))
+    if isinstance(condition, Not):
+        return 1
+    number = str(rule.arguments(condition).get(rule.traits(condition.name).since))
+    return int(number) if re.fullmatch(r"[1-9]\d?", number) else 1
 
 
 def places(workflow: Workflow) -> set[str]:
@@ -149,12 +169,10 @@ def _unseen(step: Step, spoken: set[str], known: set[str]) -> Iterator[str]:
 
 
 def seen(views: Iterable[Ref]) -> Iterator[str]:
-    """The names of views, and of those inside of `anonymous`."""
+    """The names of views, and of those inside of them."""
     for ref in views:
         yield ref.name
-        if ref.name == "anonymous":
-            inner = ref.args.get("of", "so_far") if isinstance(ref.args, dict) else ref.args or "so_far"
-            yield from (str(one) for one in (inner if isinstance(inner, list) else [inner]))
+        yield from seen(inner_views(ref))
 
 
 def possible(kind: Kind, wanted: Any) -> bool:

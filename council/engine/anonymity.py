@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from council.engine.scene import Scene, Turn
-from council.engine.views import labels_for
+from council.engine.views import labels_for, view
 from council.workflow.model import Seat, Step, Workflow
 
 
@@ -41,4 +41,4 @@ def _swapped(text: str, swap: Mapping[str, str]) -> str:
 
 def wrote_anonymously(turn: Turn, workflow: Workflow) -> bool:
     step: Step | None = next((s for p, s in workflow.steps() if (p.name, s.name) == (turn.phase, turn.step)), None)
-    return step is not None and any(ref.name == "anonymous" for ref in step.sees)
+    return step is not None and any(view.traits(ref.name).labels for ref in step.sees)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,27 @@ from council.text import fold
 from council.workflow.model import AllOf, AnyOf, Condition, Not
 from council.workflow.registry import Hook
 
-rule: Hook[Callable[..., Verdict]] = Hook("rule", leading=1)
+
+@dataclass(frozen=True)
+class RuleTraits:
+    """What lint, cost and the other checks have to know of a rule. Whatever is not said is not checked."""
+
+    reads: tuple[str, ...] = ()  # arguments that each name an answer
+    choices: Mapping[str, str] = field(default_factory=dict)  # by such an argument, the one that lists its values
+    further: str = ""  # what its further keyword arguments are: ANSWERS, PHASES or OPTIONS
+    counts: bool = False  # in an `until` it counts the answers of the round just spoken
+    equal: bool = False  # it compares answers word for word, so a free text is never the same twice
+    informs: bool = False  # its verdict is worth having where it ends nothing
+    quoted: bool = False  # what it did not find is quoted in the briefs of the next round
+    sources: tuple[str, ...] = ()  # arguments that name a step and its answer, as in analyze.perspectives
+    author: str = ""  # the argument that names the phase or step it is about; without one it is the synthesis
+    in_round: bool = False  # it asks about the round being spoken
+    since: str = ""  # the argument that says from which round on it holds
+    never: Callable[[Mapping[str, Any]], str] | None = None  # says why it can never hold with these arguments
+
+
+ANSWERS, PHASES, OPTIONS = "answers", "phases", "options"
+rule: Hook[Callable[..., Verdict], RuleTraits] = Hook("rule", 1, RuleTraits)
 
 COMPARISON = re.compile(r"(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)")
 

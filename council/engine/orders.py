@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from council.engine.scene import Scene
@@ -12,10 +13,20 @@ from council.workflow.model import Seat
 from council.workflow.registry import Hook
 
 Batches = list[tuple[Seat, ...]]
-order: Hook[Callable[..., Batches]] = Hook("order", leading=2)
 
 
-@order
+@dataclass(frozen=True)
+class OrderTraits:
+    """What the checks have to know of an order."""
+
+    parallel: bool = False  # no seat of a step hears another
+    sources: tuple[str, ...] = ()  # arguments that name a step and its answer
+
+
+order: Hook[Callable[..., Batches], OrderTraits] = Hook("order", 2, OrderTraits)
+
+
+@order(parallel=True)
 def parallel(seats: tuple[Seat, ...], scene: Scene) -> Batches:
     """Everyone at once."""
     return [seats] if seats else []

@@ -15,6 +15,7 @@ from council.engine.scene import RecordedTurn, Scene, Turn, Verdict
 from council.engine.views import View, look
 from council.replies import parse
 from council.text import slug
+from council.workflow import declare
 from council.workflow.model import (
     AnyOf,
     Cast,
@@ -25,6 +26,9 @@ from council.workflow.model import (
     Workflow,
 )
 
+GRANT = declare.answer(
+    "grant", "of a person: how many more rounds than planned the phase may have", types=("integer", "range")
+)
 ENDED_BY_CAP = "cap"
 ENDED = "done"
 
@@ -193,7 +197,7 @@ class _Walk:
     def granted(self, phase: Phase) -> int:
         """Rounds that a person gave on top of the cap, by an answer named `grant`. No model can give itself more."""
         people = (turn for turn in self.scene.named(phase.name) if turn.seat.is_person)
-        return sum(int(turn.answers.get("grant") or 0) for turn in people)
+        return sum(int(turn.answers.get(GRANT) or 0) for turn in people)
 
     def outcome(self, phase: Phase, round: int, begun: int) -> tuple[str, Verdict]:
         """Why the phase is over after this round; empty while it goes on."""

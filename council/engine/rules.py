@@ -13,14 +13,14 @@ from itertools import chain
 from typing import Any
 
 from council.engine import voting
-from council.engine.conditions import fraction, matches, number, rule
+from council.engine.conditions import ANSWERS, OPTIONS, PHASES, fraction, matches, number, rule
 from council.engine.scene import Scene, Turn, Verdict
 from council.errors import UsageError
 from council.text import listing, overlap
 from council.workflow.model import Seat
 
 
-@rule
+@rule(further=OPTIONS)
 def option(scene: Scene, name: str = "", **values: Any) -> Verdict:
     """An option is on, or has the value given."""
     wanted = values or {str(name): True}
@@ -40,7 +40,7 @@ def _flag(value: Any) -> str:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-@rule
+@rule(further=PHASES)
 def outcome(scene: Scene, **phases: Any) -> Verdict:
     """A phase that is over ended so."""
     holds = all(matches(scene.outcomes.get(phase), wanted) for phase, wanted in phases.items())
@@ -48,13 +48,13 @@ def outcome(scene: Scene, **phases: Any) -> Verdict:
     return Verdict(holds, said)
 
 
-@rule
+@rule(in_round=True)
 def last_round(scene: Scene) -> Verdict:
     """This is the last round that the phase may have."""
     return Verdict(scene.round >= scene.cap, f"round {scene.round} of at most {scene.cap}")
 
 
-@rule
+@rule(in_round=True, since="number")
 def from_round(scene: Scene, number: Any) -> Verdict:
     """This is that round of the phase, or a later one."""
     return Verdict(scene.round >= _round(number), f"round {scene.round}, from round {number} on")
@@ -83,7 +83,7 @@ def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = Non
     return Verdict(bool(passed), f"{said} spent{unknown}", tally={**sums, "unpriced": unpriced})
 
 
-@rule
+@rule(reads=("field",))
 def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
     """For `over` rounds of this phase the mean of a number gained less than `gain`, or nobody changed a word answer."""
     least, window = Fraction(str(number(gain))), int(number(over))
@@ -165,21 +165,25 @@ def _spoken(value: Any) -> str:
     return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-@rule
+@rule(further=ANSWERS, counts=True)
 def some(scene: Scene, **fields: Any) -> Verdict:
     """At least one seat gave such an answer when it was last asked for."""
     found, _, tally, reason = _counted(scene, fields)
     return Verdict(bool(found), reason, tally=tally)
 
 
-@rule
+@rule(further=ANSWERS, counts=True)
 def every(scene: Scene, **fields: Any) -> Verdict:
     """Every seat that was asked gave such an answer; one that is absent did not."""
     found, turns, tally, reason = _counted(scene, fields)
     return Verdict(bool(turns) and len(found) == len(turns), reason, tally=tally)
 
 
-@rule
+def _over_all(arguments: Mapping[str, Any]) -> str:
+    return "no share is over 1; all of them are `at: 1`" if arguments.get("over") == "1" else ""
+
+
+@rule(further=ANSWERS, counts=True, never=_over_all)
 def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> Verdict:
     """At least `at`, or more than `over`, of the seats that were asked gave such an answer."""
     found, turns, tally, reason = _counted(scene, fields)
@@ -190,7 +194,7 @@ def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> V
     return Verdict(bool(turns) and holds, reason if holds or not found else f"only {reason}", tally=tally)
 
 
-@rule
+@rule(reads=("field", "sure"), choices={"field": "among"}, counts=True, equal=True, informs=True)
 def vote(
     scene: Scene, *, field: str, method: str = "plurality", among: Any = (), sure: str = "", scored: Any = False
 ) -> Verdict:

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from council.text import one_line
+from council.workflow import declare
 from council.workflow.model import Seat
+
+GIST = declare.answer("gist", "the turn in a sentence, for those who see gists", types=("text",))
 
 Moment = tuple[str, int, str]
 
@@ -60,9 +63,9 @@ class Turn:
         answers and how it begins."""
         if self.absent:
             return f"absent: {self.absent}"
-        if self.answers.get("gist"):
+        if self.answers.get(GIST):
             figures = [f"{name.replace('_', ' ')} {value}" for name, value in self.answers.items() if _counts(value)]
-            return one_line(str(self.answers["gist"]), 300) + (f" ({', '.join(figures)})" if figures else "")
+            return one_line(str(self.answers[GIST]), 300) + (f" ({', '.join(figures)})" if figures else "")
         short = [f"{name}: {value}" for name, value in self.answers.items() if isinstance(value, (str, int, float))]
         return one_line("; ".join([*(part for part in short if len(part) < 60), self.body]), 300)
 

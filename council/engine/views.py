@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from council.engine.scene import Moment, Scene, Seen, Turn
@@ -19,7 +19,19 @@ from council.workflow.registry import Hook
 
 View = tuple[Seen, ...]
 OWN = "You"  # what an anonymous view calls its reader
-view: Hook[Callable[..., View]] = Hook("view", leading=2)
+
+
+@dataclass(frozen=True)
+class ViewTraits:
+    """What the checks have to know of a view."""
+
+    by_place: bool = False  # it goes by where turns were spoken, not by their words
+    everyone: bool = False  # it can show what any seat said in any phase
+    labels: bool = False  # it takes the seats' names off
+    inner: str = ""  # the argument that holds views inside of it
+
+
+view: Hook[Callable[..., View], ViewTraits] = Hook("view", 2, ViewTraits)
 
 
 def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> View:
@@ -60,31 +72,35 @@ def _round_keys(scene: Scene) -> list[tuple[str, int]]:
     return list(dict.fromkeys((turn.phase, turn.round) for turn in scene.turns))
 
 
-@view
-def so_far(seat: Seat, scene: Scene) -> View:
-    """Everything said so far."""
+def everything(scene: Scene) -> View:
     return _full(scene.turns)
 
 
-@view
+@view(by_place=True, everyone=True)
+def so_far(seat: Seat, scene: Scene) -> View:
+    """Everything said so far."""
+    return everything(scene)
+
+
+@view(by_place=True)
 def nothing(seat: Seat, scene: Scene) -> View:
     """Nothing: the blind round."""
     return ()
 
 
-@view
+@view(by_place=True)
 def own(seat: Seat, scene: Scene) -> View:
     """The seat's own turns."""
     return _full(turn for turn in scene.turns if turn.seat.name == seat.name)
 
 
-@view
+@view(by_place=True, everyone=True)
 def gists(seat: Seat, scene: Scene) -> View:
     """Everything so far, a line each."""
     return tuple(Seen(turn, gist=True) for turn in scene.turns)
 
 
-@view
+@view(by_place=True, everyone=True)
 def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
     """The round being spoken and the last few before it."""
     now = (scene.phase, scene.round)
@@ -93,7 +109,7 @@ def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
     return _full(turn for turn in scene.turns if (turn.phase, turn.round) in shown)
 
 
-@view
+@view(by_place=True, everyone=True)
 def fading(seat: Seat, scene: Scene, *, keep: dict[str, Any], digest: Any = None, tokens: Any = None) -> View:
     """Verbatim while young, gists when old. `keep: {3: all, 7: 2}`: all up to round 3, the last two up to round 7.
 
@@ -130,11 +146,11 @@ def _schedule(keep: Any) -> list[tuple[int, int | None]]:
     return sorted((_whole(last, what), None if kept == "all" else _whole(kept, what)) for last, kept in keep.items())
 
 
-@view
+@view(everyone=True, labels=True, inner="of")
 def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
     """Another view with the seats' names taken off: labels stand in their place, shuffled for each reader, and the
     turns of a step in the labels' order."""
-    refs = [one if isinstance(one, Ref) else _ref(one) for one in (of if isinstance(of, list) else [of])]
+    refs = [_ref(one) for one in (of if isinstance(of, list) else [of])]
     labels = labels_for(seat, scene)
     return tuple(replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene))
 
@@ -156,6 +172,8 @@ def _letters(place: int) -> str:
 
 
 def _ref(value: Any) -> Ref:
+    if isinstance(value, Ref):
+        return value
     return Ref(*next(iter(value.items()))) if isinstance(value, dict) and len(value) == 1 else Ref(str(value))
 
 
@@ -171,6 +189,11 @@ def check_view(ref: Ref, places: Iterable[str]) -> None:
         raise UsageError(f'there is no view "{ref.name}"; {did_you_mean(ref.name, {*view.known, *places})}')
     if ref.name in view.known:
         view.check(ref)
-    if ref.name == "anonymous":
-        for inner in ref.args if isinstance(ref.args, list) else [ref.args or "so_far"]:
-            check_view(_ref(inner), places)
+    for inner in inner_views(ref):
+        check_view(inner, places)
+
+
+def inner_views(ref: Ref) -> list[Ref]:
+    """The views that this one is made of."""
+    given = view.arguments(ref).get(view.traits(ref.name).inner, [])
+    return [_ref(one) for one in (given if isinstance(given, list) else [given])]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from council.errors import UsageError
 from council.text import did_you_mean
+from council.workflow import declare
 
 CALL = re.compile(
     r"\s*(?P<quick>quick\s+)?council(?P<recovery>\s+recovery)?(?:\s*\((?P<mode>[^():\n]{1,60})\))?"
@@ -16,7 +17,10 @@ CALL = re.compile(
 )
 JUST = re.compile(r"\s*(?:just|only)\s+(?P<only>[^:\n]{1,120}?)\s*:(?P<topic>.*)", re.I | re.S)
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
-MODES = ("deliberative", "patchlist")
+PATCHLIST = declare.option(
+    "patchlist", "`--mode patchlist` turns it on: the kit's prompts then ask for lists of changes"
+)
+MODES = ("deliberative", PATCHLIST)
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,16 @@ from collections.abc import Iterable, Iterator
 from council.engine.contributions import Addition, Record, addition, remark
 from council.engine.scene import Turn
 from council.text import fold, listing, one_line
+from council.workflow import declare
 from council.workflow.model import Seat
 
-CHALLENGES = "challenges"
-MOONSHOT = "moonshot"
+CHALLENGES = declare.answer(
+    "challenges", "whose points a seat challenges: readers are told of one that challenges nobody", types=("list",)
+)
+MOONSHOT = declare.seat("moonshot", "has to give two versions of its position, a moonshot and a stepping stone")
 VERSIONS = ("moonshot", "stepping stone")
-ACCURATE, CORRECTION = "accurate", "correction"
+ACCURATE = declare.answer("accurate", "yes or no, by those who check the synthesis: readers see how many say yes")
+CORRECTION = declare.answer("correction", "what must be changed in it, for those who say no", types=("list",))
 
 
 @remark

@@ -11,6 +11,7 @@ from typing import Any
 from council.engine.rules import repeated
 from council.engine.scene import Scene, Turn
 from council.text import fold
+from council.workflow import declare
 from council.workflow.model import Workflow
 
 SAME = 0.6  # of a turn's words: from there on it says the same again
@@ -54,7 +55,9 @@ def repeats(scene: Scene) -> list[dict[str, Any]]:
     return [{"by": turn.seat.label, "step": turn.step, "share": share} for turn, share in shares if share > SAME]
 
 
-DECISION, OPTIONS = "decision", "options"
+OPTIONS = declare.answer("options", "what a person chooses from, each with a letter")
+DECISION = declare.answer("decision", "of a person: `adopt` settles what is stuck; `guide` and `end` steer a debate")
+OPTION = declare.answer("option", "of a person who decides: which option is chosen, by its letter or in other words")
 ADOPT = "adopt"
 
 
@@ -100,7 +103,7 @@ class Escalation:
     @property
     def choice(self) -> str:
         """What the person chose: `option B (what it says)`, or their own words where these name no option."""
-        words = str(self.answered.answers.get("option", "")).strip() if self.answered else ""
+        words = str(self.answered.answers.get(OPTION, "")).strip() if self.answered else ""
         found = CHOICE.fullmatch(words)
         letter = found.group(1).upper() if found else ""
         if letter in self.options:

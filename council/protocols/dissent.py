@@ -6,11 +6,11 @@ import re
 
 from council.engine.conditions import rule
 from council.engine.scene import Scene, Turn, Verdict
-from council.protocols.stances import opposed
+from council.protocols.stances import BLOCKING, opposed
 from council.text import content_words, fold, listing, overlap
-from council.workflow.registry import role
+from council.workflow import declare
 
-SYNTHESIS = role(
+SYNTHESIS = declare.role(
     "synthesis", "what the debate is for: the words of its first step become `synthesis.md`, and dissent is kept there"
 )
 
@@ -31,11 +31,11 @@ def disagreement(scene: Scene) -> Verdict:
     return Verdict(bool(found), reason, tally={"disagreed": found})
 
 
-@rule
+@rule(author="by", quoted=True)
 def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
     """The last turn of the step `by`, or else of the synthesis, names everyone who still disagrees, and has every
     blocking item with its owner."""
-    written = scene.named(by or scene.role(SYNTHESIS) or SYNTHESIS)
+    written = scene.named(by or scene.role(SYNTHESIS))
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
     lost = lost_dissent(scene, written[-1].body)
@@ -46,11 +46,11 @@ def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
 CITED = re.compile(r"(?<![\w/-])(\d\d-[a-z0-9-]+/[a-z][a-z0-9-]*)(?:\.2)?(?![\w/-])")
 
 
-@rule
+@rule(author="by")
 def cites(scene: Scene, *, by: str = "") -> Verdict:
     """The last turn of the step `by`, or else of the synthesis, says by their ids which turns it rests on, and names
     none that was not spoken."""
-    written = scene.named(by or scene.role(SYNTHESIS) or SYNTHESIS)
+    written = scene.named(by or scene.role(SYNTHESIS))
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
     spoken = {turn.id for turn in scene.turns if turn.phase != written[-1].phase and not turn.absent}
@@ -82,7 +82,7 @@ def lost_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
 def standing_dissent(scene: Scene) -> list[tuple[Turn, str]]:
     """What seats last said of it: their blocking items, and that they disagree."""
     found = [(turn, DISAGREES) for turn in opposed(scene)]
-    for turn, items in scene.last_words("blocking").values():
+    for turn, items in scene.last_words(BLOCKING).values():
         found += [(turn, item) for item in items]
     return found
 

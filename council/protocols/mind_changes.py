@@ -23,13 +23,22 @@ from typing import Any
 
 from council.engine.conditions import rule
 from council.engine.scene import Scene, Turn, Verdict
+from council.protocols.stances import STANCE
 from council.replies.quotes import passages
 from council.text import content_words, fold, listing
+from council.workflow import declare
 from council.workflow.model import Workflow
-from council.workflow.registry import role
 
-STANCE, FLAW, ANSWER = "stance", "flaw", "answer"
-CONTROL = role("control", "one seat answers alone, for comparison: it stands beside the debate", option="control")
+FLAW = declare.answer(
+    "flaw",
+    "why a stance is another one than before: the program looks for that argument in what the seat had read",
+    types=("text",),
+)
+ANSWER = declare.answer("answer", "in a phase with the role `control`: what that seat says alone")
+CONTROL = declare.role(
+    "control", "one seat answers alone, for comparison: it stands beside the debate", option="control"
+)
+declare.option(CONTROL, "`--control` turns it on: what one seat says alone, in the phase with this role, is compared")
 PERSUADED, CONFORMED, UNEXPLAINED = KINDS = ("persuaded", "conformed", "unexplained")
 STEP = 10  # points of 100
 SAME_ARGUMENT = 0.6  # of the content words in a sentence of the named flaw, found in one passage
@@ -267,7 +276,7 @@ def said_alone(turn: Turn) -> str | None:
     return None if answer is None else fold(str(answer))
 
 
-@rule
+@rule(reads=("field",), equal=True)
 def split(scene: Scene, field: str = STANCE) -> Verdict:
     """What the seats last said differs; whoever falls silent still holds what they said before."""
     said = {name: fold(str(value)) for name, (_, value) in scene.last_words(field).items()}
@@ -278,7 +287,7 @@ def split(scene: Scene, field: str = STANCE) -> Verdict:
     return Verdict(len(counts) > 1, reason, tally={field: dict(counts), "not_heard": silent})
 
 
-@rule
+@rule(reads=("field",), equal=True)
 def moved(scene: Scene, field: str = STANCE) -> Verdict:
     """Somebody has changed what they say since they were asked before; a score, by 10 points or more."""
     now = {turn.id for turn in scene.latest(field)}

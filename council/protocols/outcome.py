@@ -9,10 +9,10 @@ from council.engine.planner import Note, Plan
 from council.engine.scene import Scene, Turn
 from council.protocols.dissent import SYNTHESIS, lost_dissent
 from council.protocols.mind_changes import is_control
-from council.protocols.stances import SCORE, Standing, standing, where_they_stand
+from council.protocols.stances import SCORE, STANCE, Standing, standing, where_they_stand
 from council.workflow.model import Workflow
 
-STANDS = ("stance", SCORE)  # the answers by which a seat says where it stands
+STANDS = (STANCE, SCORE)  # the answers by which a seat says where it stands
 
 
 def rounds(plan: Plan) -> list[tuple[str, int]]:

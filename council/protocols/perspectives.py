@@ -20,6 +20,7 @@ from council.engine.scene import Scene, Turn, Verdict
 from council.errors import UsageError
 from council.protocols.consensus import SAME
 from council.text import listing, one_line, slug
+from council.workflow import declare
 from council.workflow.model import HUMAN, LONGEST_NAME, NAME, Cast, Ref, Seat, Workflow
 
 LEAST_CAST, MOST_CAST = 2, 4
@@ -27,10 +28,11 @@ ANY_NUMBER = "auto"
 UNMUTED = "unmuted"  # the order that leaves out whoever was muted
 HEAD = re.compile(r"[:(–—]|\s-\s")  # where a name ends, and what is said of it begins
 MARKS = "*_` "
+CONFIDENCE = declare.answer("confidence", "high, medium or low: low where those who were cast never settled")
 LOW = "low"
 
 
-def answer(source: str) -> tuple[str, str]:
+def source_of(source: str) -> tuple[str, str]:
     """`analyze.perspectives`: a step, and one of its answers."""
     step, dot, name = str(source).partition(".")
     if not (step and dot and name):
@@ -43,7 +45,7 @@ def answer(source: str) -> tuple[str, str]:
 
 def casting(scene: Scene, source: str) -> Turn | None:
     """The newest turn with that answer: whoever is absent once changes nothing."""
-    step, name = answer(source)
+    step, name = source_of(source)
     return next((turn for turn in reversed(scene.named(step)) if name in turn.answers), None)
 
 
@@ -52,7 +54,7 @@ def titles(scene: Scene, source: str) -> dict[str, str]:
     turn = casting(scene, source)
     seated = {*scene.groups, *(seat.name for group in scene.groups.values() for seat in group), HUMAN}
     found: dict[str, str] = {}
-    for item in _items(turn.answers[answer(source)[1]]) if turn else ():
+    for item in _items(turn.answers[source_of(source)[1]]) if turn else ():
         title = item.partition(":")[0].strip(MARKS)
         name = slug(title, LONGEST_NAME)
         found.setdefault(f"the-{name}" if name in seated else name, title)
@@ -112,7 +114,7 @@ def pair(scene: Scene, source: str, opposed: str) -> tuple[str, str] | None:
     """Two that pull in opposite directions: of two in the catalog by its word, else by that of the reply itself."""
     turn, found = casting(scene, source), titles(scene, source)
     catalog: Mapping[str, Mapping[str, Any]] = _told(turn, "catalog")
-    claimed = _mentioned(str(turn.answers.get(answer(opposed)[1], "")), found) if turn else set()
+    claimed = _mentioned(str(turn.answers.get(source_of(opposed)[1], "")), found) if turn else set()
     for one, other in combinations(found, 2):
         listed = {one, other} <= set(catalog)
         if _differ(catalog, one, other) if listed else {one, other} <= claimed:
@@ -165,7 +167,7 @@ def still_heard(seats: Iterable[Seat], scene: Scene, by: str) -> tuple[Seat, ...
     return tuple(left)
 
 
-@order
+@order(sources=("by",))
 def unmuted(seats: tuple[Seat, ...], scene: Scene, *, by: Any, then: Any = "parallel") -> Batches:
     """In the order `then`, without those whom the answer `by` has muted so far; two at least stay."""
     order.check(Ref(str(then)))
@@ -174,7 +176,7 @@ def unmuted(seats: tuple[Seat, ...], scene: Scene, *, by: Any, then: Any = "para
 
 
 def muting(scene: Scene, by: str) -> Iterator[str]:
-    step, name = answer(by)
+    step, name = source_of(by)
     for turn in scene.named(step):
         yield from _items(turn.answers.get(name, ()))
 
@@ -213,7 +215,7 @@ def _mutes(workflow: Workflow) -> list[str]:
 def muted(turn: Turn, record: Record) -> Iterator[str]:
     """What became of those whom a turn muted."""
     for by in _mutes(record.workflow):
-        step, name = answer(by)
+        step, name = source_of(by)
         if turn.step == step and turn.answers.get(name):
             yield from _muted_by(turn, record.plan.scene, by)
 
@@ -241,7 +243,7 @@ def _muted_by(turn: Turn, scene: Scene, by: str) -> Iterator[str]:
     after = still_heard(seats, replace(scene, turns=scene.turns[: place + 1]), by)
     if gone := [seat.title for seat in before if seat not in after]:
         yield f"muted from here on: {told(gone)}"
-    for item in _items(turn.answers[answer(by)[1]]):
+    for item in _items(turn.answers[source_of(by)[1]]):
         seat = meant(item, seats)
         if seat is None:
             yield f"nobody is called “{one_line(item, 60)}”, so nobody is muted by that"
@@ -263,8 +265,8 @@ def unsettled(scene: Scene, cap: str) -> bool:
 
 def lowered(scene: Scene, cap: str) -> str:
     """Why a confidence counts as low, whatever was written; empty where what was written holds."""
-    written = newest(scene, "confidence")
-    if written == LOW or not any(scene.rounds_that_ask("confidence")) or not unsettled(scene, cap):
+    written = newest(scene, CONFIDENCE)
+    if written == LOW or not any(scene.rounds_that_ask(CONFIDENCE)) or not unsettled(scene, cap):
         return ""
     instead = f"; “{written}” was written" if written else ""
     return f"set by council: the debate reached its last round unsettled{instead}"
@@ -275,7 +277,7 @@ def newest(scene: Scene, name: str) -> Any:
     return next((turn.answers[name] for turn in reversed(scene.turns) if name in turn.answers), None)
 
 
-@rule
+@rule(sources=("of", "opposed"))
 def cast(scene: Scene, of: Any, *, opposed: Any = "", number: Any = "") -> Verdict:
     """Two to four perspectives were cast by the answer `of`, or as many as the option `number` says.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from council.engine.scene import Scene, Turn
 from council.protocols.consensus import escalations
 from council.text import listing, one_line
+from council.workflow import declare
 from council.workflow.registry import load
 
 AGREED = "agreed"
@@ -22,7 +23,18 @@ STABLE = "stable disagreement"
 MOVING = "still moving"
 INSUFFICIENT = "insufficient"
 AGREE, MIXED, DISAGREE = "agree", "mixed", "disagree"
-SCORE = "satisfaction_score"
+STANCE = declare.answer(
+    "stance",
+    "agree, mixed or disagree: the convergence check counts it, and who disagrees is dissent. Other words, as in "
+    "`yes | mixed | no`, answer the question itself: what most say is agreed on, and who says another is dissent",
+    types=("choice",),
+)
+BLOCKING = declare.answer(
+    "blocking", "what must be settled first: it is dissent, and is kept word for word", types=("list",)
+)
+SCORE = declare.answer(
+    "satisfaction_score", "how satisfied a seat is: a decision record shows it round by round", types=("range",)
+)
 CONSENSUS = "consensus"
 
 
@@ -70,14 +82,14 @@ def where_they_stand(scene: Scene) -> Standing:
 
 def standing(scene: Scene) -> Standing:
     """The outcome by the last round that asked for a stance; a stance of an earlier round only tells who moved."""
-    rounds = list(scene.rounds_that_ask("stance"))
-    blocking = {name: items for name, (_, items) in scene.last_words("blocking").items() if items}
+    rounds = list(scene.rounds_that_ask(STANCE))
+    blocking = {name: items for name, (_, items) in scene.last_words(BLOCKING).items() if items}
     if scored := next(scene.rounds_that_ask(SCORE), ()) if not rounds else ():
         return _by_scores(scene, scored, blocking)
     if not rounds:
         return Standing(INSUFFICIENT, "no round asked the members where they stand", {}, blocking, ())
-    now = {turn.seat.name: turn.answers.get("stance") for turn in rounds[0]}
-    before = {turn.seat.name: turn.answers.get("stance") for turn in rounds[1]} if len(rounds) > 1 else {}
+    now = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[0]}
+    before = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[1]} if len(rounds) > 1 else {}
     moved = tuple(name for name, stance in now.items() if stance and before.get(name) not in (None, stance))
     answer = leading(scene)
     return Standing(*_outcome(now, blocking, moved, len(rounds), answer), now, blocking, moved, answer=answer)
@@ -85,10 +97,10 @@ def standing(scene: Scene) -> Standing:
 
 def leading(scene: Scene) -> str:
     """The stance of those who agree: `agree`, or the answer that most gave in the last round. Empty: none leads."""
-    ever = [str(stance) for _, stance in scene.last_words("stance").values()]
+    ever = [str(stance) for _, stance in scene.last_words(STANCE).values()]
     if set(ever) <= {AGREE, MIXED, DISAGREE}:
         return AGREE
-    last = [str(turn.answers["stance"]) for turn in next(scene.rounds_that_ask("stance")) if "stance" in turn.answers]
+    last = [str(turn.answers[STANCE]) for turn in next(scene.rounds_that_ask(STANCE)) if STANCE in turn.answers]
     counts = Counter(stance for stance in last or ever if stance != MIXED).most_common(2)
     return "" if not counts or len({count for _, count in counts}) < len(counts) else counts[0][0]
 
@@ -96,7 +108,7 @@ def leading(scene: Scene) -> str:
 def opposed(scene: Scene) -> list[Turn]:
     """Who still disagrees, by what each seat said last: their turns. Where no answer leads, all answers are opposed."""
     answer = leading(scene)
-    against = (turn for turn, stance in scene.last_words("stance").values() if stance not in (answer, MIXED))
+    against = (turn for turn, stance in scene.last_words(STANCE).values() if stance not in (answer, MIXED))
     return list(against)
 
 

@@ -3,9 +3,9 @@
 Every command imports this, so it imports nothing that makes a document.
 """
 
-from council.workflow.registry import document
+from council.workflow import declare
 
-ADR = document(
+ADR = declare.document(
     "adr",
     "an architecture decision record",
     parts={
@@ -14,7 +14,7 @@ ADR = document(
         "dissents": "left out: the record lists dissent itself",
     },
 )
-DECISION = document(
+DECISION = declare.document(
     "decision",
     "a decision between perspectives, and an issue if a person asks for one",
     parts={

@@ -12,7 +12,7 @@ from council.engine.conditions import rule
 from council.engine.contributions import Record, ReportSection, section
 from council.engine.scene import Scene, Verdict
 from council.protocols.stances import Standing, reading, standing
-from council.reviews.model import FORMAT, RULING_FORMAT
+from council.reviews.model import FINDINGS, FORMAT, RULING_FORMAT
 from council.workflow.types import AnswerType, answer_type
 
 REVIEWED, CONTESTED = "reviewed", "reviewed, contested"
@@ -65,7 +65,7 @@ def contested(scene: Scene, *, severity: str = "blocking") -> Verdict:
 @reading
 def by_findings(scene: Scene) -> Standing | None:
     """A review's members say where they stand of each finding."""
-    if not any("findings" in turn.asked for turn in scene.turns):
+    if not any(FINDINGS in turn.asked for turn in scene.turns):
         return None
     from council.reviews.state import reviewed, told
 

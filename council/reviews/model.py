@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from council.workflow import declare
+
+FINDINGS = declare.answer("findings", "in a review, of the type `findings`: all of them are merged into one list")
+SUMMARY = declare.answer("summary", "in a review: the words above its list")
 SEVERITIES = ("blocking", "high", "medium", "low")
 WORDS = ("agree", "disagree with evidence", "disagree with concern", "withdrawn")
 

@@ -16,7 +16,7 @@ from council.reviews.formats.common import Review
 from council.reviews.formats.markdown import counted, groups, title_of
 from council.reviews.injection import marks
 from council.reviews.merge import Merged
-from council.reviews.model import SEVERITIES
+from council.reviews.model import FINDINGS, SEVERITIES, SUMMARY
 
 
 def is_review(plan: Plan) -> bool:
@@ -33,7 +33,7 @@ def section(record: Record) -> ReportSection:
 
 def review(plan: Plan, topic: str, facts: Mapping[str, Any]) -> Review:
     """The review as far as it has come; `facts` are the session's metadata."""
-    asked = [turn for turn in plan.scene.turns if "findings" in turn.asked]
+    asked = [turn for turn in plan.scene.turns if FINDINGS in turn.asked]
     given = state.documents(topic)
     reasons: dict[str, str] = facts.get("dismissed") or {}
     found = state.reviewed(plan.scene, tuple(sorted(reasons)))
@@ -56,7 +56,7 @@ def _unparsed(asked: list[Turn]) -> Iterator[tuple[str, str]]:
     for turn in asked:
         if turn.absent:
             continue
-        read = turn.answers.get("findings")
+        read = turn.answers.get(FINDINGS)
         if read is None:
             yield turn.seat.name, turn.body.strip()
         else:
@@ -67,7 +67,7 @@ def _without(asked: list[Turn]) -> Iterator[str]:
     """Who said in so many words that there is nothing, in every list that they were asked for."""
     lists: dict[str, list[Any]] = {}
     for turn in asked:
-        lists.setdefault(turn.seat.name, []).append(turn.answers.get("findings"))
+        lists.setdefault(turn.seat.name, []).append(turn.answers.get(FINDINGS))
     for seat, read in lists.items():
         if all(isinstance(one, model.Findings) and one.none and not one.items for one in read):
             yield seat
@@ -81,7 +81,7 @@ def _dismissals(found: Iterable[Merged], reasons: Mapping[str, str]) -> Iterator
 
 
 def _summary(plan: Plan) -> str:
-    said = [turn.answers["summary"] for turn in plan.scene.turns if turn.answers.get("summary")]
+    said = [turn.answers[SUMMARY] for turn in plan.scene.turns if turn.answers.get(SUMMARY)]
     return str(said[-1]) if said else ""
 
 

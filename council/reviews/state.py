@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from council.engine.scene import Scene, Turn
 from council.reviews.model import (
+    FINDINGS,
     SEVERITIES,
     Document,
     Finding,
@@ -83,7 +84,7 @@ def _reviewed(
 
 
 def is_review(scene: Scene) -> bool:
-    return any("findings" in turn.asked for turn in scene.turns)
+    return any(FINDINGS in turn.asked for turn in scene.turns)
 
 
 def told(merged: tuple[Merged, ...]) -> str:

@@ -14,7 +14,7 @@ from council.config import overlays, personas
 from council.config.settings import Config
 from council.errors import UsageError
 from council.prompts import templates
-from council.prompts.invocation import MODES, seats
+from council.prompts.invocation import MODES, PATCHLIST, seats
 from council.protocols import outcome
 from council.record import catalog, session
 from council.record.program import Program
@@ -171,8 +171,8 @@ def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
     if request.mode not in MODES:
         raise UsageError(f'there is no output mode "{request.mode}"; {did_you_mean(request.mode, MODES)}')
     wanted = dict(request.options or {})
-    if request.mode == "patchlist":
-        wanted["patchlist"] = True
+    if request.mode == PATCHLIST:
+        wanted[PATCHLIST] = True
     workflow.with_options(wanted)
     for name, value in wanted.items():
         if isinstance(workflow.options[name], bool) != isinstance(value, bool):

@@ -10,17 +10,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from council.errors import UsageError
+from council.workflow import declare
 from council.workflow.model import Cast, Seat, Step, Workflow
 
-ROUND, PERSON, RUN = "round_timeout", "checkpoint_timeout", "total_timeout"
+ROUND = declare.option("round_timeout", "seconds that a round's calls may take in all; then the run pauses")
+PERSON = declare.option(
+    "checkpoint_timeout", "seconds that a person at the terminal may be silent; then the run waits for the answer"
+)
+RUN = declare.option("total_timeout", "seconds that the calls of one run may take in all; then it pauses")
 TIMES = (ROUND, PERSON, RUN)
-BUDGET = "token_budget"
-OPTIONS = {
-    ROUND: "seconds that a round's calls may take in all; then the run pauses",
-    PERSON: "seconds that a person at the terminal may be silent; then the run waits for the answer",
-    RUN: "seconds that the calls of one run may take in all; then it pauses",
-    BUDGET: "tokens that each who debates has for a round",
-}
+BUDGET = declare.option("token_budget", "tokens that each who debates has for a round")
+WORDS = declare.option(
+    "words", "how long a reply should be, as in `50-150`: prompts say it, `council cost` reckons with it"
+)
 UNLIMITED = ("0", "none", "unlimited")
 LONGEST = 10_000_000
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from council.errors import UsageError
 from council.text import did_you_mean, slug
-from council.workflow import frontmatter, registry
+from council.workflow import declare, frontmatter
 from council.workflow.model import (
     DOCUMENT,
     LONGEST_NAME,
@@ -84,8 +84,8 @@ class _Loader:
         if not keys:
             return {}
         kind = self.need(keys, "kind", "document", str)
-        self.declared(registry.document, kind, "document: kind")
-        self.known(keys, ("kind", *registry.document.known[kind].parts), "document")
+        self.declared(declare.document, kind, "document: kind")
+        self.known(keys, ("kind", *declare.document.known[kind].parts), "document")
         return {part: self.word(name, f"document: {part}") for part, name in keys.items()}
 
     def tasks(self, body: str) -> dict[str, str]:
@@ -114,7 +114,7 @@ class _Loader:
             until=self.outcomes(keys.get("until", {}), f"{what}: until"),
             steps=tuple(self.step(step, inherited, what, first) for step in steps),
             rounds=self.rounds(keys.get("rounds", "1"), what),
-            role=self.declared(registry.role, keys["role"], f"{what}: role") if "role" in keys else "",
+            role=self.declared(declare.role, keys["role"], f"{what}: role") if "role" in keys else "",
         )
 
     def step(self, own: Any, inherited: dict[str, Any], phase: str, first: tuple[str, ...]) -> Step:
@@ -249,7 +249,7 @@ class _Loader:
         rule = "; a rule with what it takes is written {from_round: 2}" if " " in str(value) else ""
         raise self.bad(f'{what}: "{value}" is no name: small letters, digits, _ and -{rule}')
 
-    def declared(self, words: registry.Words, name: Any, what: str) -> str:
+    def declared(self, words: declare.Words, name: Any, what: str) -> str:
         try:
             words.check(str(name))
         except UsageError as wrong:

@@ -12,15 +12,15 @@ from typing import Any
 
 from council.errors import UsageError
 from council.text import did_you_mean
-from council.workflow import registry
+from council.workflow import declare
 
 NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 WORD = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 LONGEST_NAME = 40
 MOST_ROUNDS = 99
 PROMPTS = "prompts"  # the heading in a workflow's body under which a section may be a step's prompt
-HUMAN = registry.seat("human", "a person, who is asked on the terminal or by `council record`")
-DOCUMENT = registry.option("document", "the document made of the synthesis for the project, or `none`")
+HUMAN = declare.seat("human", "a person, who is asked on the terminal or by `council record`")
+DOCUMENT = declare.option("document", "the document made of the synthesis for the project, or `none`")
 NO_DOCUMENT = "none"
 VIEWPOINT = "accepts"  # a persona that says what it would give up is a side to argue for, not a person
 
@@ -188,7 +188,7 @@ class Workflow:
         """The phase of each role. Where no phase declares a role, a phase of its name has it, as in older workflows."""
         roles = {phase.role: phase.name for phase in self.phases if phase.role}
         for phase in self.phases:
-            word = registry.role.known.get(phase.name) if not phase.role else None
+            word = declare.role.known.get(phase.name) if not phase.role else None
             if word and (not word.option or word.option in self.options):
                 roles.setdefault(phase.name, phase.name)
         return roles

@@ -1,4 +1,4 @@
-"""The registry: a hook's name in a workflow is a function here, and a word that the program reads is declared here.
+"""The registry behind the four hooks: a name in a workflow is a function here, checked when the workflow is loaded.
 
 A room registers its names in modules that its `hooks.py` imports. A room that is not there registers nothing.
 """
@@ -6,12 +6,11 @@ A room registers its names in modules that its `hooks.py` imports. A room that i
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import council
 from council.errors import UsageError
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from council.workflow.model import Ref
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")  # what is known of a hook: a frozen dataclass
 
 
 @cache
@@ -31,78 +31,55 @@ def load() -> None:
             import_module(f"council.{path.parent.name}.hooks")
 
 
-@dataclass(frozen=True)
-class Word:
-    """A word of the language that the program reads by name: declared beside the code that reads it.
+class Hook(Generic[F, T]):
+    """Used as a decorator it registers a function under its name, with what the checks have to know of it."""
 
-    `types` are those that an answer of this name must have, if it cannot be any. A document's `parts` are what it takes
-    from the synthesis. A role's `option` is one that a workflow must have for a phase to get the role by its name.
-    """
-
-    name: str
-    about: str
-    types: tuple[str, ...] = ()
-    parts: Mapping[str, str] = field(default_factory=dict)
-    option: str = ""
-
-
-class Words:
-    """All words of one kind. Calling it declares one, and gives back its name."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self._declared: dict[str, Word] = {}
-
-    @property
-    def known(self) -> Mapping[str, Word]:
-        load()
-        return self._declared
-
-    def __call__(self, name: str, about: str, **more: Any) -> str:
-        assert name not in self._declared, f"the {self.kind} {name} is declared twice"
-        self._declared[name] = Word(name, about, **more)
-        return name
-
-    def check(self, name: str) -> None:
-        """Refuse a word that nothing declares."""
-        if name not in self.known:
-            raise UsageError(f'there is no {self.kind} "{name}"; {did_you_mean(name, self.known)}')
-
-
-answer, option, seat, role, document = (
-    *(Words("answer"), Words("option"), Words("seat")),
-    *(Words("role"), Words("kind of document")),
-)
-
-
-class Hook(Generic[F]):
-    """Used as a decorator it registers a function under its name."""
-
-    def __init__(self, kind: str, leading: int) -> None:
+    def __init__(self, kind: str, leading: int, traits: type[T]) -> None:
         self.kind = kind
         self.leading = leading
-        self._registered: dict[str, F] = {}
+        self._traits = traits
+        self._registered: dict[str, tuple[F, T]] = {}
 
     @property
     def known(self) -> dict[str, F]:
         load()
-        return self._registered
+        return {name: function for name, (function, _) in self._registered.items()}
 
-    def __call__(self, function: F) -> F:
-        self._registered[function.__name__.rstrip("_")] = function
-        return function
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    @overload
+    def __call__(self, /, **traits: Any) -> Callable[[F], F]: ...
+    def __call__(self, function: F | None = None, /, **traits: Any) -> F | Callable[[F], F]:
+        known = self._traits(**traits)
+
+        def register(function: F) -> F:
+            self._registered[function.__name__.rstrip("_")] = (function, known)
+            return function
+
+        return register if function is None else register(function)
+
+    def traits(self, name: str) -> T:
+        """What is known of it besides its arguments. Of a name that is not registered: nothing."""
+        load()
+        return self._registered[name][1] if name in self._registered else self._traits()
+
+    def with_trait(self, trait: str) -> set[str]:
+        """The names of all that have it."""
+        load()
+        return {name for name, (_, traits) in self._registered.items() if getattr(traits, trait)}
 
     def call(self, ref: Ref, *lead: Any) -> Any:
         positional, named = _arguments(ref)
         return self.find(ref.name)(*lead, *positional, **named)
 
     def find(self, name: str) -> F:
-        if name not in self.known:
+        load()
+        if name not in self._registered:
             raise UsageError(f'there is no {self.kind} "{name}"; {did_you_mean(name, self.known)}')
-        return self.known[name]
+        return self._registered[name][0]
 
     def arguments(self, ref: Ref) -> dict[str, Any]:
-        """What its function would be given, with what it takes without a word; empty for what `check` refuses."""
+        """Its function's arguments, defaults included; empty for those that `check` refuses."""
         positional, named = _arguments(ref)
         try:
             bound = inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
@@ -111,16 +88,22 @@ class Hook(Generic[F]):
         bound.apply_defaults()
         return dict(bound.arguments)
 
+    def further(self, ref: Ref) -> dict[str, Any]:
+        """Its arguments beside those that its function names: answers, phases or options with values."""
+        kinds = inspect.signature(self.find(ref.name)).parameters if ref.name in self.known else {}
+        name = next((name for name, one in kinds.items() if one.kind is one.VAR_KEYWORD), "")
+        return dict(self.arguments(ref).get(name, {}))
+
     def check(self, ref: Ref) -> None:
         """Refuse a name that is not registered, and arguments that its function does not take."""
         positional, named = _arguments(ref)
         try:
             inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
         except TypeError as wrong:
-            raise UsageError(f'the {self.kind} "{ref.name}": {wrong}; {self.called(ref.name)}') from None
+            raise UsageError(f'the {self.kind} "{ref.name}": {wrong}; {self.usage(ref.name)}') from None
 
-    def called(self, name: str) -> str:
-        """How it is written, with all that it takes."""
+    def usage(self, name: str) -> str:
+        """How it is written, with all its arguments."""
         takes = list(inspect.signature(self.find(name)).parameters.values())[self.leading :]
         if not takes:
             return f"it is written {name}, and takes nothing"

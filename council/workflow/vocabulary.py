@@ -68,19 +68,3 @@ VALUES = {
     "any": "an answer that is not empty",
     '">= 90"': "a number: `>=`, `<=`, `>`, `<`, always in quotation marks",
 }
-# Answers and options that mean something wherever they stand, because the program reads them.
-ANSWERS = {
-    "stance": "agree, mixed or disagree: the convergence check counts it, and who disagrees is dissent. Other words, "
-    "as in `yes | mixed | no`, answer the question itself: what most say is agreed on, and who says another is dissent",
-    "flaw": "why a stance is another one than before: the program looks for that argument in what the seat had read",
-    "blocking": "what must be settled first: it is dissent, and is kept word for word",
-    "gist": "the turn in a sentence, for those who see gists",
-    "grant": "of a person: so many rounds more than the phase may have",
-    "satisfaction_score": "how satisfied a seat is: a decision record shows it round by round",
-}
-OPTIONS = {
-    "words": "how long a reply should be, as in `50-150`: prompts say it, `council cost` reckons with it",
-    "patchlist": "`--mode patchlist` turns it on: the kit's prompts then ask for lists of changes",
-    "control": "`--control` turns it on: a phase of that name, with its `answer`, stands beside the debate to compare",
-    "document": "what is made of the synthesis for the project: `adr`, `decision` or `none`",
-}

@@ -1,0 +1,60 @@
+"""The words that the program reads by name: answers, options, seats, roles and kinds of documents.
+
+Each is declared beside the code that reads it, as in `STANCE = declare.answer("stance", "agree, mixed or disagree")`.
+The vocabulary of the language, what lint checks and docs/workflows.md are derived from these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from council.errors import UsageError
+from council.text import did_you_mean
+from council.workflow.registry import load
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the language that the program reads by name: declared beside the code that reads it.
+
+    `types` are those that an answer of this name must have, if it cannot be any. A document's `parts` are what it takes
+    from the synthesis. A role's `option` is one that a workflow must have for a phase to get the role by its name.
+    """
+
+    name: str
+    about: str
+    types: tuple[str, ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
+    option: str = ""
+
+
+class Words:
+    """All words of one kind. Calling it declares one, and gives back its name."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._declared: dict[str, Word] = {}
+
+    @property
+    def known(self) -> Mapping[str, Word]:
+        load()
+        return self._declared
+
+    def __call__(self, name: str, about: str, **more: Any) -> str:
+        assert name not in self._declared, f"the {self.kind} {name} is declared twice"
+        self._declared[name] = Word(name, about, **more)
+        return name
+
+    def check(self, name: str) -> None:
+        """Refuse a word that nothing declares."""
+        if name not in self.known:
+            raise UsageError(f'there is no {self.kind} "{name}"; {did_you_mean(name, self.known)}')
+
+
+answer = Words("answer")
+option = Words("option")
+seat = Words("seat")
+role = Words("role")
+document = Words("kind of document")
