@@ -77,7 +77,7 @@ def turns(workflow: Workflow) -> list[str]:
     return [f"{phase.folder(1, step)}/{seat.name}" for phase, step, seat in seats]
 
 
-def hooks(known: Hook[Callable[..., Any], Any]) -> Iterator[str]:
+def hooks(known: Hook[Callable[..., Any]]) -> Iterator[str]:
     """A line each: its name, its arguments with what they are without a word, what it says, and where it is used."""
     used = dict(reversed(list(uses(known))))
     for name, function in sorted(known.known.items()):
@@ -97,7 +97,7 @@ def argument(parameter: inspect.Parameter) -> str:
     return f"`{parameter.name}`: {flow(parameter.default)}"
 
 
-def uses(known: Hook[Callable[..., Any], Any]) -> Iterator[tuple[str, str]]:
+def uses(known: Hook[Callable[..., Any]]) -> Iterator[tuple[str, str]]:
     """How the kit's workflows and the example use rules, orders and views: each by its name, written as in YAML."""
     paths = [path for path in sorted((ROOT / "Workflows").glob("*.md")) if path.stem.lower() not in overlays.GUIDES]
     for workflow in (load(path.read_text("utf-8"), path.name) for path in (EXAMPLE, *paths, STARTER)):

@@ -469,8 +469,9 @@ def added() -> Iterator[None]:
         return Verdict(bool(field))
 
     yield
-    rule._registered.clear()
-    rule._registered.update(before)
+    for name in rule.known.keys() - before:
+        del rule._registered[name]
+        rule._traits.pop(name, None)
 
 
 ADDED = """---

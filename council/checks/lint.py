@@ -36,7 +36,7 @@ from council.workflow.model import (
     Step,
     Workflow,
 )
-from council.workflow.registry import Hook
+from council.workflow.registry import CheckedHook
 
 TYPES = {
     "choice": "a choice (agree | disagree)", "range": "a range (0-100)",
@@ -149,7 +149,7 @@ class _Lint:
         if source[1] not in answers:
             yield f'{what}: no step "{source[0]}" asks for "{source[1]}"'
 
-    def sources(self, hook: Hook[Any, Any], ref: Ref, what: str) -> Iterator[str]:
+    def sources(self, hook: CheckedHook[Any, Any], ref: Ref, what: str) -> Iterator[str]:
         """The answers of a step that a rule or an order names, as in analyze.perspectives."""
         for name in hook.traits(ref.name).sources:
             if len(source := str(hook.arguments(ref).get(name) or "").split(".")) == 2:

@@ -12,7 +12,7 @@ from council.engine.scene import Scene, Verdict
 from council.errors import UsageError
 from council.text import fold
 from council.workflow.model import AllOf, AnyOf, Condition, Not
-from council.workflow.registry import Hook
+from council.workflow.registry import CheckedHook
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class RuleTraits:
 
 
 ANSWERS, PHASES, OPTIONS = "answers", "phases", "options"
-rule: Hook[Callable[..., Verdict], RuleTraits] = Hook("rule", 1, RuleTraits)
+rule: CheckedHook[Callable[..., Verdict], RuleTraits] = CheckedHook("rule", 1, RuleTraits)
 
 COMPARISON = re.compile(r"(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)")
 

@@ -10,7 +10,7 @@ from typing import Any
 from council.engine.scene import Scene
 from council.errors import UsageError
 from council.workflow.model import Seat
-from council.workflow.registry import Hook
+from council.workflow.registry import CheckedHook
 
 Batches = list[tuple[Seat, ...]]
 
@@ -23,7 +23,7 @@ class OrderTraits:
     sources: tuple[str, ...] = ()  # arguments that name a step and its answer
 
 
-order: Hook[Callable[..., Batches], OrderTraits] = Hook("order", 2, OrderTraits)
+order: CheckedHook[Callable[..., Batches], OrderTraits] = CheckedHook("order", 2, OrderTraits)
 
 
 @order(parallel=True)

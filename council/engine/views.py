@@ -15,7 +15,7 @@ from council.engine.scene import Moment, Scene, Seen, Turn
 from council.errors import UsageError
 from council.text import did_you_mean
 from council.workflow.model import Ref, Seat
-from council.workflow.registry import Hook
+from council.workflow.registry import CheckedHook
 
 View = tuple[Seen, ...]
 OWN = "You"  # what an anonymous view calls its reader
@@ -31,7 +31,7 @@ class ViewTraits:
     inner: str = ""  # the argument that holds views inside of it
 
 
-view: Hook[Callable[..., View], ViewTraits] = Hook("view", 2, ViewTraits)
+view: CheckedHook[Callable[..., View], ViewTraits] = CheckedHook("view", 2, ViewTraits)
 
 
 def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> View:

@@ -31,52 +31,31 @@ def load() -> None:
             import_module(f"council.{path.parent.name}.hooks")
 
 
-class Hook(Generic[F, T]):
-    """Used as a decorator it registers a function under its name, with what the checks have to know of it."""
+class Hook(Generic[F]):
+    """Used as a decorator it registers a function under its name."""
 
-    def __init__(self, kind: str, leading: int, traits: type[T]) -> None:
+    def __init__(self, kind: str, leading: int) -> None:
         self.kind = kind
         self.leading = leading
-        self._traits = traits
-        self._registered: dict[str, tuple[F, T]] = {}
+        self._registered: dict[str, F] = {}
 
     @property
     def known(self) -> dict[str, F]:
         load()
-        return {name: function for name, (function, _) in self._registered.items()}
+        return self._registered
 
-    @overload
-    def __call__(self, function: F, /) -> F: ...
-    @overload
-    def __call__(self, /, **traits: Any) -> Callable[[F], F]: ...
-    def __call__(self, function: F | None = None, /, **traits: Any) -> F | Callable[[F], F]:
-        known = self._traits(**traits)
-
-        def register(function: F) -> F:
-            self._registered[function.__name__.rstrip("_")] = (function, known)
-            return function
-
-        return register if function is None else register(function)
-
-    def traits(self, name: str) -> T:
-        """What is known of it besides its arguments. Of a name that is not registered: nothing."""
-        load()
-        return self._registered[name][1] if name in self._registered else self._traits()
-
-    def with_trait(self, trait: str) -> set[str]:
-        """The names of all that have it."""
-        load()
-        return {name for name, (_, traits) in self._registered.items() if getattr(traits, trait)}
+    def __call__(self, function: F, /) -> F:
+        self._registered[function.__name__.rstrip("_")] = function
+        return function
 
     def call(self, ref: Ref, *lead: Any) -> Any:
         positional, named = _arguments(ref)
         return self.find(ref.name)(*lead, *positional, **named)
 
     def find(self, name: str) -> F:
-        load()
-        if name not in self._registered:
+        if name not in self.known:
             raise UsageError(f'there is no {self.kind} "{name}"; {did_you_mean(name, self.known)}')
-        return self._registered[name][0]
+        return self.known[name]
 
     def arguments(self, ref: Ref) -> dict[str, Any]:
         """Its function's arguments, defaults included; empty for those that `check` refuses."""
@@ -110,6 +89,39 @@ class Hook(Generic[F, T]):
         words = ", ".join("ANSWER: VALUE" if one.kind is one.VAR_KEYWORD else f"{one.name}: …" for one in takes)
         needed = [one.name for one in takes if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
         return f"it is written {{{name}: {{{words}}}}}{f', of which it needs {listing(needed)}' if needed else ''}"
+
+
+class CheckedHook(Hook[F], Generic[F, T]):
+    """A hook whose functions say what the checks have to know of them: `@rule(reads=("field",))`."""
+
+    def __init__(self, kind: str, leading: int, traits: type[T]) -> None:
+        super().__init__(kind, leading)
+        self._no_traits = traits
+        self._traits: dict[str, T] = {}
+
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    @overload
+    def __call__(self, /, **traits: Any) -> Callable[[F], F]: ...
+    def __call__(self, function: F | None = None, /, **traits: Any) -> F | Callable[[F], F]:
+        if function is None:
+            described = self._no_traits(**traits)
+
+            def register(function: F) -> F:
+                self._traits[function.__name__.rstrip("_")] = described
+                return super(CheckedHook, self).__call__(function)
+
+            return register
+        return super().__call__(function)
+
+    def traits(self, name: str) -> T:
+        """What is known of it besides its arguments; nothing, where it says nothing or does not exist."""
+        load()
+        return self._traits.get(name) or self._no_traits()
+
+    def with_trait(self, trait: str) -> set[str]:
+        """The names of all that have it."""
+        return {name for name in self.known if getattr(self.traits(name), trait)}
 
 
 def _arguments(ref: Ref) -> tuple[tuple[Any, ...], dict[str, Any]]:
