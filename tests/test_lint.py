@@ -451,7 +451,7 @@ def test_an_answer_that_is_read_by_name_has_the_type_that_it_is_read_as(name: st
 @pytest.fixture
 def added() -> Iterator[None]:
     """Two rules as another room could register them. They leave again with the test."""
-    before = dict(rule._registered)
+    before = set(rule.known)
 
     @rule(reads=("field",), counts=True)
     def same_for_all(scene: Scene, *, field: str) -> Verdict:
