@@ -113,3 +113,18 @@ def done(ended: Ended) -> Ended:
 
 def turns_of(session: Path) -> set[str]:
     return {path.relative_to(session / "turns").with_suffix("").as_posix() for path in session.glob("turns/*/*.md")}
+
+
+def sessions() -> list[Recorded]:
+    return [Recorded(path.parent) for path in sorted(RECORDED.glob("*/case.json"))]
+
+
+def spoken(session: Path) -> dict[str, bytes]:
+    """What nobody may change any more: the program, the topic, every brief and every turn."""
+    paths = [
+        session / "workflow.md",
+        session / "topic.md",
+        *session.glob("briefs/*/*.md"),
+        *session.glob("turns/*/*.md"),
+    ]
+    return {path.relative_to(session).as_posix(): path.read_bytes() for path in paths}

@@ -15,16 +15,12 @@ from typing import Any
 
 import pytest
 
-from tests.recordings import RECORDED, Recorded, done, finish, turns_of
+from tests.recordings import Recorded, done, finish, sessions, spoken, turns_of
 
 DERIVED = (
     "round-*.md", "convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md", "patchlist.md",
 )  # fmt: skip
 OF_A_MACHINE = re.compile(rb"/(?:tmp|root|home|work|dev|var|private|Users)/|127\.0\.0\.1|localhost|https?://[\d.]+:\d+")
-
-
-def sessions() -> list[Recorded]:
-    return [Recorded(path.parent) for path in sorted(RECORDED.glob("*/case.json"))]
 
 
 def named(found: Recorded) -> str:
@@ -39,17 +35,6 @@ INTERRUPTED = pytest.mark.parametrize("recorded", [one for one in sessions() if 
 
 
 # ---- what lies on disk ----
-
-
-def spoken(session: Path) -> dict[str, bytes]:
-    """What nobody may change any more: the program, the topic, every brief and every turn."""
-    paths = [
-        session / "workflow.md",
-        session / "topic.md",
-        *session.glob("briefs/*/*.md"),
-        *session.glob("turns/*/*.md"),
-    ]
-    return {path.relative_to(session).as_posix(): path.read_bytes() for path in paths}
 
 
 def record_of(session: Path) -> dict[str, bytes]:

@@ -13,7 +13,6 @@ import click
 from council import text_width
 from council.cli.context import State
 from council.errors import Damaged, UsageError
-from council.reports import derived
 from council.terminal.output import echo, print_json
 from council.text import harmless
 
@@ -179,10 +178,11 @@ def paged(debate: Transcript, found: Session) -> None:
 @click.pass_obj
 def build(state: State, session: str) -> None:
     """Make the derived files of SESSION again from its turns: the same bytes."""
+    from council.reports import archive
 
     found = state.open(session)
     with found.hold():
-        for path in derived.build(found, found.plan()):
+        for path in archive.rebuild(found, found.plan()):
             echo(str(path))
 
 
@@ -235,17 +235,23 @@ def verify(state: State, session: str, as_json: bool) -> None:
     from council.reports import verify as proof
 
     folder = state.folder(session)
-    wrong = [str(one) for one in proof.verify(folder)]
+    findings = list(proof.verify(folder))
+    wrong = [str(one) for one in findings if isinstance(one, Damaged)]
+    outdated = [str(one) for one in findings if isinstance(one, proof.Outdated)]
     others, typed = proof.strangers(folder), proof.typed(folder)
     if as_json:
-        print_json({"session_id": folder.name, "findings": wrong, "not_ours": others, "typed": typed})
-    for line in () if as_json else (*wrong, *(f"{folder / name}: not council's; it proves nothing" for name in others)):
-        echo(line)
+        print_json(
+            {"session_id": folder.name, "findings": wrong, "outdated": outdated, "not_ours": others, "typed": typed}
+        )
+    else:
+        for line in (*wrong, *outdated, *(f"{folder / name}: not council's; it proves nothing" for name in others)):
+            echo(line)
     if wrong:
         state.go_on = f"council build {folder.name}"
         raise Unproven(f"{len(wrong)} finding{'s' if len(wrong) > 1 else ''} in {folder.name}")
     if not as_json:
-        echo(f"{folder.name}: every receipt, hash, brief and derived file is as it must be")
+        files = "brief" if outdated else "brief and derived file"
+        echo(f"{folder.name}: every receipt, hash{' and' if outdated else ','} {files} is as it must be")
         if typed:
             echo(f"{len(typed)} without a receipt of a real call, typed in by the host: {', '.join(typed)}")
 

@@ -77,6 +77,14 @@ def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
     for key, value in {"seats": seats, "tiers": found["tiers"]}.items():
         if not isinstance(value, dict) or not all(isinstance(inner, dict) for inner in value.values()):
             yield key
+    for key in ("derived", "archived"):
+        stamp = found.get(key, {"files": {}, "turns": "", "council": ""})
+        if (
+            not isinstance(stamp, dict)
+            or not isinstance(stamp.get("files"), dict)
+            or not {"turns", "council"} <= set(stamp)
+        ):
+            yield key
     if not set(FROZEN if found["schema"] > 1 else FROZEN[:2]) <= set(found["files"]):
         yield "files"
     try:

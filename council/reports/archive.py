@@ -10,7 +10,7 @@ from council.engine.planner import Plan
 from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
-from council.reports import filing
+from council.reports import filing, provenance
 from council.reports.derived import build, derived
 from council.reports.totals import ended_at, totals
 from council.text import slug
@@ -38,12 +38,24 @@ def _is_of(session: Session, path: Path) -> bool:
 
 def finish(session: Session, plan: Plan, root: Path) -> Path:
     """The last act of a debate: derived files, archive, the facts that say that it is complete, and its document."""
-    build(session, plan)
+    made = {path.name: path for path in build(session, plan)}
     path = archive(session, plan, root)
-    session.merge(**completion(session, plan), archived_to=files.tilde(path))
+    stamps = {
+        "derived": provenance.stamp(session, made),
+        "archived": provenance.stamp(session, {"transcript.md": path}),
+    }
+    session.merge(**completion(session, plan), archived_to=files.tilde(path), **stamps)
     if home := filing.project(Path.cwd()):
         filing.place(session, plan, home / filing.PLACE)
     return path
+
+
+def rebuild(session: Session, plan: Plan) -> list[Path]:
+    """The derived files once more. A complete session says which version made them, and then it was this one."""
+    made = build(session, plan)
+    if "derived" in session.metadata:
+        session.merge(derived=provenance.stamp(session, {path.name: path for path in made}))
+    return made
 
 
 def completion(session: Session, plan: Plan) -> Mapping[str, Any]:

@@ -12,11 +12,26 @@ from council.errors import CouncilError, Damaged
 from council.protocols import outcome
 from council.record import files, lock, session
 from council.record.session import Session
-from council.reports import archive, derived
+from council.reports import archive, derived, provenance
 from council.speakers import registry
 from council.speakers.assistant import transcripts
+from council.text import listing
 
-OURS = {"metadata.json", "workflow.md", "topic.md", "turns", "briefs", lock.LOCK, lock.NOTE, transcripts.NOTES}
+OURS = {*session.RECORD, "turns", "briefs", lock.LOCK, lock.NOTE, transcripts.NOTES}
+
+
+@dataclass(frozen=True)
+class Outdated:
+    """What another version derived from the same turns. Nothing is wrong with it, and a command renews it."""
+
+    path: Path
+    names: tuple[str, ...]
+    by: str
+    renew: str
+
+    def __str__(self) -> str:
+        """Which files, by whom, and what renews them."""
+        return f"{self.path}: {listing(self.names)}: made by council {self.by}; run `{self.renew}` to renew"
 
 
 @dataclass(frozen=True)
@@ -36,12 +51,14 @@ def status(folder: Path) -> Status:
         found.read_turns()
         plan = found.plan()
         running = lock.held(folder)
-        wrong = [] if running else list(check_derived(found, plan))
+        findings = [] if running else list(check_derived(found, plan))
     except (CouncilError, OSError) as failure:
         return Status("damaged", str(failure))
-    if wrong:
+    if wrong := [one for one in findings if isinstance(one, Damaged)]:
         return Status("damaged", "; ".join(map(str, wrong)), found, plan)
-    return Status(*_state(found, plan, running), found, plan)
+    state, why = _state(found, plan, running)
+    versions = {one.by for one in findings if isinstance(one, Outdated)} if state == "complete" else set()
+    return Status(state, "; ".join([why, *(f"made by council {by}" for by in sorted(versions))]), found, plan)
 
 
 def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
@@ -60,8 +77,8 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
     return "interrupted", f"before {due}"
 
 
-def verify(folder: Path) -> Iterator[Damaged]:
-    """Everything that is wrong with a session, file by file. The record first: what is derived follows from it."""
+def verify(folder: Path) -> Iterator[Damaged | Outdated]:
+    """What is wrong with a session, or outdated, file by file. The record first: what is derived follows from it."""
     try:
         found = session.open_(folder)
     except Damaged as wrong:
@@ -78,52 +95,64 @@ def verify(folder: Path) -> Iterator[Damaged]:
         yield from _archived(found, plan)
 
 
-def check_derived(found: Session, plan: Plan) -> Iterator[Damaged]:
+def check_derived(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     """Derived files that are not what the record gives, and completion facts that do not follow from it.
 
     While a debate goes on they may lag behind the turns; only a round that is over is as it will stay.
     """
     made = derived.derived(found, plan)
     complete = "completed_at" in found.metadata
-    for name, data in made.items():
+    outdated: dict[str, list[str]] = {}
+    for name in sorted({*made, *filter(derived.is_derived, (path.name for path in found.folder.iterdir()))}):
         path = found.folder / name
         there = os.path.lexists(path)
-        if not complete and (not there or not name.startswith("round-")):
+        if name in made and not complete and (not there or not name.startswith("round-")):
             continue
-        if not there or not _holds(path, data):
+        data = _read(path)
+        if data is not None and data == made.get(name):
+            continue
+        if (data is not None or not there) and (by := provenance.made_by(found, name, data)):
+            outdated.setdefault(by, []).append(name)
+        elif name not in made:
+            yield Damaged(path, f"the turns give no such file; `council build {found.id}` removes it")
+        else:
             why = "it is not what the turns give" if there else "it is missing"
             yield Damaged(path, f"{why}; `council build {found.id}` makes it again")
-    for path in sorted(found.folder.iterdir()):
-        if derived.is_derived(path.name) and path.name not in made:
-            yield Damaged(path, f"the turns give no such file; `council build {found.id}` removes it")
+    for by, names in outdated.items():
+        yield Outdated(found.folder, tuple(names), by, f"council build {found.id}")
     if complete:
         yield from _completion(found, plan)
 
 
-def _completion(found: Session, plan: Plan) -> Iterator[Damaged]:
+def _completion(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
+    path = found.folder / "metadata.json"
     facts = archive.completion(found, plan) if plan.done else {"completed_at": None}
     wrong = [name for name, value in facts.items() if found.metadata.get(name) != value]
-    if wrong:
-        yield Damaged(
-            found.folder / "metadata.json",
-            f"{', '.join(wrong)} do not follow from the turns; `council recover {found.id}`",
-        )
+    if wrong and "completed_at" not in wrong and (by := provenance.derived_before(found)):
+        yield Outdated(path, tuple(wrong), by, f"council archive {found.id}")
+    elif wrong:
+        yield Damaged(path, f"{', '.join(wrong)} do not follow from the turns; `council recover {found.id}`")
 
 
-def _archived(found: Session, plan: Plan) -> Iterator[Damaged]:
-    if not (told := found.metadata.get("archived_to")):
+def _archived(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
+    if not (place := found.metadata.get("archived_to")):
         return
-    path = Path(str(told)).expanduser()
-    if not _holds(path, derived.derived(found, plan)["transcript.md"]):
+    path, name = Path(str(place)).expanduser(), "transcript.md"
+    data = _read(path)
+    if data == derived.derived(found, plan)[name]:
+        return
+    if data is not None and (by := provenance.made_by(found, name, data, "archived")):
+        yield Outdated(path, ("the archived transcript",), by, f"council archive {found.id}")
+    else:
         yield Damaged(path, f"the archived copy is missing or changed; `council archive {found.id}` makes it again")
 
 
-def _holds(path: Path, data: bytes) -> bool:
-    """Whether a plain file of these bytes stands there."""
+def _read(path: Path) -> bytes | None:
+    """The bytes of a plain file, None where there is none."""
     try:
-        return files.read(path) == data
+        return files.read(path)
     except (OSError, Damaged):
-        return False
+        return None
 
 
 def typed(folder: Path) -> list[str]:

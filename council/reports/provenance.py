@@ -1,0 +1,49 @@
+"""Which version of council derived a session's files: recorded when they are written, asked when they differ.
+
+A later version may word a transcript in another way. What an earlier one made of the same turns is not damaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from council import __version__
+from council.record import files
+from council.record.session import Session
+from council.record.turn_file import sha256
+
+# What 0.1.0 derived. It stamped nothing, so these are missed in its sessions, and what came later is not.
+UNSTAMPED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md", "patchlist.md")
+
+
+def stamp(session: Session, made: Mapping[str, Path]) -> dict[str, Any]:
+    """What joins the metadata when files are derived: this version, the turns, and the bytes that lie there now."""
+    hashes = {name: sha256(files.read(path)) for name, path in sorted(made.items())}
+    return {"council": __version__, "turns": _turns(session), "files": hashes}
+
+
+def _turns(session: Session) -> str:
+    """A hash over every turn. When one is lost or replaced, files that were derived before are not its files."""
+    hashes = [f"{turn} {sha256(files.read(session.turn_path(turn)))}" for turn in sorted(session.said)]
+    return sha256("\n".join(hashes).encode())
+
+
+def made_by(session: Session, name: str, data: bytes | None, kind: str = "derived") -> str | None:
+    """The version that left these bytes, or no file, after these turns. None: no version is known to have done that."""
+    found = session.metadata.get(kind)
+    if found is None:
+        missed = data is None and (name in UNSTAMPED or name.startswith("round-"))
+        return None if missed else derived_before(session)
+    left = None if data is None else sha256(data)
+    same = found["files"].get(name) == left and found["turns"] == _turns(session)
+    return str(found["council"]) if same else None
+
+
+def derived_before(session: Session) -> str | None:
+    """The version that derived what there is of this session from its turns, if it was not this one."""
+    found = session.metadata.get("derived")
+    by = session.metadata.get("council", "an earlier version") if found is None else found["council"]
+    same_turns = found is None or found["turns"] == _turns(session)
+    return str(by) if by != __version__ and same_turns else None
