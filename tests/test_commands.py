@@ -139,7 +139,7 @@ def test_verify(finished):
     id = finished.session.name
     assert ok(finished.council("verify")).out == f"{id}: every receipt, hash, brief and derived file is as it must be\n"
     assert ok(finished.council("verify", "--json")).json == {
-        "session_id": id, "findings": [], "not_ours": [], "typed": [],
+        "session_id": id, "findings": [], "outdated": [], "not_ours": [], "typed": [],
     }  # fmt: skip
     (finished.session / "round-1.md").write_text("another")
     (finished.session / "mine.txt").touch()
