@@ -1,5 +1,38 @@
-"""Asserts of the helper modules explain themselves as those of the tests do."""
+"""Options of the test suite; and asserts of the helper modules explain themselves as those of the tests do."""
+
+from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 pytest.register_assert_rewrite("tests")
+
+from tests import rooms  # noqa: E402 (its asserts, too)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="only the pure rooms, and of those no test that is slow")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """With --fast, properties are tried on fewer examples, where the test does not say on how many."""
+    settings.register_profile("fast", max_examples=15)
+    if config.getoption("--fast"):
+        settings.load_profile("fast")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With --fast, modules of other rooms are not even imported."""
+    pure = {rooms.module(name) for name in rooms.PURE}
+    if config.getoption("--fast") and collection_path.name.startswith("test_") and collection_path not in pure:
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--fast"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if item not in slow]
+        config.hook.pytest_deselected(items=slow)

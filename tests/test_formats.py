@@ -600,6 +600,7 @@ def _tame_finding(finding: Finding) -> Finding:
     return replace(finding, replacement=replacement, anchor=anchor)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(hostile())
 def test_nothing_in_markdown_is_structure(given: Review) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import rooms
+
 ROOT = Path(__file__).parent.parent
 FILES = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("scripts/**/*.py")]
 
@@ -40,3 +42,10 @@ def imported_tests(code: str) -> list[str]:
 )
 def test_such_an_import_is_seen(code: str) -> None:
     assert imported_tests(code)
+
+
+def test_every_module_of_a_room_is_there() -> None:
+    named = {rooms.module(name) for name in (*sum(rooms.ROOMS.values(), ()), *rooms.PURE)}
+    assert [path.name for path in named if not path.is_file()] == []
+    package = {path.name for path in (ROOT / "council").iterdir() if (path / "__init__.py").is_file()}
+    assert rooms.ROOMS.keys() <= package

@@ -115,6 +115,7 @@ def test_findings_that_stand_elsewhere_in_the_same_words_of_an_outline_are_not_o
 # -- ids and fingerprints ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAIRS, ids=lambda path: path.stem)
 def test_who_speaks_first_changes_nothing(path: Path) -> None:
     first = merge(everyone(path))
@@ -180,6 +181,7 @@ def test_two_on_one_passage_are_told_apart_by_the_words_of_the_issue() -> None:
     assert {one.fingerprint for one in merge([expiry("engineer"), again])} == {first.fingerprint, second.fingerprint}
 
 
+@pytest.mark.slow
 def test_another_process_says_the_same() -> None:
     code = (
         "from tests.raised import PAIRS, everyone\nfrom council.reviews.merge import merge\n"

@@ -145,6 +145,7 @@ def test_what_was_decided_stays_decided(name: str) -> None:
         assert now.expected <= later.expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hash_seed", ["0", "4711"])
 def test_another_process_plans_the_same(hash_seed: str) -> None:
     wanted = ["debate/asked-again", "board/agreed", "consensus/complex", "perspectives/guided", "code/clean"]

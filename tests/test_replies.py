@@ -394,6 +394,7 @@ def grows(reader: Callable[[str], object], small: str, large: str) -> float:
     return ratio
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_reading_takes_as_long_as_the_text(name: str) -> None:
     for frame in FRAMES if name == "read" else FRAMES[:1]:
