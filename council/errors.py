@@ -6,9 +6,10 @@ from pathlib import Path
 
 
 class CouncilError(Exception):
-    """Something a person has to know. The message says what is wrong and what to do."""
+    """Something a person has to know. The message says what is wrong and what to do; `advice` names what helps."""
 
     code = 1
+    advice = ""
 
 
 class Damaged(CouncilError):
@@ -20,7 +21,7 @@ class Damaged(CouncilError):
 
 
 class UsageError(CouncilError):
-    """A wrong word from the user, a workflow or the configuration. Nothing was spent."""
+    """A mistake by the user, in a workflow or in the configuration. Nothing was spent."""
 
     code = 2
 
@@ -29,12 +30,14 @@ class Paused(CouncilError):
     """The debate stopped on purpose, or a call could not be had; it can go on later."""
 
     code = 3
+    advice = "nothing is lost; `council list` shows your sessions"
 
 
 class Denied(CouncilError):
     """The API said no and will say no again: credentials, permission, an unknown model, a bad request."""
 
     code = 4
+    advice = "`council doctor` shows what is set up"
 
 
 class Unproven(CouncilError):
@@ -53,12 +56,14 @@ class StorageError(CouncilError):
     """The disk is full, or a path may not be written."""
 
     code = 6
+    advice = "`council doctor` shows which folders are writable"
 
 
 class Busy(CouncilError):
     """Another runner holds this session."""
 
     code = 7
+    advice = "nothing was changed; try again when the other runner is done"
 
 
 class Waiting(CouncilError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -28,10 +27,21 @@ ESCAPES = re.compile(
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of an error about an unknown word: the nearest known one, or all of them."""
     names = sorted({str(name) for name in known})
-    near = difflib.get_close_matches(word, names, n=1)
-    if near:
-        return f'did you mean "{near[0]}"?'
+    if near := nearest(word, names):
+        return f'did you mean "{near}"?'
     return "known: " + (", ".join(names) or "none")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that `word` was most likely meant to be; empty where none is close.
+
+    One that begins with it goes first: who types --round means --rounds, although --round is like --only too.
+    """
+    import difflib
+
+    names = sorted(known)
+    begins = [name for name in names if name.startswith(word) and len(word.strip("-")) > 2]
+    return min(begins, key=len) if begins else next(iter(difflib.get_close_matches(word, names, n=1)), "")
 
 
 def slug(text: str, most: int = 50) -> str:

@@ -1,4 +1,4 @@
-"""The command line: one thin function a command. Errors become exit codes here, and nowhere else."""
+"""The command line: one thin function per command. Errors become exit codes here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from types import FrameType
 import click
 
 from council import __version__
-from council.cli import doctor, hook, install_skill, manual, mcp, review, run, sessions, workflows
+from council.cli.command import Group
 from council.cli.context import State, Stopped
 from council.errors import CouncilError, StorageError, UsageError
+from council.text import nearest
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 EPILOG = """Exit codes: 0 done, 1 error, 2 usage or configuration (nothing spent), 3 paused or interrupted and
-resumable, 4 credentials or a refusal by the API for good, 5 findings or a failed verify, 6 disk or permission, 7 busy
-(another runner), 8 waiting for a person, 130 and 143 on signals."""
+resumable, 4 authentication failed or request permanently rejected, 5 findings or a failed verify, 6 disk or permission,
+7 busy (another runner), 8 waiting for a person, 130 and 143 on signals."""
 
 
-@click.group(context_settings=SETTINGS, epilog=EPILOG)
+@click.group(cls=Group, context_settings=SETTINGS, epilog=EPILOG)
 @click.version_option(__version__, "--version", "-V", message="council %(version)s")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_obj
@@ -31,13 +32,8 @@ def council(state: State, debug: bool) -> None:
     state.debug = debug
 
 
-for module in (run, review, manual, hook, sessions, workflows, doctor, mcp, install_skill):
-    for command in module.COMMANDS:
-        council.add_command(command)
-
-
 def main() -> int:
-    """The exit code. It never shows a traceback unless it was asked to."""
+    """Run a command and return its exit code. A traceback is shown only if it was asked for."""
     state = State()
     _open_streams()
     for number in SIGNALS:
@@ -48,16 +44,16 @@ def main() -> int:
     except (CouncilError, click.ClickException, click.exceptions.Exit, Stopped, OSError) as failure:
         if state.debug and not isinstance(failure, (click.exceptions.Exit, Stopped)):
             raise
-        code = told(state, failure)
+        code = report(state, failure)
     except Exception as unexpected:
         if state.debug:
             raise
-        code = told(state, CouncilError(f"{type(unexpected).__name__}: {unexpected} (`council --debug …` shows where)"))
-    return finished(code)
+        code = state.close(f"{type(unexpected).__name__}: {unexpected} (`council --debug …` shows where)", 1)
+    return finish(code)
 
 
 def _open_streams() -> None:
-    """Who starts us with a stream closed wants nothing from it; without this, the next file would take its place."""
+    """A stream that was closed by our caller is replaced; without this, the next file would take its place."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "w" if number else "r"))
@@ -67,28 +63,35 @@ def _stop(number: int, _: FrameType | None) -> None:
     raise Stopped(number)
 
 
-def told(state: State, failure: BaseException) -> int:
+def report(state: State, failure: BaseException) -> int:
     """Say what went wrong, what is kept, and how to go on; the exit code."""
     if isinstance(failure, click.exceptions.Exit):
         return failure.exit_code
     if isinstance(failure, Stopped):
-        return state.closing(f"stopped by {signal.Signals(failure.number).name}", 128 + failure.number)
+        return state.close(f"stopped by {signal.Signals(failure.number).name}", 128 + failure.number)
     if isinstance(failure, BrokenPipeError):
-        return 0  # whoever read our output has had enough of it
+        return 0  # the reader of our output has seen enough
     if isinstance(failure, click.exceptions.NoArgsIsHelpError):
         print(failure.format_message(), file=sys.stderr)
         return UsageError.code
     if isinstance(failure, click.ClickException):
-        command = failure.ctx.command_path if isinstance(failure, click.UsageError) and failure.ctx else "council"
-        advice = f"nothing was spent; `{command} -h` shows how it is called"
-        return state.closing(failure.format_message(), UsageError.code, advice)
+        return state.close(_explain(failure), UsageError.code, state.usage())
     if isinstance(failure, CouncilError):
-        return state.closing(str(failure), failure.code)
-    return state.closing(str(failure), 6 if isinstance(failure, OSError) else 1)
+        return state.close(str(failure), failure.code, failure.advice)
+    return state.close(str(failure), 6 if isinstance(failure, OSError) else 1)
 
 
-def finished(code: int) -> int:
-    """Nothing that is still buffered may raise once more when the interpreter ends."""
+def _explain(failure: click.ClickException) -> str:
+    """click offers every option that looks alike; an option that begins with what was typed is the likeliest."""
+    if not isinstance(failure, click.NoSuchOption) or failure.ctx is None:
+        return failure.format_message()
+    known = {name for param in failure.ctx.command.get_params(failure.ctx) for name in param.opts}
+    near = nearest(failure.option_name, {name for name in known if name.startswith("--")})
+    return f"there is no option {failure.option_name}{f'; did you mean {near}?' if near else ''}"
+
+
+def finish(code: int) -> int:
+    """Flush both streams: nothing that is still buffered may raise when the interpreter ends."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -98,5 +101,5 @@ def finished(code: int) -> int:
                 code = StorageError.code
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     if code > 128:
-        os._exit(code)  # a thread that still looks up a name must not hold up somebody who said stop
+        os._exit(code)  # a thread that is still resolving a name must not delay somebody who said stop
     return code

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from council.errors import (
-    Busy,
-    Damaged,
-    Denied,
-    Paused,
-    StorageError,
-    UsageError,
-    Waiting,
-)
-from council.record import catalog
-from council.text import harmless
+from council.cli.command import Command
+from council.errors import Damaged, UsageError, Waiting
 
 if TYPE_CHECKING:
     from council.record.session import Session
@@ -36,9 +26,10 @@ class State:
     debug: bool = False
     session: Session | None = None
     go_on: str | None = None
+    command: Command | None = None
 
     def open(self, word: str) -> Session:
-        """The session of that id, or of a part of it."""
+        """The session with that id, or a part of it."""
         from council.record import session
 
         self.session = session.open_(self.folder(word))
@@ -46,38 +37,44 @@ class State:
 
     def folder(self, word: str) -> Path:
         from council.config import settings
+        from council.record import catalog
 
         return catalog.find(settings.load().sessions, word)
 
-    def closing(self, message: str, code: int, advice: str = "") -> int:
+    def close(self, failure: str, code: int, advice: str = "") -> int:
         """The end of a command that failed: what is wrong, and in the last line what is kept and how to go on."""
+        from council.terminal.errors import show_error
+
+        if self.session is None:
+            show_error(failure, self.go_on or self.first_aid(failure, code, advice))
+            return code
         from council.record.files import tilde
 
-        lines = [f"council: {message}"]
-        if self.session is None:
-            otherwise = "nothing was spent" if code > 128 else "nothing was changed"
-            lines.append(advice or self.go_on or FIRST_AID.get(code, otherwise))
-        else:
-            turns = len(list((self.session.folder / "turns").rglob("*.md")))
-            kept = f"kept: {turns} turn{'s' if turns != 1 else ''} in {tilde(self.session.folder)}"
-            lines.append(f"{kept}; go on with: {self.advice(code)}")
-        print(harmless("\n".join(lines)), file=sys.stderr)
+        turns = len(list((self.session.folder / "turns").rglob("*.md")))
+        kept = f"kept: {turns} turn{'s' if turns != 1 else ''} in {tilde(self.session.folder)}"
+        show_error(failure, f"{kept}; go on with: {self.next_command(code)}")
         return code
 
-    def advice(self, code: int) -> str:
+    def first_aid(self, failure: str, code: int, advice: str) -> str:
+        """The command that helps; before it, that nothing was spent, where money was in question."""
+        command = self.command
+        if code == UsageError.code and not advice:
+            advice = (command and command.advice) or self.usage()
+        if command and command.spends:
+            return "; ".join(filter(None, ["nothing was spent", advice]))
+        if not advice:
+            return "nothing was changed"
+        return "" if "`council " in failure else advice
+
+    def usage(self) -> str:
+        return (
+            f"`council {self.command.name} -h` shows how to call it"
+            if self.command
+            else "`council -h` lists the commands"
+        )
+
+    def next_command(self, code: int) -> str:
         assert self.session is not None
         id = self.session.id
-        by_code = {
-            Waiting.code: f"council next {id}",
-            Damaged.code: f"council verify {id}",
-        }
+        by_code = {Waiting.code: f"council next {id}", Damaged.code: f"council verify {id}"}
         return by_code.get(code, self.go_on or f"council recover {id}")
-
-
-FIRST_AID = {
-    UsageError.code: "nothing was spent; `council -h` shows what there is",
-    Denied.code: "nothing was spent; `council doctor` shows what is set up",
-    StorageError.code: "nothing was spent; `council doctor` shows which folders are writable",
-    Busy.code: "nothing was changed; try again when the other runner is done",
-    Paused.code: "nothing is lost; `council list` shows the sessions",
-}

@@ -8,22 +8,25 @@ from pathlib import Path
 
 import click
 
+from council.cli import completion as complete
 from council.cli import install_skill
+from council.cli.command import command
 from council.cli.context import State
+from council.cli.options import JSON, ONLY, WITH
 from council.config import overlays
 from council.errors import CouncilError
 from council.speakers.base import NotSetUp
 from council.terminal.output import echo, print_json
 
 
-@click.command()
-@click.argument("workflow", default="debate")
+@command()
+@click.argument("workflow", default="debate", shell_complete=complete.workflows)
 @click.argument("topic", default="")
-@click.option("--with", "with_", multiple=True, metavar="SEAT", help="Call in another member.")
-@click.option("--only", multiple=True, metavar="SEAT", help="Only these members.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@WITH
+@ONLY
+@JSON
 def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
-    """Bound the calls, tokens and money of a debate before a cent is spent."""
+    """Estimate the calls, tokens and money of a debate, and their upper bounds. Nothing is spent."""
     from dataclasses import asdict
 
     from council.checks.cost import Rates, bounds
@@ -56,10 +59,10 @@ def money(usd: float | None) -> str:
     return "unknown" if usd is None else f"{usd:.4f}"
 
 
-@click.command()
+@command()
 @click.pass_obj
 def doctor(state: State) -> None:
-    """Check what a debate needs: Python, configuration, folders, keys, the skill, and somebody who can speak."""
+    """Check what a debate needs: Python, configuration, folders, keys, the skill and a working speaker."""
     failures: list[CouncilError] = []
     for what, check in checks():
         try:
@@ -126,10 +129,10 @@ def agents() -> str:
     return "in step with AgentPersonalities.md"
 
 
-@click.command()
+@command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the completion script for SHELL; put it where your shell looks for such scripts."""
+    """Print the completion script for SHELL. Save it where your shell looks for completions."""
     from click.shell_completion import get_completion_class
 
     from council.cli import council
@@ -137,6 +140,3 @@ def completion(shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None
     echo(kind(council, {}, "council", "_COUNCIL_COMPLETE").source())
-
-
-COMMANDS = (cost, doctor, completion)

@@ -1,4 +1,4 @@
-"""`hook`: what an assistant's program tells of its members, and what it is told. `hooks/council-hook.py` calls it."""
+"""`hook`: answers the events of Claude Code's hooks. `hooks/council-hook.py` calls it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import sys
 
 import click
 
+from council.cli.command import command
 from council.errors import UsageError
 
 LARGEST = 64_000_000
 
 
-@click.command()
+@command()
 def hook() -> None:
     """Answer one event of Claude Code's hooks: JSON on standard input, JSON or nothing on standard output."""
     from council.config import settings
@@ -23,9 +24,8 @@ def hook() -> None:
     except (ValueError, RecursionError):
         call = None
     if not isinstance(call, dict) or not isinstance(call.get("tool_input", {}), dict):
-        raise UsageError("a hook gets the JSON of one event on standard input; Claude Code calls it, not people")
+        raise UsageError(
+            "expected the JSON of one hook event on standard input; Claude Code calls this command, not people"
+        )
     if (said := subagents.hook(call, settings.load())) is not None:
         click.echo(json.dumps(said))
-
-
-COMMANDS = (hook,)

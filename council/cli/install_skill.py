@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 import council
+from council.cli.command import command
 from council.cli.context import State
 from council.config import overlays
 from council.errors import StorageError, UsageError
@@ -180,17 +181,19 @@ def uninstall(place: SkillFolder, kit: Path) -> str:
     return f"{place.shown}: nothing was there" if found == "nothing" else f"{place.shown} is not council's: left alone"
 
 
-@click.command("install-skill")
-@click.option("--claude", is_flag=True, help="Only for Claude Code: ~/.claude/skills/council.")
-@click.option("--agents", is_flag=True, help="Only for assistants that read ~/.agents/skills/council.")
-@click.option("--project", is_flag=True, help="Into this directory's .claude and .agents, for this project alone.")
-@click.option("--copy", is_flag=True, help="Copy it, where a link would not do.")
-@click.option("--undo", is_flag=True, help="Take away what an earlier install-skill made.")
+@command("install-skill")
+@click.option("--claude", is_flag=True, help="Install only for Claude Code (~/.claude/skills/council).")
+@click.option("--agents", is_flag=True, help="Install only for assistants that read ~/.agents/skills/council.")
+@click.option(
+    "--project", is_flag=True, help="Install into this directory's .claude and .agents, for this project only."
+)
+@click.option("--copy", is_flag=True, help="Copy the skill instead of linking it.")
+@click.option("--undo", is_flag=True, help="Remove what install-skill has installed.")
 @click.pass_obj
 def install_skill(state: State, claude: bool, agents: bool, project: bool, copy: bool, undo: bool) -> None:
-    """Let assistants find council: link its folder to where they look for skills.
+    """Let AI assistants find council: link its folder into the places where they look for skills.
 
-    It may be run again at any time. What is not council's is never touched.
+    Safe to run again at any time. Files that council did not create are never touched.
     """
     from council.config import overlays
 
@@ -312,6 +315,3 @@ def stale_agents(kit: Path) -> list[str]:
     wanted = agent_files(personas.parse(text, "AgentPersonalities.md"))
     there = {path.name: overlays.read(path) for path in (kit / "agents").glob("*.md")}
     return sorted(name for name in {*wanted, *there} if wanted.get(name) != there.get(name))
-
-
-COMMANDS = (install_skill,)

@@ -1,4 +1,4 @@
-"""`next` and `record`: the same loop by hand, for an assistant, a script or a person."""
+"""`start`, `next` and `record`: the same loop by hand, for an assistant, a script or a person."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from council.cli import completion
+from council.cli.command import command
 from council.cli.context import State
-from council.cli.run import (
-    asked,
-    begin,
-    following,
-    outcome_of,
-    request_options,
-    words,
-)
+from council.cli.options import AFTER, FILE, JSON, REQUEST, SESSION, build_request, options, read_topic
+from council.cli.run import begin, following, outcome_of
 from council.errors import CouncilError, UsageError
 from council.terminal.output import echo, print_json
 
@@ -28,24 +24,22 @@ if TYPE_CHECKING:
     from council.speakers.base import Brief
 
 
-@click.command()
-@request_options
-@click.option("--from", "source", metavar="SESSION", help="Begin with what that session came to.")
-@click.option("--json", "as_json", is_flag=True, help="Print the session's id and folder as JSON.")
+@command()
+@options(*REQUEST, AFTER, JSON)
 @click.pass_obj
 def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: bool, **given: Any) -> None:
-    """Begin a debate on TOPIC whose members an assistant asks. `-` reads it from standard input.
+    """Start a debate on TOPIC whose replies you or an assistant collect. `-` reads it from standard input.
 
-    Nobody speaks yet: `council next` says who is to be asked.
+    No model is called: `council next` lists the turns that are ready, and `council record` stores the replies.
     """
     from council.config import settings as config
     from council.reports import markdown
     from council.speakers import registry
 
     settings = config.load()
-    request = following(asked(words(topic), given), outcome_of(source, settings) if source else None)
+    request = following(build_request(read_topic(topic), given), outcome_of(source, settings) if source else None)
     if isinstance(request, str):
-        raise UsageError(f"this asks for a recovery; `council next {request}` goes on with that session")
+        raise UsageError(f"this asks for a recovery; continue that session with `council next {request}`")
     state.session = begin(request, settings, registry.manual().name, None)
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
@@ -53,12 +47,12 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
         echo(f"{markdown.announcement(state.session)}\nnext: council next {state.session.id}")
 
 
-@click.command("next")
-@click.argument("session", default="last")
-@click.option("--json", "as_json", is_flag=True, help="Print the due turns as JSON.")
+@command("next")
+@SESSION
+@JSON
 @click.pass_obj
 def next_(state: State, session: str, as_json: bool) -> None:
-    """Take the replies that are there, and print the turns of SESSION that may be spoken now, with their briefs."""
+    """Collect finished replies and list the turns of SESSION that are ready, with their briefs."""
     from council.config import settings as config
     from council.runner import manual, subagents
 
@@ -82,7 +76,7 @@ def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
         "turn": due.id, "seat": due.seat.name, "name": due.seat.label, "tier": due.tier, "model": brief.model.name,
         "person": due.of_a_person, "state": "asked" if flying else "due", "agent": subagents.agent(due),
         "agent_model": subagents.alias(brief.model), "prompt": subagents.marker(found, due.id),
-        "brief": str(found.brief_path(due.id)), "answers": answers_of(due), "record": command(found, due),
+        "brief": str(found.brief_path(due.id)), "answers": answers_of(due), "record": record_command(found, due),
     }  # fmt: skip
 
 
@@ -94,7 +88,7 @@ def answers_of(due: Due) -> dict[str, str]:
     return {name: entry.allowed(kind) for name, kind in declared}
 
 
-def command(found: Session, due: Due) -> str:
+def record_command(found: Session, due: Due) -> str:
     """How a person's answer is stored; empty for models."""
     given = " ".join(f'--answer "{name}=…"' for name in answers_of(due)) or "--file answer.md"
     return f"council record {found.id} {due.id} {given}" if due.of_a_person else ""
@@ -146,18 +140,16 @@ def over(found: Session, plan: Plan, archived: Path | None) -> str:
     return "\n".join([*told, *ended, *filter(None, paths), "Nothing is due: the debate is over."])
 
 
-@click.command()
-@click.argument("session")
-@click.argument("turn")
-@click.option(
-    "-f", "--file", "file", type=click.Path(path_type=Path), help="The reply; `-`, or nothing, is standard input."
-)
+@command()
+@click.argument("session", shell_complete=completion.sessions)
+@click.argument("turn", shell_complete=completion.turns)
+@click.option("-f", "--file", "file", type=FILE, help="File with the reply; `-` (the default) reads standard input.")
 @click.option(
     "--answer", "answers", multiple=True, metavar="NAME=VALUE",
-    help="An answer by its name, in place of the whole reply; once for each that `council next` tells.",
+    help="Give one answer by name instead of a whole reply; repeat for each that `council next` lists.",
 )  # fmt: skip
-@click.option("--model", metavar="NAME", help="The model that answered, if a model did.")
-@click.option("--absent", metavar="WHY", help="The seat does not speak; it stays in every count.")
+@click.option("--model", metavar="NAME", help="The model that answered, if any.")
+@click.option("--absent", metavar="WHY", help="Record that the seat does not answer; it still counts as a member.")
 @click.pass_obj
 def record(
     state: State,
@@ -168,7 +160,7 @@ def record(
     model: str | None,
     absent: str | None,
 ) -> None:
-    """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
+    """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is ready."""
     from council.config import settings as config
     from council.runner import manual, subagents
     from council.speakers.base import Spoken
@@ -176,7 +168,7 @@ def record(
     settings, found = config.load(), state.open(session)
     named = pairs(answers)
     if named and (file or absent):
-        raise UsageError("--answer gives the whole reply; leave out --file and --absent")
+        raise UsageError("--answer replaces the whole reply; leave out --file and --absent")
     body = "" if absent or named else reply_text(file)
     turn = turn.removesuffix(".md")
     with shown_if_lost(found, turn, body if piped(file) else ""), found.hold():
@@ -196,7 +188,7 @@ def pairs(answers: tuple[str, ...]) -> list[tuple[str, str]]:
     for answer in answers:
         name, equals, value = answer.partition("=")
         if not equals:
-            raise UsageError(f'--answer {answer}: it takes NAME=VALUE, as in --answer "decision=continue"')
+            raise UsageError(f'--answer {answer}: write NAME=VALUE, as in --answer "decision=continue"')
         found.append((name.strip(), value))
     return found
 
@@ -227,10 +219,7 @@ def reply_text(file: Path | None) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise UsageError("the reply is no UTF-8 text") from None
+        raise UsageError("the reply is not valid UTF-8") from None
     if not text.strip():
-        raise UsageError("the reply is empty; a seat that does not speak is recorded with --absent WHY")
+        raise UsageError("the reply is empty; for a seat that does not answer, use --absent WHY")
     return text
-
-
-COMMANDS = (start, next_, record)

@@ -1,4 +1,4 @@
-"""`review`: a patchlist of one or more documents, in the form that a person, a CI or another program reads."""
+"""`review`: reviews documents and reports the findings to a person, a CI system or another program."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from council.cli import completion
+from council.cli.command import command
 from council.cli.context import State
-from council.cli.run import (
-    begin,
-    carry_on,
-    options_of,
-    output_options,
-    paced,
-    provide,
+from council.cli.options import (
+    FILE,
+    ONLY,
+    OUTPUT,
+    PACE,
+    ROUNDS,
+    SOURCE,
+    SPEAKER,
+    TIER_MAP,
+    WITH,
+    options,
+    workflow_options,
 )
+from council.cli.run import begin, carry_on, paced, provide
 from council.config import overlays
 from council.errors import Found, UsageError
 
@@ -29,40 +37,56 @@ if TYPE_CHECKING:
 
 FORMATS = ("md", "json", "sarif", "rdjson", "github")
 GATES = ("blocking", "high", "medium", "low", "never")
-MOST_TOKENS = 100_000
+MAX_TOKENS = 100_000
 
 
-@click.command()
-@click.argument("specs", nargs=-1)
-@click.option("--session", metavar="SESSION", help="No new debate: the list of a review that was held already.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="md", show_default=True, help="How to print it.")
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Into a file, not on standard output.")
-@click.option("--patch", type=click.Path(path_type=Path), metavar="FILE", help="Write the proposed edits as a diff.")
+@command()
+@click.argument("specs", nargs=-1, type=click.Path())
 @click.option(
-    "--fail-on", type=click.Choice(GATES), default="blocking", show_default=True, help="Exit 5 on such a finding."
+    "--session", metavar="SESSION", shell_complete=completion.sessions, help="Report on this earlier review again."
 )
-@click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Fail on what is not in this JSON.")
-@click.option("--dismiss", multiple=True, metavar="ID=WHY", help="A person's word: this finding is none.")
-@click.option("--diff", metavar="REVISION", help="Review what changed since a git revision, the files as context.")
-@click.option("--most-tokens", type=click.IntRange(1), default=MOST_TOKENS, show_default=True, help="Refuse more.")
-@click.option("--with", "with_", multiple=True, metavar="SEAT", help="Call in another member.")
-@click.option("--only", multiple=True, metavar="SEAT", help="Only these members.")
-@click.option("--rounds", type=int, metavar="N", help="3 asks for the closing round in any case.")
-@click.option("--tier-map", multiple=True, metavar="TIER=TARGET", help="Another tier or model for a tier.")
-@click.option("--speaker", metavar="NAME", help="auto, anthropic, claude, local or replay.")
-@output_options
+@click.option("--format", "form", type=click.Choice(FORMATS), default="md", show_default=True, help="Output format.")
+@click.option("--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("--patch", type=FILE, metavar="FILE", help="Write the proposed edits as a diff.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(GATES),
+    default="blocking",
+    show_default=True,
+    help="Exit 5 if a finding of this severity or above is open.",
+)
+@click.option(
+    "--baseline", type=FILE, metavar="FILE", help="Fail only on findings that are not in this earlier report (JSON)."
+)
+@click.option("--dismiss", multiple=True, metavar="ID=WHY", help="Dismiss a finding, with a reason.")
+@click.option("--diff", metavar="REVISION", help="Review what changed since a git revision, with the files as context.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1),
+    default=MAX_TOKENS,
+    metavar="N",
+    show_default=True,
+    help="Refuse inputs larger than this many tokens.",
+)
+@click.option("--most-tokens", "max_tokens", type=click.IntRange(1), hidden=True)
+@WITH
+@ONLY
+@ROUNDS
+@TIER_MAP
+@SPEAKER
+@options(*OUTPUT, SOURCE, PACE)
 @click.pass_obj
 def review(state: State, /, specs: tuple[str, ...], session: str | None, **given: Any) -> None:
-    """Review SPECS (files, or globs), and print one merged list of findings.
+    """Review SPECS (files or glob patterns) and print one merged list of findings.
 
-    The exit code is 5 if one is open that --fail-on names, or a graver one. Nothing is ever applied.
+    Exits 5 if an open finding is at or above --fail-on. Your files are never edited.
     """
     from council.config import settings as config
     from council.reviews.report import baseline
 
     known = baseline(given["baseline"]) if given["baseline"] else frozenset()
     if bool(specs) is bool(session):
-        raise UsageError("name the documents to review, or with --session a review that was held already")
+        raise UsageError("name the files to review, or an earlier review with --session")
     settings = config.load()
     if session:
         state.open(session).read_turns()
@@ -78,14 +102,14 @@ def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[s
 
     files = expanded(specs)
     text = topic(files, given["diff"])
-    fitting(files, text, given["most_tokens"])
+    fitting(files, text, given["max_tokens"])
     wanted = given["speaker"] or settings.speaker
     paced(wanted, given)
     overlays.workflow_text("patchlist")
     name = select.choose(wanted, settings)
     select.warm_up(name)
     provide(settings, name, given)
-    options = options_of({**given, "options": (), "normative": False})
+    options = workflow_options(given)
     request = Request(text, "patchlist", given["with_"], given["only"], "patchlist", options, given["tier_map"], files)
     state.session = begin(request, settings, name, given["source"])
     carry_on(state, settings, given["source"], {**given, "as_json": False}, silent=True)
@@ -98,7 +122,7 @@ def expanded(specs: tuple[str, ...]) -> tuple[Path, ...]:
         exact = Path(spec).exists()
         matching = [Path(spec)] if exact else sorted(Path().glob(spec)) if set(spec) & set("*?[") else []
         if not matching:
-            raise UsageError(f"{spec}: there is no such file")
+            raise UsageError(f"{spec}: no such file")
         found += matching
     for path in found:
         if path.is_dir():
@@ -111,7 +135,7 @@ def topic(files: tuple[Path, ...], revision: str | None) -> str:
     if revision is None:
         return f"Review {names}"
     if revision.startswith("-"):
-        raise UsageError(f"--diff {revision}: that is no revision")
+        raise UsageError(f"--diff {revision}: not a revision")
     command = ["git", "diff", "--no-ext-diff", "--no-color", "--unified=3", revision, "--", *map(str, files)]
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
@@ -133,8 +157,8 @@ def fitting(files: tuple[Path, ...], text: str, most: int) -> None:
     size = len(text) + sum(path.stat().st_size for path in files if path.is_file())
     if size // CHARS_A_TOKEN > most:
         raise UsageError(
-            f"about {size // CHARS_A_TOKEN:,} tokens, and {most:,} is the most (--most-tokens): review fewer files at "
-            "a time"
+            f"the input has about {size // CHARS_A_TOKEN:,} tokens, more than --max-tokens {most:,}; "
+            "review fewer files at a time"
         )
 
 
@@ -147,7 +171,7 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
 
     plan = session.plan()
     if not review.is_review(plan):
-        raise UsageError(f"{session.id} is no review: its workflow is {session.workflow.name}")
+        raise UsageError(f"{session.id} is not a review; its workflow is {session.workflow.name}")
     if given["dismiss"]:
         with session.hold():
             by_id = dict(map(decided, given["dismiss"]))
@@ -160,7 +184,7 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
     if failing:
         state.go_on = f"council review --session {session.id}"
         listed = ", ".join(one.id for one in failing)
-        raise Found(f"{len(failing)} open finding{'s' if len(failing) > 1 else ''} that --fail-on names: {listed}")
+        raise Found(f"{len(failing)} open finding{'s' if len(failing) > 1 else ''} at or above --fail-on: {listed}")
 
 
 def published(session: Session, plan: Plan) -> None:
@@ -199,8 +223,5 @@ def patch(found: Review, target: Path | None) -> None:
     proposed = edits.propose(found.findings, found.documents)
     for group in proposed.conflicts:
         ids = ", ".join("/".join(edit.ids) for edit in group)
-        click.echo(f"council: not in the diff, because these edits exclude each other: {ids}", err=True)
+        click.echo(f"council: left out of the diff because these edits conflict: {ids}", err=True)
     files.replace(target.absolute(), files.encode(edits.diff(proposed, found.documents)))
-
-
-COMMANDS = (review,)

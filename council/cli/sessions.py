@@ -1,4 +1,4 @@
-"""What is there: `status`, `list`, `show`; and what can be made or proven again: `build`, `archive`, `verify`."""
+"""Sessions: `status`, `list`, `show`; and `build`, `archive`, `decision` and `verify`, which make or check files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from council import text_width
+from council.cli.command import command
 from council.cli.context import State
+from council.cli.options import FILE, JSON, SESSION
 from council.errors import Damaged, UsageError
 from council.terminal.output import echo, print_json
 from council.text import harmless
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
     from council.reports.verify import Status
 
 
-@click.command()
-@click.argument("session", default="last")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@command()
+@SESSION
+@JSON
 @click.pass_obj
 def status(state: State, session: str, as_json: bool) -> None:
-    """Where SESSION stands: complete, running, waiting, paused, interrupted or damaged."""
+    """Show the state of SESSION: complete, running, waiting, paused, interrupted or damaged."""
     from council.checks import cost
     from council.reports import verify
     from council.terminal import watch
@@ -64,11 +66,13 @@ def bill(found: Session) -> tuple[Taken, Taken | None] | None:
     return (spent, watch.bounded(found, settings.load())) if spent.input or spent.output else None
 
 
-@click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-@click.option("-n", "most", type=click.IntRange(1), default=30, help="How many, newest first.")
+@command("list")
+@JSON
+@click.option(
+    "-n", "most", type=click.IntRange(1), default=30, show_default=True, metavar="N", help="Number of sessions to list."
+)
 def list_(as_json: bool, most: int) -> None:
-    """The sessions, newest first."""
+    """List your sessions, newest first."""
     from council.config import settings
     from council.record import catalog
     from council.reports import verify
@@ -80,7 +84,7 @@ def list_(as_json: bool, most: int) -> None:
         print_json(rows)
         return
     if not rows:
-        click.echo('no sessions yet; `council run "topic"` begins one', err=True)
+        click.echo('no sessions yet; start one with: council run "QUESTION"', err=True)
     else:
         table.show(rows)
 
@@ -110,14 +114,14 @@ def age(id: str) -> str:
     return f"{max(seconds, 0):.0f}s"
 
 
-@click.command()
-@click.argument("session", default="last")
-@click.option("--html", is_flag=True, help="One HTML page that stands for itself: it loads nothing.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it into this file.")
-@click.option("--force", is_flag=True, help="With -o: also over a file that council did not write.")
+@command()
+@SESSION
+@click.option("--html", is_flag=True, help="Print a self-contained HTML page.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file.")
+@click.option("--force", is_flag=True, help="With -o: overwrite a file that council did not write.")
 @click.pass_obj
 def show(state: State, session: str, html: bool, output: Path | None, force: bool) -> None:
-    """The transcript of SESSION as it stands; on a terminal, through $PAGER or less."""
+    """Show the transcript of SESSION as far as it goes; on a terminal, in $PAGER or less."""
     from council.record import files
     from council.reports import html as page
     from council.reports import markdown
@@ -148,7 +152,7 @@ def spare(output: Path) -> None:
     with output.open("rb") as file:
         begin = file.read(4000)
     if begin and page.OURS.encode() not in begin and not (begin.startswith(b"## Council ") and MARK in begin):
-        raise UsageError(f"{output} is there already, and council did not write it; name another file, or add --force")
+        raise UsageError(f"{output} already exists and council did not write it; choose another file, or add --force")
 
 
 MARK = b"\n**Session ID:** "
@@ -173,11 +177,11 @@ def paged(debate: Transcript, found: Session) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-@click.command()
-@click.argument("session", default="last")
+@command()
+@SESSION
 @click.pass_obj
 def build(state: State, session: str) -> None:
-    """Make the derived files of SESSION again from its turns: the same bytes."""
+    """Rebuild the derived files of SESSION from its turns, byte for byte."""
     from council.reports import archive
 
     found = state.open(session)
@@ -186,11 +190,11 @@ def build(state: State, session: str) -> None:
             echo(str(path))
 
 
-@click.command()
-@click.argument("session", default="last")
+@command()
+@SESSION
 @click.pass_obj
 def archive(state: State, session: str) -> None:
-    """Put the transcript of a finished SESSION into the archive."""
+    """Copy the transcript of a finished SESSION to the archive."""
     from council.config import settings
     from council.reports.archive import finish
 
@@ -198,16 +202,16 @@ def archive(state: State, session: str) -> None:
     with found.hold():
         plan = found.plan()
         if not plan.done:
-            raise UsageError(f"the debate is not over: {', '.join(due.id for due in plan.due)} is due")
+            raise UsageError(f"the debate is not finished; still to come: {', '.join(due.id for due in plan.due)}")
         echo(str(finish(found, plan, settings.load().archive)))
 
 
-@click.command()
-@click.argument("session", default="last")
-@click.option("--to", "folder", type=click.Path(path_type=Path), help="Where to, if not there.")
+@command()
+@SESSION
+@click.option("--to", "folder", type=FILE, help="Target folder (default: the project's docs/decisions).")
 @click.pass_obj
 def decision(state: State, session: str, folder: Path | None) -> None:
-    """File the document that SESSION ended in (an ADR, a decision) once more: under the project's docs/decisions."""
+    """Write the document that SESSION produced (an ADR or a decision) into the project's docs/decisions again."""
     from council.reports import filing
 
     found = state.open(session)
@@ -215,22 +219,22 @@ def decision(state: State, session: str, folder: Path | None) -> None:
         plan = found.plan()
         if not filing.derived(found, plan):
             raise UsageError(
-                f"{found.id} ends in no document: the debate is not over, or its workflow writes none "
-                "(`-o document=adr` or `-o document=decision`, where it has that option)"
+                f"{found.id} has no document: the debate is not finished, or its workflow writes none "
+                "(-o document=adr or -o document=decision turns it on where the workflow has that option)"
             )
         home = filing.project(Path.cwd())
         if folder is None and home is None:
-            raise UsageError("there is no project here (no .git and no .council folder); say where with --to FOLDER")
+            raise UsageError("not inside a project (no .git or .council folder found); choose a folder with --to")
         for path in filing.place(found, plan, folder or (home or Path()) / filing.PLACE):
             echo(str(path))
 
 
-@click.command()
-@click.argument("session", default="last")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@command()
+@SESSION
+@JSON
 @click.pass_obj
 def verify(state: State, session: str, as_json: bool) -> None:
-    """Prove SESSION: every receipt, hash, brief and derived file. Exit 5 if anything is not as it must be."""
+    """Check SESSION: every receipt, hash, brief and derived file. Exits 5 if anything is wrong."""
     from council.errors import Unproven
     from council.reports import verify as proof
 
@@ -244,16 +248,17 @@ def verify(state: State, session: str, as_json: bool) -> None:
             {"session_id": folder.name, "findings": wrong, "outdated": outdated, "not_ours": others, "typed": typed}
         )
     else:
-        for line in (*wrong, *outdated, *(f"{folder / name}: not council's; it proves nothing" for name in others)):
+        for line in (*wrong, *outdated, *(f"{folder / name}: not part of the session; ignored" for name in others)):
             echo(line)
     if wrong:
         state.go_on = f"council build {folder.name}"
         raise Unproven(f"{len(wrong)} finding{'s' if len(wrong) > 1 else ''} in {folder.name}")
     if not as_json:
         files = "brief" if outdated else "brief and derived file"
-        echo(f"{folder.name}: every receipt, hash{' and' if outdated else ','} {files} is as it must be")
+        echo(f"{folder.name}: every receipt, hash{' and' if outdated else ','} {files} is correct")
         if typed:
-            echo(f"{len(typed)} without a receipt of a real call, typed in by the host: {', '.join(typed)}")
-
-
-COMMANDS = (status, list_, show, build, archive, decision, verify)
+            echo(
+                f"{len(typed)} turns were entered by hand (no API receipt): {', '.join(typed)}"
+                if len(typed) > 1
+                else f"1 turn was entered by hand (no API receipt): {typed[0]}"
+            )

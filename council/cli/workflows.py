@@ -1,4 +1,4 @@
-"""About workflows: `new-workflow` writes one to begin with, `lint` says what is wrong in one, `diagram` draws it."""
+"""Workflows of your own: `new-workflow` writes one to start from, `lint` checks it, `diagram` draws it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from council.cli import commands, completion
+from council.cli.command import command
 from council.config import overlays
 from council.errors import UsageError
 from council.terminal.output import echo
@@ -17,24 +19,27 @@ if TYPE_CHECKING:
     from council.workflow.model import Workflow
 
 STARTER = Path(__file__).resolve().with_name("starter.md")
-# In the starter, this word is the workflow's name wherever it stands.
+# Everywhere in the starter, this word is the workflow's name.
 NAME = "starter"
-NEXT = """The next steps:
-  council lint {name}                          # what is wrong in it
-  council cost {name}                          # what it may take
-  council diagram {name}                       # how it goes, as a picture
-  council run --workflow {name} "A question"
-What can stand in it is told in {guide}"""
+NEXT = """Next steps:
+  council lint {name}                          # check it for mistakes
+  council cost {name}                          # estimate its cost
+  council diagram {name}                       # draw it as a flowchart
+  council {name} "A question"
+The workflow language is described in {guide}"""
 
 
-@click.command("new-workflow")
+@command("new-workflow")
 @click.argument("name")
-@click.option("--from", "source", metavar="WORKFLOW", help="Begin with a copy of this one, and of its templates.")
-@click.option("--user", is_flag=True, help="For all your projects, not for this one alone.")
+@click.option(
+    "--from", "source", metavar="WORKFLOW", shell_complete=completion.workflows,
+    help="Start from a copy of this workflow and its templates.",
+)  # fmt: skip
+@click.option("--user", is_flag=True, help="Write it for all your projects instead of only this one.")
 def new_workflow(name: str, source: str | None, user: bool) -> None:
-    """Write a workflow to begin with: a small one that runs, with a remark on each of its lines.
+    """Write a new workflow to start from: a small one that runs, with a comment on each line.
 
-    It is written into this project's .council folder. No file is ever overwritten.
+    It goes into this project's .council folder. Existing files are never overwritten.
     """
     from council.config import overlays
     from council.record import files
@@ -47,7 +52,7 @@ def new_workflow(name: str, source: str | None, user: bool) -> None:
     paths = {folder / path: text for path, text in made.items()}
     for path in paths:
         if os.path.lexists(overlays.inside(path, folder)):
-            raise UsageError(f"{shown(path)} is there already, and no file is overwritten; choose another name")
+            raise UsageError(f"{shown(path)} already exists and is never overwritten; choose another name")
     for path, text in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="") as file:
@@ -61,11 +66,15 @@ def refuse_taken(name: str) -> None:
     from council.workflow import model as workflow
 
     if not workflow.NAME.fullmatch(name) or len(name) > workflow.LONGEST_NAME:
-        raise UsageError(f'"{name}" is no name: small letters, digits and hyphens, {workflow.LONGEST_NAME} at most')
+        raise UsageError(
+            f'"{name}" is not a valid name; use lower-case letters, digits and hyphens, {workflow.LONGEST_NAME} at most'
+        )
     if name in overlays.GUIDES:
         raise UsageError(f'"{name}" is taken: {overlays.GUIDES[name]}; choose another name')
+    if name in commands.names():
+        raise UsageError(f'"{name}" is a command of council; choose another name')
     if name in (there := overlays.workflows()):
-        raise UsageError(f'there is a workflow "{name}" already, {shown(there[name])}; choose another name')
+        raise UsageError(f'a workflow "{name}" already exists ({shown(there[name])}); choose another name')
 
 
 def copied(source: str, name: str) -> dict[str, str]:
@@ -76,7 +85,7 @@ def copied(source: str, name: str) -> dict[str, str]:
     found = load(text, where)
     renamed, count = re.subn(r"^name:[ \t]*\S+", f"name: {name}", text, count=1, flags=re.M)
     if not count:
-        raise UsageError(f"{where}: no line begins with `name:`, so it cannot be copied under another name")
+        raise UsageError(f"{where}: it has no line that starts with `name:`, so it cannot be copied under a new name")
     own = {step.prompt: f"templates/{found.name}/{step.prompt}.md.j2" for _, step in found.steps()}
     templates = {prompt: next(overlays.overlaid(path), None) for prompt, path in own.items()}
     return {f"Workflows/{name}.md": renamed} | {
@@ -92,21 +101,18 @@ def shown(path: Path) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else files.tilde(path)
 
 
-@click.command()
-@click.argument("workflows", nargs=-1)
+@command()
+@click.argument("workflows", nargs=-1, shell_complete=completion.workflows)
 def lint(workflows: tuple[str, ...]) -> None:
-    """Say what is wrong in WORKFLOWS (names or files; all, if none is named), where, and what to do.
+    """Check WORKFLOWS (names or files; default: all) and report each mistake with its line and how to fix it.
 
-    A note is about what is allowed and hardly meant. The exit code is 2 if anything is wrong; notes do not count.
+    Notes flag constructs that are valid but probably unintended. Exits 2 on a mistake, not on a note.
     """
 
     count = 0
     for name in workflows or sorted(overlays.workflows()):
         wrong, notes = checked(name)
-        told = [*wrong, *notes]
-        if not wrong:
-            told.append(f"{name}: nothing is wrong")
-        echo("\n".join(told))
+        echo("\n".join([*wrong, *notes] if wrong else [*notes, f"{name}: no problems found"]))
         count += len(wrong)
     if count:
         raise UsageError(f"{count} problem{'s' if count > 1 else ''}, see above")
@@ -134,9 +140,11 @@ def checked(name: str) -> tuple[list[str], list[str]]:
     examined = examine(workflow)
     known = Known(settings.load().tiers, prompts(workflow.name), personas.load(), speakers.names())
     wrong = [one.removeprefix(f"{workflow.name}: ") for one in problems_of(workflow, known)]
+    if workflow.name in commands.names():
+        wrong.append(f'name: "{workflow.name}" is a command of council; give the workflow another name')
     notes = [*remarks(workflow, examined.options), *examined.remarks, *misnamed(workflow, where)]
     if Path(where).is_relative_to(overlays.kit_folder() / "Workflows"):
-        notes = []  # they are for whoever writes a workflow
+        notes = []  # they are for the authors of workflows
     return (
         [placed(one, text, where) for one in (*wrong, *examined.problems)],
         [placed(one, text, where, "note: ") for one in notes],
@@ -146,11 +154,11 @@ def checked(name: str) -> tuple[list[str], list[str]]:
 def misnamed(workflow: Workflow, where: str) -> list[str]:
     if (stem := Path(where).stem.lower()) == workflow.name:
         return []
-    return [f'name: it is called by its file, so it is "{stem}" on the command line; let both be the same']
+    return [f'name: on the command line the workflow has its file\'s name, "{stem}"; make both the same']
 
 
 def placed(problem: str, text: str, where: str, kind: str = "") -> str:
-    """`.council/Workflows/mine.md:12: phase talk: when: …`: what is wrong behind the line that it is about."""
+    """The problem with its place in front: `.council/Workflows/mine.md:12: phase talk: when: …`."""
     from council.checks.lines import line_of
 
     line = line_of(problem, text)
@@ -159,15 +167,12 @@ def placed(problem: str, text: str, where: str, kind: str = "") -> str:
     return f"{shown(Path(where))}:{f'{line}:' if line else ''} {kind}{problem}"
 
 
-@click.command()
-@click.argument("workflow")
-@click.option("--format", type=click.Choice(["mermaid"]), default="mermaid", expose_value=False, help="How to draw it.")
+@command()
+@click.argument("workflow", shell_complete=completion.workflows)
+@click.option("--format", type=click.Choice(["mermaid"]), default="mermaid", expose_value=False, help="Output format.")
 def diagram(workflow: str) -> None:
-    """Draw WORKFLOW (a name or a file) as a flowchart: a text that GitHub and many editors show as a picture."""
+    """Draw WORKFLOW (a name or a file) as a Mermaid flowchart, which GitHub and many editors render."""
     from council.checks.diagram import mermaid
     from council.workflow.loader import load
 
     echo(mermaid(load(*overlays.workflow_text(workflow))).rstrip("\n"))
-
-
-COMMANDS = (new_workflow, lint, diagram)

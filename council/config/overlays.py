@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from council.errors import UsageError
@@ -53,10 +53,10 @@ def inside(path: Path, folder: Path) -> Path:
     return path
 
 
-def workflows() -> dict[str, Path]:
-    """Every workflow by its lower-case name."""
+def workflows(folders: Iterable[Path] | None = None) -> dict[str, Path]:
+    """Every workflow by its lower-case name: in these folders, nearest first, or in all overlays."""
     found: dict[str, Path] = {}
-    for folder in overlays():
+    for folder in overlays() if folders is None else folders:
         for path in sorted((folder / "Workflows").glob("*.md")):
             if folder != kit_folder() or path.stem.lower() not in GUIDES:
                 found.setdefault(path.stem.lower(), inside(path, folder))

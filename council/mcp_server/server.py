@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from council import __version__
-from council.cli.context import FIRST_AID
 from council.errors import Busy, CouncilError, UsageError
 from council.mcp_server.tools import TOOLS, Refused, complaints
 from council.text import did_you_mean, one_line
@@ -62,7 +61,7 @@ def call_tool(params: dict[str, Any]) -> dict[str, Any]:
             raise UsageError(wrong)
         told, failed = json.dumps(tool.call(given), indent=1, ensure_ascii=False), False
     except Busy as busy:
-        told, failed = f"{busy}; {FIRST_AID[Busy.code]}", True
+        told, failed = f"{busy}; {busy.advice}", True
     except (CouncilError, OSError) as failure:
         told, failed = str(failure), True
     return {"content": [{"type": "text", "text": told}], "isError": failed}

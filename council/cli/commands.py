@@ -1,0 +1,206 @@
+"""Which commands there are: those that the rooms list, and one for each workflow. Nothing heavy is imported for it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import council
+from council.cli.command import (
+    ASSISTANTS,
+    DEBATE,
+    FOLLOW_UP,
+    OWN,
+    PLUMBING,
+    REVIEWS,
+    SECTIONS,
+    SETUP,
+    Command,
+    Entry,
+)
+
+SESSIONS = "`council list` shows your sessions"
+WORKFLOWS = "`council -h` lists the workflows"
+# Built-in names win over a workflow's, and so do these, which are no commands yet or belong to an assistant's prompts.
+RESERVED = ("turn",)
+HERE = "council.cli"
+
+COMMANDS = {
+    "run": Entry(
+        DEBATE, "Debate a question with any workflow.", f"{HERE}.run:run",
+        (
+            'council run "Redis or PostgreSQL for the job queue?"',
+            'council run --with security --file spec.md "Is this spec ready?"',
+            'council run --workflow delphi --max-cost 0.50 "Drop the old clients?"',
+        ),
+        spends=True,
+    ),
+    "cost": Entry(
+        DEBATE, "Estimate calls, tokens and money before you run.", f"{HERE}.doctor:cost",
+        ("council cost", 'council cost board "Monolith or services?" --with security'), WORKFLOWS,
+    ),
+    "recover": Entry(
+        FOLLOW_UP, "Continue an interrupted or paused debate.", f"{HERE}.run:recover",
+        ("council recover", "council recover 1a2b3c4d --speaker claude"), SESSIONS, spends=True,
+    ),
+    "list": Entry(
+        FOLLOW_UP, "List your sessions, newest first.", f"{HERE}.sessions:list_",
+        ("council list", "council list -n 5 --json"),
+    ),
+    "status": Entry(
+        FOLLOW_UP, "Show the state of a session.", f"{HERE}.sessions:status",
+        ("council status", "council status 1a2b3c4d --json"), SESSIONS,
+    ),
+    "show": Entry(
+        FOLLOW_UP, "Show a session's transcript.", f"{HERE}.sessions:show",
+        ("council show", "council show last --html -o debate.html"), SESSIONS,
+    ),
+    "decision": Entry(
+        FOLLOW_UP, "Write a session's decision document into your project.", f"{HERE}.sessions:decision",
+        ("council decision", "council decision last --to docs/adr"), SESSIONS,
+    ),
+    "verify": Entry(
+        FOLLOW_UP, "Check every file of a session against its receipts.", f"{HERE}.sessions:verify",
+        ("council verify", "council verify 1a2b3c4d --json"), SESSIONS,
+    ),
+    "build": Entry(
+        FOLLOW_UP, "Rebuild a session's derived files.", f"{HERE}.sessions:build",
+        ("council build", "council build 1a2b3c4d"), SESSIONS,
+    ),
+    "archive": Entry(
+        FOLLOW_UP, "Copy a finished transcript to the archive again.", f"{HERE}.sessions:archive",
+        ("council archive", "council archive 1a2b3c4d"), SESSIONS,
+    ),
+    "review": Entry(
+        REVIEWS, "Review documents and list the findings.", f"{HERE}.review:review",
+        (
+            "council review spec.md",
+            "council review 'docs/*.md' --fail-on high --format sarif --output council.sarif",
+            'council review --session last --dismiss "B1=it is behind a flag"',
+        ),
+        spends=True, room="reviews",
+    ),
+    "new-workflow": Entry(
+        OWN, "Write a new workflow to start from.", f"{HERE}.workflows:new_workflow",
+        ("council new-workflow weigh", "council new-workflow weigh --from delphi --user"),
+    ),
+    "lint": Entry(
+        OWN, "Check workflows for mistakes.", f"{HERE}.workflows:lint",
+        ("council lint", "council lint weigh"), WORKFLOWS,
+    ),
+    "diagram": Entry(
+        OWN, "Draw a workflow as a Mermaid flowchart.", f"{HERE}.workflows:diagram",
+        ("council diagram board",), WORKFLOWS,
+    ),
+    "install-skill": Entry(
+        ASSISTANTS, "Install council as a skill for AI assistants.", f"{HERE}.install_skill:install_skill",
+        ("council install-skill", "council install-skill --project --copy", "council install-skill --undo"),
+    ),
+    "start": Entry(
+        ASSISTANTS, "Start a debate whose replies you collect yourself.", f"{HERE}.manual:start",
+        ('council start "Redis or PostgreSQL for the job queue?"', "council start --json -w quick - < question.txt"),
+    ),
+    "next": Entry(
+        ASSISTANTS, "Collect finished replies and list the turns that are ready.", f"{HERE}.manual:next_",
+        ("council next", "council next 1a2b3c4d --json"), SESSIONS,
+    ),
+    "record": Entry(
+        ASSISTANTS, "Store a reply as a turn of a session.", f"{HERE}.manual:record",
+        (
+            "council record last 01-positions/engineer --file reply.md",
+            'council record last 02-ruling/human --answer "ruling=go"',
+            'council record last 01-positions/designer --absent "on holiday"',
+        ),
+        "`council next` lists the turns that are ready",
+    ),
+    "doctor": Entry(SETUP, "Check that a debate can run here.", f"{HERE}.doctor:doctor", ("council doctor",)),
+    "completion": Entry(
+        SETUP, "Print the shell's completion script.", f"{HERE}.doctor:completion",
+        ("council completion bash > ~/.local/share/bash-completion/completions/council",),
+    ),
+    "help": Entry(SETUP, "Show the help of a command.", f"{HERE}.help:help_", ("council help", "council help run")),
+    "hook": Entry(
+        PLUMBING, "Answer a hook event of Claude Code.", f"{HERE}.hook:hook", ("council hook < event.json",)
+    ),
+}  # fmt: skip
+
+
+@cache
+def built_in() -> dict[str, Entry]:
+    """The commands of every room that lists some in its `commands` module. A room that is not there has none."""
+    found: dict[str, Entry] = {}
+    for top in map(Path, council.__path__):
+        rooms = {path.parent.name for path in top.glob("*/__init__.py")}
+        for path in sorted(top.glob("*/commands.py")):
+            listed: dict[str, Entry] = import_module(f"council.{path.parent.name}.commands").COMMANDS
+            found |= {name: entry for name, entry in listed.items() if not entry.room or entry.room in rooms}
+    return found
+
+
+def names() -> set[str]:
+    """Names that no workflow may have."""
+    return {*built_in(), *RESERVED}
+
+
+def in_ci(env: Mapping[str, str] = os.environ) -> bool:
+    return env.get("CI", "").lower() not in ("", "0", "false")
+
+
+def workflows() -> dict[str, Path]:
+    """The workflows that are commands. In CI a project's own are not: a pull request must not add commands there."""
+    from council.config import overlays
+    from council.errors import CouncilError
+
+    folders = [folder for folder in overlays.overlays() if not (in_ci() and folder == overlays.project_folder())]
+    try:
+        found = overlays.workflows(folders)
+    except (CouncilError, OSError):  # what is wrong there is reported by the commands that read it
+        found = overlays.workflows([overlays.kit_folder()])
+    return {name: path for name, path in found.items() if name not in names()}
+
+
+def from_workflow(name: str) -> Command | None:
+    if name not in workflows():
+        return None
+    from council.cli.from_workflow import command_of
+
+    return command_of(name)
+
+
+def summaries() -> list[tuple[str, dict[str, str]]]:
+    """Every command with its sentence, section by section."""
+    from council.config import overlays
+
+    listed: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
+    kit = {path.stem.lower() for path in (overlays.kit_folder() / "Workflows").glob("*.md")}
+    for name, entry in built_in().items():
+        listed[entry.section][name] = entry.summary
+    for name, path in sorted(workflows().items()):
+        listed[DEBATE if name in kit else OWN][name] = summary_of(name, path)
+    return list(listed.items())
+
+
+def summary_of(name: str, path: Path) -> str:
+    """The first sentence of a workflow's description. One on a line of its own is read without a YAML parser."""
+    from council.errors import CouncilError
+    from council.text import one_line
+
+    try:
+        head = path.read_text("utf-8").partition("\n---")[0]
+        line = re.search(r"^description:[ \t]+(?P<plain>[^\s\"'|>&*!\[{#][^\n#]*)$(?!\n[ \t])", head, re.M)
+        told = line["plain"] if line else _described(path)
+    except (CouncilError, OSError, UnicodeDecodeError):
+        told = ""
+    first = re.match(r".*?[.!?](?=\s|$)", one_line(told, 300))
+    return (first.group() if first else one_line(told, 300)) or f"Run the workflow {name}."
+
+
+def _described(path: Path) -> str:
+    from council.config import overlays
+    from council.workflow import frontmatter
+
+    return str(frontmatter.split(overlays.read(path), str(path))[0].get("description", ""))

@@ -1,0 +1,105 @@
+"""What the shell completes: sessions, turns, workflows, members, speakers, tiers. Unreadable ones are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import wraps
+
+import click
+from click.shell_completion import CompletionItem
+
+from council.errors import CouncilError
+
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+Offered = Iterable[str] | Mapping[str, str]
+NEWEST = 30
+
+
+def completes(find: Callable[[click.Context], Offered]) -> Complete:
+    """What `find` gives, as far as it begins with what was typed. In a list, the last word is completed."""
+
+    @wraps(find)
+    def complete(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+        found: Offered = ()
+        with suppress(CouncilError, OSError):
+            found = find(context)
+        helps = found if isinstance(found, Mapping) else dict.fromkeys(found, "")
+        before, comma, word = typed.rpartition(",")
+        return [CompletionItem(f"{before}{comma}{name}", help=helps[name]) for name in helps if name.startswith(word)]
+
+    return complete
+
+
+@completes
+def commands(_: click.Context) -> Offered:
+    from council.cli.commands import summaries
+
+    return {name: summary for _, rows in summaries() for name, summary in rows.items()}
+
+
+@completes
+def sessions(_: click.Context) -> Offered:
+    """The newest, by their whole ids."""
+    from council.config import settings
+    from council.record import catalog, metadata
+    from council.text import one_line
+
+    root = settings.load().sessions
+    found = {"last": "the newest session"}
+    for id in catalog.all_ids(root)[:NEWEST]:
+        with suppress(CouncilError, OSError):
+            found[id] = one_line(metadata.read_metadata(root / id)["topic"], 60)
+    return found
+
+
+@completes
+def turns(context: click.Context) -> Offered:
+    """The turns of the session that is named before them and that are ready."""
+    from council.config import settings
+    from council.record import catalog, session
+
+    opened = session.open_(catalog.find(settings.load().sessions, context.params["session"]))
+    opened.read_turns()
+    return [due.id for due in opened.plan().due]
+
+
+@completes
+def workflows(_: click.Context) -> Offered:
+    from council.config import overlays
+
+    return sorted(overlays.workflows())
+
+
+@completes
+def members(_: click.Context) -> Offered:
+    from council.config import personas
+
+    return {name: str(persona.get("title") or "") for name, persona in personas.load().items()}
+
+
+@completes
+def speaker_names(_: click.Context) -> Offered:
+    from council import speakers
+
+    return [speakers.AUTO, *speakers.names()]
+
+
+@completes
+def tiers(_: click.Context) -> Offered:
+    """`haiku=`, and behind it the tiers and the models that have a price."""
+    from council.config import settings
+
+    config = settings.load()
+    return [f"{tier}={target}" for tier in config.tiers for target in (*config.tiers, *config.prices) if target != tier]
+
+
+@completes
+def feature_types(context: click.Context) -> Offered:
+    """Those of the workflow that is named before them."""
+    from council.cli import options
+    from council.config import overlays
+    from council.workflow.loader import load
+
+    name = context.params.get("workflow") or context.info_name or ""
+    return sorted(options.feature_types(load(*overlays.workflow_text(name))))

@@ -1,0 +1,80 @@
+"""A command for a workflow: `council NAME` is `council run --workflow NAME`, with the options that it declares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from council.cli.command import Command, command
+from council.cli.context import State
+from council.cli.options import (
+    FEATURE_TYPE,
+    GENERAL,
+    HELP,
+    OUTPUT,
+    PACE,
+    ROUNDS,
+    SOURCE,
+    SPEAKER,
+    TOPIC,
+    feature_types,
+    options,
+)
+from council.cli.run import debate
+from council.config import overlays
+from council.workflow import limits, vocabulary
+from council.workflow.loader import load
+from council.workflow.model import Workflow
+
+QUESTION = '"Redis or PostgreSQL for the job queue?"'
+PREFIX = "option_"  # of the parameters that are the workflow's options: a workflow may call one `topic`
+
+
+def command_of(name: str) -> Command:
+    """What is wrong with the workflow is raised here, when its command is called."""
+    workflow = load(*overlays.workflow_text(name))
+
+    @click.pass_obj
+    @click.pass_context
+    def call(context: click.Context, state: State, /, **given: Any) -> None:
+        declared = {key: given.pop(key) for key in [*given] if key.startswith(PREFIX)}
+        typed = {key for key in declared if context.get_parameter_source(key) is ParameterSource.COMMANDLINE}
+        values = {key.removeprefix(PREFIX): declared[key] for key in typed}
+        debate(state, {**given, "workflow": name, "declared": values})
+
+    some = [FEATURE_TYPE] if feature_types(workflow) else []
+    some += [ROUNDS] if "three_rounds" in workflow.options else []
+    general = options(TOPIC, *GENERAL[:2], *some, *GENERAL[2:], SPEAKER, *OUTPUT, SOURCE, PACE)
+    about = workflow.description or f"Run the workflow {name}."
+    made = command(name, help=f"{about}\n\n`council run --workflow {name}` does the same.")(general(call))
+    taken = {flag for param in made.params for flag in (*param.opts, "--help")}
+    own = {key: _option(key, value) for key, value in workflow.options.items() if _flag(key) not in taken}
+    made.params[1:1] = own.values()
+    made.examples = (f"council {name} {QUESTION}", *(_example(name, key, workflow) for key in [*own][:1]))
+    made.spends = True
+    return made
+
+
+def _option(name: str, default: Any) -> click.Option:
+    """A switch where the workflow's value is true or false, else a value of its kind."""
+    sentence = HELP.get(name) or {**limits.OPTIONS, **vocabulary.OPTIONS}.get(name) or "An option of this workflow."
+    about = f"{sentence[0].upper()}{sentence[1:].rstrip('.').replace('`', '')}."
+    flag, key = _flag(name), f"{PREFIX}{name}"
+    if isinstance(default, bool):
+        shown = f"{flag} / {flag.replace('--', '--no-', 1)}".replace(" / ", "/")
+        return click.Option([shown, key], default=None, help=f"{about}  [default: {'on' if default else 'off'}]")
+    metavar = "N" if str(default).isdigit() else "VALUE"
+    return click.Option([flag, key], metavar=metavar, help=f"{about}  [default: {default}]")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _example(name: str, option: str, workflow: Workflow) -> str:
+    default = workflow.options[option]
+    flag = _flag(option)
+    told = (flag.replace("--", "--no-", 1) if default else flag) if isinstance(default, bool) else f"{flag} {default}"
+    return f"council {name} {told} {QUESTION}"

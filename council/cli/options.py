@@ -1,0 +1,229 @@
+"""The options that several commands share, and what they come to: a request, or a session to recover."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from council import speakers
+from council.cli import completion
+from council.errors import UsageError
+from council.text import did_you_mean
+
+if TYPE_CHECKING:
+    from council.runner.start import Request
+    from council.workflow.model import Workflow
+
+F = TypeVar("F", bound=Callable[..., Any])
+LARGEST_INPUT = 16_000_000
+FILE = click.Path(path_type=Path)
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+TOPIC = click.argument("topic", nargs=-1)
+SESSION = click.argument("session", default="last", shell_complete=completion.sessions)
+WORKFLOW = click.option(
+    "-w", "--workflow", metavar="NAME", shell_complete=completion.workflows,
+    help="The workflow to run: debate (the default), quick, or one of yours.",
+)  # fmt: skip
+WITH = click.option(
+    "--with", "with_", multiple=True, metavar="SEAT", shell_complete=completion.members,
+    help="Add a member: security, intern, writer, …",
+)  # fmt: skip
+ONLY = click.option(
+    "--only", multiple=True, metavar="SEAT", shell_complete=completion.members,
+    help="Seat only these members, or those of a group.",
+)  # fmt: skip
+TIER_MAP = click.option(
+    "--tier-map", multiple=True, metavar="TIER=TARGET", shell_complete=completion.tiers,
+    help="Use another tier or model for a tier, as in haiku=sonnet.",
+)  # fmt: skip
+SPEAKER = click.option(
+    "--speaker", metavar="NAME", shell_complete=completion.speaker_names,
+    help=f"Who answers: {speakers.AUTO} or {', '.join(speakers.names())}.",
+)  # fmt: skip
+FEATURE_TYPE = click.option(
+    "--feature-type", metavar="TYPE", shell_complete=completion.feature_types,
+    help="Seat the members that the workflow lists for this type of feature.",
+)  # fmt: skip
+ROUNDS = click.option("--rounds", type=int, metavar="N", help="Force the third round: --rounds 3.")
+# What a workflow's options do, where the kit's own have these names. Others are in the workflow language's vocabulary.
+HELP = {
+    "checkpoints": "Ask a person between the rounds.",
+    "control": "Also get one answer without a debate, as a baseline.",
+    "document": "Document to write for the project: adr, decision or none.",
+    "escalation": "Let a person decide when the seats are stuck.",
+    "max_rounds": "Maximum rounds per repeating phase.",
+    "normative": "The question is what ought to be done: hold the third round.",
+    "patchlist": "Ask for findings instead of prose, like --mode patchlist.",
+    "perspectives": "Number of perspectives (default: the moderator decides).",
+    "three_rounds": "Hold the third round in any case, like --rounds 3.",
+    "words": "Length of a reply in words, as in 50-150.",
+}
+# What every workflow takes. `run` has those of the kit's workflows too, for it learns the workflow's name only here.
+GENERAL = [
+    WITH,
+    ONLY,
+    click.option(
+        "--mode", type=click.Choice(["deliberative", "patchlist"]), help="Ask for prose (deliberative) or for findings."
+    ),
+    click.option(
+        "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set an option of the workflow."
+    ),
+    TIER_MAP,
+    click.option("-f", "--file", "files", multiple=True, type=FILE, help="Attach a text file to the topic."),
+]
+REQUEST = [
+    TOPIC,
+    WORKFLOW,
+    *GENERAL[:2],
+    FEATURE_TYPE,
+    ROUNDS,
+    click.option("--max-rounds", type=click.IntRange(1), metavar="N", help=HELP["max_rounds"]),
+    click.option("--perspectives", type=click.IntRange(2, 4), metavar="N", help=HELP["perspectives"]),
+    click.option("--no-checkpoints", is_flag=True, help="Do not ask a person between the rounds."),
+    click.option("--normative", is_flag=True, help=HELP["normative"]),
+    click.option("--control", is_flag=True, help=HELP["control"]),
+    *GENERAL[2:],
+]  # fmt: skip
+OUTPUT = [
+    click.option("--json", "as_json", is_flag=True, help="Print only one JSON object, when finished."),
+    click.option("-q", "--quiet", is_flag=True, help="Print the debate without progress messages."),
+    click.option("--no-input", is_flag=True, help="Never prompt, even on a terminal."),
+    click.option(
+        "--quorum", type=click.IntRange(1), metavar="N",
+        help="Continue without members whose calls fail, as long as N remain.",
+    ),
+    click.option(
+        "--max-cost", type=click.FloatRange(0), metavar="USD", help="Pause before a call that could exceed this budget."
+    ),
+    click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Pause before exceeding this many calls."),
+]  # fmt: skip
+PACE = click.option(
+    "--pace", type=click.Choice(["real", "none"]), default="none", show_default=True,
+    help="Replay at the original speed (real) or instantly (none).",
+)  # fmt: skip
+SOURCE = click.option(
+    "--from", "source", metavar="SESSION|FILE", shell_complete=completion.sessions,
+    help="Start from another session's outcome. (With replay: the session or script to replay.)",
+)  # fmt: skip
+AFTER = click.option(
+    "--from", "source", metavar="SESSION", shell_complete=completion.sessions,
+    help="Start from another session's outcome.",
+)  # fmt: skip
+REPLAYED = click.option(
+    "--from", "source", metavar="SESSION|FILE", shell_complete=completion.sessions,
+    help="With --speaker replay: the session or script to replay.",
+)  # fmt: skip
+
+
+def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, in the order in which help lists them."""
+
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def read_topic(topic: tuple[str, ...]) -> str:
+    """The topic; `-` reads it from standard input, without the line feed that a shell adds at its end.
+
+    Of what is far too long only as much is read as shows it.
+    """
+    if topic != ("-",):
+        return " ".join(topic)
+    try:
+        return sys.stdin.buffer.read(LARGEST_INPUT).decode("utf-8").removesuffix("\n")
+    except UnicodeDecodeError:
+        raise UsageError("the topic on standard input is not valid UTF-8") from None
+
+
+def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
+    """What the words and the options ask for together; a session's id where they ask for a recovery."""
+    from council.config import overlays, personas
+    from council.prompts import invocation
+    from council.runner.start import Request
+
+    known = personas.load()
+    call = invocation.parse(text, known)
+    if call.recover:
+        return call.recover
+    workflow, mode = given["workflow"], given["mode"]
+    for word in call.words:
+        if word in invocation.MODES:
+            mode = mode or word
+        elif word in overlays.workflows():
+            workflow = workflow or word
+        else:
+            known_words = (*overlays.workflows(), *invocation.MODES)
+            raise UsageError(f'there is no workflow or mode "{word}"; {did_you_mean(word, known_words)}')
+    workflow = workflow or ("patchlist" if mode == "patchlist" and not given["mode"] else "debate")
+    names = {*known, *groups(workflow)} if given["with_"] or given["only"] else known
+    return Request(
+        topic=call.topic,
+        workflow=workflow,
+        with_=(*call.with_, *invocation.seats(",".join(given["with_"]), names)),
+        only=(*call.only, *invocation.seats(",".join(given["only"]), names), *featured(workflow, given)),
+        mode=mode or "deliberative",
+        options=workflow_options(given),
+        tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
+        files=given["files"],
+    )
+
+
+def groups(workflow: str) -> Iterable[str]:
+    from council.config import overlays
+    from council.workflow.loader import load
+
+    return load(*overlays.workflow_text(workflow)).groups
+
+
+def featured(workflow: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The group for a type of feature."""
+    from council.config import overlays
+    from council.workflow.loader import load
+
+    wanted = given.get("feature_type")
+    if wanted is None:
+        return ()
+    types = feature_types(load(*overlays.workflow_text(workflow)))
+    if wanted not in types:
+        raise UsageError(f'{workflow} has no feature type "{wanted}"; {did_you_mean(wanted, types)}')
+    return (wanted,)
+
+
+def feature_types(workflow: Workflow) -> set[str]:
+    """The groups that sit down only if they are asked for."""
+    seated = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)}
+    return set(workflow.groups) - {workflow.members[0].group} - seated
+
+
+def workflow_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The workflow's options: those that have a flag of their own on the command line, and -o NAME=VALUE."""
+    wanted: dict[str, Any] = {}
+    for pair in given.get("options", ()):
+        name, equals, value = pair.partition("=")
+        wanted[name.replace("-", "_")] = {"true": True, "false": False}.get(value, value) if equals else True
+    wanted |= given.get("declared", {})
+    for flag in ("normative", "control"):
+        if given.get(flag):
+            wanted[flag] = True
+    for number in ("max_rounds", "perspectives"):
+        if given.get(number) is not None:
+            wanted[number] = str(given[number])
+    if given.get("no_checkpoints"):
+        wanted["checkpoints"] = False
+    if given.get("rounds") == 3:
+        wanted["three_rounds"] = True
+    elif given.get("rounds") is not None:
+        raise UsageError(
+            "--rounds takes only 3, which forces the third round; without it a debate takes two or three rounds, as "
+            "needed. For one round: council quick"
+        )
+    return wanted

@@ -1,0 +1,40 @@
+"""An error on standard error: one line in a pipe, and on a terminal wrapped, with its commands ready to be copied."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+
+from council import text_width
+from council.text import harmless
+
+COMMAND = re.compile(r"`([a-z][\w.-]* [^`\n]+)`|(?<=: )(council [a-z][^;\n]*)$", re.M)
+
+
+def show_error(failure: str, advice: str = "") -> None:
+    """Print what went wrong, and below it what helps."""
+    lines = [harmless(f"council: {failure}"), *([harmless(advice)] if advice else [])]
+    if sys.stderr.isatty():
+        from council.terminal import screen
+
+        columns = min(screen.size(sys.stderr)[0] - 1, 100)
+        lines = [row for text in lines for line in text.split("\n") for row in wrapped(line, columns)]
+    print("\n".join(lines), file=sys.stderr)
+
+
+def wrapped(line: str, columns: int) -> Iterator[str]:
+    """The line in rows, each command in a row of its own; one that is too long for a row is left whole."""
+    if text_width.width(line) <= columns:
+        yield line
+        return
+    hang = " " * (len(line) - len(line.lstrip()))
+    start = 0
+    for found in COMMAND.finditer(line):
+        before = line[start : found.start()].strip()
+        if before:
+            yield from text_width.wrap(before, columns, hang, hang)
+        yield f"{hang}    {found[1] or found[2]}"
+        start = found.end()
+    if rest := line[start:].strip(" ;,"):
+        yield from text_width.wrap(rest, columns, hang, hang)
