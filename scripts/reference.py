@@ -45,7 +45,10 @@ def section(title: str, lines: Any) -> list[str]:
 
 
 def commands() -> Iterator[str]:
-    for name, command in sorted(council.commands.items()):
+    program = click.Context(council, info_name="council", **SETTINGS)
+    for name in sorted(council.list_commands(program)):
+        command = council.get_command(program, name)
+        assert command is not None
         context = click.Context(command, info_name=f"council {name}", max_content_width=100, **SETTINGS)
         yield f"### council {name}\n\n```\n{command.get_help(context)}\n```"
 

@@ -575,4 +575,4 @@ def test_the_limit_of_rounds_is_an_option(user):
     three = calls(program().with_options({"max_rounds": "3"}))
     assert three["propose"] == (10, 30)
     assert user.council("cost", "consensus").code == 0
-    assert user.council("lint", "consensus").out == "consensus: nothing is wrong\n"
+    assert user.council("lint", "consensus").out == "consensus: no problems found\n"

@@ -444,6 +444,6 @@ def test_the_calls_are_those_that_the_page_tells():
 
 
 def test_lint_and_cost_know_it(user):
-    assert user.council("lint", "delphi").out == "delphi: nothing is wrong\n"
+    assert user.council("lint", "delphi").out == "delphi: no problems found\n"
     assert "\n6 to 18 calls" in user.council("cost", "delphi").out
     assert len(program().members) % 2 == 1

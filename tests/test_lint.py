@@ -325,7 +325,7 @@ def test_the_command_says_what_where_and_what_to_do(tmp_path: Path) -> None:
     assert 'write a section "## enginer" into .council/AgentPersonalities.md' in said["3"]
     assert talk in said["7"]
     assert said["4"] == "note: options: loud: nothing reads it; ask for it in a rule, {option: loud}, or take it out"
-    assert said["2"].startswith('note: name: it is called by its file, so it is "flawed" on the command line')
+    assert said["2"].startswith('note: name: on the command line the workflow has its file\'s name, "flawed"')
     assert "5 problems, see above" in ended.err
 
 
@@ -369,7 +369,7 @@ def test_notes_alone_do_not_fail(tmp_path: Path) -> None:
     first, second, last = ended.out.splitlines()
     assert first.startswith("fine.md:4: note: options: o: nothing reads it")
     assert second.startswith("fine.md: note: no phase has the role synthesis")
-    assert last.endswith("fine.md: nothing is wrong")
+    assert last.endswith("fine.md: no problems found")
 
 
 # Templates

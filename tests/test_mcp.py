@@ -19,9 +19,8 @@ from typing import Any
 
 import pytest
 
-from council.cli import mcp as command
+from council.mcp_server import command, tools
 from council.mcp_server import server as mcp
-from council.mcp_server import tools
 from council.record import lock
 from tests.fakeapi import Answer, FakeApi, Request, ToolUse
 from tests.helpers import (
@@ -487,7 +486,7 @@ def test_a_person_at_a_terminal_is_told_who_starts_it(user):
         os.close(read)
         os.close(write)
     assert ended.code == 2
-    assert "a client starts this" in ended.err
+    assert "an MCP client starts this command" in ended.err
 
 
 # ---- servers come and go ----

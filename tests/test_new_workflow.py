@@ -57,7 +57,7 @@ def test_the_starter_is_without_fault_and_the_next_commands_work(mine: User) -> 
     told = ok(mine.council("new-workflow", "other")).out
     commands = re.findall(r"^  council (lint|cost|diagram) other(?: |$)", told, re.M)
     assert commands == ["lint", "cost", "diagram"]
-    assert ok(mine.council("lint", "mine")).out == "mine: nothing is wrong\n"
+    assert ok(mine.council("lint", "mine")).out == "mine: no problems found\n"
     assert "calls" in ok(mine.council("cost", "mine")).out
     assert ok(mine.council("diagram", "mine")).out.startswith("flowchart TD\n")
     guide = Path(told.rpartition(" ")[2].strip()).expanduser()
@@ -99,11 +99,11 @@ def test_no_file_is_ever_overwritten(mine: User) -> None:
     for words in (("mine",), ("mine", "--from", "board"), ("mine", "--user")):
         ended = mine.council("new-workflow", *words)
         assert ended.code == 2
-        assert 'there is a workflow "mine" already, .council/Workflows/mine.md; choose another name' in ended.err
+        assert 'a workflow "mine" already exists (.council/Workflows/mine.md); choose another name' in ended.err
     mine.write(".council/templates/again/findings.md.j2", "own")
     ended = mine.council("new-workflow", "again", "--from", "patchlist")
     assert ended.code == 2
-    assert ".council/templates/again/findings.md.j2 is there already" in ended.err
+    assert ".council/templates/again/findings.md.j2 already exists" in ended.err
     assert {**picture(mine.work), **before} == picture(mine.work)
     assert not (mine.work / ".council/Workflows/again.md").exists()
 
@@ -111,8 +111,9 @@ def test_no_file_is_ever_overwritten(mine: User) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("../evil", '"../evil" is no name'), ("Mine", '"Mine" is no name'), ("a" * 41, "40 at most"), ("", "no name"),
-        ("board", 'there is a workflow "board" already'), ("recovery", '"recovery" is taken'),
+        ("../evil", '"../evil" is not a valid name'), ("Mine", '"Mine" is not a valid name'),
+        ("a" * 41, "40 at most"), ("", "not a valid name"),
+        ("board", 'a workflow "board" already exists'), ("recovery", '"recovery" is taken'),
     ],
 )  # fmt: skip
 def test_names_that_are_refused(user: User, name: str, why: str) -> None:
@@ -131,7 +132,7 @@ def test_where_it_is_written(user: User) -> None:
     below.mkdir(parents=True)
     assert user.process("new-workflow", "here", cwd=below).code == 0
     assert (user.work / ".council" / "Workflows" / "here.md").is_file()
-    assert ok(user.council("lint", "here", "everywhere")).out.count("nothing is wrong") == 2
+    assert ok(user.council("lint", "here", "everywhere")).out.count("no problems found") == 2
 
 
 def test_a_folder_that_leads_out_is_refused(user: User, tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ KIT = sorted(set(overlays.workflows()) - set(GUIDES))
 @pytest.mark.parametrize("name", KIT)
 def test_a_copy_of_any_workflow_is_without_fault(user: User, name: str) -> None:
     ok(user.council("new-workflow", "mine", "--from", name))
-    assert "mine: nothing is wrong\n" in ok(user.council("lint", "mine")).out
+    assert "mine: no problems found\n" in ok(user.council("lint", "mine")).out
     copy = load((user.work / ".council/Workflows/mine.md").read_text("utf-8"), "mine.md")
     source = load(*overlays.workflow_text(name))
     assert (copy.name, copy.phases, copy.groups) == ("mine", source.phases, source.groups)
@@ -178,7 +179,7 @@ def test_what_cannot_be_copied_says_so(user: User) -> None:
     assert 'did you mean "board"?' in user.council("new-workflow", "mine", "--from", "baord").err
     user.write("odd.md", "---\n{name: odd, seats: {m: architect}, phases: [{name: positions}]}\n---\n")
     ended = user.council("new-workflow", "mine", "--from", "./odd.md")
-    assert (ended.code, "no line begins with `name:`" in ended.err) == (2, True)
+    assert (ended.code, "it has no line that starts with `name:`" in ended.err) == (2, True)
 
 
 # Prompts in the workflow's own text
@@ -349,7 +350,7 @@ def test_a_protocol_of_ones_own_is_one_short_file() -> None:
 
 
 def test_it_is_checked_bounded_and_drawn(stranger: User) -> None:
-    assert ok(stranger.council("lint", "premortem.md")).out == "premortem.md: nothing is wrong\n"
+    assert ok(stranger.council("lint", "premortem.md")).out == "premortem.md: no problems found\n"
     assert "14 to 19 calls" in ok(stranger.council("cost", "./premortem.md")).out
     drawn = ok(stranger.council("diagram", "./premortem.md")).out.strip()
     assert drawn in (HERE.parent / "docs" / "workflows.md").read_text("utf-8")

@@ -17,11 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 
-from council import __version__
-from council.cli import council, install_skill
+from council import __version__, cli
+from council.cli import commands, install_skill
 from council.config import overlays, personas
 from council.workflow import frontmatter as markdown
 from tests.fakeapi import Answer, FakeApi, ToolUse
@@ -96,7 +97,7 @@ def test_commands_and_their_options_are_what_the_program_has(page: Path) -> None
         name, *words = line.partition("council ")[2].split()
         if name == "turn":
             continue  # the marker that members are launched with
-        command = council.commands.get(name)
+        command = cli.council.get_command(click.Context(cli.council), name)
         known = {option for one in command.params for option in one.opts} if command else set()
         wrong += [line for word in words if word.startswith("--") and word.partition("=")[0] not in known]
         wrong += [] if command else [line]
@@ -106,7 +107,7 @@ def test_commands_and_their_options_are_what_the_program_has(page: Path) -> None
 @pytest.mark.parametrize("page", GUIDES, ids=named)
 def test_options_that_stand_alone_are_options_of_start_or_record(page: Path) -> None:
     known = {
-        option for name in ("start", "record", "next", "recover") for one in council.commands[name].params
+        option for name in ("start", "record", "next", "recover") for one in commands.built_in()[name].load().params
         for option in one.opts
     }  # fmt: skip
     body = page.read_text("utf-8").split("---\n", 2)[-1]
@@ -144,7 +145,7 @@ def test_a_workflow_of_that_name_is_the_users_own_affair(tmp_path: Path) -> None
     user = User(tmp_path)
     text = (ROOT / "Workflows" / "Quick.md").read_text("utf-8").replace("name: quick", "name: recovery")
     user.write(".council/Workflows/Recovery.md", text)
-    assert user.council("lint", "recovery").out == "recovery: nothing is wrong\n"
+    assert user.council("lint", "recovery").out == "recovery: no problems found\n"
 
 
 # ---- the members as agents ----
@@ -374,7 +375,7 @@ def test_a_copy_stands_for_itself(user: User, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "debate: nothing is wrong" in done.stdout
+    assert "debate: no problems found" in done.stdout
     assert install_skill.changed(copy) == [], "what Python leaves behind does not count"
 
 
@@ -528,7 +529,7 @@ def test_the_wheel_works_without_the_repository(installed: Path, tmp_path: Path)
     for program in (link / "bin" / "council", tmp_path / ".agents" / "skills" / "council" / "bin" / "council"):
         done = run(program, "lint")
         assert done.returncode == 0, done.stderr
-        assert "debate: nothing is wrong" in done.stdout
+        assert "debate: no problems found" in done.stdout
     done = run(installed / "bin" / "council", "install-skill", "--claude", "--copy")
     assert done.returncode == 0, done.stderr
     assert (link / "council" / "cli" / "__init__.py").is_file()
@@ -537,7 +538,7 @@ def test_the_wheel_works_without_the_repository(installed: Path, tmp_path: Path)
     for program, name in ((installed / "bin" / "council", "mine"), (link / "bin" / "council", "another")):
         done = run(program, "new-workflow", name)
         assert done.returncode == 0, done.stderr
-        assert run(program, "lint", name).stdout == f"{name}: nothing is wrong\n"
+        assert run(program, "lint", name).stdout == f"{name}: no problems found\n"
         guide = done.stdout.strip().rpartition(" told in ")[2].replace("~", str(tmp_path), 1)
         assert Path(guide).is_file()
 

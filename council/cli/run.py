@@ -78,7 +78,10 @@ def debate(state: State, given: dict[str, Any]) -> None:
 @command()
 @SESSION
 @click.option(
-    "--speaker", metavar="NAME", shell_complete=completion.speaker_names, help="Let another speaker answer from here on."
+    "--speaker",
+    metavar="NAME",
+    shell_complete=completion.speaker_names,
+    help="Switch to this speaker.",
 )
 @options(*OUTPUT, REPLAYED, PACE)
 @click.pass_obj
