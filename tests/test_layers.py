@@ -20,8 +20,6 @@ ROOMS = (
 )
 LEAVES = ("__init__", "__main__", "errors", "text", "text_width")
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "kit" not in path.relative_to(PACKAGE).parts)
-# Imports that still point the wrong way.
-TO_CURE = {("cli/mcp.py", "mcp_server")}
 
 
 def name_of(path: Path) -> str:
@@ -50,7 +48,7 @@ def test_a_room_imports_only_rooms_above_it(path: Path) -> None:
     assert not relative, "import by full name"
     own = room_of(path)
     above = {*LEAVES, *(ROOMS[: ROOMS.index(own) + 1] if own in ROOMS else ROOMS if own == "__main__" else ())}
-    wrong = {room for room in imported(tree) if room not in above and (name_of(path), room) not in TO_CURE}
+    wrong = {room for room in imported(tree) if room not in above}
     assert not wrong, f"{own} imports {wrong}"
 
 

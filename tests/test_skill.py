@@ -539,7 +539,7 @@ def test_the_wheel_works_without_the_repository(installed: Path, tmp_path: Path)
         done = run(program, "new-workflow", name)
         assert done.returncode == 0, done.stderr
         assert run(program, "lint", name).stdout == f"{name}: no problems found\n"
-        guide = done.stdout.strip().rpartition(" told in ")[2].replace("~", str(tmp_path), 1)
+        guide = done.stdout.strip().rpartition(" described in ")[2].replace("~", str(tmp_path), 1)
         assert Path(guide).is_file()
 
 

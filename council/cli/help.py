@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import click
 
-from council.cli.command import Group, command
+from council.cli import command as kinds
 from council.cli.completion import commands
 
 
-@command("help")
-@click.argument("name", metavar="[COMMAND]", default="", shell_complete=commands)
+@kinds.command("help")
+@click.argument("command", default="", shell_complete=commands)
 @click.pass_context
-def help_(context: click.Context, name: str) -> None:
+def help_(context: click.Context, command: str) -> None:
     """Show the help of COMMAND, or the list of commands."""
     program = context.parent
     assert program is not None
     group = program.command
-    assert isinstance(group, Group)
-    if not name:
+    assert isinstance(group, kinds.Group)
+    if not command:
         click.echo(program.get_help())
         return
-    _, found, _ = group.resolve_command(program, [name])
+    _, found, _ = group.resolve_command(program, [command])
     assert found is not None
-    click.echo(found.get_help(click.Context(found, info_name=name, parent=program)))
+    click.echo(found.get_help(click.Context(found, info_name=command, parent=program)))

@@ -223,7 +223,7 @@ def workflow_options(given: Mapping[str, Any]) -> dict[str, Any]:
         wanted["three_rounds"] = True
     elif given.get("rounds") is not None:
         raise UsageError(
-            "--rounds takes only 3, which forces the third round; without it a debate takes two or three rounds, as "
+            "--rounds takes 3, which forces the third round; without it a debate takes two or three rounds, as "
             "needed. For one round: council quick"
         )
     return wanted
