@@ -368,8 +368,8 @@ def test_bad_input_is_refused_before_anything_is_spent(user):
     user.write("long.md", "word " * 100_000)
     (user.work / "folder").mkdir()
     for spec, why in {
-        "missing.md": "no such file", "empty.md": "empty", "binary.bin": "no text", "folder": "is a directory",
-        "long.md": "--most-tokens", "*.none": "no such file",
+        "missing.md": "no such file", "empty.md": "empty", "binary.bin": "not a text file", "folder": "is a directory",
+        "long.md": "--max-tokens", "*.none": "no such file",
     }.items():  # fmt: skip
         ended = user.council("review", spec, "--speaker", "anthropic")
         assert (ended.code, why in ended.err) == (2, True), ended.err
@@ -388,7 +388,7 @@ def test_a_debate_is_no_review(user):
     script = user.write("script.json", json.dumps({}))
     assert user.council("start", "Shall we?").code == 0
     ended = user.council("review", "--session", "last")
-    assert (ended.code, "is no review" in ended.err) == (2, True)
+    assert (ended.code, "is not a review" in ended.err) == (2, True)
     assert script.exists()
 
 

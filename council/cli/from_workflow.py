@@ -24,7 +24,7 @@ from council.cli.options import (
 )
 from council.cli.run import debate
 from council.config import overlays
-from council.workflow import limits, vocabulary
+from council.workflow import declare
 from council.workflow.loader import load
 from council.workflow.model import Workflow
 
@@ -59,7 +59,8 @@ def command_of(name: str) -> Command:
 
 def _option(name: str, default: Any) -> click.Option:
     """A switch where the workflow's value is true or false, else a value of its kind."""
-    sentence = HELP.get(name) or {**limits.OPTIONS, **vocabulary.OPTIONS}.get(name) or "An option of this workflow."
+    words = declare.option.known
+    sentence = HELP.get(name) or (words[name].about if name in words else "An option of this workflow.")
     about = f"{sentence[0].upper()}{sentence[1:].rstrip('.').replace('`', '')}."
     flag, key = _flag(name), f"{PREFIX}{name}"
     if isinstance(default, bool):

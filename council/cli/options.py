@@ -174,6 +174,7 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
         options=workflow_options(given),
         tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
         files=given["files"],
+        quorum=given.get("quorum"),
     )
 
 

@@ -24,7 +24,7 @@ from council.cli.options import (
     read_topic,
 )
 from council.config import overlays
-from council.errors import UsageError
+from council.errors import StorageError, UsageError
 from council.record import catalog
 from council.terminal.output import print_json
 
@@ -188,6 +188,7 @@ def spoke(session: Session, settings: Config) -> str:
 def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any], silent: bool = False) -> None:
     """Run the session to its end, or to where it has to stop."""
     from council.cli.execute import Limits, execute
+    from council.runner.start import check_quorum
     from council.speakers import select
     from council.speakers.base import Setup
     from council.terminal.screen import Screen
@@ -196,6 +197,7 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     assert session is not None
     if source and Path(source).is_file():
         state.go_on = f"council recover {session.id} --from {shlex.quote(source)}"
+    check_quorum(session.workflow, given["quorum"])
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"] or silent)
     name = select.choose(given["speaker"] or spoke(session, settings), settings)
     provide(settings, name, given)
@@ -205,5 +207,8 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     speaking = select.Voices(name, setup, ask=not given["no_input"])
     limits = Limits(given["quorum"], given["max_calls"], given["max_cost"])
     result = execute(session, settings, speaking, screen, limits)
+    state.go_on = f"council show {session.id}"
+    if screen.unwritten:
+        raise StorageError(f"the debate could not be printed: {screen.unwritten}")
     if given["as_json"]:
         print_json(result)

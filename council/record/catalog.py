@@ -96,5 +96,8 @@ def find(root: Path, word: str) -> Path:
     if len(matching) == 1:
         return root / matching[0]
     if matching:
-        raise UsageError(f'"{word}" fits {len(matching)} sessions: {", ".join(matching[:4])}; give more of the id')
+        more = f" and {len(matching) - 4} more" if len(matching) > 4 else ""
+        raise UsageError(
+            f'"{word}" fits {len(matching)} sessions: {", ".join(matching[:4])}{more}; give more of the id'
+        )
     raise UsageError(f'there is no session "{word}" in {root}; {did_you_mean(word, ids[:20])}')

@@ -44,6 +44,7 @@ class Request:
     speaker: str = speakers.AUTO
     after: Session | None = None
     replay_of: str | None = None
+    quorum: int | None = None
 
 
 def begin(request: Request, settings: Config) -> Session:
@@ -57,6 +58,9 @@ def begin(request: Request, settings: Config) -> Session:
         workflow.with_members(members).with_options(options),
         Known(settings.tiers, templates.prompts(workflow.name), known, speakers.names()),
     )
+    if len(members) < 2 <= len(workflow.members):
+        raise UsageError(f"{workflow.name} needs at least two members; name another with --only or --with")
+    check_quorum(checked, request.quorum)
     seed = secrets.token_hex(16)
     filing = [*outcome_of(request.after), *((shown(path), attached(path)) for path in request.files)]
     facts = {
@@ -121,15 +125,15 @@ def attached(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(LARGEST_TOPIC + 1)
     except OSError as failure:
-        raise UsageError(f"--file {path}: {failure.strerror}") from None
+        raise UsageError(f"{path}: {failure.strerror}") from None
     if len(data) > LARGEST_TOPIC:
-        raise UsageError(f"--file {path}: larger than {LARGEST_WORDS}; attach the part that matters")
+        raise UsageError(f"{path}: larger than {LARGEST_WORDS}; attach the part that matters")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text or not text.strip():
-        raise UsageError(f"--file {path}: it is empty or no text; attach a text file in UTF-8")
+        raise UsageError(f"{path}: empty or not a text file; attach text in UTF-8")
     return text
 
 
@@ -159,6 +163,12 @@ def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> li
         if name in taken:
             raise UsageError(f"{name} has another part in {workflow.name} and cannot be a member of it too")
     return [own.get(name, Seat(name, "")) for name in dict.fromkeys((*(only or own), *with_))]
+
+
+def check_quorum(workflow: Workflow, quorum: int | None) -> None:
+    """Refuse a quorum that no call could reach. How many a moderator casts is not known before."""
+    if quorum is not None and not casts(workflow) and quorum > len(workflow.table):
+        raise UsageError(f"--quorum {quorum}: this debate has only {len(workflow.table)} members")
 
 
 def grouped(workflow: Workflow, names: Iterable[str]) -> list[str]:
@@ -202,10 +212,10 @@ def tiers(
     changed = {}
     for pair in request.tier_map:
         tier, equals, target = pair.partition("=")
-        if not equals or tier not in settings.tiers:
-            raise UsageError(
-                f'--tier-map {pair}: "{tier}" is no tier (as in haiku=sonnet); {did_you_mean(tier, settings.tiers)}'
-            )
+        if not equals:
+            raise UsageError(f"--tier-map {pair}: write {tier or 'TIER'}=TARGET, as in haiku=sonnet")
+        if tier not in settings.tiers:
+            raise UsageError(f'--tier-map {pair}: unknown tier "{tier}"; {did_you_mean(tier, settings.tiers)}')
         changed[tier] = settings.mapped(tier, target)
     used = {step.tier for _, step in workflow.steps()}
     used |= {

@@ -318,7 +318,7 @@ def _verdict(error: anthropic.APIStatusError, model: Model, secret: _Secret) -> 
     words = f"{model.endpoint.name} answered {status}: {_short(secret.hide(str(error.api_message or error.message)))}"
     if status in PASSING or not 400 <= status < 500:
         return CallFailed(words, _seconds(error.response.headers.get("retry-after")))
-    return Denied(f"{words} {_advice(status, model, secret)}")
+    return Denied(f"{words.rstrip('.')}. {_advice(status, model, secret)}")
 
 
 def _advice(status: int, model: Model, secret: _Secret) -> str:

@@ -21,4 +21,4 @@ def put(text: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, default=str))
+    print(json.dumps(value, indent=2, default=str), flush=True)

@@ -82,6 +82,7 @@ class Screen:
         self.live = terminal(sys.stderr) and not quiet
         self.colour = self.live and coloured(sys.stderr)
         self.broken: set[int] = set()
+        self.unwritten: OSError | None = None
         self.block: list[str] = []
         self.hush = Hush(sys.stderr)
 
@@ -165,7 +166,9 @@ class Screen:
             shown = text.translate(POORER) if poor else text
             stream.write(shown.encode(encoding, "replace").decode(encoding))
             stream.flush()
-        except (OSError, ValueError):
+        except (OSError, ValueError) as failure:
+            if stream is sys.stdout and isinstance(failure, OSError) and not isinstance(failure, BrokenPipeError):
+                self.unwritten = failure
             self.broken.add(stream.fileno())
             _to_nowhere(stream)
 

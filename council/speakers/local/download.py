@@ -6,6 +6,7 @@ what is joined from them must be bit for bit the file that Qwen released, and no
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import importlib
@@ -193,9 +194,11 @@ def fetch(source: Source, here: ModelFolder, say: Say) -> None:
                 with _workshop(here.folder) as new, _kept(say):
                     _Fetching(source, new, mutex, say).into(here)
     except OSError as failure:
-        raise StorageError(f"{here.folder}: {failure.strerror or failure}; {ROOM}") from None
+        full = failure.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise StorageError(f"{here.folder}: {failure.strerror or failure}; {ROOM if full else ELSEWHERE}") from None
 
 
+ELSEWHERE = "make it writable, or set XDG_DATA_HOME to a directory that is"
 ROOM = "free some space, or set XDG_DATA_HOME to a directory that has it and can be written"
 
 
