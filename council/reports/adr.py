@@ -11,24 +11,26 @@ from typing import Any
 
 from council.engine.conditions import judge
 from council.engine.planner import Plan
-from council.engine.scene import Turn
+from council.engine.scene import GIST, Turn
 from council.protocols import outcome as ending
 from council.protocols.consensus import DECISION, OPTIONS, Escalation, escalations, kind, score_field, trajectory
 from council.protocols.dissent import DISAGREES, standing_dissent
-from council.protocols.stances import CONSENSUS
+from council.protocols.stances import BLOCKING, CONSENSUS
 from council.record.session import Session
 from council.replies.parse import heading
+from council.reports import kinds
 from council.reports.totals import ended_at
 from council.text import one_line
+from council.workflow import declare
+from council.workflow.model import DeclaredDocument
 
 # Answers of the synthesis that have a section of their own; the others are the design.
 APART = {"implementation_notes": "Implementation notes", "open_questions": "Open questions"}
-DISSENTS = "dissents"
 
 
 def facts(session: Session, plan: Plan) -> dict[str, Any]:
     """What the template `adr.md.j2` is filled with."""
-    topic = str(session.metadata["topic"]).strip()
+    topic, written = str(session.metadata["topic"]).strip(), _synthesis(session, plan)
     return {
         "title": one_line(topic, 120),
         "status": status(session, plan),
@@ -38,14 +40,14 @@ def facts(session: Session, plan: Plan) -> dict[str, Any]:
         "attached": [str(name) for name in session.metadata.get("attachments") or ()],
         "participants": list(_participants(session, plan)),
         "rounds": [_round(session, plan, *key) for key in ending.rounds(plan)],
-        "design": _design(plan),
+        "design": _design(session, plan),
         "scores": _scores(session, plan),
         "escalations": [_escalation(plan, one) for one in escalations(plan.scene)],
         "dissent": [
             {"label": turn.seat.label, "text": _opposed(turn, words)} for turn, words in standing_dissent(plan.scene)
         ],
         "unsatisfied": [{"label": label, "text": score} for label, score in unsatisfied(session, plan)],
-        "apart": [{"title": title, "text": _answer(plan, name)} for name, title in APART.items()],
+        "apart": [{"title": title, "text": told(written.get(name, ""))} for name, title in APART.items()],
     }
 
 
@@ -95,12 +97,12 @@ def _round(session: Session, plan: Plan, phase: str, number: int) -> dict[str, A
             {
                 "label": turn.seat.label,
                 "score": _score(turn.answers.get(field)) if field else "",
-                "gist": str(turn.answers.get("gist") or turn.gist),
+                "gist": str(turn.answers.get(GIST) or turn.gist),
             }
             for turn in said
         ],
         "blocking": [
-            {"label": turn.seat.label, "text": item} for turn in said for item in turn.answers.get("blocking", ())
+            {"label": turn.seat.label, "text": item} for turn in said for item in turn.answers.get(BLOCKING, ())
         ],
     }
 
@@ -128,21 +130,25 @@ def _scores(session: Session, plan: Plan) -> dict[str, Any] | None:
 # ---- what came of it ----
 
 
-def _design(plan: Plan) -> dict[str, Any] | None:
+def _design(session: Session, plan: Plan) -> dict[str, Any] | None:
     """The synthesis: its answers under headings, or its words where it was asked for none; None without one."""
     tries = ending.written(plan)
     if not tries or tries[-1].absent:
         return None
-    own = {name: told(value) for name, value in tries[-1].answers.items() if name not in (*APART, DISSENTS)}
+    document = session.workflow.document or DeclaredDocument(kinds.ADR)
+    apart = {document.answer(part) for part in declare.document.known[kinds.ADR].parts}
+    own = {name: told(value) for name, value in tries[-1].answers.items() if name not in apart}
     return {
         "parts": [{"title": heading(name), "text": value} for name, value in own.items()],
         "text": tries[-1].body.strip(),
     }
 
 
-def _answer(plan: Plan, name: str) -> str:
+def _synthesis(session: Session, plan: Plan) -> dict[str, Any]:
+    """What the synthesis says, by the parts of the document."""
     tries = ending.written(plan)
-    return told(tries[-1].answers.get(name, "")) if tries else ""
+    document = session.workflow.document or DeclaredDocument(kinds.ADR)
+    return document.parts_of(tries[-1].answers, kinds.ADR) if tries else {}
 
 
 def told(value: Any) -> str:

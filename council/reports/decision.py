@@ -13,9 +13,13 @@ from council.engine.planner import ENDED_BY_CAP, Plan
 from council.engine.scene import Turn
 from council.protocols import outcome
 from council.protocols import perspectives as casting
+from council.protocols.consensus import DECISION
 from council.record.session import Session
+from council.reports import kinds
+from council.reports.kinds import ASSUMED, CREATE_WORKFLOW, GUIDANCE, QUESTION
 from council.reports.totals import ended_at
 from council.text import one_line, slug
+from council.workflow.model import DeclaredDocument
 
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.M)
 UNDERLINE = re.compile(r"(?<=\S)[ \t]*\n(?= {0,3}(?:=+|-+)[ \t]*$)", re.M)
@@ -28,7 +32,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
     tries = outcome.written(plan)
     if not tries:
         return None
-    seats, given = perspectives(plan), tries[-1].answers
+    seats, given = perspectives(plan), synthesis(session, plan)
     return {
         "title": one_line(session.metadata["topic"], 200),
         "date": f"{ended_at(session):%Y-%m-%d}",
@@ -48,9 +52,9 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
         **{name: prose(given[name]) if name in given else None for name in ("recommendation", "dissent")},
         "unsettled": casting.unsettled(plan.scene, ENDED_BY_CAP),
         "ended_after": [
-            turn.round for turn in plan.scene.turns if turn.seat.is_person and turn.answers.get("decision") == "end"
+            turn.round for turn in plan.scene.turns if turn.seat.is_person and turn.answers.get(DECISION) == "end"
         ],
-        "confidence": confidence(plan),
+        "confidence": confidence(session, plan),
         "accepted": items(given.get("trade_offs")),
     }
 
@@ -58,7 +62,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
 def wanted(plan: Plan) -> bool:
     """Whether a person said yes; nobody else can."""
     asked = [turn for turn in plan.scene.turns if turn.seat.is_person]
-    return any(turn.answers.get("create_workflow") == "yes" for turn in asked)
+    return any(turn.answers.get(CREATE_WORKFLOW) == "yes" for turn in asked)
 
 
 # ---- what was asked ----
@@ -66,11 +70,11 @@ def wanted(plan: Plan) -> bool:
 
 def question(session: Session, plan: Plan) -> dict[str, Any]:
     """The question in the words of who asked it, how it was put, and what was assumed or said by a person since."""
-    put = casting.newest(plan.scene, "question")
+    put = casting.newest(plan.scene, QUESTION)
     return {
         "topic": str(session.metadata["topic"]),
         "put": prose(put) if put else "",
-        "assumed": items(casting.newest(plan.scene, "assumed")),
+        "assumed": items(casting.newest(plan.scene, ASSUMED)),
         "said": [words for turn in plan.scene.turns if (words := of_a_person(turn))],
     }
 
@@ -81,9 +85,9 @@ def of_a_person(turn: Turn) -> str:
         return ""
     if not turn.asked:
         return plain(turn.body)
-    if turn.answers.get("decision") != "guide" or not turn.answers.get("guidance"):
+    if turn.answers.get(DECISION) != "guide" or not turn.answers.get(GUIDANCE):
         return ""
-    return f"after round {turn.round}: {plain(turn.answers['guidance'])}"
+    return f"after round {turn.round}: {plain(turn.answers[GUIDANCE])}"
 
 
 # ---- the perspectives ----
@@ -100,7 +104,7 @@ def perspectives(plan: Plan) -> dict[str, list[Turn]]:
 
 def _considered(session: Session, plan: Plan, title: str, turns: list[Turn]) -> dict[str, Any]:
     """A perspective, with what the synthesis says of it."""
-    given, titles = outcome.written(plan)[-1].answers, list(perspectives(plan))
+    given, titles = synthesis(session, plan), list(perspectives(plan))
     muted = {row["title"] for row in casting.table(plan.scene, session.workflow) if row["muted"]}
     return {
         "title": title,
@@ -130,11 +134,17 @@ def whose(head: str, names: list[str]) -> str:
 # ---- the synthesis ----
 
 
-def confidence(plan: Plan) -> dict[str, str]:
+def synthesis(session: Session, plan: Plan) -> dict[str, Any]:
+    """What the synthesis says, by the parts of the document."""
+    document = session.workflow.document or DeclaredDocument(kinds.DECISION)
+    return document.parts_of(outcome.written(plan)[-1].answers, kinds.DECISION)
+
+
+def confidence(session: Session, plan: Plan) -> dict[str, str]:
     """`high`, or what the program sets in its place, and why; empty where the synthesis does not say."""
     if why := casting.lowered(plan.scene, ENDED_BY_CAP):
         return {"word": casting.LOW.capitalize(), "why": why}
-    value = outcome.written(plan)[-1].answers.get("confidence")
+    value = synthesis(session, plan).get("confidence")
     return {"word": str(value).capitalize() if value else "", "why": ""}
 
 

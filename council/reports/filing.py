@@ -18,13 +18,13 @@ from council.engine.planner import Plan
 from council.errors import UsageError
 from council.record import files
 from council.record.session import Session
-from council.reports import adr, decision
+from council.reports import adr, decision, kinds
 from council.reports.documents import render
 from council.reports.totals import ended_at
 from council.text import did_you_mean, slug
+from council.workflow.model import DOCUMENT, NO_DOCUMENT
 
-KINDS = {"adr": adr.facts, "decision": decision.facts}
-OPTION = "document"
+KINDS = {kinds.ADR: adr.facts, kinds.DECISION: decision.facts}
 PLACE = Path("docs") / "decisions"
 NUMBER = "ADR-NNNN"
 NAMES = ("decision.md", "issue.md")
@@ -32,14 +32,14 @@ NAMES = ("decision.md", "issue.md")
 
 def check(options: Mapping[str, Any]) -> None:
     """Refuse a kind of document that there is not."""
-    kind = str(options.get(OPTION, "none"))
-    if kind not in (*KINDS, "none"):
-        raise UsageError(f'the option {OPTION}: there is no "{kind}"; {did_you_mean(kind, (*KINDS, "none"))}')
+    kind = str(options.get(DOCUMENT, NO_DOCUMENT))
+    if kind not in (*KINDS, NO_DOCUMENT):
+        raise UsageError(f'the option {DOCUMENT}: there is no "{kind}"; {did_you_mean(kind, (*KINDS, NO_DOCUMENT))}')
 
 
 def kind(session: Session) -> str:
     """The kind of document that this debate ends in; empty for none."""
-    found = str(session.workflow.options.get(OPTION, "none"))
+    found = str(session.workflow.options.get(DOCUMENT, NO_DOCUMENT))
     return found if found in KINDS else ""
 
 
@@ -125,7 +125,7 @@ def _stem_there(session: Session, folder: Path) -> str:
 
 def _new_stem(session: Session, folder: Path) -> str:
     about = slug(str(session.metadata["topic"])) or session.workflow.name
-    if kind(session) == "adr":
+    if kind(session) == kinds.ADR:
         taken = [int(found.group(1)) for path in folder.iterdir() if (found := re.match(r"adr-(\d{4,})", path.name))]
         return f"adr-{max(taken, default=0) + 1:04}-{about}"
     stem = f"{ended_at(session):%Y-%m-%d}-{about}"

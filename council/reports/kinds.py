@@ -5,6 +5,11 @@ Every command imports this, so it imports nothing that makes a document.
 
 from council.workflow import declare
 
+QUESTION = declare.answer("question", "in a decision document: how the question was put")
+ASSUMED = declare.answer("assumed", "in a decision document: what was assumed about the question")
+GUIDANCE = declare.answer("guidance", "of a person whose `decision` is `guide`: what to look at from here on")
+CREATE_WORKFLOW = declare.answer("create_workflow", "of a person: `yes` makes an issue of the decision")
+
 ADR = declare.document(
     "adr",
     "an architecture decision record",

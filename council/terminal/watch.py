@@ -18,6 +18,7 @@ from council.engine.planner import Due, Note, Plan
 from council.errors import UsageError
 from council.protocols import outcome
 from council.protocols.mind_changes import is_control
+from council.protocols.stances import STANCE
 from council.record.session import Session
 from council.record.turn_file import Receipt
 from council.reports import transcript
@@ -159,7 +160,7 @@ class Watcher:
             return
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == key]
         absent = sum(turn.absent is not None for turn in turns)
-        stances = [str(turn.answers["stance"]) for turn in turns if "stance" in turn.answers]
+        stances = [str(turn.answers[STANCE]) for turn in turns if STANCE in turn.answers]
         parts = [f"{len(turns) - absent} {'reply' if len(turns) - absent == 1 else 'replies'}"]
         parts += [f"{absent} absent"] if absent else []
         parts += [f"{stances.count(stance)} {stance}" for stance in dict.fromkeys(sorted(stances))]

@@ -158,6 +158,11 @@ class DeclaredDocument:
         """The answer that is this part of the document: one of the same name unless the workflow says otherwise."""
         return self.answers.get(part, part)
 
+    def parts_of(self, answers: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        """The parts that a document of this kind has, out of the answers of a synthesis."""
+        parts = declare.document.known[kind].parts
+        return {part: answers[name] for part in parts if (name := self.answer(part)) in answers}
+
 
 @dataclass(frozen=True)
 class Workflow:
