@@ -404,7 +404,7 @@ def test_silence_is_no_satisfaction(user):
         "mean 76.0 in round 5: protocol 95, observability 95, operations 95, test 95, security not heard"
     )
     assert "Security (Rook) not heard" in brief(session, "01-debate-r02-1-propose/protocol")
-    assert "There are no options, for the clerk gave none" in brief(session, f"01-debate-r05{APPEAL}")
+    assert "There are no options, because the clerk gave none" in brief(session, f"01-debate-r05{APPEAL}")
 
 
 def test_a_score_that_cannot_be_read_is_none():

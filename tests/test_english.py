@@ -92,8 +92,6 @@ NOT_YET = {
     ),
     "council": "being rewritten",
     "docs, made from the code": "follows the package",
-    "templates": "follow once a session freezes its prompts",
-    "personas": "follow with the templates",
 }  # fmt: skip
 
 

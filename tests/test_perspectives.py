@@ -204,8 +204,8 @@ def test_a_vague_prompt_is_asked_about_and_what_nobody_knows_is_assumed(user):
     assert "Cache what?" in brief(session, "01-analysis-r01-2-clarify/human")
     assert "The search results." in brief(session, "01-analysis-r02-1-analyze/moderator")
     first, last = (brief(session, f"01-analysis-r0{round}-1-analyze/moderator") for round in (1, 3))
-    assert "a person answers it" in first
-    assert "a person answers it" not in last
+    assert "they answer it" in first
+    assert "they answer it" not in last
     assert "Nobody can be asked now." in last
     assert "Guests are meant." in text(session, "decision.md")
 
@@ -238,7 +238,12 @@ def test_the_catalog_stands_in_the_moderators_brief_alone_and_takes_ones_own(use
     assert "- User Experience: joy. Accepts cost. Opposes none.\n" in prepared
     assert prepared.count("\n- Performance Advocate: ") == 1
     argued = brief(session, "02-debate-r01-2-argue/compliance-first")
-    for words in ("You are Compliance First.", "What you would accept for it: delay.", "You ask for proof.", "papers."):
+    for words in (
+        "You are Compliance First.",
+        "What you would accept in exchange: delay.",
+        "You ask for proof.",
+        "papers.",
+    ):
         assert words in argued
     assert "The catalog:" not in argued
     assert "against Simplicity Advocate" in text(session, "transcript.md")
@@ -379,7 +384,7 @@ def test_a_name_in_bold_is_shown_without_its_marks(user):
     bold = analysis("**Latency:** answers soon.", "__Fewer Parts__: less.", opposed="Latency against Fewer Parts")
     session = hold(user, "perspectives/settled", **{"01-analysis-r01-1-analyze/moderator": bold})
     assert "**Council Members:** Moderator, Latency, Fewer Parts\n" in text(session, "transcript.md")
-    assert "You are Latency.\nYou speak for this: answers soon.\n" in brief(session, "02-debate-r01-2-argue/latency")
+    assert "You are Latency.\nYou argue for this: answers soon.\n" in brief(session, "02-debate-r01-2-argue/latency")
 
 
 def test_how_it_ended_is_told_by_the_rule_and_not_by_stances_that_nobody_gave(user):
