@@ -194,7 +194,7 @@ def main() -> int:
     parser.add_argument("path", nargs="?", type=Path, default=ROOT, metavar="PATH")
     checkout = parser.parse_args().path.resolve()
     if not (checkout / "council" / "__init__.py").is_file():
-        parser.error(f"{checkout} is no checkout of council: there is no council/__init__.py")
+        parser.error(f"{checkout} is not a checkout of council: it has no council/__init__.py")
     for name, number in (*written(checkout), *spoken(checkout)):
         print(f"{name:<48} {number:>14}", flush=True)
     return 0
