@@ -58,7 +58,7 @@ def begin(request: Request, settings: Config) -> Session:
         workflow.with_members(members).with_options(options),
         Known(settings.tiers, templates.prompts(workflow.name), known, speakers.names()),
     )
-    if len(members) < 2 <= len(workflow.members):
+    if len(checked.table) < 2 <= len(workflow.table):
         raise UsageError(f"{workflow.name} needs at least two members; name another with --only or --with")
     check_quorum(checked, request.quorum)
     seed = secrets.token_hex(16)
