@@ -205,13 +205,13 @@ def test_a_call_that_takes_too_long_is_given_up(user):
 def test_beyond_the_budget_the_debate_pauses(fault, user):
     ended, _ = debate(user, {"02-challenges/engineer": [fault] * FOR_EVER}, budget=0.03)
     assert ended.code == 3
-    assert "Engineer (Marcus) could not be heard" in ended.err
+    assert "Engineer (Marcus) did not answer" in ended.err
     assert f"go on with: council recover {user.session.name}" in ended.last
     assert ended.last.startswith("kept: 7 turns")
     before = turns(user)
     status = user.council("status", "--json").json
     assert status["state"] == "paused"
-    assert "Engineer (Marcus) could not be heard" in status["why"]
+    assert "Engineer (Marcus) did not answer" in status["why"]
     assert status["due"] == ["02-challenges/engineer"]
     assert user.council("verify").code == 0, "a pause is no damage"
     ended, again = recovered(user)

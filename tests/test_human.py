@@ -236,7 +236,8 @@ def test_a_person_who_stays_silent_is_waited_for(user):
     with table(user) as shell:
         shell.type(RUN.replace("-w steered", "-w steered -o checkpoint_timeout=0.2"))
         ended = shell.until("ready> ")
-        assert f"nobody answered {CHECKPOINT} within 0.2 s; `council recover` asks again" in " ".join(ended.split())
+        told = f"nobody answered {CHECKPOINT} within 0.2 s; run council recover to be asked again"
+        assert told in " ".join(ended.split())
         shell.type("echo code-$?\n")
         shell.until("code-8")
     assert user.council("status").out.split()[1] == "waiting"
@@ -293,13 +294,13 @@ def test_a_person_may_speak_for_everybody(user):
     with table(user) as shell:
         shell.type("./council run -w steered --speaker human 'Shall we?'\n")
         for seat in ("Architect \\(Serena\\)", "Engineer \\(Marcus\\)"):
-            asked = shell.until("single full stop.\r\n")
+            asked = shell.until("only a full stop.\r\n")
             assert re.search(f"═══ Debate, round 1: {seat} ═══", asked)
             assert "Say it, in round 1." in asked
             shell.type("A case.\n\nAnd more.\n.\n")
         assert "═══ Debate, round 1: Chair ═══" in shell.until(r"\[S\]ettled  \[O\]pen\r\n> ")
         shell.type("s\n")
-        shell.until("single full stop.\r\n")
+        shell.until("only a full stop.\r\n")
         shell.type("All is said.\n.\n")
         shell.until("archive:")
     assert body(user, "01-debate-r01-1-argue/engineer") == "A case.\n\nAnd more."
@@ -324,7 +325,7 @@ def waiting(user) -> User:
     ended = user.council("run", "-w", "steered", "Shall we?", *REPLAY)
     no_traceback(ended)
     assert ended.code == 8
-    assert f"waiting for {CHECKPOINT}: script.yaml has no words of a person for it" in ended.err
+    assert f"waiting for {CHECKPOINT}: script.yaml has no reply of a person for it" in ended.err
     assert ended.last.endswith(f"go on with: council next {user.session.name}")
     assert user.council("status").out.endswith(f": waiting (for {CHECKPOINT})\n")
     return user
@@ -362,7 +363,7 @@ def test_answers_by_name_are_the_reply(waiting):
         (["decision="], "decision: it needs an answer: continue, guide or end"),
         (["guidance=Think."], "decision: it needs an answer: continue, guide or end"),
         (["decision=guide", "decision=end"], "decision is given twice"),
-        (["decision"], "it takes NAME=VALUE"),
+        (["decision"], "write NAME=VALUE"),
         (["decision=end", "advice=x"], 'no answer "advice" is asked for here'),
         (["decison=end"], 'did you mean "decision"?'),
     ],
@@ -380,7 +381,7 @@ def test_answers_by_name_are_for_a_reply_that_has_some(waiting):
     assert waiting.council("start", "-w", "steered", "Shall we?").code == 0
     ended = waiting.council("record", "last", "01-debate-r01-1-argue/engineer", "--answer", "x=y")
     assert ended.code == 2
-    assert "asks for no answers by name" in ended.err
+    assert "asks for no named answers" in ended.err
     ended = waiting.council("record", "last", CHECKPOINT, "--answer", "decision=end", "--file", "x.md")
     assert ended.code == 2
     assert "leave out --file" in ended.err
@@ -440,7 +441,7 @@ def test_a_person_who_answers_in_words_is_told_so(user):
     told = user.council("next").out
     assert f"  council record {user.session.name} {CHECKPOINT} --file answer.md\n" in told
     ended = user.council("record", "last", CHECKPOINT, "--answer", "decision=end")
-    assert "asks for no answers by name" in ended.err
+    assert "asks for no named answers" in ended.err
 
 
 VOTED = """---

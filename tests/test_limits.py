@@ -87,7 +87,7 @@ def test_a_round_that_takes_too_long_pauses_and_goes_on_later(user):
         ended = debate(user, api, "-o", "round_timeout=4", "--quorum", "1")
         assert ended.code == 3
         assert "Cost is not heard: the round took longer than 4 s" in ended.err
-        told = "council: the round took longer than 4 s, and Speed had not answered; `council recover` goes on"
+        told = "council: the round took longer than 4 s, and Speed had not answered; run `council recover` to continue"
         assert told in ended.err
         assert ended.last.endswith(f"go on with: council recover {user.session.name}")
         assert user.council("status").out.split()[1] == "paused"
@@ -120,8 +120,11 @@ def test_a_quorum_counts_those_who_were_cast(step, user):
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("round_timeout", "the round took longer than 0.05 s, and Chair had not answered; `council recover` goes on"),
-        ("total_timeout", "the run took longer than 0.05 s; `council recover` goes on"),
+        (
+            "round_timeout",
+            "the round took longer than 0.05 s, and Chair had not answered; run `council recover` to continue",
+        ),
+        ("total_timeout", "the run took longer than 0.05 s; run `council recover` to continue"),
     ],
 )
 def test_a_server_that_never_answers_is_not_waited_for(name, told, user):

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from council.config.models import Endpoint, Model
-from council.runner.prompt_cache import LIFETIME, Warmth, breakpoints
+from council.runner.prompt_cache import LIFETIME, PromptCache, breakpoints
 from council.speakers.anthropic import _blocks
 from council.speakers.base import Brief
 from tests.fakeapi import Answer, Cache, FakeApi, Request
@@ -75,58 +75,58 @@ def test_what_a_brief_ends_with_is_sent_even_if_it_is_white_space(own):
 # ---- who waits for whom ----
 
 
-def waiting(warmth: Warmth, *briefs: Brief) -> set[str]:
-    return {turn.partition("/")[2] for turn, start in warmth.starts(briefs).items() if start.after}
+def waiting(cache: PromptCache, *briefs: Brief) -> set[str]:
+    return {turn.partition("/")[2] for turn, start in cache.starts(briefs).items() if start.after}
 
 
 def test_one_of_each_model_speaks_first_over_a_long_new_prefix():
     other = replace(MODEL, name="two")
     batch = [brief("a"), brief("b"), brief("c", model=other), brief("d", model=other)]
-    starts = (warmth := Warmth(100)).starts(batch)
-    assert waiting(warmth, *batch) == {"b", "d"}
+    starts = (cache := PromptCache(100)).starts(batch)
+    assert waiting(cache, *batch) == {"b", "d"}
     assert starts["01-positions/b"].after is starts["01-positions/a"].begun
     assert starts["01-positions/d"].after is starts["01-positions/c"].begun
 
 
 def test_nobody_waits_for_little_or_for_what_is_kept_already():
     clock = [0.0]
-    warmth = Warmth(100, lambda: clock[0])
-    assert waiting(Warmth(300), brief("a"), brief("b")) == set(), "too short"
-    assert waiting(warmth, brief("a")) == set(), "nobody else is there"
-    warmth.began(brief("a"))
-    assert waiting(warmth, brief("a"), brief("b")) == set(), "it is warm"
+    cache = PromptCache(100, lambda: clock[0])
+    assert waiting(PromptCache(300), brief("a"), brief("b")) == set(), "too short"
+    assert waiting(cache, brief("a")) == set(), "nobody else is there"
+    cache.answer_began(brief("a"))
+    assert waiting(cache, brief("a"), brief("b")) == set(), "it is warm"
     longer = [brief(seat, lengths=(400, 600, 150), tail=100) for seat in "abcd"]
-    assert waiting(warmth, *longer[:2]) == set(), "of 1,250 characters 1,000 are warm: too little to wait for"
-    assert waiting(warmth, *longer) == {"b", "c", "d"}, "for three it is enough"
+    assert waiting(cache, *longer[:2]) == set(), "of 1,250 characters 1,000 are warm: too little to wait for"
+    assert waiting(cache, *longer) == {"b", "c", "d"}, "for three it is enough"
     clock[0] = LIFETIME
-    assert waiting(warmth, brief("a"), brief("b")) == {"b"}, "the API has forgotten it"
+    assert waiting(cache, brief("a"), brief("b")) == {"b"}, "the API has forgotten it"
 
 
 def test_nobody_waits_where_answers_take_long_to_begin():
     """As measured in this run: a wait of a whole answer would double the round."""
-    warmth = Warmth(100)
-    assert waiting(warmth, brief("a"), brief("b")) == {"b"}, "nothing was measured yet"
-    warmth.took(waited=1.0, spoken=2.0)
-    assert waiting(warmth, brief("a"), brief("b")) == set()
-    warmth.took(waited=1.0, spoken=4.0)
-    assert waiting(warmth, brief("a"), brief("b")) == {"b"}, "the first call also waits for what is made once"
+    cache = PromptCache(100)
+    assert waiting(cache, brief("a"), brief("b")) == {"b"}, "nothing was measured yet"
+    cache.call_ended(waited=1.0, total=2.0)
+    assert waiting(cache, brief("a"), brief("b")) == set()
+    cache.call_ended(waited=1.0, total=4.0)
+    assert waiting(cache, brief("a"), brief("b")) == {"b"}, "the first call also waits for what is made once"
 
 
 def test_who_does_not_wait_writes_nothing():
     """All of them would pay for what one alone writes; what is kept already, each of them reads."""
-    warmth = Warmth(100)
-    warmth.took(waited=1.0, spoken=1.0)
-    starts = warmth.starts([brief("a"), brief("b"), stranger := brief("c", shared="z" * 1100)])
+    cache = PromptCache(100)
+    cache.call_ended(waited=1.0, total=1.0)
+    starts = cache.starts([brief("a"), brief("b"), stranger := brief("c", shared="z" * 1100)])
     assert [start.keep for start in starts.values()] == [(400, 1000, 1100), (), ()]
-    warmth.began(brief("a"))
+    cache.answer_began(brief("a"))
     longer = [brief(seat, lengths=(400, 600, 500)) for seat in "ab"]
-    assert [start.keep for start in warmth.starts([*longer, stranger]).values()] == [(400, 1500, 1600), (1000,), ()]
+    assert [start.keep for start in cache.starts([*longer, stranger]).values()] == [(400, 1500, 1600), (1000,), ()]
 
 
 def test_only_what_is_common_counts():
     stranger = brief("b", shared="z" * 1100)
-    assert waiting(Warmth(100), brief("a"), stranger) == set()
-    assert waiting(Warmth(100), brief("a"), stranger, brief("c")) == {"c"}
+    assert waiting(PromptCache(100), brief("a"), stranger) == set()
+    assert waiting(PromptCache(100), brief("a"), stranger, brief("c")) == {"c"}
 
 
 # ---- end to end, with an API that caches ----

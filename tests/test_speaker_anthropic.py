@@ -240,10 +240,10 @@ def test_unicode_arrives_as_it_was_sent():
         (Answer(fault="reset_after_headers"), "connection to anthropic failed"),
         (Answer("one two three", chunks=3, fault="cut", after=0), "connection to anthropic failed"),
         (Answer("one two three", chunks=3, fault="cut", after=2), "connection to anthropic failed"),
-        (Answer("one two three", chunks=3, fault="end", after=2), "ended its stream before the answer was whole"),
-        (Answer("whole", stop=None), "ended its stream before the answer was whole"),
-        (Answer(fault="html"), "no event of the Messages API: is the base_url"),
-        (Answer(fault="malformed"), "no event of the Messages API"),
+        (Answer("one two three", chunks=3, fault="end", after=2), "ended its stream before the answer was complete"),
+        (Answer("whole", stop=None), "ended its stream before the answer was complete"),
+        (Answer(fault="html"), "did not send Messages API events: check the base_url"),
+        (Answer(fault="malformed"), "an invalid Messages API event"),
         (Answer(fault="error_event", error="overloaded_error", message="Overloaded"), "Overloaded"),
         (Answer(fault="error_event", error="api_error"), "a scripted fault"),
         (Answer(fault="error_event", error="rate_limit_error"), "a scripted fault"),
@@ -268,7 +268,7 @@ def test_nobody_listens():
 
 @pytest.mark.parametrize("answer", [Answer(latency=60), Answer("one two", chunks=2, fault="stall")])
 def test_a_silence_is_borne_for_so_long(answer):
-    with FakeApi(sequence(answer)) as api, pytest.raises(CallFailed, match="anthropic was silent for too long"):
+    with FakeApi(sequence(answer)) as api, pytest.raises(CallFailed, match="anthropic did not send anything"):
         speak(brief_for(api), stall=0.1)
 
 

@@ -159,11 +159,11 @@ def failing(**changed: object) -> str:
         (failing(result="API Error: Connection dropped"), 1, "Connection dropped"),
         (failing(result="Overloaded"), 0, "Overloaded"),
         (result(result="Yes."), 1, "claude failed: Yes"),
-        (result(num_turns=2), 0, "more than one message"),
+        (result(num_turns=2), 0, "in several messages"),
         (result(result=""), 0, "empty answer"),
         (result(result=None), 0, "empty answer"),
         (result(result=" \n"), 0, "empty answer"),
-        ("", 0, "code 0 and without a readable answer"),
+        ("", 0, "code 0 without a readable answer"),
         ("Segmentation fault", 139, "code 139 .* Segmentation fault"),
         ('{"type": "resu', 0, "without a readable answer"),
         ("[]", 0, "without a readable answer"),
@@ -215,7 +215,7 @@ def test_a_program_that_is_none(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Denied, match="install Claude Code, name it in COUNCIL_CLAUDE"):
         speak(None)
-    with pytest.raises(Denied, match="does not start"):
+    with pytest.raises(Denied, match="cannot be started"):
         speak(str(tmp_path / "nothing"))
 
 
@@ -492,7 +492,7 @@ def test_real_answers_that_are_none(answer, api):
 @real
 def test_real_answer_in_two_messages_is_not_taken_for_its_tail(api):
     api.responder = sequence(Answer("The head, ", stop="max_tokens"), Answer("the tail."))
-    with pytest.raises(CallFailed, match="more than one message"):
+    with pytest.raises(CallFailed, match="in several messages"):
         speak(REAL)
 
 

@@ -163,8 +163,8 @@ def test_the_deadline_is_each_calls_own(speaker: Callable[[Library], LocalSpeake
         ),
         ({"error": {"code": 400, "type": "invalid_request_error", "message": "no grammar"}}, Denied, "no grammar"),
         ({"error": {"code": 500, "message": "out of luck"}}, CallFailed, "out of luck"),
-        (piece("cut "), CallFailed, "before its answer was whole"),
-        (ENDED, CallFailed, "before its answer was whole"),
+        (piece("cut "), CallFailed, "before its answer was complete"),
+        (ENDED, CallFailed, "before its answer was complete"),
     ],
 )
 def test_failures(

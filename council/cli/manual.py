@@ -59,7 +59,7 @@ def next_(state: State, session: str, as_json: bool) -> None:
     settings, found = config.load(), state.open(session)
     with found.hold():
         subagents.harvest(found, settings)
-        now = manual.stand(found, settings)
+        now = manual.advance(found, settings)
     flying = subagents.in_flight(found)
     rows = [row(found, one, brief, one.id in flying) for one, brief in now.due]
     if as_json:
@@ -173,7 +173,7 @@ def record(
     turn = turn.removesuffix(".md")
     with shown_if_lost(found, turn, body if piped(file) else ""), found.hold():
         subagents.harvest(found, settings)
-        body = manual.composed(found, settings, turn, named) if named else body
+        body = manual.compose_reply(found, settings, turn, named) if named else body
         spoken = Spoken(body, model, "absent" if absent else "recorded", absent=absent)
         now = manual.record(found, settings, turn, spoken)
     if now.archived:

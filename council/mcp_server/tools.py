@@ -81,7 +81,7 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
     settings, found = opened(given["session"])
     with found.hold():
         subagents.harvest(found, settings)
-        now = manual.stand(found, settings, given.get("turn"))
+        now = manual.advance(found, settings, given.get("turn"))
     if now.archived:
         return {
             "session_id": found.id, "done": True, "outcome": outcome.outcome(now.plan),

@@ -1,4 +1,4 @@
-"""Limits on what a debate may take: a call that could pass one is not begun. Calls that are under way count in full."""
+"""Limits on calls and money: a call that could exceed one is not made. Calls in progress count at their maximum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from council.speakers.base import Brief, Usage, cost
 
 @dataclass
 class Budget:
-    """`calls` and `usd` are what the session has taken so far, in earlier runs too."""
+    """`calls` and `usd` are what the session has used so far, including earlier runs."""
 
     max_calls: int | None = None
     max_usd: float | None = None
@@ -26,7 +26,7 @@ class Budget:
 
     @asynccontextmanager
     async def call(self, speaker: str, brief: Brief) -> AsyncIterator[None]:
-        """Room for one call. Who comes when only the calls under way stand in the way waits for them to end."""
+        """Room for one call. If only calls in progress stand in its way, it waits for them to end."""
         most = 0.0 if self.max_usd is None or registry.describe(speaker).free else most_usd(brief)
         async with self.changed:
             await self.changed.wait_for(lambda: self.fits(most) or not self.reserved)
@@ -45,11 +45,11 @@ class Budget:
 
     def check(self, most: float) -> None:
         if self.max_calls is not None and self.calls >= self.max_calls:
-            raise Paused(f"--max-calls {self.max_calls} is reached; go on with a higher one")
+            raise Paused(f"--max-calls {self.max_calls} is reached; continue with a higher limit")
         if not self.fits(most):
             raise Paused(
-                f"--max-cost {self.max_usd:g} could be passed by the next call: ${self.usd:.4f} spent, "
-                f"and it may cost ${most:.4f}; go on with a higher one"
+                f"the next call could exceed --max-cost {self.max_usd:g}: ${self.usd:.4f} spent, and it may cost "
+                f"${most:.4f}; continue with a higher limit"
             )
 
     def paid(self, usd: float | None) -> None:
@@ -57,7 +57,7 @@ class Budget:
 
 
 def most_usd(brief: Brief) -> float:
-    """What a call can cost at the most: all of its prompt new, and every token that the reply may take."""
+    """The most a call can cost: none of its prompt cached, and the longest reply allowed."""
     if brief.model.price is None:
         raise Paused(f"--max-cost needs the price of {brief.model.name}; add it to prices in your Config.md")
     prompt = int(len(brief.text.encode("utf-8", "replace")) / BYTES_A_TOKEN)

@@ -1,6 +1,6 @@
-"""The loop: while something is due, have it spoken and record it. `run` and `recover` are this loop, no more.
+"""The loop: while a turn is due, have it spoken and record it. `run` and `recover` are this loop and no more.
 
-It never decides who speaks: the plan does. It never loses a reply: each is on disk before the next thing happens.
+It never decides who speaks: the plan does. It never loses a reply: each is on disk before anything else happens.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from council.config.models import Model
 from council.config.settings import Config
@@ -33,8 +33,8 @@ from council.record.turn_file import Receipt
 from council.reports import derived
 from council.reports.archive import finish
 from council.runner.budget import Budget
-from council.runner.prompt_cache import Start, Warmth
-from council.runner.retry import Patience
+from council.runner.prompt_cache import PromptCache, Start
+from council.runner.retry import RetryPolicy
 from council.speakers.base import Brief, Speaker, Spoken
 from council.speakers.registry import describe
 from council.text import listing
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class Events(Protocol):
-    """What somebody who watches is told. Nothing that happens here depends on it."""
+    """What an observer is told. Nothing in the loop depends on it."""
 
     def due(self, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None: ...
 
@@ -63,12 +63,14 @@ class Events(Protocol):
 
 
 class Late(CallFailed):
-    """A call that was under way when the time of its round was over."""
+    """A call that had not ended when its round ran out of time."""
 
 
 @dataclass
 class Clock:
-    """The seconds that models have taken in this run, and in the round that is spoken. People may think in peace."""
+    """The seconds that models have taken in this run and in its current round. The time that people take is not
+    counted.
+    """
 
     run: float = 0.0
     round: float = 0.0
@@ -77,7 +79,7 @@ class Clock:
     ended: float = 0.0
 
     def begin(self, phase: str, round: int) -> None:
-        """A batch begins; what the one before it took is added up."""
+        """A batch begins: add the time of the one before it."""
         taken = max(0.0, self.ended - self.began)
         self.run, self.round = self.run + taken, self.round + taken if self.key == (phase, round) else 0.0
         self.key, self.began, self.ended = (phase, round), time.monotonic(), 0.0
@@ -89,7 +91,9 @@ class Clock:
 
 @dataclass
 class Runner:
-    """One run over one session that is held. `voice` says who speaks for a seat: None where a person has to."""
+    """One run of a session whose lock is held. `voice` gives the speaker of a seat: None if its reply is recorded by
+    hand.
+    """
 
     session: Session
     voice: Callable[[Seat], Speaker | None]
@@ -97,28 +101,33 @@ class Runner:
     events: Events
     quorum: int | None = None
     budget: Budget = field(default_factory=Budget)
-    told: int = 0
+    reported: int = 0
     clock: Clock = field(default_factory=Clock)
-    patience: Patience = field(init=False)
-    warmth: Warmth = field(init=False)
+    retries: RetryPolicy = field(init=False)
+    cache: PromptCache = field(init=False)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self.patience = Patience(self.config.retry, asyncio.Semaphore(self.config.concurrency))
-        self.warmth = Warmth(self.config.cache_from)
+        self.retries = RetryPolicy(self.config.retry, asyncio.Semaphore(self.config.concurrency))
+        self.cache = PromptCache(self.config.cache_from)
 
     async def run(self, archive: Path) -> Path:
-        """Until nothing is due any more; then what is derived is written and archived; the path of the archive."""
+        """Run until nothing is due, then write and archive the results. Returns the path of the archive."""
         while not (plan := self.plan()).done:
             await self.batch(plan)
         return await self.disk(partial(finish, self.session, plan, archive))
 
     async def disk(self, work: Callable[[], T]) -> T:
-        """Work on the session's files beside the loop, one piece after the other, each of them to its end.
+        """Work on the session's files in a thread, one piece at a time.
 
-        What was begun to be written is written, whoever is cancelled meanwhile: it may be a reply that was paid for.
+        A write that has begun is finished even when the run is cancelled: it may be a reply that was paid for.
         """
-        task = asyncio.create_task(self.alone(work))
+
+        async def in_turn() -> T:
+            async with self.writing:
+                return await asyncio.to_thread(work)
+
+        task = asyncio.create_task(in_turn())
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -127,21 +136,17 @@ class Runner:
                     await asyncio.wait([task])
             raise
 
-    async def alone(self, work: Callable[[], T]) -> T:
-        async with self.writing:
-            return await asyncio.to_thread(work)
-
     def plan(self) -> Plan:
         plan = self.session.plan()
-        for note in plan.notes[self.told :]:
+        for note in plan.notes[self.reported :]:
             self.events.decided(plan, note)
-        self.told = len(plan.notes)
+        self.reported = len(plan.notes)
         return plan
 
     async def batch(self, plan: Plan) -> None:
-        """Everybody who is due speaks; what comes back is recorded as it comes. Then it is said who did not.
+        """Call the speaker of every due turn and record each reply as it arrives, then handle the calls that failed.
 
-        What is derived from the turns before is written meanwhile.
+        The files derived from the earlier turns are written meanwhile.
         """
         voices = {due.id: self.voice(due.seat) for due in plan.due}
         batch = tuple(due for due in plan.due if voices[due.id] is not None)
@@ -153,36 +158,41 @@ class Runner:
         self.events.due(batch, {due.id: brief.model for due, brief in prepared})
         self.clock.begin(batch[0].phase.name, batch[0].round)
         speaking = [(due, brief, speaker) for due, brief in prepared if (speaker := voices[due.id])]
-        starts = self.warmth.starts(brief for _, brief, speaker in speaking if describe(speaker.name).caches_prompts)
-        tasks = [
+        starts = self.cache.starts(brief for _, brief, speaker in speaking if describe(speaker.name).caches_prompts)
+        tasks: list[asyncio.Task[Any]] = [
             asyncio.create_task(self.turn(due, brief, speaker, starts.get(due.id) or Start()))
             for due, brief, speaker in speaking
         ]
-        tasks.append(asyncio.create_task(self.build(plan)))
+        tasks.append(asyncio.create_task(self.disk(partial(derived.build, self.session.snapshot(), plan))))
         try:
             *results, built = await asyncio.gather(*tasks, return_exceptions=True)
         except asyncio.CancelledError:
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
         await self.settle(batch, results)
-        if built is not None:
+        if isinstance(built, BaseException):
             raise built
 
-    async def build(self, plan: Plan) -> None:
-        await self.disk(partial(derived.build, self.session.snapshot(), plan))
-
     async def turn(self, due: Due, brief: Brief, speaker: Speaker, start: Start) -> None:
+        """Call the speaker until it has answered, then record the reply."""
         brief = replace(brief, keep=start.keep)
         started, clock = datetime.now(UTC), time.monotonic()
+
+        def arrived(piece: str) -> None:
+            if not start.begun.is_set():
+                self.cache.answer_began(brief)
+                start.begin()
+            if piece:
+                self.events.words(due, piece)
 
         async def attempt() -> Spoken:
             nonlocal started, clock
             async with self.budget.call(speaker.name, brief):
                 started, clock = datetime.now(UTC), time.monotonic()
-                spoken = await speaker.speak(brief, lambda piece: self.hear(due, brief, start, piece))
+                spoken = await speaker.speak(brief, arrived)
                 self.budget.paid(describe(speaker.name).usd(spoken, brief.model.price))
                 if start.at >= clock:
-                    self.warmth.took(start.at - clock, time.monotonic() - clock)
+                    self.cache.call_ended(start.at - clock, time.monotonic() - clock)
                 return spoken
 
         def waits(why: str, seconds: float) -> None:
@@ -190,7 +200,7 @@ class Runner:
             self.events.waits(due, why, seconds)
 
         async with self.in_time(speaker), start:
-            spoken = await self.patience.call(attempt, waits)
+            spoken = await self.retries.call(attempt, waits)
         await self.record(
             due,
             receipt(self.session, due, brief.model, speaker.name, spoken, started, time.monotonic() - clock),
@@ -199,41 +209,31 @@ class Runner:
 
     @asynccontextmanager
     async def in_time(self, speaker: Speaker) -> AsyncIterator[None]:
-        """A call, while its round and the run have time for it. What came is recorded outside of it, in any case."""
+        """A call, as long as its round and the run have time for it. A reply that came is recorded in any case."""
         if describe(speaker.name).is_person:
             yield
             return
-        round, run = self.seconds(limits.ROUND, speaker), self.seconds(limits.RUN, speaker)
+        round, run = self.limit(limits.ROUND, speaker), self.limit(limits.RUN, speaker)
         left = min(round - self.clock.round, run - self.clock.run)
         try:
             async with asyncio.timeout_at(self.clock.began + left if left < math.inf else None) as timer:
-                await asyncio.sleep(0)  # where no time is left, nothing is asked
+                await asyncio.sleep(0)  # without time left, nothing is called
                 yield
         except TimeoutError:
             if not timer.expired():
                 raise
             if run - self.clock.run <= left:
-                raise Paused(f"the run took longer than {run:g} s; `council recover` goes on") from None
+                raise Paused(f"the run took longer than {run:g} s; run `council recover` to continue") from None
             raise Late(f"the round took longer than {round:g} s") from None
         finally:
             self.clock.end()
 
-    def seconds(self, name: str, speaker: Speaker) -> float:
-        """A limit, for this speaker: where nobody else is waited for, only one that was set for this debate holds."""
-        own = name in self.session.metadata["options"]
-        found = (
-            None
-            if describe(speaker.name).on_this_machine and not own
-            else limits.seconds(self.session.workflow.options, name)
-        )
-        return math.inf if found is None else found
-
-    def hear(self, due: Due, brief: Brief, start: Start, piece: str) -> None:
-        if not start.begun.is_set():
-            self.warmth.began(brief)
-            start.begin()
-        if piece:
-            self.events.words(due, piece)
+    def limit(self, name: str, speaker: Speaker) -> float:
+        """A limit in seconds. For a speaker on this machine, only one that was set for this debate counts."""
+        if describe(speaker.name).on_this_machine and name not in self.session.metadata["options"]:
+            return math.inf
+        seconds = limits.seconds(self.session.workflow.options, name)
+        return math.inf if seconds is None else seconds
 
     async def record(self, due: Due, receipt: Receipt, body: str) -> None:
         try:
@@ -244,22 +244,26 @@ class Runner:
         self.events.spoke(due, receipt, body)
 
     async def settle(self, batch: tuple[Due, ...], results: list[BaseException | None]) -> None:
-        """Raise what stops the debate; record as absent whom the quorum lets it go on without."""
-        grave = [failure for failure in results if failure is not None and not isinstance(failure, CallFailed)]
-        if grave:
-            raise min(grave, key=lambda failure: not isinstance(failure, StorageError))
+        """Raise what stops the debate; where the quorum allows it, record the members whose calls failed as absent."""
+        fatal = [failure for failure in results if failure is not None and not isinstance(failure, CallFailed)]
+        if fatal:
+            raise min(fatal, key=lambda failure: not isinstance(failure, StorageError))
         lost = [(due, failure) for due, failure in zip(batch, results, strict=True) if failure is not None]
         for due, failure in lost:
             self.events.lost(due, str(failure))
-        if lost and not self.spared(batch, len(lost)):
+        if lost and not self.has_quorum(batch, len(lost)):
             raise Paused(why_lost(lost))
         for due, failure in lost:
-            await self.absent(due, str(failure))
+            speaker = self.voice(due.seat)
+            model = model_of(self.session, self.config, due, speaker)
+            absence = Spoken("", stop="absent", absent=str(failure), usd=0.0)
+            name = speaker.name if speaker else "nobody"
+            await self.record(due, receipt(self.session, due, model, name, absence, datetime.now(UTC), 0.0), "")
 
-    def spared(self, batch: tuple[Due, ...], lost: int) -> bool:
-        """Whether a quorum was given, only members are missing, and enough of them are left in this step.
+    def has_quorum(self, batch: tuple[Due, ...], lost: int) -> bool:
+        """Whether a quorum was given, only members were lost, and enough of them remain in this step.
 
-        Where the seats are cast, whoever has spoken in the phase so far or is due now is a member.
+        If the seats are cast, the members are those who have spoken in this phase or are due now.
         """
         step = batch[0].id.partition("/")[0]
         here = {turn.partition("/")[2]: said for turn, said in self.session.said.items() if turn.startswith(f"{step}/")}
@@ -272,27 +276,21 @@ class Runner:
         seated = all(due.seat.name in members for due in batch)
         return self.quorum is not None and seated and len(members) - len(gone) - lost >= self.quorum
 
-    async def absent(self, due: Due, why: str) -> None:
-        speaker = self.voice(due.seat)
-        model = model_of(self.session, self.config, due, speaker)
-        silence = Spoken("", stop="absent", absent=why, usd=0.0)
-        name = speaker.name if speaker else "nobody"
-        await self.record(due, receipt(self.session, due, model, name, silence, datetime.now(UTC), 0.0), "")
-
 
 def why_lost(lost: list[tuple[Due, BaseException]]) -> str:
-    """Who was not heard, and why; those whom the round had no time for are told in one sentence."""
+    """Whose call failed, and why; those who ran out of time share a sentence."""
     late = [(due.seat.label, failure) for due, failure in lost if isinstance(failure, Late)]
-    told = [f"{due.seat.label} could not be heard: {failure}" for due, failure in lost if not isinstance(failure, Late)]
+    reasons = [f"{due.seat.label} did not answer: {failure}" for due, failure in lost if not isinstance(failure, Late)]
     if late:
         names = listing(label for label, _ in late)
-        told.append(f"{late[0][1]}, and {names} had not answered; `council recover` goes on")
-    return "; ".join(told)
+        reasons.append(f"{late[0][1]}, and {names} had not answered; run `council recover` to continue")
+    return "; ".join(reasons)
 
 
 def model_of(session: Session, config: Config, due: Due, speaker: Speaker | None) -> Model:
-    """What the turn's tier stood for when the session began, with as many tokens as the seat has; a speaker that has
-    one model speaks with that."""
+    """The model that the turn's tier meant when the session began, within the seat's share of tokens. A speaker with a
+    model of its own uses that.
+    """
     frozen = session.metadata["tiers"].get(due.tier) or {}
     model = config.model(due.tier, frozen.get("endpoint"), frozen.get("model"))
     share = limits.share(session.workflow, due.phase.steps, due.step, due.seat)
@@ -302,24 +300,24 @@ def model_of(session: Session, config: Config, due: Due, speaker: Speaker | None
 
 
 def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None = None) -> Brief:
-    """The brief of a turn. It has to be on disk before it is sent."""
+    """The brief of a turn. It must be on disk before it is sent."""
     shared, own, marks = briefs.render(session, due)
-    model, openings = model_of(session, config, due, speaker), briefs.openings(due)
-    casts = briefs.casts(session.workflow, due)
-    brief = Brief(
-        due.id, due.seat.name, shared, own, model, config.deadline, due.step.reply, openings, marks, casts=casts
-    )
-    if speaker is None or not describe(speaker.name).is_person:
-        return replace(brief, person=due.of_a_person)
-    patience = limits.seconds(session.workflow.options, limits.PERSON)
-    shown = for_humans.shown(session, due, shared, own)
-    return replace(brief, deadline=math.inf if patience is None else patience, person=due.of_a_person, shown=shown)
+    deadline: float | None = config.deadline
+    shown = None
+    if speaker is not None and describe(speaker.name).is_person:
+        deadline = limits.seconds(session.workflow.options, limits.PERSON)
+        shown = for_humans.shown(session, due, shared, own)
+    return Brief(
+        turn=due.id, seat=due.seat.name, shared=shared, own=own, model=model_of(session, config, due, speaker),
+        deadline=math.inf if deadline is None else deadline, reply=due.step.reply, openings=briefs.openings(due),
+        marks=marks, person=due.of_a_person, shown=shown, casts=briefs.casts(session.workflow, due),
+    )  # fmt: skip
 
 
 def receipt(
     session: Session, due: Due, model: Model, speaker: str, spoken: Spoken, started: datetime, seconds: float
 ) -> Receipt:
-    """What is written beside the words of a turn, but for the hash of its brief."""
+    """The receipt of a turn, without the hash of its brief."""
     who = describe(speaker)
     asked = None if who.is_person else model.name
     return Receipt(

@@ -1,5 +1,6 @@
-"""The loop by hand: what is due with its briefs, and a reply stored. Whoever holds a debate without a speaker of ours
-comes through here: the command line, MCP, and Claude Code's hooks.
+"""The loop by hand: the briefs of what is due, and a reply stored.
+
+Debates whose members are not called by council come through here: from the command line, MCP and Claude Code's hooks.
 """
 
 from __future__ import annotations
@@ -22,57 +23,57 @@ from council.workflow.model import HUMAN
 
 
 @dataclass(frozen=True)
-class Stand:
-    """Where a session stands. `archived` is there once nothing is due any more."""
+class ManualState:
+    """How far a session is. `archived` is set once nothing is due any more."""
 
     plan: Plan
     due: tuple[tuple[Due, Brief], ...] = ()
     archived: Path | None = None
 
 
-def stand(found: Session, settings: Config, turn: str | None = None) -> Stand:
-    """What is due, or of it one turn, with the briefs on disk; or the end, published. The session is held."""
-    plan = found.plan()
-    wanted = plan.due if turn is None or plan.done else (due_turn(found, plan, turn),)
-    due = tuple((one, loop.prepare(found, settings, one)) for one in wanted)
-    found.write_briefs({one.id: brief.text for one, brief in due})
-    return Stand(plan, due, _published(found, plan, settings))
+def advance(session: Session, settings: Config, turn: str | None = None) -> ManualState:
+    """Write the briefs of what is due, or of one due turn; if nothing is due, publish. The session must be locked."""
+    plan = session.plan()
+    wanted = plan.due if turn is None or plan.done else (due_turn(session, plan, turn),)
+    due = tuple((one, loop.prepare(session, settings, one)) for one in wanted)
+    session.write_briefs({one.id: brief.text for one, brief in due})
+    return ManualState(plan, due, _publish(session, plan, settings))
 
 
 def record(
-    found: Session, settings: Config, turn: str, spoken: Spoken, begun: datetime | None = None, seconds: float = 0.0
-) -> Stand:
-    """Store what was said as that turn, if it is due. The session is held; what is due then has no briefs yet."""
-    due = due_turn(found, found.plan(), turn)
-    brief = loop.prepare(found, settings, due)
-    found.write_briefs({due.id: brief.text})
+    session: Session, settings: Config, turn: str, spoken: Spoken, begun: datetime | None = None, seconds: float = 0.0
+) -> ManualState:
+    """Store the reply to a due turn. The session must be locked; what is due afterwards has no briefs yet."""
+    due = due_turn(session, session.plan(), turn)
+    brief = loop.prepare(session, settings, due)
+    session.write_briefs({due.id: brief.text})
     speaker = HUMAN if due.of_a_person else registry.manual().name
     started = begun or datetime.now(UTC)
-    found.record(loop.receipt(found, due, brief.model, speaker, spoken, started, seconds), spoken.body)
-    plan = found.plan()
-    return Stand(plan, archived=_published(found, plan, settings))
+    session.record(loop.receipt(session, due, brief.model, speaker, spoken, started, seconds), spoken.body)
+    plan = session.plan()
+    return ManualState(plan, archived=_publish(session, plan, settings))
 
 
-def composed(found: Session, settings: Config, turn: str, given: Iterable[tuple[str, str]]) -> str:
-    """The reply to a due turn, made of its answers by name; what cannot be one is refused. The session is held."""
-    due = due_turn(found, found.plan(), turn)
+def compose_reply(session: Session, settings: Config, turn: str, given: Iterable[tuple[str, str]]) -> str:
+    """The reply to a due turn, made from its answers by name; invalid ones are refused. The session must be locked."""
+    due = due_turn(session, session.plan(), turn)
     if not entry.askable(due.step.reply):
-        raise UsageError(f"{turn} asks for no answers by name; give the reply itself, in a file or on standard input")
-    return entry.answered(due.step.reply, given, loop.prepare(found, settings, due).text)
+        raise UsageError(f"{turn} asks for no named answers; give the reply itself, in a file or on standard input")
+    return entry.answered(due.step.reply, given, loop.prepare(session, settings, due).text)
 
 
-def _published(found: Session, plan: Plan, settings: Config) -> Path | None:
+def _publish(session: Session, plan: Plan, settings: Config) -> Path | None:
     if plan.done:
-        return archive.finish(found, plan, settings.archive)
-    derived.build(found, plan)
+        return archive.finish(session, plan, settings.archive)
+    derived.build(session, plan)
     return None
 
 
-def due_turn(found: Session, plan: Plan, turn: str) -> Due:
+def due_turn(session: Session, plan: Plan, turn: str) -> Due:
     for due in plan.due:
         if due.id == turn:
             return due
-    if turn in found.said:
+    if turn in session.said:
         raise UsageError(f"{turn} is recorded already, and a turn is never overwritten")
     ids = ", ".join(one.id for one in plan.due) or "nothing, the debate is over"
-    raise UsageError(f"{turn} is not due in session {found.id}; due now: {ids}")
+    raise UsageError(f"{turn} is not due in session {session.id}; due now: {ids}")

@@ -1,4 +1,4 @@
-"""Patience: what failed in passing is tried again, visibly, inside a budget, with one back-off for all who wait."""
+"""Retries: a call that failed for now is repeated, visibly, within a budget, and all calls share one back-off."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 @dataclass
-class Patience:
-    """`spent` are the seconds that this run has waited; members who wait at the same time wait the same seconds.
+class RetryPolicy:
+    """`spent` are the seconds that this run has waited. Calls that wait at the same time count once.
 
-    Who has got one of the `slots` looks at the back-off once more: it may have begun while they stood in line.
+    A call that gets one of the `slots` checks the back-off again: it may have begun while the call was queued.
     """
 
     retry: Retry
@@ -27,11 +27,11 @@ class Patience:
     denied: Denied | None = field(default=None)
 
     async def call(self, attempt: Callable[[], Awaitable[T]], tell: Callable[[str, float], None]) -> T:
-        """The result, or CallFailed once the budget is used up. `tell` hears of every wait before it begins."""
+        """The result, or CallFailed once the budget is used up. `tell` is called before every wait."""
         failures = 0
         while True:
             async with self.slots:
-                await self._gate()
+                await self._wait()
                 try:
                     return await attempt()
                 except Denied as denied:
@@ -41,22 +41,22 @@ class Patience:
                     failures += 1
                     tell(str(failure), self._back_off(failure, failures))
 
-    async def _gate(self) -> None:
-        """Wait until the shared back-off is over. Whoever was denied for good meanwhile ends the waiting of all."""
+    async def _wait(self) -> None:
+        """Wait until the shared back-off is over, or until another call is denied for good."""
         now = asyncio.get_running_loop().time
         while (left := self.open_at - now()) > 0:
             if self.denied is not None:
-                raise CallFailed(f"given up, because another call was denied: {self.denied}")
+                raise CallFailed(f"given up because another call was denied: {self.denied}")
             await asyncio.sleep(min(left, 0.2))
 
     def _back_off(self, failure: CallFailed, failures: int) -> float:
-        """How long to wait, having made all others wait as long; CallFailed where the budget does not allow it."""
+        """Extend the shared back-off and return the seconds to wait, or raise CallFailed if the budget is used up."""
         wanted = failure.retry_after if failure.retry_after is not None else self.retry.first_wait * 2 ** (failures - 1)
         wait = min(wanted, self.retry.most_wait)
         now = asyncio.get_running_loop().time()
         added = max(0.0, now + wait - max(self.open_at, now))
         if self.spent + added > self.retry.budget or failures > MOST_FAILURES:
-            raise CallFailed(f"{failure}; tried {failures} times, waited {self.spent:.0f} s in all") from failure
+            raise CallFailed(f"{failure}; tried {failures} times, waited {self.spent:.0f} s in total") from failure
         self.spent += added
         self.open_at = max(self.open_at, now + wait)
         return wait

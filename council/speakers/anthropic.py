@@ -1,7 +1,7 @@
-"""A seat spoken for by the Messages API: Anthropic's own, or any endpoint that speaks it.
+"""The Messages API: Anthropic's own, or any endpoint that speaks it.
 
-One call, streamed, its failures sorted into those that may pass and those that will not. It never tries twice, takes
-no credentials but those of the variable that the endpoint names, and knows nothing of what its briefs ask for.
+One streamed call, its failures sorted into temporary and permanent ones. It never retries, uses no credentials other
+than those in the variable that the endpoint names, and does not look at what its briefs ask for.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 HOME = "https://api.anthropic.com"
 OWN_ENDPOINT, TOKEN = "anthropic", "ANTHROPIC_AUTH_TOKEN"  # the one endpoint that takes a bearer token too
-PASSING = {408, 409, 425, 429, 499}  # every other 4xx would only be said again
-FINAL = {  # what an error event says, and the status that it would have had
+PASSING = {408, 409, 425, 429, 499}  # any other 4xx would fail again
+FINAL = {  # the type of an error event, and the status that it would have had
     "invalid_request_error": 400,
     "authentication_error": 401,
     "billing_error": 402,
@@ -84,10 +84,10 @@ SPEAKER = SpeakerType(
 
 
 class AnthropicSpeaker(Speaker):
-    """Speaks through the SDK with one client an endpoint. `stall` is the longest silence, in seconds, that is borne.
+    """Calls the SDK, with one client per endpoint. `stall` is the longest silence in seconds.
 
-    `many` is for a process that runs many sessions at once: it needs the extra of that name, whose transport takes a
-    third of the time there, and no less than the usual one for a single session.
+    `many` is for a process that runs many sessions at once. It needs the extra of that name, whose transport takes a
+    third of the time there; for a single session it is no faster.
     """
 
     name = SPEAKER.name
@@ -102,32 +102,32 @@ class AnthropicSpeaker(Speaker):
 
         try:
             async with asyncio.timeout(brief.deadline) as clock:
-                heard = await self._hear(brief, tell)
+                answer = await self._listen(brief, tell)
         except TimeoutError:
             if not clock.expired():
                 raise
-            raise CallFailed(f"no whole answer within the deadline of {brief.deadline:g} s") from None
-        return heard.spoken(brief.model)
+            raise CallFailed(f"no complete answer within the deadline of {brief.deadline:g} s") from None
+        return answer.spoken(brief.model)
 
     async def close(self) -> None:
         while self._clients:
             _, client = self._clients.popitem()
             await client.close()
 
-    async def _hear(self, brief: Brief, tell: Callable[[str], None]) -> _Heard:
-        """Listen to the whole answer. `tell` stands outside of the judging: its errors are not the API's."""
-        heard, secret = _Heard(), _secret(brief.model.endpoint)
-        with _judging(brief.model, secret):
+    async def _listen(self, brief: Brief, tell: Callable[[str], None]) -> _Answer:
+        """Read the whole stream. `tell` is called outside of `_api_errors`: its errors are not the API's."""
+        answer, secret = _Answer(), _secret(brief.model.endpoint)
+        with _api_errors(brief.model, secret):
             client = self._client(brief.model.endpoint, secret)
             stream: anthropic.AsyncStream[Any] = await client.messages.create(**_request(brief))
         async with stream:
-            while not heard.over:
-                begun = heard.model is not None
-                with _judging(brief.model, secret, heard):
-                    heard.take(await anext(stream, None))
-                if heard.piece or (heard.model is not None and not begun):
-                    tell(heard.piece)
-        return heard
+            while not answer.over:
+                begun = answer.model is not None
+                with _api_errors(brief.model, secret, answer):
+                    answer.take(await anext(stream, None))
+                if answer.piece or (answer.model is not None and not begun):
+                    tell(answer.piece)
+        return answer
 
     def _client(self, endpoint: Endpoint, secret: _Secret) -> anthropic.AsyncAnthropic:
         if endpoint not in self._clients:
@@ -136,7 +136,7 @@ class AnthropicSpeaker(Speaker):
 
 
 def _new_client(endpoint: Endpoint, secret: _Secret, stall: float, many: bool) -> anthropic.AsyncAnthropic:
-    """Whatever is not given here, the SDK would look for in the environment and on disk."""
+    """What is not given here, the SDK would look for in the environment and on disk."""
     import anthropic
 
     client = anthropic.AsyncAnthropic(
@@ -165,10 +165,10 @@ def _request(brief: Brief) -> dict[str, Any]:
 
 
 def _blocks(brief: Brief) -> list[dict[str, Any]]:
-    """The brief's text, cut where it may be cached: the API finds an entry again only where a block ends.
+    """The brief's text, split where it may be cached: the API finds an entry only at the end of a block.
 
-    The API takes no block of white space alone: such a piece goes with what follows it, and at the end with what it
-    follows, for every byte of the brief is sent.
+    The API refuses a block of white space alone. Such a piece is joined to the next one, or the last to the one before
+    it, so that every byte of the brief is sent.
     """
     blocks: list[dict[str, Any]] = []
     begin = 0
@@ -184,7 +184,7 @@ def _blocks(brief: Brief) -> list[dict[str, Any]]:
 
 
 def _sendable(text: str) -> str:
-    """Bytes of a document that were no UTF-8 live on as lone surrogates, which JSON over HTTP cannot carry."""
+    """Without lone surrogates, which stand for invalid UTF-8 and cannot be sent as JSON."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -193,7 +193,7 @@ def _sendable(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Secret:
-    """A key and the variable that it came from, None where the endpoint wants no key."""
+    """A key and the variable that it came from; None if the endpoint needs no key."""
 
     value: str
     variable: str | None = None
@@ -214,18 +214,18 @@ def _secret(endpoint: Endpoint) -> _Secret:
 
 
 def _checked(value: str, variable: str) -> str:
-    """What cannot stand in a header would be quoted, whole, in the HTTP library's complaint."""
+    """An invalid header value would be quoted, whole, in the HTTP library's error."""
     if value.isascii() and value.isprintable():
         return value
     raise Denied(f"{variable} contains characters that are not valid in an API key; set it again on one line")
 
 
-# ---- what was heard ----
+# ---- the answer ----
 
 
 @dataclass
-class _Heard:
-    """The answer as far as it has come. `piece` is the text of the last event."""
+class _Answer:
+    """The answer so far. `piece` is the text of the last event."""
 
     body: str = ""
     piece: str = ""
@@ -256,7 +256,7 @@ class _Heard:
         self.body += self.piece
 
     def count(self, part: Any) -> None:
-        """The API's counts grow, and may be missing: the largest is the last."""
+        """The API's counts only grow, and may be missing, so the largest is the newest."""
         for ours, theirs in COUNTS.items():
             value = getattr(getattr(part, "usage", None), theirs, None) or 0
             self.counts[ours] = max(value, self.counts.get(ours, 0))
@@ -272,8 +272,8 @@ class _Heard:
 
     def why_cut(self) -> str:
         if self.model is None:
-            return "sent no event of the Messages API: is the base_url of this endpoint right?"
-        return "ended its stream before the answer was whole"
+            return "did not send Messages API events: check the base_url of this endpoint"
+        return "ended its stream before the answer was complete"
 
 
 def _why_empty(stop: str, model: Model) -> str:
@@ -283,12 +283,12 @@ def _why_empty(stop: str, model: Model) -> str:
     return f"{model.name} gave an empty answer ({stop})"
 
 
-# ---- what went wrong ----
+# ---- errors ----
 
 
 @contextmanager
-def _judging(model: Model, secret: _Secret, heard: _Heard | None = None) -> Iterator[None]:
-    """Turn what the SDK and its HTTP library raise into our two words, with no trace of the key."""
+def _api_errors(model: Model, secret: _Secret, answer: _Answer | None = None) -> Iterator[None]:
+    """Turn what the SDK and its HTTP library raise into CallFailed or Denied, without the key."""
     import anthropic
     import httpx2
 
@@ -298,22 +298,24 @@ def _judging(model: Model, secret: _Secret, heard: _Heard | None = None) -> Iter
     except anthropic.APIStatusError as error:
         raise _verdict(error, model, secret) from None
     except (anthropic.APITimeoutError, httpx2.TimeoutException):
-        _unless_whole(heard, f"{name} was silent for too long")
+        _unless_complete(answer, f"{name} did not send anything for too long")
     except (anthropic.AnthropicError, httpx2.HTTPError) as error:
-        _unless_whole(heard, f"the connection to {name} failed: {_short(secret.hide(str(error.__cause__ or error)))}")
+        _unless_complete(
+            answer, f"the connection to {name} failed: {_short(secret.hide(str(error.__cause__ or error)))}"
+        )
     except (ValueError, TypeError, AttributeError) as error:
-        _unless_whole(heard, f"{name} sent what is no event of the Messages API ({type(error).__name__})")
+        _unless_complete(answer, f"{name} sent an invalid Messages API event ({type(error).__name__})")
 
 
-def _unless_whole(heard: _Heard | None, why: str) -> None:
-    """An answer that has its stop reason is whole and paid for: only the stream's goodbye was lost."""
-    if heard is None or heard.stop is None:
+def _unless_complete(answer: _Answer | None, why: str) -> None:
+    """An answer with a stop reason is complete and paid for: only the end of the stream was lost."""
+    if answer is None or answer.stop is None:
         raise CallFailed(why) from None
-    heard.piece, heard.over = "", True
+    answer.piece, answer.over = "", True
 
 
 def _verdict(error: anthropic.APIStatusError, model: Model, secret: _Secret) -> CallFailed | Denied:
-    """Whether saying it again may help. An error event comes with status 200 and is judged by its type."""
+    """Whether a retry may help. An error event comes with status 200 and is judged by its type."""
     status = error.status_code if error.status_code != 200 else FINAL.get(str(error.type), 500)
     words = f"{model.endpoint.name} answered {status}: {_short(secret.hide(str(error.api_message or error.message)))}"
     if status in PASSING or not 400 <= status < 500:
@@ -337,13 +339,13 @@ def _advice(status: int, model: Model, secret: _Secret) -> str:
 
 
 def _short(text: str) -> str:
-    """One line of what may be a whole web page."""
+    """One line, of what may be a whole web page."""
     line = " ".join(text.split())
     return line if len(line) <= 300 else f"{line[:300]}…"
 
 
 def _seconds(header: str | None) -> float | None:
-    """Retry-After, which may be seconds, a date, or nonsense; None where it says nothing."""
+    """Retry-After, which may be seconds, a date or invalid; None if it is missing or invalid."""
     try:
         seconds = float(header or "")
     except ValueError:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a person reads in place of the brief: where the debate stands, the turns spoken last by id, and the task."""
+    """What a person reads in place of the brief: the state of the debate, the newest turns by id, and the task."""
 
     heading: str
     turns: tuple[tuple[str, str], ...]
@@ -26,13 +26,12 @@ class Shown:
 
 @dataclass(frozen=True)
 class Brief:
-    """The prompt that a turn is given: `shared` is the same for every seat of a batch, `own` is this seat's.
+    """The prompt of a turn: `shared` is the same for every seat of a batch, `own` is this seat's part.
 
-    `marks` are the offsets into `shared` up to which later briefs may say the same: ends of prefixes worth caching.
-    `keep` are the offsets up to which this call asks the API to keep it.
-    `reply`, `openings` and `casts` are for a speaker that can hold its model to them: the answers that the prompt asks
-    for, how the seat begins its sentences, and of an answer that names seats, those that are known. `person` says that
-    no model may speak here, and `shown` is for whoever types.
+    `marks` are offsets into `shared`, the ends of prefixes that later briefs may repeat. `keep` are the offsets up to
+    which this call asks the API to cache it. `reply`, `openings` and `casts` are for a speaker that can force its model
+    to follow them: the answers that the prompt asks for, how the seat begins its sentences, and the known seats for an
+    answer that names seats. `person` means that no model may speak here; `shown` is what that person reads.
     """
 
     turn: str
@@ -56,7 +55,7 @@ class Brief:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens as the API counted them. `input` are those neither read from nor written to the cache."""
+    """Tokens as the API counts them. `input` were neither read from the cache nor written to it."""
 
     input: int = 0
     cache_read: int = 0
@@ -75,16 +74,14 @@ COUNTS = {  # ours, and what the Messages API calls them
 }
 
 
-def counted(usage: Mapping[str, Any]) -> Usage:
-    """The counts of the API's own words; what is not told is none."""
-    return Usage(**{ours: int(usage.get(theirs) or 0) for ours, theirs in COUNTS.items()})
+def usage_of(counts: Mapping[str, Any]) -> Usage:
+    """The usage that the API reports under its own names; a missing count is zero."""
+    return Usage(**{ours: int(counts.get(theirs) or 0) for ours, theirs in COUNTS.items()})
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """What came back. `model` is the one that really answered, and `call` its own name for the answer; None where
-    nobody says.
-    """
+    """What came back. `model` is the one that really answered and `call` its id for the answer; None if unknown."""
 
     body: str
     model: str | None = None
@@ -211,7 +208,7 @@ class SpeakerType:
 
 
 def cost(price: Price | None, usage: Usage) -> float | None:
-    """The price of one call in US dollars, None where the model's price is unknown."""
+    """The price of one call in US dollars, None if the model's price is unknown."""
     if price is None:
         return None
     prompt = usage.input + usage.cache_read + usage.cache_write

@@ -1,7 +1,7 @@
-"""A seat spoken for by the `claude` program, and so by the subscription that its user is logged in to.
+"""The `claude` program, and so the subscription that its user is logged in to.
 
-The program is made to do no more than answer: no tools, no files, no memory, nothing of what its user configured but
-the login. It streams nothing, so the whole answer is told at once; and it has no knob for a model's max_tokens.
+The program may only answer: no tools, no files, no memory, and nothing of its user's configuration but the login. It
+does not stream, so the whole answer arrives at once, and it has no setting for max_tokens.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from council.speakers.base import (
     Speaker,
     SpeakerType,
     Spoken,
-    counted,
+    usage_of,
 )
 from council.text import one_line
 
-ALONE = (  # two locks on each door: `@path` in a brief would be opened and sent, tools or no tools
+ALONE = (  # two locks on each door: `@path` in a brief would be read and sent even without tools
     *("--restricted", "--safe-mode", "--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),
     *("--tools", "", "--settings", '{"permissions": {"deny": ["Read"]}}', "--no-session-persistence"),
     *("--system-prompt", "You take a seat in a council. Answer the user's message."),
 )
-# Its own retries are silent and many, and its updates belong to its user.
+# Its own retries are silent and many, and updating it is up to its user.
 QUIET = {"CLAUDE_CODE_MAX_RETRIES": "0", "DISABLE_AUTOUPDATER": "1"}
 PASSING = {408, 409, 425, 429, 499}
 LOGIN = re.compile(r"/login|log(?:ged)? in|api key|credential|authenticat", re.IGNORECASE)
@@ -47,12 +47,12 @@ KEY = re.compile(r"sk-[\w-]{6,}")
 
 
 def find() -> str | None:
-    """The program: the one that COUNCIL_CLAUDE names, or `claude` on PATH. None where there is none."""
+    """The program: the one that COUNCIL_CLAUDE names, or `claude` on PATH. None if there is none."""
     return shutil.which(os.environ.get("COUNCIL_CLAUDE") or "claude")
 
 
 def logged_in(program: str | None = None) -> bool:
-    """Whether a call would find a login. Logins that live in settings files do not count: no call reads those."""
+    """Whether a call would find a login. Logins in settings files do not count: no call reads those."""
     command = [program or find() or "claude", "--setting-sources", "", "auth", "status"]
     try:
         ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
@@ -97,7 +97,7 @@ SPEAKER = SpeakerType(
 
 
 class ClaudeSpeaker(Speaker):
-    """Speaks through one process a call."""
+    """Runs one process per call."""
 
     name = SPEAKER.name
 
@@ -119,18 +119,18 @@ class ClaudeSpeaker(Speaker):
 
 def _command(program: str | None, model: Model) -> list[str]:
     if program is None:
-        raise Denied("no program `claude`: install Claude Code, name it in COUNCIL_CLAUDE, or choose another speaker")
+        raise Denied("no `claude` program: install Claude Code, name it in COUNCIL_CLAUDE, or choose another speaker")
     return [program, "--print", "--output-format", "json", *ALONE, "--model", model.name]
 
 
 def _prompt(brief: Brief) -> bytes:
-    """A message that begins with a slash would be run as a command; a line before it is enough to prevent that."""
+    """A message that begins with a slash would be run as a command; an empty line before it prevents that."""
     text = f"\n{brief.text}" if brief.text.startswith("/") else brief.text
     return text.encode("utf-8", "replace")
 
 
 def _environment(brief: Brief) -> dict[str, str]:
-    """The variable and not the flag for the effort: a variable of the user's would override the flag."""
+    """Effort is set by the variable, because the user's own variable would override the flag."""
     effort = {} if brief.model.effort is None else {"CLAUDE_CODE_EFFORT_LEVEL": brief.model.effort}
     return {**os.environ, **QUIET, **effort}
 
@@ -146,7 +146,7 @@ class _Ended:
 
 
 async def _run(command: list[str], prompt: bytes, environment: dict[str, str]) -> _Ended:
-    """Files in place of pipes: whatever the program leaves behind, its own end is all there is to wait for."""
+    """With files in place of pipes, only the program itself has to end, not what it leaves running."""
     with (
         TemporaryDirectory(prefix="council-", ignore_cleanup_errors=True) as empty,
         TemporaryFile() as asked,
@@ -164,17 +164,17 @@ async def _run(command: list[str], prompt: bytes, environment: dict[str, str]) -
 
 
 async def _start(command: list[str], **how: Any) -> asyncio.subprocess.Process:
-    """In a session of its own, so that all of it can be killed, and an interrupt reaches it through us alone."""
+    """In a session of its own: all of it can be killed, and an interrupt reaches it only through us."""
     try:
         return await asyncio.create_subprocess_exec(*command, start_new_session=True, **how)
     except OSError as error:
         raise Denied(
-            f"{command[0]} does not start ({error.strerror}): name another program in COUNCIL_CLAUDE"
+            f"{command[0]} cannot be started ({error.strerror}): name another program in COUNCIL_CLAUDE"
         ) from None
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Nothing to do after a proper end. After a deadline or a cancellation, the whole group has to go."""
+    """After a deadline or a cancellation, kill the whole group."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -190,40 +190,40 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _read(ended: _Ended, model: Model) -> Spoken:
-    """The return code and `is_error` tell how it went; `subtype` says success even of a failure."""
+    """The return code and `is_error` say whether it failed; `subtype` says success even of a failure."""
     result = _result(ended)
     if result.get("stop_reason") == "refusal":
         return _spoken(result, "", "refused by the model")
     if ended.code != 0 or result.get("is_error"):
         raise _verdict(result, model)
     if (result.get("num_turns") or 0) > 1:
-        raise CallFailed("claude answered in more than one message, and prints only the last")
+        raise CallFailed("claude answered in several messages, and prints only the last")
     if not (body := str(result.get("result") or "")).strip():
         raise CallFailed(f"{model.name} gave an empty answer ({result.get('stop_reason')})")
     return _spoken(result, body)
 
 
 def _result(ended: _Ended) -> dict[str, Any]:
-    """What it printed: one result, or for a user who likes it verbose, a list of messages that ends with it."""
+    """What it printed: one result, or with verbose output a list of messages that ends with it."""
     with suppress(ValueError):
         printed = json.loads(ended.out)
         last = printed[-1] if isinstance(printed, list) and printed else printed
         if isinstance(last, dict) and last.get("type") == "result":
             return last
-    said = _short(ended.err) or _short(ended.out) or "it said nothing"
+    said = _short(ended.err) or _short(ended.out) or "it printed nothing"
     if "unknown option" in ended.err:
         raise Denied(f"this claude is too old: run `claude update` ({said})")
-    raise CallFailed(f"claude ended with code {ended.code} and without a readable answer: {said}")
+    raise CallFailed(f"claude exited with code {ended.code} without a readable answer: {said}")
 
 
 def _spoken(result: dict[str, Any], body: str, absent: str | None = None) -> Spoken:
-    usage = counted(result.get("usage") or {})
+    usage = usage_of(result.get("usage") or {})
     stop = result.get("stop_reason") or "end_turn"
     return Spoken(body, _answerer(result), stop, usage, result.get("total_cost_usd"), absent, result.get("session_id"))
 
 
 def _answerer(result: dict[str, Any]) -> str | None:
-    """The program may call small models for chores of its own: the one that wrote most is the one that answered."""
+    """The program may call small models for its own purposes: the one that wrote most is the one that answered."""
     used = result.get("modelUsage") or {}
     return max(used, key=lambda name: used[name].get("outputTokens") or 0, default=None)
 
@@ -231,15 +231,15 @@ def _answerer(result: dict[str, Any]) -> str | None:
 def _verdict(result: dict[str, Any], model: Model) -> CallFailed | Denied:
     status, said = result.get("api_error_status"), _short(str(result.get("result") or "no reason given"))
     if status in (401, 403) or (status is None and LOGIN.search(said)):
-        return Denied(f"claude has no valid login: run `claude` and then /login, or choose another speaker ({said})")
+        return Denied(f"claude is not logged in: run `claude` and then /login, or choose another speaker ({said})")
     if status == 404:
-        return Denied(f"claude knows no model {model.name!r}: give the tier {model.tier!r} another one ({said})")
+        return Denied(f"claude has no model {model.name!r}: give the tier {model.tier!r} another one ({said})")
     if status is not None and 400 <= status < 500 and status not in PASSING:
-        return Denied(f"claude was refused ({said}): check the model ({model.name!r}) of the tier {model.tier!r}")
+        return Denied(f"claude refused the request ({said}): check the model {model.name!r} of the tier {model.tier!r}")
     return CallFailed(f"claude failed: {said}")
 
 
 def _short(text: str) -> str:
-    """One line without keys, whatever was echoed."""
+    """One line, without any keys that were echoed."""
     line = " ".join(KEY.sub("[key]", text).split())
     return line if len(line) <= 300 else f"{line[:300]}…"

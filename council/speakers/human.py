@@ -1,7 +1,7 @@
 """A person at the terminal. Without one, `run` pauses and the reply is recorded with `council record`.
 
-Answers that a step declares are asked one by one, and a wrong entry at once again; a reply without any is free text.
-Nothing here edits a line: the terminal does, and gives it when it is whole.
+The answers that a step declares are asked for one by one, an invalid one again at once; a reply without any is free
+text. Lines are edited by the terminal, which hands them over when they are complete.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from council.speakers.base import Billing, Brief, Shown, Speaker, SpeakerType, S
 from council.text import harmless
 from council.workflow.model import HUMAN, Kind
 
-HOW = "Your reply. End it with a line that holds a single full stop."
+HOW = "Type your reply. End it with a line that contains only a full stop."
 STOP = "."
 THEN = "... "
-AWHILE = 0.05  # seconds in which nobody types two lines: what comes so fast was pasted, empty lines and all
-LONGEST_LINE = 4095  # bytes: of a longer line a terminal keeps no more, and says nothing
-CUT = f"A line had more than {LONGEST_LINE:,} bytes, and the terminal cut it. Once more, in shorter lines."
+AWHILE = 0.05  # seconds: nobody types two lines so fast, so they were pasted, empty lines included
+LONGEST_LINE = 4095  # bytes: a terminal drops the rest of a longer line without a word
+CUT = f"A line was longer than {LONGEST_LINE:,} bytes, and the terminal cut it off. Try again with shorter lines."
 WIDEST, NARROW = 100, 20
 
 
@@ -50,7 +50,7 @@ class HumanSpeaker(Speaker):
         self.terminal = asyncio.Lock()
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
-        """One person after the other. The deadline is the longest silence, from one line to the next."""
+        """One person at a time. The deadline is the longest pause between two lines."""
         async with self.terminal:
             try:
                 async with asyncio.timeout(None) as clock:
@@ -61,7 +61,7 @@ class HumanSpeaker(Speaker):
                 why = f"nobody answered {brief.turn} within {brief.deadline:g} s"
             except EOFError:
                 why = f"the input ended before {brief.turn} was answered"
-        raise Waiting(f"{why}; `council recover` asks again")
+        raise Waiting(f"{why}; run `council recover` to be asked again")
 
 
 def _from_now(seconds: float) -> float | None:
@@ -83,11 +83,11 @@ async def _free(keys: Keys) -> str:
         text = await keys.text(f"{HOW}\n", (STOP,), "")
         if text.strip() and not keys.cut:
             return text
-        say(CUT if keys.cut else "There is nothing in it.")
+        say(CUT if keys.cut else "The reply is empty.")
 
 
 async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys) -> str:
-    """Asked until it can be read."""
+    """Ask until the answer can be read."""
     question = entry.question(name, kind, brief.reply)
     ends = (STOP,) if kind.type == "code" else (STOP, "")
     while True:
@@ -100,11 +100,11 @@ async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys) -> str:
             say(f"{wrong}.")
 
 
-# ---- what is shown ----
+# ---- output ----
 
 
 def show(shown: Shown | None, seen: Container[str]) -> None:
-    """What there is to read, but for the turns that stand above anyway."""
+    """Print what the person should read, without the turns that the terminal shows anyway."""
     if shown is None:
         return
     bar = "═══" if (sys.stderr.encoding or "").lower().startswith("utf") else "==="
@@ -121,7 +121,7 @@ def say(text: str) -> None:
 
 
 def _fitting(text: str) -> str:
-    """Lines that fit the window, and nothing that a terminal would obey."""
+    """Lines that fit the window, without control characters."""
     try:
         columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except (OSError, ValueError):
@@ -132,20 +132,20 @@ def _fitting(text: str) -> str:
 
 
 def _rows(line: str, most: int) -> list[str]:
-    """A line that fits stays as it is; an item of a list goes on below its own words."""
+    """A line that fits stays as it is; a list item is continued under its own text."""
     if text_width.width(line) <= most:
         return [line]
     return text_width.wrap(line, most, then="  " if line.startswith("- ") and most > NARROW else "")
 
 
-# ---- what is typed ----
+# ---- input ----
 
 
 class Keys:
     """Lines from the terminal, without a thread that would keep the program alive when it is interrupted.
 
-    What was typed before anything was asked is no answer, and thrown away. `heard` is called for each line. `cut` says
-    that the last answer holds a line that the terminal cut.
+    What was typed before the question is discarded. `heard` is called for each line. `cut` means that the terminal cut
+    off a line of the last answer.
     """
 
     def __init__(self, heard: Callable[[], None]) -> None:
@@ -167,10 +167,10 @@ class Keys:
     def __exit__(self, *failure: object) -> None:
         self.loop.remove_signal_handler(signal.SIGCONT)
         if any(failure):
-            print(file=sys.stderr, flush=True)  # what is said next does not stand behind a prompt
+            print(file=sys.stderr, flush=True)  # so that the next message does not follow a prompt
 
     def again(self) -> None:
-        """Back from the background: what was being asked is asked once more."""
+        """Back in the foreground: print the prompt again."""
         with suppress(OSError):
             if os.tcgetpgrp(self.terminal) == os.getpgrp():
                 self.ask(self.prompt)
@@ -189,7 +189,7 @@ class Keys:
         return line.strip()
 
     async def text(self, prompt: str, ends: tuple[str, ...], then: str = THEN) -> str:
-        """Lines up to one of the `ends`, or the end of input. An empty line inside of what was pasted ends nothing."""
+        """Lines up to one of the `ends`, or the end of input. An empty line within pasted text does not end it."""
         lines: list[str] = []
         self.ask(prompt)
         self.cut = False
@@ -205,11 +205,11 @@ class Keys:
                 self.ask(then)
 
     async def _line(self) -> tuple[str, bool]:
-        """The next line, and whether the input ended in place of it."""
+        """The next line, and whether the input ended instead."""
         while b"\n" not in self.typed and not self.ended:
             await self._take()
         line, end, self.typed = self.typed.partition(b"\n")
-        self.ended = self.ended and bool(end)  # a terminal goes on after the end of its input
+        self.ended = self.ended and bool(end)  # a terminal can be read again after the end of its input
         self.cut = self.cut or len(line) >= LONGEST_LINE
         return harmless(line.decode("utf-8", "backslashreplace")), not end
 

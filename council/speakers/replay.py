@@ -1,6 +1,6 @@
-"""Replay: the words of another session, or of a scripted file, spoken again, at once or in the rhythm they had.
+"""Replay: the turns of another session or of a script, spoken again, instantly or at their original speed.
 
-Never presented as a debate of its own.
+A replay is always marked as one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from council.speakers.base import Billing, Brief, Speaker, SpeakerType, Spoken, 
 from council.workflow import frontmatter
 
 ABSENT = "absent:"
-THOUGHT = 0.2  # the share of a turn's seconds that passes before its first word
-USUAL_RATE = 250.0  # characters a second, where no receipt tells how long it took
+THOUGHT = 0.2  # the part of a turn's seconds that passes before its first word
+USUAL_RATE = 250.0  # characters per second, if no receipt says how long it took
 
 
 SPEAKER = SpeakerType(
@@ -37,14 +37,14 @@ class ReplaySpeaker(Speaker):
     name = SPEAKER.name
 
     def __init__(self, spoken: Mapping[str, Spoken], source: str, seconds: Mapping[str, float] | None = None) -> None:
-        """`seconds` are those that each turn is to take; without them none takes any."""
+        """`seconds` are how long each turn takes; a turn without them takes no time."""
         self.spoken = spoken
         self.source = source
         self.seconds = seconds or {}
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
         if brief.turn not in self.spoken and brief.person:
-            raise Waiting(f"waiting for {brief.turn}: {self.source} has no words of a person for it")
+            raise Waiting(f"waiting for {brief.turn}: {self.source} has no reply of a person for it")
         if brief.turn not in self.spoken:
             raise Denied(
                 f"{self.source} has no turn {brief.turn}; replay the same workflow with the same members and options"
@@ -59,7 +59,7 @@ class ReplaySpeaker(Speaker):
 
 
 def rhythm(body: str, seconds: float) -> Iterator[tuple[float, str]]:
-    """The pieces of a turn, each with the second at which it comes: thought first, then word by word to the end."""
+    """The pieces of a turn, each with the second at which it arrives: a pause first, then word by word."""
     if not seconds:
         yield 0.0, body
         return
@@ -95,7 +95,7 @@ def of_session(
 
 
 def of_script(path: Path, paced: bool = False) -> ReplaySpeaker:
-    """A YAML file of turn ids with their replies; `absent: why` is a seat that does not speak."""
+    """A YAML file of turn ids with their replies; `absent: reason` is a seat that does not speak."""
     try:
         keys = frontmatter.load_yaml(path.read_text("utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as bad:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from council.record import files, lock
-from council.speakers.base import Spoken, Usage, counted
+from council.speakers.base import Spoken, Usage, usage_of
 
 MOST_SILENCE = 900.0  # seconds after which nobody expects an answer any more
 
@@ -132,7 +132,7 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _usage(answers: list[dict[str, Any]]) -> Usage:
     """A message of several parts stands on several lines, with the same counts on each."""
-    each = {_message(one).get("id"): counted(_message(one).get("usage") or {}) for one in answers}
+    each = {_message(one).get("id"): usage_of(_message(one).get("usage") or {}) for one in answers}
     return sum(each.values(), Usage())
 
 

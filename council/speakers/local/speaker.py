@@ -1,7 +1,7 @@
-"""A seat spoken for by a small model on this machine: llama.cpp inside this process, no key and no network.
+"""A small model on this machine: llama.cpp inside this process, without a key or a network.
 
-One call after the other, because two at once gain nothing on few cores, and because a call that begins as the one
-before it began does not have that beginning to read again. It fetches nothing: that is `embedded`'s.
+One call at a time: two at once gain nothing on few cores, and a call that begins like the one before it need not read
+that beginning again. It downloads nothing: `download` does.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ SAMPLING = {
     "dry_multiplier": 1.0,
     "dry_allowed_length": 4,
     "dry_penalty_last_n": 2048,  # with the usual 64, a third round copies the second
-    "logit_bias": [["none", 3.0]],  # asked what blocks, a model this small else finds something each time
+    "logit_bias": [["none", 3.0]],  # otherwise a model this small always finds something that blocks
 }
-# A seat without openings reports what others said: it may repeat a phrase, and must find what they agree on.
+# A seat without openings reports what others said, so it may repeat phrases and must find agreement.
 REPORTING = {"temperature": 0.4, "dry_allowed_length": 12, "logit_bias": []}
 
 
 class LocalSpeaker(Speaker):
-    """Speaks with one model, whatever the tier. The first call loads it, and it stays."""
+    """Uses one model, whatever the tier. The first call loads it, and it stays loaded."""
 
     name = SPEAKER.name
     model: str
@@ -54,34 +54,34 @@ class LocalSpeaker(Speaker):
         self.idle.set()
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
-        """The deadline begins when the call does: waiting for the one before it is not the model's time."""
+        """The deadline begins when the call does: waiting for the one before it does not count."""
         async with self.turn:
             try:
                 async with asyncio.timeout(brief.deadline) as clock:
-                    return await self._hear(brief, tell)
+                    return await self._listen(brief, tell)
             except TimeoutError:
                 if not clock.expired():
                     raise
-                raise CallFailed(f"no whole answer within the deadline of {brief.deadline:g} s") from None
+                raise CallFailed(f"no complete answer within the deadline of {brief.deadline:g} s") from None
 
     async def close(self) -> None:
-        """What was cancelled ends after the few tokens that it is at; then the model leaves the memory."""
+        """A cancelled call ends within a few tokens; then the model is freed."""
         await self.idle.wait()
         self.server = None
 
-    async def _hear(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
+    async def _listen(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
         if self.server is None:
             self.server = await self._in_thread(lambda: _loaded(self.place))
         server, loop = self.server, asyncio.get_running_loop()
-        heard = _Heard(lambda piece: loop.call_soon_threadsafe(tell, piece))
+        answer = _Answer(lambda piece: loop.call_soon_threadsafe(tell, piece))
         try:
-            await self._in_thread(lambda: server.handle_chat_completions(_request(brief), heard.take))
+            await self._in_thread(lambda: server.handle_chat_completions(_request(brief), answer.take))
         finally:
-            heard.cancelled = True
-        return heard.spoken(self.model)
+            answer.cancelled = True
+        return answer.spoken(self.model)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        """A thread of its own, which nothing has to wait for: whoever is cancelled is so at once."""
+        """A thread of its own that nothing waits for, so that a cancelled call ends at once."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
 
@@ -96,7 +96,7 @@ class LocalSpeaker(Speaker):
                 result = work()
             except Exception as error:  # noqa: BLE001 (it is raised where the work is waited for)
                 failure = error
-            with suppress(RuntimeError):  # nobody waits any more
+            with suppress(RuntimeError):  # nobody waits for it any more
                 loop.call_soon_threadsafe(settle, result, failure)
 
         self.idle.clear()
@@ -105,16 +105,16 @@ class LocalSpeaker(Speaker):
 
 
 def _loaded(place: download.ModelFolder) -> Any:
-    """The model in memory, some seconds later. The settings are measured ones, for few cores that are busy."""
+    """Load the model, which takes seconds. The settings were measured, for a few busy cores."""
     llama = download.llama(place)
     params = llama.CommonParams()
     params.model.path = str(place.gguf)
     params.n_ctx, params.n_parallel = CONTEXT, 1
-    params.n_batch = 128  # it looks up as often: how long a cancelled call may take to notice
+    params.n_batch = 128  # it checks for a cancelled call once per batch
     params.cpuparams.n_threads, params.cpuparams_batch.n_threads = 1, 2
     params.no_extra_bufts, params.warmup, params.cache_ram_mib, params.verbosity = True, False, 0, -1
     params.ui, params.endpoint_slots = False, False
-    params.api_keys = [secrets.token_hex(16)]  # the library opens a port of this machine, which is for nobody
+    params.api_keys = [secrets.token_hex(16)]  # the library opens a local port, which nobody may use
     try:
         return llama.Server(params)
     except RuntimeError:
@@ -129,20 +129,20 @@ def _request(brief: Brief) -> dict[str, Any]:
         "seed": zlib.crc32(brief.text.encode("utf-8", "replace")),
         "stream": True,
         "stream_options": {"include_usage": True},
-        "return_progress": True,  # else nothing is heard, and nothing can be cancelled, while it reads
+        "return_progress": True,  # otherwise nothing can be cancelled while it reads the prompt
         **SAMPLING,
         **({} if brief.openings else REPORTING),
     }
 
 
 def _plain(text: str) -> str:
-    """No text of others may end the user's message: what could be a mark of the chat is pulled apart."""
+    """No quoted text may end the user's message: what could be a chat marker is broken up."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("<|", "< |")
 
 
 @dataclass
-class _Heard:
-    """The answer as far as it has come. `take` runs in the model's thread, and ends it by answering True."""
+class _Answer:
+    """The answer so far. `take` runs in the model's thread and stops it by returning True."""
 
     tell: Callable[[str], object]
     body: str = ""
@@ -170,7 +170,7 @@ class _Heard:
         if self.failure:
             raise _verdict(self.failure, model)
         if self.stop is None or not self.body.strip():
-            raise CallFailed(f"{model} ended before its answer was whole")
+            raise CallFailed(f"{model} ended before its answer was complete")
         return Spoken(self.body, model, "max_tokens" if self.stop == "length" else "end_turn", self.usage, usd=0.0)
 
 
@@ -182,5 +182,5 @@ def _verdict(failure: dict[str, Any], model: str) -> CallFailed | CouncilError:
             f"or {download.OTHERWISE}"
         )
     if failure.get("code") == 400:
-        return Denied(f"{model} was asked for what it cannot do ({failure.get('message')}): {download.OTHERWISE}")
+        return Denied(f"{model} cannot do what was asked ({failure.get('message')}): {download.OTHERWISE}")
     return CallFailed(f"{model} failed: {failure.get('message')}")
