@@ -152,3 +152,14 @@ def test_a_session_whose_endpoint_is_configured_no_more_has_no_bound(user):
     assert catalog.find(user.session.parent, "last") == user.session
     status = user.council("status", "--json")
     assert (status.code, status.json["bound"]) == (0, None)
+
+
+def test_what_was_taken_is_within_a_bound_that_it_reaches_and_no_further() -> None:
+    most = cost.Taken(5, 100, 20, 0.5)
+    assert most.within(most)
+    for passed in ({"calls": 6}, {"input": 101}, {"output": 21}, {"usd": 0.51}):
+        assert not replace(most, **passed).within(most), passed
+        assert most.within(replace(most, **passed)), passed
+    assert replace(most, usd=None).within(most)
+    assert most.within(replace(most, usd=None))
+    assert replace(most, cached=1_000).within(most)

@@ -249,6 +249,27 @@ def test_the_round_in_which_a_person_grants_another_is_not_the_last() -> None:
     assert [due.id for due in plan(program, said).due] == ["01-ask-r02/human"]
 
 
+def test_who_is_cast_is_whom_the_newest_answer_names() -> None:
+    program = load(
+        """---
+name: tiny
+seats: {lead: lead}
+phases:
+  - {name: ask, rounds: 2, reply: {who: list}}
+  - {name: talk, seats: {from: ask.who}}
+---
+""",
+        "tiny.md",
+    )
+    said = {
+        "01-ask-r01/lead": RecordedTurn("## Who\n- Cost: less\n- Speed: more"),
+        "01-ask-r02/lead": RecordedTurn("## Who\n- Safety: first"),
+    }
+    assert [due.id for due in plan(program, said).due] == ["02-talk/safety"]
+    said["01-ask-r02/lead"] = RecordedTurn("", absent="timeout")
+    assert [due.id for due in plan(program, said).due] == ["02-talk/cost", "02-talk/speed"]
+
+
 @pytest.mark.parametrize("seat", ["human", "member"])
 def test_only_a_person_can_grant_rounds(seat: str) -> None:
     program = load(f"---\nname: g\nseats: {{all: {seat}}}\nphases: [{{name: ask, reply: {{grant: 0-3}}}}]\n---", "g.md")

@@ -169,6 +169,9 @@ MESSY: list[tuple[str, dict[str, Any]]] = [
     ("## Code\n```python\n# ## Stance\nagree\n```\nIt works.", {"code": "# ## Stance\nagree"}),
     ("## Code\n~~~\na\n```\nb\n~~~", {"code": "a\n```\nb"}),
     ("## Code\nx = 1", {"code": "x = 1"}),
+    # only a fence of the same kind with nothing behind it closes a block
+    ("## Code\n~~~\na\n```\n## Stance\nagree\n~~~", {"code": "a\n```\n## Stance\nagree"}),
+    ("## Code\n```\na\n```python\n## Stance\nagree\n```", {"code": "a\n```python\n## Stance\nagree"}),
     ("## Code\n```\nx = 1\n## Stance\nagree", {"code": "x = 1\n## Stance\nagree"}),
     ("## Code\n```\n```", {}),
     ("Use ```x``` here.\n## Stance\nagree", {"stance": "agree"}),
