@@ -6,6 +6,7 @@ A row is a room, the names it registers, and the literals elsewhere that are all
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,10 @@ import pytest
 
 import council
 from council import speakers
+from council.engine.conditions import rule
+from council.engine.orders import order
+from council.engine.views import view
+from council.workflow import declare
 
 PACKAGE = Path(council.__file__).parent
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "kit" not in path.relative_to(PACKAGE).parts)
@@ -21,17 +26,48 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py") if "kit" not in path.relat
 
 @dataclass(frozen=True)
 class Row:
-    """`allowed` maps a file and a name to the reason why that literal is not the registered thing."""
+    """`allowed` maps a file and a name to the reason why that literal is not the registered thing. `words` are names
+    that mean something else wherever they are written."""
 
     room: str
     names: tuple[str, ...]
     allowed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.room
 
 
+def hooks_of(room: str) -> tuple[str, ...]:
+    """The rules, orders and views that a room registers."""
+    functions = [*rule.known.items(), *order.known.items(), *view.known.items()]
+    return tuple(name for name, function in functions if function.__module__.startswith(f"council.{room}."))
+
+
+DEFAULT = "what the language means where a step says nothing"
+ESCALATION = "what consensus calls an escalation, by the rule that asked for it"
+TEMPLATE = "a variable of a template"
 ROWS = [
+    Row(
+        "engine",
+        hooks_of("engine"),
+        {
+            ("workflow/loader.py", "parallel"): DEFAULT,
+            ("workflow/loader.py", "so_far"): DEFAULT,
+            ("protocols/perspectives.py", "parallel"): "the order that `unmuted` keeps to where it names none",
+            ("protocols/consensus.py", "share"): ESCALATION,
+            ("protocols/consensus.py", "stuck"): ESCALATION,
+            ("protocols/consensus.py", "repeats"): TEMPLATE,
+            ("speakers/local/download.py", "share"): "a folder below ~/.local",
+        },
+        {
+            "outcome": "a key of convergence.json and of --json",
+            "nothing": "a word in a sentence",
+            "option": "a kind of word that workflow/declare.py collects",
+        },
+    ),
+    Row("protocols", hooks_of("protocols"), words={"cast": "a variable of a template, and a kind of seat"}),
+    Row("reviews", hooks_of("reviews"), words={"contested": "how a finding stands"}),
     Row(
         "speakers",
         speakers.names(),
@@ -56,7 +92,8 @@ def uses(row: Row) -> Iterator[tuple[str, int, str]]:
     for path in FILES:
         file = path.relative_to(PACKAGE).as_posix()
         if not file.startswith(f"{row.room}/"):
-            yield from ((file, line, text) for line, text in literals(path.read_text("utf-8")) if text in row.names)
+            names = set(row.names) - set(row.words)
+            yield from ((file, line, text) for line, text in literals(path.read_text("utf-8")) if text in names)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
@@ -87,3 +124,73 @@ def test_every_room_has_names(row: Row) -> None:
 )
 def test_literals_are_seen(source: str, seen: list[str]) -> None:
     assert [text for _, text in literals(source)] == seen
+
+
+# Answers, options, seats and roles are declared where they are read, and read by what the declaration gives back.
+
+# How code asks for one of them: the attribute that is looked into, and the methods that take a name.
+HELD = {"answers", "asked", "options", "role", "phase", "seat"}
+METHODS = {"rounds_that_ask", "latest", "last_words", "newest", "role", "phase_of"}
+
+
+def reads(source: str) -> Iterator[tuple[int, str]]:
+    """Every literal by which code looks for an answer, an option, a seat, a phase or a role."""
+    for node in ast.walk(ast.parse(source)):
+        found: list[ast.expr] = []
+        if isinstance(node, ast.Subscript) and _held(node.value) in HELD:
+            found = [node.slice]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            of_held = node.func.attr == "get" and _held(node.func.value) in HELD
+            declares = isinstance(node.func.value, ast.Name) and node.func.value.id == "declare"
+            found = node.args[:1] if of_held else node.args if node.func.attr in METHODS and not declares else []
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            named = {_held(side) for side in sides} | {_held(getattr(side, "value", side)) for side in sides}
+            found = sides if named & HELD else []
+        literal = (one for one in found if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value)
+        yield from ((one.lineno, one.value) for one in literal)
+
+
+def _held(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+# Files in which a literal read is something else, with the literal.
+ELSEWHERE = {("cli/from_workflow.py", "three_rounds"): "an option that --rounds sets, where a workflow has it"}
+
+
+def test_answers_options_seats_and_roles_are_read_by_their_declarations() -> None:
+    found = [(path.relative_to(PACKAGE).as_posix(), *one) for path in FILES for one in reads(path.read_text("utf-8"))]
+    assert [one for one in found if (one[0], one[2]) not in ELSEWHERE] == []
+
+
+def test_every_declared_word_has_a_home_that_uses_it() -> None:
+    """A declaration that no code reads would promise what the program does not do."""
+    source = "".join(path.read_text("utf-8") for path in FILES)
+    for words in (declare.answer, declare.option, declare.role):
+        assert words.known
+        for name in words.known:
+            assigned = re.search(rf"([A-Z_]+) = declare\.\w+\(\s*\"{name}\"", source)
+            assert assigned, name
+            assert len(re.findall(rf"\b{assigned.group(1)}\b", source)) > 1, name
+
+
+@pytest.mark.parametrize(
+    ("source", "seen"),
+    [
+        ("turn.answers.get('stance')", ["stance"]),
+        ("turn.answers['stance']", ["stance"]),
+        ("'stance' in turn.answers", ["stance"]),
+        ("'findings' in turn.asked", ["findings"]),
+        ("scene.rounds_that_ask('stance')", ["stance"]),
+        ("turn.phase == 'synthesis'", ["synthesis"]),
+        ("phase.name == 'synthesis'", []),
+        ("turn.seat.name == 'moonshot'", ["moonshot"]),
+        ("workflow.options.get('words', '')", ["words"]),
+        ("workflow.role('control')", ["control"]),
+        ("turn.answers.get(STANCE)", []),
+        ("facts['stance']", []),
+    ],
+)
+def test_reads_are_seen(source: str, seen: list[str]) -> None:
+    assert [name for _, name in reads(source)] == seen

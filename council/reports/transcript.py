@@ -36,6 +36,7 @@ from council.reports.model import (
 from council.reports.totals import ended_at
 from council.speakers import registry
 from council.text import WORD, one_line
+from council.workflow import limits
 from council.workflow.model import Phase, Seat
 
 
@@ -186,7 +187,7 @@ def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
 
 def length_remark(session: Session, turn: Turn) -> str:
     """Whether a turn kept to the number of words that the round asked for; the answers below it do not count."""
-    low, dash, high = str(session.workflow.options.get("words", "")).partition("-")
+    low, dash, high = str(session.workflow.options.get(limits.WORDS, "")).partition("-")
     if not dash or not low.isdigit() or not high.isdigit() or outcome.is_synthesis(turn.phase, session.workflow):
         return ""
     words = len(WORD.findall(turn.prose))

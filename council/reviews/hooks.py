@@ -78,7 +78,7 @@ def by_findings(scene: Scene) -> Standing | None:
 @section
 def patchlist(record: Record) -> ReportSection | None:
     """The merged list of a review that is over."""
-    if not record.plan.done or not any("findings" in turn.asked for turn in record.plan.scene.turns):
+    if not record.plan.done or not any(FINDINGS in turn.asked for turn in record.plan.scene.turns):
         return None
     from council.reviews import report
 
