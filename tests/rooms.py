@@ -26,7 +26,7 @@ ROOMS = {
     "runner": ("budget", "follow_up", "subagents"),
     "terminal": ("terminal",),
     "mcp_server": ("mcp",),
-    "cli": ("commands", "doctor", "docs", "skill"),
+    "cli": ("commands", "command_line", "cli_json", "doctor", "docs", "skill"),
 }  # fmt: skip
 PURE = (
     "layers", "loader", "replies", "quotes", "grammar", "plan", "rules", "orders", "views", "voting", "stances",

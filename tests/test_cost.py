@@ -95,7 +95,7 @@ def test_a_usual_debate_is_told_beside_its_bound(user):
 
 def test_the_bound_of_the_command_is_the_bound_of_the_debate(user):
     """`council cost` knows no session; of the same question to the same table it says the same."""
-    rows = user.council("cost", "debate", "Shall we?", "--json").json
+    rows = user.council("cost", "debate", "Shall we?", "--json").json["steps"]
     with FakeApi(Table(user, agreed())) as api:
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
         bound = user.council("run", "Shall we?", "--speaker", "anthropic", "--json").json["bound"]

@@ -116,6 +116,13 @@ def at_most(rows: Iterable[Row]) -> Taken:
     return Taken(calls, sum(row.most_input for row in rows), sum(row.most_output for row in rows), usd)
 
 
+def usual(rows: Iterable[Row]) -> Taken:
+    """What all phases together usually take, where each of them runs."""
+    rows = list(rows)
+    calls, sent, received = (sum(getattr(row, name) for row in rows) for name in ("most", "input", "output"))
+    return Taken(calls, sent, received, _total(row.usd for row in rows))
+
+
 def told(taken: Taken, most: Taken | None = None) -> str:
     """In a line, each figure beside its bound; a bound that was passed (people can grant rounds) is none."""
     if most is not None and not taken.within(most):

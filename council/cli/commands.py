@@ -40,7 +40,7 @@ COMMANDS = {
         spends=True,
     ),
     "cost": Entry(
-        DEBATE, "Estimate calls, tokens and money before you run.", f"{HERE}.doctor:cost",
+        DEBATE, "Estimate calls, tokens and money before you run.", f"{HERE}.cost:cost",
         ("council cost", 'council cost board "Monolith or services?" --with security'), WORKFLOWS,
     ),
     "recover": Entry(

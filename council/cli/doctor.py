@@ -1,4 +1,4 @@
-"""About the kit itself: `cost`, `doctor`, `completion`."""
+"""Setup: `doctor` checks what a debate needs, `completion` prints the shell's script."""
 
 from __future__ import annotations
 
@@ -8,55 +8,13 @@ from pathlib import Path
 
 import click
 
-from council.cli import completion as complete
 from council.cli import install_skill
 from council.cli.command import command
 from council.cli.context import State
-from council.cli.options import JSON, ONLY, WITH
 from council.config import overlays
 from council.errors import CouncilError
 from council.speakers.base import NotSetUp
-from council.terminal.output import echo, print_json
-
-
-@command()
-@click.argument("workflow", default="debate", shell_complete=complete.workflows)
-@click.argument("topic", default="")
-@WITH
-@ONLY
-@JSON
-def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
-    """Estimate the calls, tokens and money of a debate, and their upper bounds. Nothing is spent."""
-    from dataclasses import asdict
-
-    from council.checks.cost import Rates, bounds
-    from council.config import overlays, personas
-    from council.config import settings as config
-    from council.runner import start
-    from council.workflow.loader import load
-
-    settings, known = config.load(), personas.load()
-    found = load(*overlays.workflow_text(workflow))
-    request = start.Request(topic, workflow, with_, only)
-    found = found.with_members(start.seated(found, request, known)).with_attributes(known)
-    rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
-    rows = bounds(found, topic, rates)
-    if as_json:
-        print_json([asdict(row) for row in rows])
-        return
-    echo(f"{'step':<24}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
-    for row in rows:
-        calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
-        again, tokens = f"up to {row.again}", f"{row.input:,} / {row.output:,}"
-        name = row.phase if row.step == row.phase else f"{row.phase}: {row.step}"
-        echo(f"{name:<24}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
-    least, most, more = (sum(getattr(row, name) for row in rows) for name in ("least", "most", "again"))
-    echo(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
-    echo("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")
-
-
-def money(usd: float | None) -> str:
-    return "unknown" if usd is None else f"{usd:.4f}"
+from council.terminal.output import echo
 
 
 @command()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,14 +14,13 @@ from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import FILE, JSON, SESSION
 from council.errors import Damaged, UsageError
-from council.terminal.output import echo, print_json
+from council.terminal.output import as_text, echo, print_json
 from council.text import harmless
 
 if TYPE_CHECKING:
     from council.checks.cost import Taken
     from council.record.session import Session
     from council.reports.model import Transcript
-    from council.reports.verify import Status
 
 
 @command()
@@ -32,15 +30,15 @@ if TYPE_CHECKING:
 def status(state: State, session: str, as_json: bool) -> None:
     """Show the state of SESSION: complete, running, waiting, paused, interrupted or damaged."""
     from council.checks import cost
-    from council.reports import verify
+    from council.reports import summary, verify
     from council.terminal import watch
 
     folder = state.folder(session)
     found = verify.status(folder)
     spent = bill(found.session) if found.session else None
     if as_json:
-        row = described(folder.name, found)
-        print_json(row | (watch.billed(found.session, *spent) if found.session and spent else {}))
+        rest = watch.billed(found.session, *(spent or (watch.taken(found.session), None))) if found.session else {}
+        print_json(summary.as_row(summary.summarize(folder, found)) | rest)
     else:
         echo(wrapped(f"{folder.name}: {found.state} ({found.why})", sys.stdout))
         if spent:
@@ -75,65 +73,52 @@ def list_(as_json: bool, most: int) -> None:
     """List your sessions, newest first."""
     from council.config import settings
     from council.record import catalog
-    from council.reports import verify
-    from council.terminal import table
 
     root = settings.load().sessions
-    rows = [described(id, verify.status(root / id)) for id in catalog.all_ids(root)[:most]]
+    ids = catalog.all_ids(root)[:most]
+    rows = [row(root / id) for id in ids]
     if as_json:
         print_json(rows)
-        return
-    if not rows:
+    elif not rows:
         click.echo('no sessions yet; start one with: council run "QUESTION"', err=True)
     else:
+        from council.terminal import table
+
         table.show(rows)
 
 
-def described(id: str, found: Status) -> dict[str, Any]:
-    """A session in a row, as far as it can be read."""
-    from council.protocols import outcome
-    from council.reports.totals import totals
-    from council.text import one_line
+def row(folder: Path) -> dict[str, Any]:
+    from council.reports import summary
 
-    row: dict[str, Any] = {"session_id": id, "state": found.state, "why": found.why, "age": age(id)}
-    row |= {"topic": "", "outcome": None, "turns": 0, "due": [], "usd": None}
-    if found.session and found.plan:
-        row["topic"] = one_line(str(found.session.metadata["topic"]), 60)
-        row["turns"] = len(found.session.said)
-        row["due"] = [due.id for due in found.plan.due]
-        row["usd"] = totals(found.session)["usd"]
-        row["outcome"] = outcome.outcome(found.plan) if found.plan.done else None
-    return row
-
-
-def age(id: str) -> str:
-    seconds = (datetime.now(UTC) - datetime.strptime(id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)).total_seconds()
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= size:
-            return f"{seconds // size:.0f}{unit}"
-    return f"{max(seconds, 0):.0f}s"
+    return summary.as_row(summary.summarize(folder))
 
 
 @command()
 @SESSION
 @click.option("--html", is_flag=True, help="Print a self-contained HTML page.")
+@JSON
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file.")
 @click.option("--force", is_flag=True, help="With -o: overwrite a file that council did not write.")
 @click.pass_obj
-def show(state: State, session: str, html: bool, output: Path | None, force: bool) -> None:
+def show(state: State, session: str, html: bool, as_json: bool, output: Path | None, force: bool) -> None:
     """Show the transcript of SESSION as far as it goes; on a terminal, in $PAGER or less."""
     from council.record import files
     from council.reports import html as page
-    from council.reports import markdown
+    from council.reports import markdown, summary
     from council.reports.transcript import compose
 
+    if html and as_json:
+        raise UsageError("--html and --json cannot be combined")
     found = state.open(session)
     found.read_turns()
     debate = compose(found, found.plan())
-    if sys.stdout.isatty() and not html and output is None:
+    if sys.stdout.isatty() and not html and not as_json and output is None:
         paged(debate, found)
         return
-    text = page.page(found, found.plan()) if html else markdown.whole(debate)
+    if as_json:
+        text = as_text(summary.as_document(summary.summarize(found.folder)))
+    else:
+        text = page.page(found, found.plan()) if html else markdown.whole(debate)
     if output is not None:
         if not force:
             spare(output)
@@ -151,11 +136,13 @@ def spare(output: Path) -> None:
         return
     with output.open("rb") as file:
         begin = file.read(4000)
-    if begin and page.OURS.encode() not in begin and not (begin.startswith(b"## Council ") and MARK in begin):
+    transcript = begin.startswith(b"## Council ") and MARK in begin
+    if begin and page.OURS.encode() not in begin and not transcript and not begin.startswith(JSON_MARK):
         raise UsageError(f"{output} already exists and council did not write it; choose another file, or add --force")
 
 
 MARK = b"\n**Session ID:** "
+JSON_MARK = b'{\n  "session_id": "'
 
 
 def paged(debate: Transcript, found: Session) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from council.cli import sessions
 from council.config import overlays, personas
 from council.config import settings as config
 from council.config.settings import Config
@@ -16,7 +15,7 @@ from council.prompts import invocation
 from council.protocols import outcome
 from council.record import catalog, files, session
 from council.record.session import Session
-from council.reports import markdown, verify
+from council.reports import markdown, summary
 from council.runner import manual, start, subagents
 from council.speakers import registry
 from council.speakers.base import Spoken
@@ -74,7 +73,7 @@ def begin(given: dict[str, Any]) -> dict[str, Any]:
 
 def status(given: dict[str, Any]) -> dict[str, Any]:
     folder = catalog.find(config.load().sessions, given.get("session", "last"))
-    return sessions.described(folder.name, verify.status(folder)) | {"folder": str(folder)}
+    return summary.as_row(summary.summarize(folder))
 
 
 def next_(given: dict[str, Any]) -> dict[str, Any]:

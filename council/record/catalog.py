@@ -1,66 +1,19 @@
-"""The sessions of a home: made, listed, and found by a person's word for one."""
+"""The sessions of a home: listed, and found by a person's word for one. Nothing of them is read."""
 
 from __future__ import annotations
 
 import os
 import re
-import secrets
-from collections.abc import Mapping
-from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from council.errors import CouncilError, UsageError
-from council.record import files, lock
-from council.record.metadata import FROZEN, SCHEMA, sealed
-from council.record.program import Program
-from council.record.session import ID, RECORD, Session, open_
-from council.record.turn_file import sha256
+from council.errors import UsageError
 from council.text import did_you_mean
 
-
-def create(root: Path, workflow_text: str, topic: str, program: Program, facts: Mapping[str, Any]) -> Session:
-    """A new session. Its metadata is written last: a folder without it never began, and nothing was spent on it."""
-    clear_unborn(root)
-    now = datetime.now(UTC)
-    folder = root / f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-    frozen = dict(zip(FROZEN, (files.encode(workflow_text), files.encode(topic), program.data), strict=True))
-    metadata = {
-        "schema": SCHEMA,
-        "session_id": folder.name,
-        "started_at": now.isoformat(timespec="seconds"),
-        **facts,
-        "files": {name: sha256(data) for name, data in frozen.items()},
-    }
-    files.make_folder(root)
-    files.make_folder(folder)
-    with lock.hold(folder) as mine:
-        for name, data in frozen.items():
-            mine.check()
-            files.create(folder / name, data)
-        files.create(folder / "metadata.json", sealed(metadata))
-    return open_(folder)
+ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 
 
-def clear_unborn(root: Path) -> None:
-    """Remove what is left of sessions whose making was cut off before they began; where there is more, nothing is."""
-    for folder in _folders(root):
-        if _unborn(folder):
-            with suppress(CouncilError, OSError), lock.hold(folder):
-                for name in (*RECORD, lock.LOCK):
-                    files.remove(folder / name)
-                folder.rmdir()
-
-
-def _unborn(folder: Path) -> bool:
-    """A damaged session still has turns or briefs, and a link leads to what is not ours: neither is a leftover."""
-    names = set() if folder.is_symlink() else {path.name for path in folder.iterdir()}
-    rest = {name for name in names if not name.endswith(files.TEMP)} - set(FROZEN)
-    return rest == {lock.LOCK}
-
-
-def _folders(root: Path) -> list[Path]:
+def folders(root: Path) -> list[Path]:
+    """The folders that are named like sessions, newest first."""
     if not root.is_dir():
         return []
     return sorted(
@@ -79,7 +32,7 @@ def _age(folder: Path) -> tuple[str, int]:
 def all_ids(root: Path) -> list[str]:
     """Every session that began, newest first."""
     return [
-        folder.name for folder in _folders(root) if (folder / "metadata.json").exists() or (folder / "turns").exists()
+        folder.name for folder in folders(root) if (folder / "metadata.json").exists() or (folder / "turns").exists()
     ]
 
 

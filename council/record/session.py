@@ -27,7 +27,6 @@ from council.record.turn_file import Receipt, sha256
 from council.workflow.loader import load
 from council.workflow.model import Seat, Workflow
 
-ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 TURN = re.compile(r"\d{2}-[a-z0-9-]+/[a-z][a-z0-9-]*(\.2)?")
 RECORD = ("metadata.json", *FROZEN)
 

@@ -16,7 +16,8 @@ from council.errors import UsageError
 from council.prompts import templates
 from council.prompts.invocation import MODES, PATCHLIST, seats
 from council.protocols import outcome
-from council.record import catalog, session
+from council.record import session
+from council.record.create import create
 from council.record.program import Program
 from council.record.session import Session
 from council.reports import filing, markdown
@@ -87,7 +88,7 @@ def begin(request: Request, settings: Config) -> Session:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     people = {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()}
     program = Program(templates.freeze(checked), people)
-    return catalog.create(settings.sessions, text, request.topic + fenced, program, facts)
+    return create(settings.sessions, text, request.topic + fenced, program, facts)
 
 
 def again(source: Session, settings: Config, speaker: str) -> Session:
@@ -96,7 +97,7 @@ def again(source: Session, settings: Config, speaker: str) -> Session:
     facts = {key: source.metadata[key] for key in same}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__}
-    return catalog.create(settings.sessions, text, source.topic, templates.program_of(source), facts)
+    return create(settings.sessions, text, source.topic, templates.program_of(source), facts)
 
 
 def topic(text: str) -> str:

@@ -19,7 +19,8 @@ from council.config.settings import Config
 from council.engine.planner import Due
 from council.errors import Busy, CouncilError, UsageError
 from council.record import catalog, files, session
-from council.record.session import ID, TURN, Session
+from council.record.catalog import ID
+from council.record.session import TURN, Session
 from council.runner import manual
 from council.runner.loop import model_of
 from council.speakers.assistant import transcripts

@@ -21,4 +21,8 @@ def put(text: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, default=str), flush=True)
+    print(as_text(value), flush=True)
+
+
+def as_text(value: Any) -> str:
+    return json.dumps(value, indent=2, default=str)

@@ -1,0 +1,73 @@
+"""`cost`: what a debate may take, before it is begun."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from council.cli import completion
+from council.cli.command import command
+from council.cli.options import JSON, ONLY, WITH
+from council.terminal.output import echo, print_json
+
+if TYPE_CHECKING:
+    from council.checks.cost import Row
+    from council.workflow.model import Workflow
+
+
+@command()
+@click.argument("workflow", default="debate", shell_complete=completion.workflows)
+@click.argument("topic", default="")
+@WITH
+@ONLY
+@JSON
+def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
+    """Estimate the calls, tokens and money of a debate, with upper bounds. Nothing is spent."""
+    from council.checks.cost import Rates, bounds
+    from council.config import overlays, personas
+    from council.config import settings as config
+    from council.runner import start
+    from council.workflow.loader import load
+
+    settings, known = config.load(), personas.load()
+    found = load(*overlays.workflow_text(workflow))
+    request = start.Request(topic, workflow, with_, only)
+    found = found.with_members(start.seated(found, request, known)).with_attributes(known)
+    rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
+    rows = bounds(found, topic, rates)
+    if as_json:
+        print_json(as_data(found, rows))
+    else:
+        print_table(rows)
+
+
+def as_data(workflow: Workflow, rows: list[Row]) -> dict[str, Any]:
+    """As docs/cli.schema.json describes it."""
+    from council.checks.cost import at_most, usual
+
+    bound, expected = at_most(rows), usual(rows)
+    totals = {
+        "least": sum(row.least for row in rows), "most": sum(row.most for row in rows),
+        "again": sum(row.again for row in rows), "input": expected.input, "output": expected.output,
+        "usd": expected.usd, "bound": bound.usd, "most_input": bound.input, "most_output": bound.output,
+    }  # fmt: skip
+    members = [seat.name for seat in workflow.table]
+    return {"workflow": workflow.name, "members": members, "steps": [asdict(row) for row in rows], "totals": totals}
+
+
+def print_table(rows: list[Row]) -> None:
+    echo(f"{'step':<24}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
+    for row in rows:
+        calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
+        again, tokens = f"up to {row.again}", f"{row.input:,} / {row.output:,}"
+        name = row.phase if row.step == row.phase else f"{row.phase}: {row.step}"
+        echo(f"{name:<24}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
+    least, most, more = (sum(getattr(row, name) for row in rows) for name in ("least", "most", "again"))
+    echo(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
+    echo("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")
+
+
+def money(usd: float | None) -> str:
+    return "unknown" if usd is None else f"{usd:.4f}"

@@ -1,0 +1,166 @@
+"""A session in short: what `list`, `status` and `show` print as JSON, and what the Python API returns.
+
+docs/cli.schema.json describes the JSON.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from council.protocols import outcome
+from council.record import session as sessions
+from council.reports import markdown, totals, transcript
+from council.reports.model import Statement, Transcript, plain
+from council.reports.verify import Status, status
+from council.text import one_line
+
+SHORT_TOPIC = 60
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a session took so far; `usd` is None if the price of a call is unknown."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True)
+class DebateResult:
+    """A session as far as it has come. What cannot be read of a damaged one is empty or None.
+
+    `state` is complete, running, waiting, paused, interrupted or damaged, and `why` says more. `turns` counts the
+    turns that are recorded; `due` are those that are ready.
+    """
+
+    session_id: str
+    folder: Path
+    state: str
+    why: str
+    started_at: datetime
+    completed_at: datetime | None = None
+    topic: str = ""
+    workflow: str | None = None
+    members: tuple[str, ...] = ()
+    turns: int = 0
+    due: tuple[str, ...] = ()
+    outcome: str | None = None
+    totals: Totals | None = None
+    archived_to: Path | None = None
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """The whole debate as an object: its rounds, statements, synthesis and receipts."""
+        found = sessions.open_(self.folder)
+        found.read_turns()
+        return transcript.compose(found, found.plan())
+
+    @property
+    def synthesis(self) -> str:
+        """What the debate was written up as, in Markdown; empty if it has not come to that."""
+        made = self.transcript.synthesis
+        return markdown.synthesis(made) if made else ""
+
+    def as_markdown(self) -> str:
+        """The transcript as `council show` prints it."""
+        return markdown.whole(self.transcript)
+
+
+def summarize(folder: Path, known: Status | None = None) -> DebateResult:
+    """The session in a folder, whatever its state."""
+    found = known or status(folder)
+    result = DebateResult(folder.name, folder, found.state, found.why, _started(folder.name))
+    if found.session is None or found.plan is None:
+        return result
+    facts = found.session.metadata
+    completed, archived = facts.get("completed_at"), facts.get("archived_to")
+    return DebateResult(
+        session_id=result.session_id,
+        folder=folder,
+        state=found.state,
+        why=found.why,
+        started_at=datetime.fromisoformat(facts["started_at"]),
+        completed_at=datetime.fromisoformat(str(completed)) if completed else None,
+        topic=str(facts["topic"]),
+        workflow=found.session.workflow.name,
+        members=tuple(seat.name for seat in found.session.workflow.table),
+        turns=len(found.session.said),
+        due=tuple(due.id for due in found.plan.due),
+        outcome=outcome.outcome(found.plan) if found.plan.done else None,
+        totals=Totals(**totals.totals(found.session)),
+        archived_to=Path(str(archived)).expanduser() if archived else None,
+    )
+
+
+def _started(id: str) -> datetime:
+    return datetime.strptime(id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+
+
+def as_row(result: DebateResult) -> dict[str, Any]:
+    """A session as `list --json` has it."""
+    completed, archived = result.completed_at, result.archived_to
+    return {
+        "session_id": result.session_id,
+        "folder": str(result.folder),
+        "state": result.state,
+        "why": result.why,
+        "started_at": result.started_at.isoformat(timespec="seconds"),
+        "completed_at": completed.isoformat(timespec="seconds") if completed else None,
+        "age": age(result.session_id),
+        "topic": one_line(result.topic, SHORT_TOPIC),
+        "workflow": result.workflow,
+        "members": list(result.members),
+        "outcome": result.outcome,
+        "turns": result.turns,
+        "due": list(result.due),
+        "usd": result.totals.usd if result.totals else None,
+        "totals": plain(result.totals),
+        "archived_to": str(archived) if archived else None,
+    }
+
+
+def age(id: str) -> str:
+    seconds = (datetime.now(UTC) - _started(id)).total_seconds()
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size:.0f}{unit}"
+    return f"{max(seconds, 0):.0f}s"
+
+
+def as_document(result: DebateResult) -> dict[str, Any]:
+    """A session as `show --json` has it: the row, and all that was said."""
+    debate = result.transcript
+    rounds = [
+        {
+            "number": round.number,
+            "phase": round.phase,
+            "title": round.title,
+            "turns": [_turn(statement) for statement in round.statements],
+        }
+        for round in debate.rounds
+    ]
+    receipts = [plain(receipt) for receipt in debate.receipts]
+    return as_row(result) | {
+        "question": debate.question,
+        "rounds": rounds,
+        "synthesis": result.synthesis or None,
+        "receipts": receipts,
+    }
+
+
+def _turn(statement: Statement) -> dict[str, Any]:
+    answers = {answer.name: list(answer.points) or answer.text for answer in statement.answers}
+    return {
+        "turn": statement.id,
+        "seat": statement.seat,
+        "name": statement.label,
+        "text": statement.text,
+        "answers": answers,
+        "absent": statement.absent or None,
+    }
