@@ -86,7 +86,7 @@ NOT_YET = {
     **dict.fromkeys(
         [f"council/{room}" for room in (
             "checks", "cli", "config", "engine", "mcp_server", "prompts", "protocols", "record", "replies", "reports",
-            "runner", "speakers", "terminal", "workflow",
+            "terminal", "workflow",
         )],
         "being rewritten",
     ),

@@ -325,7 +325,7 @@ def waiting(user) -> User:
     ended = user.council("run", "-w", "steered", "Shall we?", *REPLAY)
     no_traceback(ended)
     assert ended.code == 8
-    assert f"waiting for {CHECKPOINT}: script.yaml has no reply of a person for it" in ended.err
+    assert f"waiting for {CHECKPOINT}: script.yaml has no person's reply for it" in ended.err
     assert ended.last.endswith(f"go on with: council next {user.session.name}")
     assert user.council("status").out.endswith(f": waiting (for {CHECKPOINT})\n")
     return user

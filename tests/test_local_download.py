@@ -115,7 +115,7 @@ def test_two_at_once_fetch_once(source: Source, here: ModelFolder) -> None:
         list(pool.map(lambda _: download.fetch(source, here, told.append), range(2)))
     assert here.gguf.read_bytes() == WHOLE
     assert len([line for line in told if line.startswith("joining")]) == 1
-    assert "waiting for another council that fetches the embedded model" in told
+    assert "waiting for another council that is downloading the embedded model" in told
 
 
 KILLED = """

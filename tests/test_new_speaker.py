@@ -122,6 +122,11 @@ def test_help_lists_it(copy: Copy) -> None:
     assert "claude, echo, human" in copy.council("run", "--help").out
 
 
+def test_the_shell_completes_it(copy: Copy) -> None:
+    asked = {"_COUNCIL_COMPLETE": "bash_complete", "COMP_WORDS": "council run --speaker ec", "COMP_CWORD": "3"}
+    assert copy.council(**asked).out == "plain,echo\n"
+
+
 def test_sessions_outlive_a_speaker_that_is_removed(copy: Copy) -> None:
     folder = Path(copy.run("--speaker", "echo")["folder"])
     before = (folder / "transcript.md").read_bytes()

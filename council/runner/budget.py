@@ -26,7 +26,7 @@ class Budget:
 
     @asynccontextmanager
     async def call(self, speaker: str, brief: Brief) -> AsyncIterator[None]:
-        """Room for one call. If only calls in progress stand in its way, it waits for them to end."""
+        """Room for one call. If only calls in progress leave too little, it waits for them to end."""
         most = 0.0 if self.max_usd is None or registry.describe(speaker).free else most_usd(brief)
         async with self.changed:
             await self.changed.wait_for(lambda: self.fits(most) or not self.reserved)

@@ -42,7 +42,7 @@ class RetryPolicy:
                     tell(str(failure), self._back_off(failure, failures))
 
     async def _wait(self) -> None:
-        """Wait until the shared back-off is over, or until another call is denied for good."""
+        """Wait until the shared back-off is over, or until another call is denied permanently."""
         now = asyncio.get_running_loop().time
         while (left := self.open_at - now()) > 0:
             if self.denied is not None:

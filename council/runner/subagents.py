@@ -1,7 +1,7 @@
-"""Members that an assistant asks: its subagents. Each is asked by a marker, and answers in a transcript.
+"""Members that an assistant calls: its subagents. Each is given a marker, and its answer is read from its transcript.
 
-The assistant writes `council turn SESSION TURN`; a hook puts the brief in its place, so nobody retypes one. What the
-member said is taken from its transcript, byte for byte, as soon as it is there: by a hook, or by whoever looks next.
+The assistant writes `council turn SESSION TURN`, and a hook puts the brief in its place, so that no brief is copied by
+hand. The member's words are taken from its transcript, byte for byte, by a hook or by the next command.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def marker(found: Session, turn: str) -> str:
 
 
 def agent(due: Due) -> str:
-    """The agent that has no tools and this seat's persona; a seat of one's own has the agent for everybody."""
+    """The agent without tools that has this seat's persona; other seats use the general agent."""
     known = overlays.kit_folder() / "agents" / f"council-{due.seat.name}.md"
     return f"{AGENT}{due.seat.name if known.is_file() else 'member'}"
 
@@ -51,13 +51,13 @@ def alias(model: Model) -> str | None:
 
 
 def in_flight(found: Session) -> set[str]:
-    """The turns that a member was asked for, and may still answer."""
+    """The turns that a member is working on."""
     now = time.time()
     return {one.turn for one in transcripts.notes(found.folder) if one.turn not in found.said and one.running(now)}
 
 
 def harvest(found: Session, settings: Config) -> None:
-    """Record every answer that a transcript holds already. The session is held meanwhile."""
+    """Record every answer that is in a transcript by now. The session must be locked."""
     for asked in transcripts.notes(found.folder):
         path = asked.file() if _is_due(found, asked.turn) else None
         answer = transcripts.heard(path) if path else None
@@ -72,7 +72,7 @@ def _is_due(found: Session, turn: str) -> bool:
 
 
 def wait_for_assistant(found: Session) -> None:
-    """Who would ask again what is just being answered would pay for it twice."""
+    """Refuse to ask for a turn that is being answered: it would be paid for twice."""
     if flying := in_flight(found):
         pids = {one.pid for one in transcripts.notes(found.folder) if one.turn in flying}
         raise Busy(
@@ -85,7 +85,7 @@ def wait_for_assistant(found: Session) -> None:
 
 
 def hook(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
-    """The answer to one event, None where there is nothing to say."""
+    """The answer to one event; None if there is none."""
     match call.get("hook_event_name"):
         case "PreToolUse":
             return ask(call, settings)
@@ -100,7 +100,7 @@ def hook(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
 
 
 def ask(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
-    """In place of the marker the brief, byte for byte, and the model of the turn's tier."""
+    """Put the brief in place of the marker, byte for byte, and set the model of the turn's tier."""
     tool = call["tool_input"]
     marked = MARKER.fullmatch(str(tool.get("prompt", "")))
     if marked is None and not str(tool.get("subagent_type", "")).startswith(AGENT):
@@ -118,7 +118,7 @@ def ask(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
 
 
 def _due(settings: Config, id: str, turn: str) -> tuple[Session, Due]:
-    """The turn, if it may be spoken now, and nobody is about to."""
+    """The turn, if it is due and not in progress."""
     found = session.open_(catalog.find(settings.sessions, id))
     found.read_turns()
     due = manual.due_turn(found, found.plan(), turn)
@@ -138,7 +138,7 @@ def _given(found: Session, settings: Config, due: Due) -> dict[str, Any]:
 
 
 def stopped(call: Mapping[str, Any], settings: Config) -> None:
-    """A member has spoken, in the foreground or not. Its words are in its transcript a moment later."""
+    """A member has answered, in the foreground or not. Its words are in its transcript a moment later."""
     path = Path(str(call.get("agent_transcript_path")))
     target = _target(transcripts.about(path))
     until = time.monotonic() + LAG
@@ -150,7 +150,7 @@ def stopped(call: Mapping[str, Any], settings: Config) -> None:
 
 
 def ended(call: Mapping[str, Any], settings: Config) -> None:
-    """The call of a member is over. Without a transcript, what the assistant was shown has to do."""
+    """The call of a member is over. Without a transcript, the words that the assistant was shown are recorded."""
     target, response = _target(call["tool_input"]), call.get("tool_response")
     if target is None or not isinstance(response, dict) or response.get("status") != "completed":
         return
@@ -164,14 +164,14 @@ def ended(call: Mapping[str, Any], settings: Config) -> None:
 
 
 def _shown(response: Mapping[str, Any]) -> str:
-    """The member's words less what the assistant's program put around them."""
+    """The member's words, without what the assistant's program put around them."""
     parts = [str(part.get("text", "")) for part in response.get("content") or [] if isinstance(part, dict)]
     before, after = (int(response.get(key) or 0) for key in ("harnessNoteCount", "harnessTailCount"))
     return "".join(parts[before : len(parts) - after])
 
 
 def take(settings: Config, id: str, turn: str = "", shown: Spoken | None = None) -> None:
-    """Record what is there, as soon as the session is free: other members end at the same time."""
+    """Record the answers as soon as the session is free: other members may end at the same time."""
     found = session.open_(catalog.find(settings.sessions, id))
     until = time.monotonic() + PATIENCE
     while True:
@@ -193,7 +193,7 @@ def _target(about: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def _client() -> int:
-    """The assistant's process: while it lives, its members may answer."""
+    """The assistant's process: while it runs, its members may answer."""
     told = os.environ.get("CLAUDE_PID", "")
     return int(told) if told.isdigit() else os.getppid()
 

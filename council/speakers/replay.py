@@ -44,7 +44,7 @@ class ReplaySpeaker(Speaker):
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
         if brief.turn not in self.spoken and brief.person:
-            raise Waiting(f"waiting for {brief.turn}: {self.source} has no reply of a person for it")
+            raise Waiting(f"waiting for {brief.turn}: {self.source} has no person's reply for it")
         if brief.turn not in self.spoken:
             raise Denied(
                 f"{self.source} has no turn {brief.turn}; replay the same workflow with the same members and options"

