@@ -20,11 +20,11 @@ import jinja2
 from council.checks.cost import Rates, bounds
 from council.checks.diagram import mermaid
 from council.checks.reachability import conditions, refs
-from council.checks.templates import VARIABLES
 from council.cli.workflows import STARTER
 from council.config import overlays, personas
 from council.config.personas import parse
 from council.engine.conditions import rule
+from council.engine.facts import describe_facts
 from council.engine.orders import order
 from council.engine.views import view
 from council.workflow import declare, frontmatter, vocabulary
@@ -53,7 +53,7 @@ def page() -> str:
         rules=list(hooks(rule)),
         orders=list(hooks(order)),
         views=list(hooks(view)),
-        variables=VARIABLES,
+        variables=describe_facts(),
         prompts=dict(prompts()),
         people=parse((ROOT / "AgentPersonalities.md").read_text("utf-8"), "AgentPersonalities.md"),
         fields=personas.FIELDS,

@@ -14,7 +14,7 @@ import pytest
 from council.checks import cost
 from council.config import overlays
 from council.engine.planner import Due
-from council.protocols.consensus import Escalation, escalations, kind, lettered
+from council.protocols.consensus import Escalation, escalations, give_letters, kind
 from council.workflow.loader import load
 from council.workflow.model import Workflow
 from tests.debates import APPEAL, MUTE, brief, briefs_of, everything, facts, hold, options, record, to_its_end, words
@@ -280,11 +280,11 @@ def test_options_without_letters_get_them(user):
     ],
 )
 def test_letters(items, found):
-    assert lettered(items) == found
+    assert give_letters(items) == found
 
 
 def test_more_options_than_letters_are_too_many():
-    assert len(lettered([f"Number {number}" for number in range(40)])) == 26
+    assert len(give_letters([f"Number {number}" for number in range(40)])) == 26
 
 
 @pytest.mark.parametrize(

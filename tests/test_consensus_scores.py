@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from council.protocols.consensus import measured, trajectory
+from council.protocols.consensus import repeats, trajectory
 from council.workflow.loader import load
 from tests.scenes import absent, scene, turn
 
@@ -39,5 +39,5 @@ def test_whoever_says_the_same_again_is_named_with_how_much_of_it() -> None:
         turn("architect", "talk", body=SAID), turn("engineer", "talk", body="Split it along the teams."),
         turn("architect", "talk", 2, body=SAID), turn("engineer", "talk", 2, body="Nine services cost nine pagers."),
     )  # fmt: skip
-    assert measured(again, WORKFLOW)["repeats"] == [{"by": "Architect", "step": "talk", "share": 1.0}]
-    assert measured(scene(turn("architect", "talk", body=SAID)), WORKFLOW)["repeats"] == []
+    assert repeats(again) == [{"by": "Architect", "step": "talk", "share": 1.0}]
+    assert repeats(scene(turn("architect", "talk", body=SAID))) == []

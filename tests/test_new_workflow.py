@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from council.checks import templates
 from council.config import overlays
 from council.config.overlays import GUIDES
+from council.engine.facts import Facts, describe_facts
 from council.errors import UsageError
-from council.prompts import facts
+from council.prompts.brief import prompt_context
 from council.record import session
 from council.workflow import vocabulary
 from council.workflow.loader import load
@@ -20,6 +21,7 @@ from tests.helpers import AGREES, Ended, Table, User, no_traceback, picture, scr
 
 HERE = Path(__file__).parent
 PREMORTEM = HERE / "fixtures" / "premortem.md"
+GUIDE = HERE.parent / "docs" / "workflows.md"
 STARTER = HERE.parent / "council" / "cli" / "starter.md"
 MEMBERS = ("architect", "engineer", "researcher")
 
@@ -308,7 +310,12 @@ def test_a_long_section_is_in_the_bound(user: User) -> None:
 def test_a_template_may_use_what_the_guide_says_and_nothing_else(user: User) -> None:
     ok(user.council("start", "Shall we?"))
     found = session.open_(user.session)
-    assert set(facts.context(found, found.plan().due[0])) == set(templates.VARIABLES)
+    facts = Facts(prompt_context(found, found.plan().due[0]))
+    guide = GUIDE.read_text("utf-8").partition("These variables are available:")[2].partition("\n\n#")[0]
+    told = re.findall(r"^\| `(\w+)` \| ", guide, re.M)
+    assert told == [*describe_facts()]
+    for name in told:
+        json.dumps(facts[name])  # plain data
 
 
 # A stranger's protocol

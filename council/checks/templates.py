@@ -8,41 +8,10 @@ from dataclasses import dataclass
 import jinja2
 from jinja2 import meta, nodes
 
+from council.engine.facts import fact
 from council.prompts import templates
 from council.text import did_you_mean
 from council.workflow.model import Workflow
-
-# All that a template may use: `briefs` fills it in.
-VARIABLES = {
-    "topic": "the question with its documents, between marks",
-    "seat": "who is asked: `seat.seat`, `title`, `name`, `person`, `label`, `focus`, `perspective`, `about`, "
-    "`accepts`, `icon`",
-    "members": "everybody at the table, each as `seat` is",
-    "workflow": "the workflow's name",
-    "phase": "the phase's name",
-    "step": "the step's name",
-    "round": "the number of this round of the phase",
-    "rounds": "the most rounds that the phase may have",
-    "options": 'the workflow\'s options: `options.words`, or `options.get("words")` where there may be none',
-    "words": "the option `words`, empty without it",
-    "budget": "the words that the reply has room for where `token_budget` bounds it, else 0",
-    "task": "the section of the workflow's body that is this prompt",
-    "transcript": "what the step sees: a list with `round`, `by`, `text` and `id`, the texts between marks",
-    "format": "the headings that the reply must end with, empty where the step asks for no answers",
-    "again": "only when a reply is asked for once more: `again.problems` and `again.reply`",
-    "yours": "which of the passages in the brief this seat wrote itself",
-    "because": "why the step is spoken: `because.fired`, the rules of its `when` that hold, and `because.reason`",
-    "measured": "what the program measured: `measured.trajectory`, `measured.repeats`",
-    "lettered": "the options that a person is to choose from, each with its letter",
-    "left_out": "in the next round of a phase with `dissent_kept`: the dissents that the last one left out",
-    "not_cited": "in the next round of a phase with `cites`: what was wrong with the citations of the last one",
-    "tally": "where the members stand by their last stances, counted by the program",
-    "unmet": "in the next round of a phase with `cast`: what was wrong with whom the last one cast",
-    "catalog": "for who casts others: the perspectives there are, each with `title`, `focus`, `accepts` and `opposes`",
-    "cast": "who was cast so far, each with `title` and `muted`",
-    "outcomes": "how the phases that are over ended, by their names",
-    "findings": "in a review: the merged list of findings",
-}
 
 
 @dataclass(frozen=True)
@@ -99,10 +68,10 @@ class _Reading:
         yield from self.unknown()
 
     def unknown(self) -> Iterator[str]:
-        known = {*VARIABLES, "cut", *self.environment.globals, *self.made}
+        known = {*fact.known, "cut", *self.environment.globals, *self.made}
         for variable, name in sorted(self.read.items()):
             if variable not in known:
-                yield f'templates/{name} reads "{variable}"; {did_you_mean(variable, VARIABLES)}'
+                yield f'templates/{name} reads "{variable}"; {did_you_mean(variable, fact.known)}'
 
     def take(self, tree: nodes.Template, where: str) -> None:
         self.made |= {name.name for name in tree.find_all(nodes.Name) if name.ctx == "store"}

@@ -10,11 +10,12 @@ from itertools import accumulate
 
 import jinja2
 
+from council.engine.facts import Facts, PromptContext
 from council.engine.planner import Due
 from council.engine.scene import Seen
 from council.errors import UsageError
-from council.prompts.facts import catalog, context
-from council.prompts.templates import template
+from council.prompts.templates import FACTS, template
+from council.protocols.perspectives import list_catalog
 from council.record.session import Session
 from council.workflow.model import Cast, Workflow
 
@@ -34,13 +35,18 @@ def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
     cut = session.key("cut", due.id)
     name = f"{due.step.prompt}.md.j2"
     try:
-        text = template(session, due.step.prompt).render(context(session, due), cut=cut)
+        text = template(session, due.step.prompt).render({FACTS: Facts(prompt_context(session, due)), "cut": cut})
     except jinja2.TemplatesNotFound:
         raise UsageError(f'there is no template "{name}" for the step {due.step.name}') from None
     except (jinja2.TemplateError, *BROKEN) as wrong:
         raise UsageError(f"the template {name}: {wrong}") from None
     *pieces, own = text.split(cut)
     return "".join(pieces), own, tuple(accumulate(map(len, pieces[:-1])))
+
+
+def prompt_context(session: Session, due: Due) -> PromptContext:
+    """What the facts of a brief are computed from. The marks around what others wrote have keys of this session."""
+    return PromptContext(due, session.workflow, session.topic, lambda text, about: session.key("fence", about, text))
 
 
 def openings(due: Due) -> tuple[str, ...]:
@@ -69,5 +75,5 @@ def _called(seen: Seen) -> str:
 def casts(workflow: Workflow, due: Due) -> dict[str, tuple[str, ...]]:
     """The answers of the turn that name who is to sit down, each with the names that the catalog has."""
     sources = {one.source for _, step in workflow.steps() for one in step.seats if isinstance(one, Cast)}
-    titles = tuple(str(one["title"]) for one in catalog(due.seat))
+    titles = tuple(str(one["title"]) for one in list_catalog(due.seat))
     return {answer: titles for step, answer in sources if step == due.step.name and titles}

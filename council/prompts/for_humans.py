@@ -9,6 +9,7 @@ import re
 
 from council.engine.planner import Due
 from council.prompts import facts
+from council.prompts.brief import prompt_context
 from council.protocols import outcome
 from council.record.session import Session
 from council.replies import parse
@@ -25,13 +26,14 @@ HEADING = re.compile(r"^#{1,6}\s+", re.M)
 
 def shown(session: Session, due: Due, shared: str, own: str) -> Shown:
     """`shared` and `own` are the brief's two parts."""
-    said = facts.transcript(session, due)
+    context = prompt_context(session, due)
+    said = facts.transcript(context)
     last = due.sees[-1].turn.moment if due.sees else None
     newest = {seen.turn.id for seen in due.sees if seen.turn.moment == last}
     replies = {(phase.name, step.name): step.reply for phase, step in session.workflow.steps()}
     asked = replies[last[0], last[2]] if last else ()
     turns = tuple((row["id"], _spoken(row["by"], _inner(row["text"]), asked)) for row in said if row["id"] in newest)
-    mark = said[-1]["text"] if said else facts.fence(session, "topic", session.topic, "topic")
+    mark = said[-1]["text"] if said else facts.topic(context)
     told = [how_it_ended(session, due), task(due, shared, own, mark.rpartition("\n")[2])]
     return Shown(heading(due), turns, "\n\n".join(filter(None, told)))
 

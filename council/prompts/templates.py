@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 from jinja2 import meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import missing
 
 from council.config import overlays
 from council.errors import UsageError
@@ -32,9 +33,27 @@ class Overlays(jinja2.BaseLoader):
         return sorted({path.relative_to(top).as_posix() for top in folders for path in top.rglob("*.md.j2")})
 
 
+FACTS = "council.facts"  # no name that a template could write
+
+
+class FactContext(jinja2.runtime.Context):
+    """Where a template reads a name that it did not set itself, it may be a fact: then that is computed now."""
+
+    def resolve_or_missing(self, key: str) -> Any:
+        found = super().resolve_or_missing(key)
+        facts = self.parent.get(FACTS, ())
+        return facts[key] if found is missing and key in facts else found
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """Templates are written by others: they reach plain data and nothing else."""
+
+    context_class = FactContext
+
+
 def environment(loader: jinja2.BaseLoader | None = None) -> jinja2.Environment:
     """A sandbox for the templates of today, or for those that the loader has."""
-    return ImmutableSandboxedEnvironment(
+    return Sandbox(
         loader=loader or Overlays(),
         undefined=jinja2.StrictUndefined,
         autoescape=False,

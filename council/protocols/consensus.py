@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
+from council.engine.facts import PromptContext, fact
 from council.engine.rules import repeated
 from council.engine.scene import Scene, Turn
 from council.text import fold
@@ -17,9 +18,10 @@ from council.workflow.model import Workflow
 SAME = 0.6  # of a turn's words: from there on it says the same again
 
 
-def measured(scene: Scene, workflow: Workflow) -> dict[str, Any]:
-    """For templates: how the scores went, and who repeats what they said a round before."""
-    return {"trajectory": trajectory(scene, workflow), "repeats": repeats(scene)}
+@fact
+def measured(context: PromptContext) -> dict[str, Any]:
+    """What the program measured: `measured.trajectory`, `measured.repeats`."""
+    return {"trajectory": trajectory(context.scene, context.workflow), "repeats": repeats(context.scene)}
 
 
 def score_field(workflow: Workflow, phase: str) -> str:
@@ -73,7 +75,7 @@ LETTERED = re.compile(r"[*_(]{0,3}([A-Z])[*_]{0,2}[).:][*_]{0,2}\s+(\S.*)", re.S
 CHOICE = re.compile(r"[\W_]*(?:option\s+)?([a-z])(?:[\W_]*|(?:[).:,]|\s[–—-])[*_]{0,2}\s.*)", re.I | re.S)
 
 
-def lettered(items: Iterable[str]) -> dict[str, str]:
+def give_letters(items: Iterable[str]) -> dict[str, str]:
     """Options by letter: their own letters where each has one of its own, else in the order in which they stand."""
     texts = list(items)[: len(ascii_uppercase)]
     own = [LETTERED.fullmatch(text) for text in texts]
@@ -94,7 +96,7 @@ class Escalation:
     @property
     def options(self) -> dict[str, str]:
         given = self.asked.answers.get(OPTIONS) if self.asked else ()
-        return lettered(given) if isinstance(given, tuple) else {}
+        return give_letters(given) if isinstance(given, tuple) else {}
 
     @property
     def adopted(self) -> bool:
@@ -136,3 +138,13 @@ def put(scene: Scene) -> tuple[Turn | None, Mapping[str, str]]:
     before = [one for one in every if one.answered and DECISION in one.answered.answers]
     found = (now or before)[-1:]
     return (found[0].asked, found[0].options) if found else (None, {})
+
+
+@fact
+def lettered(context: PromptContext) -> str:
+    """The options that a person is to choose from, each with its letter."""
+    turn, options = put(context.scene)
+    if turn is None or not options:
+        return ""
+    listed = "\n".join(f"{letter}) {text}" for letter, text in options.items())
+    return context.fence(turn.seat.label, listed, turn.id)

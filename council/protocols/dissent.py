@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from council.engine.conditions import rule
+from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn, Verdict
 from council.protocols.stances import BLOCKING, opposed
-from council.text import content_words, fold, listing, overlap
+from council.text import content_words, fold, listing, one_line, overlap
 from council.workflow import declare
 
 SYNTHESIS = declare.role(
@@ -43,6 +44,12 @@ def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
     return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
 
 
+@fact
+def left_out(context: PromptContext) -> list[str]:
+    """In the next round of a phase with `dissent_kept`: the dissents that the last one left out."""
+    return [one_line(item, 600) for item in context.noted("left_out")]
+
+
 CITED = re.compile(r"(?<![\w/-])(\d\d-[a-z0-9-]+/[a-z][a-z0-9-]*)(?:\.2)?(?![\w/-])")
 
 
@@ -60,6 +67,12 @@ def cites(scene: Scene, *, by: str = "") -> Verdict:
     rests = f"it rests on {len(named)} turn{'s' if len(named) > 1 else ''}"
     reason = "; ".join(missing) or rests
     return Verdict(not missing, reason, tally={"not_cited": missing})
+
+
+@fact
+def not_cited(context: PromptContext) -> list[str]:
+    """In the next round of a phase with `cites`: what was wrong with the citations of the last one."""
+    return [one_line(item, 600) for item in context.noted("not_cited")]
 
 
 DISAGREES = "disagrees"

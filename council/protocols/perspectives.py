@@ -13,6 +13,7 @@ from typing import Any
 
 from council.engine.conditions import rule
 from council.engine.contributions import Addition, Record, addition, remark
+from council.engine.facts import PromptContext, fact
 from council.engine.orders import Batches, order
 from council.engine.planner import ENDED_BY_CAP
 from council.engine.rules import repeated
@@ -198,6 +199,43 @@ def table(scene: Scene, workflow: Workflow) -> list[dict[str, Any]]:
     for by in _mutes(workflow):
         loud &= {seat.name for seat in still_heard(seats, scene, by)}
     return [{"title": seat.title, "muted": seat.name not in loud} for seat in seats]
+
+
+@fact
+def cast_(context: PromptContext) -> list[dict[str, Any]]:
+    """Who was cast so far, each with `title` and `muted`."""
+    return table(context.scene, context.workflow)
+
+
+@fact
+def unmet(context: PromptContext) -> list[str]:
+    """In the next round of a phase with `cast`: what was wrong with whom the last one cast."""
+    return context.noted("unmet")
+
+
+@fact
+def catalog(context: PromptContext) -> list[dict[str, Any]]:
+    """For who casts others: the perspectives there are, each with `title`, `focus`, `accepts` and `opposes`."""
+    return list_catalog(context.due.seat)
+
+
+def list_catalog(seat: Seat) -> list[dict[str, Any]]:
+    """The perspectives that the seat may cast, each by the title that leads back to its section."""
+    known: Mapping[str, Mapping[str, Any]] = seat.attributes.get("catalog", {})
+
+    def title(name: str) -> str:
+        own = str(known.get(name, {}).get("title", ""))
+        return own if slug(own) == name else name.replace("-", " ").title()
+
+    return [
+        {
+            "title": title(name),
+            "focus": str(one.get("focus", "")),
+            "accepts": str(one.get("accepts", "")),
+            "opposes": [title(other) for other in opponents(one)],
+        }
+        for name, one in known.items()
+    ]
 
 
 def _sources(workflow: Workflow) -> list[str]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn
 from council.protocols.consensus import escalations
 from council.text import listing, one_line
@@ -93,6 +94,12 @@ def standing(scene: Scene) -> Standing:
     moved = tuple(name for name, stance in now.items() if stance and before.get(name) not in (None, stance))
     answer = leading(scene)
     return Standing(*_outcome(now, blocking, moved, len(rounds), answer), now, blocking, moved, answer=answer)
+
+
+@fact
+def tally(context: PromptContext) -> str:
+    """Where the members stand by their last stances, counted by the program."""
+    return standing(context.scene).reason
 
 
 def leading(scene: Scene) -> str:

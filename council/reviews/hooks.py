@@ -10,6 +10,7 @@ from typing import Any
 
 from council.engine.conditions import rule
 from council.engine.contributions import Record, ReportSection, section
+from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Verdict
 from council.protocols.stances import Standing, reading, standing
 from council.reviews.model import FINDINGS, FORMAT, RULING_FORMAT
@@ -73,6 +74,15 @@ def by_findings(scene: Scene) -> Standing | None:
     disputed = any(one.status == "contested" for one in found)
     outcome = CONTESTED if disputed else REVIEWED
     return replace(standing(scene), outcome=outcome, reason=told(found), own=True)
+
+
+@fact
+def findings(context: PromptContext) -> str:
+    """In a review: the merged list of findings."""
+    from council.reviews import state
+
+    labels = {seat.name: seat.label for seat in context.workflow.all_seats()}
+    return context.fence("the members", state.listed(state.reviewed(context.scene), labels), context.due.step.name)
 
 
 @section

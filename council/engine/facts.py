@@ -1,0 +1,67 @@
+"""Facts: what the template of a prompt may read. Each is registered by the room that knows it, under its own name.
+
+A fact is computed when a template reads it, once per brief. Its docstring is its sentence in docs/workflows.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from council.engine.conditions import judge
+from council.engine.planner import Due
+from council.engine.scene import Scene
+from council.text import one_line
+from council.workflow.model import Workflow
+from council.workflow.registry import Hook
+
+
+@dataclass(frozen=True)
+class PromptContext:
+    """What a fact is computed from. `key(text, about)` is the secret word for the marks around a text."""
+
+    due: Due
+    workflow: Workflow
+    topic: str
+    key: Callable[[str, str], str]
+
+    @property
+    def scene(self) -> Scene:
+        return self.due.scene
+
+    def fence(self, by: str, text: str, about: str) -> str:
+        """The text between two marks that nothing inside of it can forge."""
+        mark = f'said by="{one_line(by).replace(chr(34), chr(39))}" key="{self.key(text, about)}"'
+        return f"<{mark}>\n{text}\n</{mark}>"
+
+    def noted(self, key: str) -> list[Any]:
+        """What the `until` rules of this phase noted under that key after its last round; nothing in the first."""
+        if self.scene.round < 2:
+            return []
+        phase = next(phase for phase in self.workflow.phases if phase.name == self.scene.phase)
+        return [item for _, condition in phase.until for item in judge(condition, self.scene).tally.get(key, [])]
+
+
+fact: Hook[Callable[[PromptContext], Any]] = Hook("fact", leading=1)
+
+
+class Facts:
+    """The facts of one brief, each computed when it is first read."""
+
+    def __init__(self, context: PromptContext) -> None:
+        self.context = context
+        self._computed: dict[str, Any] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in fact.known
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._computed:
+            self._computed[name] = fact.known[name](self.context)
+        return self._computed[name]
+
+
+def describe_facts() -> dict[str, str]:
+    """Every fact by its name, with its sentence."""
+    return {name: " ".join((function.__doc__ or "").split()) for name, function in sorted(fact.known.items())}
