@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from council.checks import cost
-from council.checks.context_size import GIST, MOST_GIST, History, Size
+from council.checks.cost import GIST, MOST_GIST, History, Size
 from council.engine.planner import Due
 from council.workflow.loader import load
 from council.workflow.model import Phase, Seat, Step, Workflow
@@ -54,7 +54,7 @@ def test_no_turn_has_more_to_read_than_was_reckoned(name: str) -> None:
         earlier = [one for one in due.sees if one.turn.moment != (due.phase.name, due.round, due.step.name)]
         read = sum(MOST_GIST if one.gist else WHOLE for one in earlier)
         history = at(History(debate.script.workflow), due)
-        assert read <= history.heard(due.phase, due.step, due.round, due.seat).most, due.id
+        assert read <= history.heard(due.phase, due.step, due.round, due.seat).max_, due.id
 
 
 def heard(sees: str, rounds: int = 8) -> Size:

@@ -163,3 +163,23 @@ def test_what_was_taken_is_within_a_bound_that_it_reaches_and_no_further() -> No
     assert replace(most, usd=None).within(most)
     assert most.within(replace(most, usd=None))
     assert replace(most, cached=1_000).within(most)
+
+
+@pytest.mark.parametrize(
+    ("when", "calls"),
+    [
+        ("last_round", 5),
+        ("{from_round: 2}", 4),
+        ("{all: [{from_round: 3}, {from_round: 2}, last_round]}", 3),
+        ("[{from_round: 3}, {from_round: 4}]", 3),
+        ("[{from_round: 3}, last_round]", 5),
+        ("{not: {from_round: 3}}", 5),
+        ("{from_round: 9}", 0),
+    ],
+)
+def test_a_step_that_waits_for_a_round_takes_no_call_before_it(when: str, calls: int) -> None:
+    text = (
+        f"name: x\nseats: {{m: a}}\nphases: [{{name: p, rounds: 5, steps: [{{name: q}}, {{name: r, when: {when}}}]}}]"
+    )
+    rows = cost.bounds(load(f"---\n{text}\n---\n", "x.md"), "", {"sonnet": cost.Rates("m", 1.0, 1.0, 100)})
+    assert [(row.step, row.least, row.most) for row in rows] == [("q", 5, 5), ("r", 0, calls)]

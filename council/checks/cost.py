@@ -8,14 +8,16 @@ say no more than a model may. What failed calls took is not in it, for no receip
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from council.checks.context_size import History, Size
 from council.checks.reachability import first_round, refs
 from council.config.models import Model
 from council.engine.conditions import rule
 from council.engine.orders import order
+from council.engine.scene import RecordedTurn, Scene, Turn
+from council.engine.views import everything, look, view
+from council.protocols.consensus import score_field
 from council.protocols.perspectives import MOST_CAST
 from council.text import TOKENS_A_WORD
 from council.workflow import limits
@@ -31,6 +33,8 @@ from council.workflow.model import (
 BYTES_A_TOKEN = Fraction(5, 2)  # prose takes about four: what is a bound is reckoned with room to spare
 FRAME = 700  # rules, task, persona and format of a brief, usually
 MOST_FRAME = 1600  # the same at the most, without the persona, which is counted
+GIST = 80  # tokens of a turn in a line, usually
+MOST_GIST = 600  # and at the most: 300 characters and some figures, in signs of four bytes
 MARKS = 100  # heading and marks around a turn in a brief
 SCORE = 20  # a seat and its score, in what a brief tells of how the scores went
 ANSWERS = 80  # the headings and short answers below a reply
@@ -142,10 +146,10 @@ def dollars(usd: float | None) -> str:
 
 def bounds(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[Row]:
     """A row a step: its calls, the tokens usual at the most calls, the price, and what nothing can pass."""
-    alone, said, history = TopicSize.of(topic), TopicSize.of(topic), History(workflow)
+    alone, history = Size.of(topic), History(workflow)
     rows = []
     for phase in workflow.phases:
-        calls = list(_calls(workflow, phase, alone, said, history, rates))
+        calls = list(_calls(workflow, phase, alone, history, rates))
         rows += [
             _row(phase.name, step.name, [call for call in calls if call.step == step.name]) for step in phase.steps
         ]
@@ -160,16 +164,55 @@ def most_tokens(text: str) -> int:
     return int(len(text.encode("utf-8", "replace")) / BYTES_A_TOKEN) + 1
 
 
-@dataclass
-class TopicSize:
-    """How much there is to read when a turn is spoken: usually, and at the most."""
+@dataclass(frozen=True)
+class Size:
+    """Tokens: usually, and at the most."""
 
-    usual: int
-    most: int
+    usual: int = 0
+    max_: int = 0
 
     @classmethod
-    def of(cls, topic: str) -> TopicSize:
-        return cls(tokens(topic), most_tokens(topic))
+    def of(cls, text: str) -> Size:
+        return cls(tokens(text), most_tokens(text))
+
+    def __add__(self, other: Size) -> Size:
+        return Size(self.usual + other.usual, self.max_ + other.max_)
+
+
+@dataclass
+class History:
+    """Every turn that may have been spoken so far, with its size and no words yet.
+
+    Views that look at words could show less of real turns than of these, and never more.
+    """
+
+    workflow: Workflow
+    turns: list[Turn] = field(default_factory=list)
+    sizes: dict[str, Size] = field(default_factory=dict)
+
+    def spoke(self, phase: Phase, step: Step, round: int, sized: Iterable[tuple[Seat, Size]]) -> None:
+        for seat, size in sized:
+            made = Turn(
+                f"{phase.folder(round, step)}/{seat.name}", phase.name, step.name, round, seat, RecordedTurn("")
+            )
+            self.turns.append(made)
+            self.sizes[made.id] = size
+
+    def scores(self, phase: Phase) -> int:
+        """How many scores were given in the phase so far."""
+        asked = {step.name for step in phase.steps if score_field(self.workflow, phase.name) in dict(step.reply)}
+        return sum((turn.phase, turn.step in asked) == (phase.name, True) for turn in self.turns)
+
+    def heard(self, phase: Phase, step: Step, round: int, seat: Seat) -> Size:
+        """What the seat may read, of the turns so far, when it speaks in that step of that round."""
+        flow = self.workflow
+        scene = Scene("", flow.options, flow.groups, tuple(self.turns), roles=flow.roles)
+        scene = scene.at(phase.name, round, phase.max_rounds)
+        # A view that goes by what was said may show any of it.
+        placed = all(view.traits(ref.name).by_place or ref.name not in view.known for ref in step.sees)
+        seen = look(step.sees, seat, scene) if placed else everything(scene)
+        whole = (Size(GIST, MOST_GIST) if one.gist else self.sizes[one.turn.id] for one in seen)
+        return sum(whole, Size())
 
 
 @dataclass(frozen=True)
@@ -213,10 +256,11 @@ def _total(prices: Iterable[float | None]) -> float | None:
 
 
 def _calls(
-    workflow: Workflow, phase: Phase, topic: TopicSize, said: TopicSize, history: History, rates: Mapping[str, Rates]
+    workflow: Workflow, phase: Phase, topic: Size, history: History, rates: Mapping[str, Rates]
 ) -> Iterator[Call]:
     for round in range(1, phase.max_rounds + 1):
-        quoted = said.most if round > 1 and any(_quoted(condition) for _, condition in phase.until) else 0
+        quotes = round > 1 and any(_quoted(condition) for _, condition in phase.until)
+        quoted = sum(history.sizes.values(), topic).max_ if quotes else 0
         for step in phase.steps:
             if step.when is not None and round < first_round(step.when):
                 continue
@@ -224,20 +268,15 @@ def _calls(
             seats = _seats(workflow, step)
             whole = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
             rated = [_limited(workflow, phase, step, seat, rate) for seat, rate in zip(seats, whole, strict=True)]
-            spoken = TopicSize(usual_reply(workflow, step) * len(seats), sum(rate.max_tokens + MARKS for rate in rated))
-            sized = [
-                (seat, Size(usual_reply(workflow, step), rate.max_tokens + MARKS))
-                for seat, rate in zip(seats, rated, strict=True)
-            ]
+            sizes = [Size(usual_reply(workflow, step), rate.max_tokens + MARKS) for rate in rated]
             told = most_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
-            for seat, rate, full in zip(seats, rated, whole, strict=True):
-                heard = history.heard(phase, step, round, seat)
-                others = 0 if order.traits(step.order.name).parallel else spoken.most - rate.max_tokens - MARKS
-                most = topic.most + heard.most + others + quoted + told + _most_frame(workflow, seat, full)
-                usual = FRAME + topic.usual + heard.usual
-                yield from _turn(workflow, step, seat, Call(step.name, rate, sure, False, usual, 0, most))
-            history.spoke(phase, step, round, sized)
-            said.usual, said.most = said.usual + spoken.usual, said.most + spoken.most
+            for seat, rate, full, size in zip(seats, rated, whole, sizes, strict=True):
+                heard = topic + history.heard(phase, step, round, seat)
+                others = 0 if order.traits(step.order.name).parallel else sum(sizes, Size()).max_ - size.max_
+                longest = heard.max_ + others + quoted + told + _most_frame(workflow, seat, full)
+                call = Call(step.name, rate, sure, False, FRAME + heard.usual, 0, longest)
+                yield from _turn(workflow, step, seat, call)
+            history.spoke(phase, step, round, zip(seats, sizes, strict=True))
 
 
 def _limited(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate: Rates) -> Rates:
