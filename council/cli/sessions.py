@@ -118,7 +118,7 @@ def show(state: State, session: str, html: bool, as_json: bool, output: Path | N
     if as_json:
         text = as_text(summary.as_document(summary.summarize(found.folder)))
     else:
-        text = page.page(found, found.plan()) if html else markdown.whole(debate)
+        text = page.page(debate) if html else markdown.whole(debate)
     if output is not None:
         if not force:
             spare(output)

@@ -46,11 +46,16 @@ class Part:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A list or table that a protocol ends in. It is a file of the session and a part of the transcript."""
+    """A list or table that a protocol ends in. It is a file of the session and a part of the transcript.
+
+    `answer` is what it comes to in a sentence, and `tone` how that is drawn: agree, mixed or disagree.
+    """
 
     title: str
     text: str
     parts: tuple[Part, ...] = ()
+    answer: str = ""
+    tone: str = ""
 
 
 remark: Hook[Callable[[Turn, Record], Iterable[str]]] = Hook("remark", leading=2)

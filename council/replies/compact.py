@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from council.replies import parse, values
 from council.text import fold
@@ -28,6 +30,33 @@ def compact(text: str, answers: Reply) -> str:
         value = f" {lines.pop(0).strip()}" if labelled else ""
         shown.append(f"**{parse.heading(title)}:**{value}")
     return "\n".join(shown)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a reply: prose, or below its title an answer. `short` is one that fits in a line."""
+
+    title: str
+    text: str
+    short: bool = False
+
+
+def pieces(text: str, answers: Reply) -> Iterator[Piece]:
+    """A reply taken apart at the headings of its answers. No word is left out."""
+    kinds = {fold(parse.heading(name)): kind.type for name, kind in answers}
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    for line in text.split("\n"):
+        if (title := _title(line)) in kinds:
+            parts.append((title, []))
+        else:
+            parts[-1][1].append(line)
+    for title, lines in parts:
+        words = "\n".join(lines).strip("\n")
+        short = len(words.split()) <= 2 and not values.BULLET.match(words + " ")
+        if title:
+            yield Piece(parse.heading(title), words, short and kinds[title] not in ("text", "code"))
+        elif words.strip():
+            yield Piece("", words)
 
 
 def _title(line: str) -> str:

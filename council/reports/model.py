@@ -26,12 +26,13 @@ class Fact:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that a turn gave by name: a text, or the items of a list."""
+    """An answer that a turn gave by name: a text, or the items of a list. A stance has a `tone`, as in the grid."""
 
     name: str
     title: str
     text: str = ""
     points: tuple[str, ...] = ()
+    tone: str = ""
 
     @property
     def short(self) -> bool:
@@ -129,6 +130,80 @@ class ReceiptLine:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """Where a seat stood in one round: the turn that says so, and what it said before where it moved.
+
+    `tone` is agree, mixed or disagree; `absent` and `silent` where there is nothing to read.
+    """
+
+    text: str = ""
+    tone: str = "silent"
+    turn: str = ""
+    moved_from: str = ""
+    moved_how: str = ""
+
+
+@dataclass(frozen=True)
+class GridRow:
+    seat: str
+    label: str
+    icon: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Who stood where: a row for each member, a column for each round."""
+
+    columns: tuple[str, ...]
+    rows: tuple[GridRow, ...]
+    counts: tuple[tuple[str, str, int], ...]  # of the last round: what was said, its tone, by how many
+
+
+@dataclass(frozen=True)
+class Objection:
+    """Something that blocks, or why a member disagrees, in that member's words."""
+
+    label: str
+    text: str
+    turn: str
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What the debate took; `usd` is None where a price is unknown. A person's turn is no call."""
+
+    calls: int
+    input: int
+    cached: int
+    output: int
+    usd: float | None
+
+
+@dataclass(frozen=True)
+class DebateVerdict:
+    """What the debate came to. Every surface draws this one.
+
+    `answer` never claims more than the count: where no answer has a majority it says so, `carried` is false, and
+    `path` is only what its author thinks. `outcome` is a word or three, `tally` the count in short, `reason` in full.
+    """
+
+    answer: str
+    carried: bool
+    outcome: str
+    reason: str
+    tally: str
+    tone: str
+    grid: Grid
+    blocking: tuple[Objection, ...]
+    dissent: Objection | None
+    path: str
+    path_title: str
+    confidence: str
+    spending: Spending
+
+
+@dataclass(frozen=True)
 class Transcript:
     """The whole debate."""
 
@@ -141,6 +216,7 @@ class Transcript:
     facts: tuple[Fact, ...]
     members: tuple[str, ...]
     absent: tuple[str, ...]
+    verdict: DebateVerdict
     stages: tuple[Stage, ...]
     sections: Mapping[str, ReportSection]
     synthesis: Synthesis | None

@@ -16,11 +16,12 @@ from council.protocols import outcome
 from council.protocols.dissent import DISAGREES
 from council.protocols.mind_changes import is_control
 from council.protocols.outcome import Decision
+from council.protocols.stances import STANCE, leading
 from council.record import files
 from council.record.session import Session
 from council.record.turn_file import sha256
 from council.replies import parse
-from council.reports import did_it_help
+from council.reports import did_it_help, verdict
 from council.reports.model import (
     Answer,
     Effect,
@@ -42,7 +43,7 @@ from council.workflow.model import Phase, Seat
 
 def compose(session: Session, plan: Plan) -> Transcript:
     """The whole debate, from the heading to the receipts."""
-    record = Record(session.workflow, plan, session.topic, session.metadata)
+    ends = sections(Record(session.workflow, plan, session.topic, session.metadata)) if plan.done else {}
     return Transcript(
         id=session.id,
         workflow=kind(session),
@@ -53,8 +54,9 @@ def compose(session: Session, plan: Plan) -> Transcript:
         facts=tuple(facts(session, cast(session, plan))),
         members=tuple(seat.name for seat in session.workflow.table),
         absent=tuple(absences(plan)),
+        verdict=verdict.decide(session, plan, ends.values()),
         stages=tuple(_stage(session, plan, phase) for phase in session.workflow.phases),
-        sections=sections(record) if plan.done else {},
+        sections=ends,
         synthesis=synthesis(session, plan) if plan.done else None,
         effect=_effect(session, plan) if plan.done else None,
         waiting=_waiting(session, plan),
@@ -149,19 +151,20 @@ def _statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> 
         remarks=tuple(_remarks(session, plan, turn)),
         first=turn.first.body.rstrip() if turn.first is not None else None,
         again="asked again, it gave none" if again and again.absent else "asked again, it wrote what follows",
-        answers=tuple(_answers(turn)),
+        answers=tuple(_answers(turn, leading(plan.scene))),
         reply=next(
             step.reply for phase, step in session.workflow.steps() if (phase.name, step.name) == (turn.phase, turn.step)
         ),
     )
 
 
-def _answers(turn: Turn) -> Iterator[Answer]:
+def _answers(turn: Turn, leading: str) -> Iterator[Answer]:
     for name, value in turn.answers.items():
         if isinstance(value, tuple):
             yield Answer(name, parse.heading(name), points=tuple(map(str, value)))
         elif isinstance(value, str | int | float):
-            yield Answer(name, parse.heading(name), str(value))
+            tone = verdict.tone(str(value), leading) if name == STANCE else ""
+            yield Answer(name, parse.heading(name), str(value), tone=tone)
 
 
 def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:

@@ -28,7 +28,9 @@ def section(record: Record) -> ReportSection:
     found = review(record.plan, record.topic, record.facts)
     graded = ((title, text, title.lower()) for title, text in groups(found))
     parts = (Part(title, text, tone if tone in SEVERITIES else "") for title, text, tone in graded)
-    return ReportSection(title_of(found), counted(found), tuple(parts))
+    gravest = found.open[0].severity if found.open else ""
+    tone = {"blocking": "disagree", "high": "disagree", "medium": "mixed"}.get(gravest, "agree")
+    return ReportSection(title_of(found), counted(found), tuple(parts), f"{state.told(found.findings)}.", tone)
 
 
 def review(plan: Plan, topic: str, facts: Mapping[str, Any]) -> Review:

@@ -1,0 +1,116 @@
+"""Markdown that somebody wrote, as HTML. No tag, address or picture of theirs gets through, and no word is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape, unescape
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block.table import escapedSplit, table
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+from council.text import harmless
+
+RULE = re.compile(r"[-:| \t]+")
+LANGUAGE = re.compile(r"[\w+#.-]*")
+TAG = re.compile(r"<[^>]*>")
+WORDLESS = re.compile(r"[\W\d_]+")  # digits too: a list's numbers are drawn by the browser
+
+
+def clean(text: str) -> str:
+    """Text as it may stand in a page: nothing in it is markup, moves the reading direction or is no character."""
+    return escape(_characters(text), quote=True)
+
+
+def markup(text: str) -> str:
+    """The text with its paragraphs, headings, lists, quotes, code and tables.
+
+    What CommonMark would leave out of the page (a cell too many, lists in lists without end) has the whole text stand
+    as it was written.
+    """
+    plain = _characters(text).replace("\t", "    ")
+    made = str(_parser().render(plain)).strip()
+    shown = unescape(TAG.sub("", made))
+    return made if WORDLESS.sub("", shown) == WORDLESS.sub("", plain) else f"<pre>{escape(plain, quote=True)}</pre>"
+
+
+def _characters(text: str) -> str:
+    return harmless(text).encode("utf-8", "replace").decode()
+
+
+@cache
+def _parser() -> MarkdownIt:
+    found = MarkdownIt("commonmark", {"html": False, "breaks": True, "xhtmlOut": False}, renderer_cls=_Page)
+    found.block.ruler.at("table", _whole_table, {"alt": ["paragraph", "reference"]})
+    found.enable("table").disable(
+        ["link", "image", "autolink", "reference", "entity", "hr", "html_block", "html_inline"]
+    )
+    return found
+
+
+def _whole_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A table, unless a row has more cells than the heading: those would be left out."""
+    if start + 1 >= end or not RULE.fullmatch(_line(state, start + 1)):
+        return False
+    heading = _cells(state, start)
+    for line in range(start + 1, end):
+        if state.isEmpty(line) or "|" not in _line(state, line):
+            break
+        if _cells(state, line) > heading:
+            return False
+    return table(state, start, end, silent)
+
+
+def _cells(state: StateBlock, line: int) -> int:
+    return len(escapedSplit(_line(state, line).removeprefix("|").removesuffix("|")))
+
+
+def _line(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].strip()
+
+
+OTHERS = ["link", "image", "autolink", "reference", "entity", "hr", "html_block", "html_inline"]
+
+
+class _Page(RendererHTML):
+    """Tags without attributes of theirs. The page has headings of its own down to the third level."""
+
+    def heading_open(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
+        return f"<{_level(tokens[at])}>"
+
+    def heading_close(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
+        return f"</{_level(tokens[at])}>\n"
+
+    def fence(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
+        """Code, with its language above it; what is no name of a language is shown as the first line."""
+        info, code = tokens[at].info.strip(), tokens[at].content.rstrip("\n")
+        if not info:
+            return f"<pre><code>{escape(code)}</code></pre>\n"
+        if not LANGUAGE.fullmatch(info):
+            return f"<pre><code>{escape(info)}\n{escape(code)}</code></pre>\n"
+        kind = "language plain" if info == "text" else "language"
+        return f'<pre><span class="{kind}">{escape(info)}</span><code>{escape(code)}</code></pre>\n'
+
+    def code_block(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
+        code = tokens[at].content.rstrip("\n")
+        return f"<pre><code>{escape(code)}</code></pre>\n"
+
+    def table_open(self, *_: Any) -> str:
+        return '<div class="scroll"><table>\n'
+
+    def table_close(self, *_: Any) -> str:
+        return "</table></div>\n"
+
+    def renderToken(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: Any) -> str:  # noqa: N802
+        tokens[at].attrs = {name: value for name, value in tokens[at].attrs.items() if name == "start"}
+        return super().renderToken(tokens, at, options, env)
+
+
+def _level(token: Token) -> str:
+    return f"h{max(4, min(int(token.tag[1]) + 2, 6))}"

@@ -1,0 +1,242 @@
+"""What a debate came to, in one object that every surface draws. All of it follows from the record and the count.
+
+No conclusion stands above its tally: where no answer has a majority the program says so, whatever the synthesis claims.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from council.engine.anonymity import with_names
+from council.engine.contributions import ReportSection
+from council.engine.planner import ENDED, ENDED_BY_CAP, Plan
+from council.engine.scene import Turn
+from council.protocols import mind_changes, outcome
+from council.protocols.consensus import escalations
+from council.protocols.dissent import DISAGREES, standing_dissent
+from council.protocols.stances import (
+    AGREE,
+    AGREED_WITH_DISSENT,
+    CONSENSUS,
+    DISAGREE,
+    INSUFFICIENT,
+    MIXED,
+    SCORE,
+    STANCE,
+    Standing,
+    where_they_stand,
+)
+from council.record.session import Session
+from council.reports.model import Cell, DebateVerdict, Grid, GridRow, Objection, Spending
+from council.reports.totals import totals
+from council.speakers import registry
+from council.text import listing, one_line
+from council.workflow.model import Seat
+
+LONGEST_ANSWER = 300
+LONGEST_DISSENT = 400
+SENTENCE = re.compile(r".+?[.!?…](?=\s|$)", re.S)
+ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Dr|Mr|Ms|St)|\b[A-Z])\.$")
+LEAD = re.compile(r"\s*(?:[-*+•]\s+|\d+[.)]\s+|>\s?)")
+MARKS = re.compile(r"\*\*|__|`")
+HEADING = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\|)")
+
+
+def decide(session: Session, plan: Plan, sections: Collection[ReportSection] = ()) -> DebateVerdict:
+    """The verdict as far as the debate has come."""
+    now = where_they_stand(plan.scene)
+    ending, path = outcome.outcome(plan, now), _path(plan)
+    carried = plan.done and _carried(plan, now, ending)
+    own = next((section for section in sections if section.answer), None)
+    return DebateVerdict(
+        answer=own.answer[:1].upper() + own.answer[1:] if own else _answer(plan, now, path[1], carried),
+        carried=carried,
+        outcome=ending if plan.done else "not finished",
+        reason=outcome.reason(plan, now),
+        tally=_tally(plan, now, carried),
+        tone=own.tone if own else _outcome_tone(ending, carried) if plan.done else MIXED,
+        grid=_grid(session, plan, now),
+        blocking=tuple(_blocking(session, plan)),
+        dissent=_strongest(session, plan),
+        path=path[1],
+        path_title=path[0] if carried else f"What the {_author(plan)} thinks, though no majority does",
+        confidence=_confidence(plan, carried),
+        spending=_spending(session),
+    )
+
+
+# ---- the answer ----
+
+
+def _carried(plan: Plan, now: Standing, ending: str) -> bool:
+    """Whether what the synthesis says was decided: by a majority, by the rules on scores, by a person or a phase."""
+    if now.own:
+        return True
+    if now.stances:
+        return bool(now.answer) and 2 * list(now.stances.values()).count(now.answer) > len(now.stances)
+    if now.scores:
+        return ending == CONSENSUS or any(one.adopted for one in escalations(plan.scene)[-1:])
+    return ending != ENDED_BY_CAP
+
+
+def _answer(plan: Plan, now: Standing, path: str, carried: bool) -> str:
+    """One sentence. The words are the synthesis's, what is said about them is counted."""
+    said = first_sentence(path)
+    if not plan.done:
+        waiting = listing(due.seat.label for due in plan.due)
+        return f"Not decided yet: {plan.due[0].phase.name} is waiting for {waiting}."
+    if not carried:
+        if now.stances:
+            return f"No answer leads: {_counted(now)}."
+        return f"No consensus: {now.reason}." if now.scores else f"Not settled: {outcome.reason(plan, now)}."
+    if now.stances and now.answer != AGREE:
+        return f"{now.answer.capitalize()}: {said}" if said else f"{now.answer.capitalize()}."
+    return said or (f"{_votes(now)}." if now.stances else "No synthesis was written.")
+
+
+def _votes(now: Standing) -> str:
+    """`3 of 4 agree`, or `3 of 5 say yes`"""
+    votes = list(now.stances.values()).count(now.answer)
+    return f"{votes} of {len(now.stances)} {'agree' if now.answer == AGREE else f'say {now.answer}'}"
+
+
+def _tally(plan: Plan, now: Standing, carried: bool) -> str:
+    """The count in a few words; empty where the outcome says it all."""
+    if now.own:
+        return ""
+    if now.stances:
+        return _votes(now) if carried else "no majority"
+    if now.scores:
+        return f"mean {sum(score or 0 for score in now.scores.values()) / len(now.scores):.1f}"
+    return "" if any(ending != ENDED for ending in plan.scene.outcomes.values()) else "no vote was taken"
+
+
+def _counted(now: Standing) -> str:
+    """`2 agree, 1 mixed and 1 not heard`"""
+    counts = Counter(stance or "not heard" for stance in now.stances.values())
+    order = sorted(counts, key=lambda stance: (stance == "not heard", stance != now.answer, stance == MIXED))
+    return listing(f"{counts[stance]} {stance}" for stance in order) + f", of {len(now.stances)}"
+
+
+def _path(plan: Plan) -> tuple[str, str]:
+    """What the synthesis recommends, with its title: its first answer that is a text, or else all of it."""
+    tries = outcome.written(plan)
+    if not tries or tries[-1].absent:
+        return "Recommended path", ""
+    texts = ((name, value) for name, value in tries[-1].answers.items() if isinstance(value, str))
+    for name, value in texts:
+        if len(value.split()) > 2:
+            return outcome.heading(name).capitalize(), value.strip()
+    return "Synthesis", tries[-1].body.strip() if not tries[-1].asked else tries[-1].prose.strip()
+
+
+def _author(plan: Plan) -> str:
+    return next((turn.seat.title.lower() for turn in outcome.written(plan)), "chair")
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a Markdown text as plain words; empty where it has none."""
+    lines = (line for line in text.splitlines() if line.strip() and not HEADING.match(line))
+    words = one_line(MARKS.sub("", " ".join(LEAD.sub("", line) for line in lines)), 4 * LONGEST_ANSWER)
+    end = next((m.end() for m in SENTENCE.finditer(words) if not ABBREVIATED.search(words[: m.end()])), len(words))
+    return one_line(words[:end], LONGEST_ANSWER)
+
+
+def _outcome_tone(ending: str, carried: bool) -> str:
+    if not carried:
+        return DISAGREE
+    if ending == INSUFFICIENT:
+        return "silent"  # nobody was asked to vote
+    return MIXED if ending in (AGREED_WITH_DISSENT, ENDED_BY_CAP) else AGREE
+
+
+def _confidence(plan: Plan, carried: bool) -> str:
+    """As the synthesis says, but never above the tally."""
+    tries = outcome.written(plan)
+    said = tries[-1].answers.get("confidence") if tries else None
+    return "" if said is None else str(said) if carried else "low"
+
+
+# ---- who stood where ----
+
+
+def _grid(session: Session, plan: Plan, now: Standing) -> Grid:
+    """A column for each round, with what each seat said last in it of where it stands."""
+    field = STANCE if now.stances else SCORE if now.scores else ""
+    rounds = outcome.rounds(plan)
+    flips = {flip.turn.id: flip for flip in mind_changes.ledger(plan.scene, field)} if field else {}
+    rows = []
+    for seat in _seats(session, plan, now):
+        cells = []
+        for key in rounds:
+            turns = [turn for turn in outcome.turns_of(plan, *key) if turn.seat.name == seat.name]
+            cells.append(_cell(turns, field, now, flips))
+        rows.append(GridRow(seat.name, seat.label, str(seat.attributes.get("icon") or ""), tuple(cells)))
+    last = Counter(row.cells[-1].text or "not heard" for row in rows if row.cells) if field == "stance" else Counter()
+    counts = tuple((said, tone(said, now.answer) if said != "not heard" else "silent", n) for said, n in last.items())
+    return Grid(tuple(outcome.heading(phase) for phase, _ in rounds), tuple(rows), counts)
+
+
+def _seats(session: Session, plan: Plan, now: Standing) -> Iterator[Seat]:
+    """Who was asked where they stand; where nobody was, everybody who spoke in a round."""
+    spoke = {turn.seat.name: turn.seat for key in outcome.rounds(plan) for turn in outcome.turns_of(plan, *key)}
+    asked = {**now.stances, **now.scores}
+    order = [*(seat.name for seat in session.workflow.table), *spoke]
+    for name in dict.fromkeys(order):
+        if name in spoke and (name in asked or not asked) and not spoke[name].is_person:
+            yield spoke[name]
+
+
+def _cell(turns: list[Turn], field: str, now: Standing, flips: dict[str, mind_changes.Flip]) -> Cell:
+    asked = [turn for turn in turns if field and field in turn.asked] or turns
+    if not asked:
+        return Cell()
+    turn = asked[-1]
+    said = turn.answers.get(field) if field else None
+    flip = flips.get(turn.id)
+    if said is None:
+        return Cell("", "absent" if turn.absent else "silent" if field in turn.asked else "spoke", turn.id)
+    moved = (_shown(flip.before), flip.kind) if flip else ("", "")
+    return Cell(_shown(said), tone(str(said), now.answer) if field != SCORE else "score", turn.id, *moved)
+
+
+def _shown(said: object) -> str:
+    return f"{said:g}" if isinstance(said, int | float) else str(said)
+
+
+def tone(stance: str, leading: str) -> str:
+    """How a stance is drawn: with those who lead, undecided, or against them."""
+    if stance == MIXED:
+        return MIXED
+    return AGREE if stance == leading else DISAGREE
+
+
+# ---- what stands against it ----
+
+
+def _blocking(session: Session, plan: Plan) -> Iterator[Objection]:
+    for turn, items in plan.scene.last_words("blocking").values():
+        for item in items:
+            yield Objection(turn.seat.label, with_names(str(item), turn, session.workflow, plan.scene), turn.id)
+
+
+def _strongest(session: Session, plan: Plan) -> Objection | None:
+    """Who disagrees and blocks goes before who only disagrees, and that before who only blocks."""
+    against = standing_dissent(plan.scene)
+    opposed = {turn.seat.name for turn, words in against if words == DISAGREES}
+    blocks = {turn.seat.name for turn, words in against if words != DISAGREES}
+    ranked = sorted(against, key=lambda one: (one[0].seat.name not in opposed, one[0].seat.name not in blocks))
+    if not ranked:
+        return None
+    turn, words = ranked[0]
+    text = with_names(turn.prose or turn.body, turn, session.workflow, plan.scene) if words == DISAGREES else words
+    return Objection(turn.seat.label, one_line(MARKS.sub("", text), LONGEST_DISSENT), turn.id)
+
+
+def _spending(session: Session) -> Spending:
+    called = [one for one in session.receipts.values() if not registry.describe(one.speaker).is_person]
+    took = totals(session)
+    cached = sum(one.cache_read for one in called)
+    return Spending(len(called), took["input_tokens"], cached, took["output_tokens"], took["usd"])
