@@ -255,7 +255,7 @@ def test_its_own_file_is_written_again_and_no_other(words, user):
         assert user.council("show", *words, "-o", own).code == 0
     ended = user.council("show", *words, "-o", mine)
     assert (ended.code, mine.read_text()[-10:]) == (2, "My notes.\n")
-    assert f"{mine} is there already, and council did not write it; name another file, or add --force" in ended.err
+    assert f"{mine} already exists and council did not write it; choose another file, or add --force" in ended.err
     assert user.council("show", *words, "-o", mine, "--force").code == 0
     assert mine.read_bytes() == own.read_bytes()
     assert user.council("show", *words, "-o", user.write("empty", "")).code == 0, "there is nothing to lose"
