@@ -35,7 +35,9 @@ CRITICAL = 4 * LATENCY  # three rounds of four and a synthesis
 PIECES = 15
 WORDS = "Keep one database until the load of a year is measured, because a second store is a second thing to repair. "
 REPLY = WORDS * 6 + "\n\n## Stance\nagree\n\n## Blocking\nnone\n"
-SYNTHESIS = "## Convergence\n- One database.\n\n## Remaining disagreements\nnone\n\n## Recommended path\nOne.\n"
+SYNTHESIS = (
+    "## Areas of convergence\n- One database.\n\n## Remaining disagreements\nnone\n\n## Recommended path\nOne.\n"
+)
 SAID = list(product(("initial", "responses", "closing"), ("Architect", "Designer", "Engineer", "Researcher")))
 TOPIC = "Should we keep one database? " + "The report says that it holds the load of a whole year. " * 357
 PROGRAM = "import sys; from council.cli import main; sys.exit(main())"

@@ -63,7 +63,7 @@ def answered(stance: str, *blocking: str) -> str:
 def synthesised(*disagreements: str) -> str:
     items = "\n".join(f"- {item}" for item in disagreements) or "none"
     path = "## Recommended path\nEncrypt the backups first.\n"
-    return f"## Convergence\n- Encryption comes.\n\n## Remaining disagreements\n{items}\n\n{path}"
+    return f"## Areas of convergence\n- Encryption comes.\n\n## Remaining disagreements\n{items}\n\n{path}"
 
 
 def script() -> dict[str, str]:

@@ -197,7 +197,7 @@ def limited(seconds: float = PATIENCE) -> Iterator[None]:
 # ---- what words a seat says ----
 
 AGREES = "## Stance\nagree\n\n## Blocking\nnone\n"
-SUMMARY = "## Convergence\n- {0}\n\n## Remaining disagreements\n{1}\n\n## Recommended path\n{0}\n"
+SUMMARY = "## Areas of convergence\n- {0}\n\n## Remaining disagreements\n{1}\n\n## Recommended path\n{0}\n"
 MEMBERS = ("architect", "designer", "engineer", "researcher")
 
 

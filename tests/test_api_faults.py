@@ -573,8 +573,8 @@ def test_results_stand_on_stdout_and_all_else_on_stderr(user):
     headings = [line for line in ended.out.splitlines() if line.startswith("##")]
     assert [line for line in headings if "Round" in line or "Council" in line] == [
         "## Council Debate: Shall we?",
-        "### Round 1: Positions",
-        "### Round 2: Challenges",
+        "### Round 1: Initial Positions",
+        "### Round 2: Responses & Challenges",
         "### Council Synthesis",
     ]
 

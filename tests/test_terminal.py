@@ -145,7 +145,7 @@ def test_a_debate_on_a_terminal(columns, rows, user):
     assert shown.code == 0, shown.raw
     text = shown.screen.text
     assert not re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", text), "the block is gone in the end"
-    assert "── Round 1: Positions ──" in text
+    assert "── Round 1: Initial Positions ──" in text
     assert "━━ Council Synthesis ━━" in text
     assert "Stance: disagree\nBlocking:\n- The restore is untested." in text
     assert "Round 2 closed: 4 replies" in text
@@ -163,7 +163,7 @@ def test_the_block_shows_who_speaks_and_what(user):
     assert several, "four seats speak at once, each in a row"
     assert any(re.search(r"^. Designer \(Aditi\) +….*\w", text, re.M) for text in several), "the last words are shown"
     assert all(re.search(r"^  [\d,]+ tokens · \d+ s · \$\d", text, re.M) for text in several)
-    assert all(text.count("Round 1: Positions") <= 1 for text in moments), "the block is drawn over itself"
+    assert all(text.count("Round 1: Initial Positions") <= 1 for text in moments), "the block is drawn over itself"
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(40, 30), (120, 9)])
@@ -222,7 +222,7 @@ def test_without_colours(user):
     shown = debate(user, NO_COLOR="1")
     assert shown.screen.colours == 0
     assert "**Stance:** disagree" in shown.screen.text
-    assert "── Round 1: Positions ──" in shown.screen.text
+    assert "── Round 1: Initial Positions ──" in shown.screen.text
     assert re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", shown.raw), "the block needs no colour"
 
 
@@ -245,7 +245,7 @@ def test_a_pipe_gets_the_words_themselves(user):
     names = {"architect": "🏛️ Architect (Serena)", "designer": "🎨 Designer (Aditi)"}
     names |= {"engineer": "⚙️ Engineer (Marcus)", "researcher": "🔍 Researcher (Ava)"}
     assert out.startswith("## Council Debate: Shall we?\n\n**Session ID:** ")
-    for title, phase in (("Round 1: Positions", "01-positions"), ("Round 2: Challenges", "02-challenges")):
+    for title, phase in (("Round 1: Initial Positions", "01-positions"), ("Round 2: Responses & Challenges", "02-challenges")):
         said = "".join(f"**{name}:**\n{words[f'{phase}/{seat}'].strip()}\n\n" for seat, name in names.items())
         assert f"### {title}\n\n{said}" in out
     chair = words["04-synthesis-r01/chair"].strip()

@@ -10,7 +10,7 @@ from council.engine.scene import Scene, Turn
 from council.protocols.dissent import SYNTHESIS, lost_dissent
 from council.protocols.mind_changes import is_control
 from council.protocols.stances import SCORE, STANCE, Standing, standing, where_they_stand
-from council.workflow.model import Workflow
+from council.workflow.model import Phase, Workflow
 
 STANDS = (STANCE, SCORE)  # the answers by which a seat says where it stands
 
@@ -34,6 +34,11 @@ def turns_of(plan: Plan, phase: str, round: int) -> list[Turn]:
 def numbers(plan: Plan) -> dict[tuple[str, int], int]:
     """Which of all rounds a round is, as in the names of the files."""
     return {key: number for number, key in enumerate(rounds(plan), 1)}
+
+
+def title(phase: Phase) -> str:
+    """The heading of a phase's rounds."""
+    return phase.title or heading(phase.name)
 
 
 def heading(name: str) -> str:
@@ -137,8 +142,8 @@ def decisions(plan: Plan, note: Note) -> tuple[Decision, ...]:
         check = Decision("Convergence check", check_text(plan))
         number = len([key for key in rounds(plan) if _before(plan, key[0], note.phase)]) + 1
         if note.kind == "skipped":
-            skipped = "nothing calls for it. Proceeding to synthesis."
-            return check, Decision(f"Round {number} skipped", skipped)
+            why = "High convergence detected" if _standing_at(plan, note).converged else "Nothing calls for it"
+            return check, Decision(f"Round {number} skipped", f"{why}. Proceeding to synthesis.")
         return check, Decision(f"Round {number} needed", f"{note.verdict.reason}.")
     if note.kind == "halted":
         return (Decision(f"Halted ({note.outcome})", f"{note.verdict.reason}."),)
@@ -154,7 +159,10 @@ def _before(plan: Plan, one: str, other: str) -> bool:
 
 def check_text(plan: Plan) -> str:
     """The standing when the check was made: by what had been said then, not by what came later."""
-    note = closing(plan)
-    scene = plan.scene if note is None else replace(plan.scene, turns=plan.scene.turns[: note.turns])
-    now = standing(scene)
+    now = _standing_at(plan, closing(plan))
     return f"{now.outcome} ({now.reason})"
+
+
+def _standing_at(plan: Plan, note: Note | None) -> Standing:
+    """By what had been said when the planner decided."""
+    return standing(plan.scene if note is None else replace(plan.scene, turns=plan.scene.turns[: note.turns]))

@@ -134,7 +134,8 @@ def compose_round(session: Session, plan: Plan, phase: str, round: int) -> Round
     turns = outcome.turns_of(plan, phase, round)
     steps = len({turn.step for turn in turns}) > 1
     statements = tuple(_statement(session, plan, turn, step=steps) for turn in turns)
-    return Round(outcome.rounds(plan).index((phase, round)) + 1, phase, outcome.heading(phase), statements)
+    heading = next(outcome.title(one) for one in session.workflow.phases if one.name == phase)
+    return Round(outcome.rounds(plan).index((phase, round)) + 1, phase, heading, statements)
 
 
 def _statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> Statement:

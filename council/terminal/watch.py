@@ -264,4 +264,4 @@ def heading_of(session: Session, due: Due) -> str:
         return "Beside the debate: one plain answer"
     plan = session.plan()
     number = len([key for key in outcome.rounds(plan) if key != (due.phase.name, due.round)]) + 1
-    return f"Round {number}: {outcome.heading(due.phase.name)}"
+    return f"Round {number}: {outcome.title(due.phase)}"

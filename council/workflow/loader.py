@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from council.errors import UsageError
-from council.text import did_you_mean, slug
+from council.text import did_you_mean, one_line, slug
 from council.workflow import declare, frontmatter
 from council.workflow.model import (
     DOCUMENT,
@@ -115,6 +115,7 @@ class _Loader:
             steps=tuple(self.step(step, inherited, what, first) for step in steps),
             rounds=self.rounds(keys.get("rounds", "1"), what),
             role=self.declared(declare.role, keys["role"], f"{what}: role") if "role" in keys else "",
+            title=one_line(self.typed(keys.get("title", ""), str, f"{what}: title"), LONGEST_NAME),
         )
 
     def step(self, own: Any, inherited: dict[str, Any], phase: str, first: tuple[str, ...]) -> Step:

@@ -123,6 +123,7 @@ class Phase:
     steps: tuple[Step, ...]
     rounds: tuple[str, ...] = ("1",)
     role: str = ""
+    title: str = ""
 
     def with_options(self, options: Mapping[str, Any]) -> Phase:
         """The phase with as many rounds as the options say that its `rounds` name."""

@@ -19,6 +19,7 @@ WORKFLOW_KEYS = {
 }
 PHASE_KEYS = {
     "name": "what it is called; no other phase or step may be called so. Needed",
+    "title": "the heading of its rounds for readers. Without it: the name",
     "role": "what the phase is for, where the program has to know it: one of the roles below",
     "rounds": "a number, or `[least, most]`; either may be the name of an option that holds one. Without it: 1",
     "until": "outcomes with rules, asked after each round from the least on: the first that holds ends the phase. "
