@@ -245,7 +245,8 @@ def test_a_pipe_gets_the_words_themselves(user):
     names = {"architect": "🏛️ Architect (Serena)", "designer": "🎨 Designer (Aditi)"}
     names |= {"engineer": "⚙️ Engineer (Marcus)", "researcher": "🔍 Researcher (Ava)"}
     assert out.startswith("## Council Debate: Shall we?\n\n**Session ID:** ")
-    for title, phase in (("Round 1: Initial Positions", "01-positions"), ("Round 2: Responses & Challenges", "02-challenges")):
+    rounds = {"Round 1: Initial Positions": "01-positions", "Round 2: Responses & Challenges": "02-challenges"}
+    for title, phase in rounds.items():
         said = "".join(f"**{name}:**\n{words[f'{phase}/{seat}'].strip()}\n\n" for seat, name in names.items())
         assert f"### {title}\n\n{said}" in out
     chair = words["04-synthesis-r01/chair"].strip()
