@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import re
 import shlex
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -16,10 +19,19 @@ from tests.fakeapi import Answer, FakeApi, Request
 from tests.faults import Ended, Fault, Nursery
 from tests.worlds import World, body_of, differences, snapshot
 
-MEMORY = Path("/dev/shm")
-
-
 SCRIPT = faults.script()
+
+
+@contextlib.contextmanager
+def in_memory() -> Iterator[Path]:
+    """A folder for worlds, in memory where that can be written: thousands of fsyncs would only try the patience."""
+    memory = Path("/dev/shm")
+    place = memory if os.access(memory, os.W_OK | os.X_OK) else None
+    with tempfile.TemporaryDirectory(prefix="council-kills-", dir=place) as folder:
+        yield Path(folder)
+
+
+# ---- everybody who is asked over HTTP ----
 
 
 class Members(FakeApi):
@@ -71,6 +83,9 @@ def turn_of(memory: Path, text: str) -> str:
         if path.read_bytes() == text.encode():
             return f"{path.parent.name}/{path.stem}"
     raise LookupError(f"somebody was asked with a brief that is not on disk: {text[-300:]}")
+
+
+# ---- a case: a command that changes a session, and what has to be there when it was helped to its end ----
 
 
 @dataclass(frozen=True)
@@ -171,6 +186,9 @@ CASES = {
     "record": record("02-challenges/architect"),
     "record the last": record("04-synthesis-r02/chair"),
 }
+
+
+# ---- a point: one fault in one case, and everything that must be true afterwards ----
 
 
 @dataclass

@@ -17,7 +17,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -31,13 +30,13 @@ from tests.fakeapi import Answer
 from tests.faults import Ended, Fault, Job, Nursery
 from tests.kills import (
     CASES,
-    MEMORY,
     SCRIPT,
     Members,
     Prepared,
     begin,
     derived,
     finish,
+    in_memory,
     kinds,
     numbers_for,
     numbers_of,
@@ -47,24 +46,14 @@ from tests.kills import (
 )
 from tests.worlds import Running, World, differences, snapshot
 
-# ---- everybody who is asked over HTTP ----
-
-
-# ---- a case: a command that changes a session, and what has to be there when it was helped to its end ----
-
-
-# ---- a point: one fault in one case, and everything that must be true afterwards ----
-
-
 # ---- the nursery and the worlds, made once ----
 
 
 @pytest.fixture(scope="module")
 def ground() -> Iterator[Path]:
     """Where the worlds lie."""
-    place = MEMORY if os.access(MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="council-crash-", dir=place) as folder:
-        yield Path(folder)
+    with in_memory() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +120,7 @@ def test_fifty_kills_at_random_moments(ground: Path, nursery: Nursery) -> None:
     with Members(latency=0.03) as api:
         whole = World(ground / "random-whole", nursery, api)
         seconds = whole.do(*begin(whole)).seconds
-        while kills < 50:
+        while kills < 50 or debates <= 3:  # on a slow machine a debate takes many kills
             world = World(ground / f"random-{debates}", nursery, api)
             kills += killed_until_done(world, dice, seconds)
             assert differences(snapshot(world), snapshot(whole)) == []
@@ -139,7 +128,6 @@ def test_fifty_kills_at_random_moments(ground: Path, nursery: Nursery) -> None:
             world.drop()
         whole.drop()
     print(f"{kills} kills in {debates} debates")
-    assert debates > 3
 
 
 def killed_until_done(world: World, dice: random.Random, seconds: float) -> int:

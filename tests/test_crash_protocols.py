@@ -7,14 +7,13 @@ With COUNCIL_EVERY_CALL=1 it is done at every call, which takes minutes; else at
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.faults import Fault, Nursery
-from tests.kills import MEMORY
+from tests.kills import in_memory
 from tests.kills_of_protocols import DEBATES, Command, Project, Protocol, steps, struck
 from tests.worlds import snapshot
 
@@ -23,8 +22,8 @@ EVERY = {"before": 1, "full once": 5} if os.environ.get("COUNCIL_EVERY_CALL") el
 
 @pytest.fixture(scope="module")
 def ground() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="council-protocols-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        yield Path(folder)
+    with in_memory() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="module")
