@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from council.record import metadata, session, turn_file
+from council.record import files, metadata, turn_file
 from tests.helpers import Ended, User, disputed, no_traceback, picture, script
 
 TOPIC = "Should we split the database?"
@@ -327,7 +327,7 @@ SPECIAL = [
     Case("the last turn deleted", "turns/04-synthesis-r01/chair.md", lambda path: path.unlink(), ASKED_AGAIN),
     Case("a stranger beside the record", "notes.txt", lambda path: path.write_text("mine"), HARMLESS),
     Case("a round too many", "round-9.md", lambda path: path.write_text("### Round 9"), MENDED),
-    Case("half a file of a killed writer", f"turns/{A}{session.files.TEMP}", Path.touch, HARMLESS),
+    Case("half a file of a killed writer", f"turns/{A}{files.TEMP}", Path.touch, HARMLESS),
 ]  # fmt: skip
 
 ON_FINISHED = [*record_cases(), *derived_cases(DERIVED), *holder_cases(), *other_turns_cases(), *SPECIAL]
@@ -350,7 +350,7 @@ class Damaged:
         case.mutate(user.session / case.file)
         self.before = picture(user.home)
 
-    def council(self, *words: str) -> Ended:
+    def council(self, *words: str | Path) -> Ended:
         ended = self.user.council(*words)
         no_traceback(ended)
         return ended

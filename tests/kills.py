@@ -328,18 +328,11 @@ def kinds(wrong: dict[int, list[str]]) -> Counter[str]:
     return Counter(what.partition(":")[0] for all_ in wrong.values() for what in all_)
 
 
-def numbers_for(found: Prepared, kind: str) -> list[int]:
-    """Every call, or of the kinds that repeat another's disk every so manieth, and always the last."""
-    calls = list(enumerate(found.calls, 1))
-    if kind == "half":
-        return numbers_of(found, "write")
-    every = EVERY_SO_MANIETH.get(kind, 1)
-    return [number for number, _ in calls if not (len(calls) - number) % every]
+def numbers_for(found: Prepared, kind: str, every: int) -> list[int]:
+    """The calls at which the fault strikes: each that it applies to, or every Nth of them, counted from the last."""
+    numbers = numbers_of(found, "write") if kind == "half" else [*range(1, len(found.calls) + 1)]
+    return numbers[::-1][::every][::-1]
 
 
 def numbers_of(found: Prepared, name: str) -> list[int]:
     return [number for number, call in enumerate(found.calls, 1) if call.startswith(f"{name} ")]
-
-
-# After one call is before the next; a disk that is full once, or broken from now on, differs little from the others.
-EVERY_SO_MANIETH = {"after": 4, "full once": 4, "broken": 4}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults import Ended, Fault
+from tests.faults import Ended, Fault, Nursery
 from tests.scripted import Played, played
 from tests.worlds import World, body_of, differences, snapshot
 
@@ -117,3 +117,33 @@ def struck(held: Protocol, world: World, command: Command, fault: Fault, after: 
     wrong += [f"torn: {turn}" for turn, data in world.turns.items() if body_of(data) not in (words[turn].encode(), b"")]
     wrong += [f"temp left: {name}" for name in world.temps]
     return wrong + [f"differs: {name}" for name in differences(snapshot(world), after)]
+
+
+@dataclass
+class Swept:
+    """What was wrong after a fault at each of these calls, and how many calls there are."""
+
+    calls: int
+    wrong: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def points(self) -> int:
+        return len(self.wrong)
+
+
+def sweep(name: str, kind: str, every: int, ground: Path, nursery: Nursery) -> Swept:
+    """The fault at each call of each command of this debate, or at every Nth, counted from the last."""
+    held = Protocol(DEBATES[name])
+    whole = Project(ground / f"{name}-{kind}-whole", nursery, words=held.words)
+    befores, commands = list[Project](), list[Command]()
+    for number, (command, ended) in enumerate(steps(held, whole, befores)):
+        commands.append(Command(command.argv, command.stdin, ended.calls))
+        assert number < 50
+    after, found = snapshot(whole), Swept(sum(len(command.calls) for command in commands))
+    for which, (before, command) in enumerate(zip(befores, commands, strict=True), 1):
+        for at in range(len(command.calls), 0, -every):
+            world = before.twin(f"{name}-{kind}-{found.points}")
+            where = f"command {which}, {command.argv[0]}, call {at}: {command.calls[at - 1]}"
+            found.wrong[where] = struck(held, world, command, Fault(kind, at), after)
+            world.drop()
+    return found
