@@ -142,6 +142,8 @@ def normal(path: Path) -> bytes:
     if path.name == "metadata.json":
         with contextlib.suppress(ValueError):  # a torn one is shown as it is
             facts = {key: value for key, value in json.loads(data).items() if key not in CHANGING_FACTS}
+            for key in {"derived", "archived"} & facts.keys():  # hashes of what has ids and times in it
+                facts[key] = {**facts[key], "turns": "", "files": sorted(facts[key]["files"])}
             return json.dumps(facts, sort_keys=True).encode()
     if path.parent.parent.name == "turns":
         head, *body = data.split(b"\n---\n", 1)

@@ -60,7 +60,7 @@ class State:
         command = self.command
         if code == UsageError.code and not advice:
             advice = (command and command.advice) or self.usage()
-        if command and command.spends:
+        if command and command.spends and code != Damaged.code:
             return "; ".join(filter(None, ["nothing was spent", advice]))
         if not advice:
             return "nothing was changed"
