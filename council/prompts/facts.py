@@ -103,7 +103,7 @@ def options(context: PromptContext) -> dict[str, Any]:
 @fact
 def words(context: PromptContext) -> Any:
     """The option `words`, empty without it."""
-    return context.workflow.options.get("words", "")
+    return context.workflow.options.get(limits.WORDS, "")
 
 
 @fact
