@@ -16,9 +16,11 @@ from council.engine.scene import Turn
 from council.protocols import mind_changes, outcome
 from council.protocols.consensus import escalations
 from council.protocols.dissent import DISAGREES, standing_dissent
+from council.protocols.perspectives import CONFIDENCE
 from council.protocols.stances import (
     AGREE,
     AGREED_WITH_DISSENT,
+    BLOCKING,
     CONSENSUS,
     DISAGREE,
     INSUFFICIENT,
@@ -155,7 +157,7 @@ def _outcome_tone(ending: str, carried: bool) -> str:
 def _confidence(plan: Plan, carried: bool) -> str:
     """As the synthesis says, but never above the tally."""
     tries = outcome.written(plan)
-    said = tries[-1].answers.get("confidence") if tries else None
+    said = tries[-1].answers.get(CONFIDENCE) if tries else None
     return "" if said is None else str(said) if carried else "low"
 
 
@@ -217,7 +219,7 @@ def tone(stance: str, leading: str) -> str:
 
 
 def _blocking(session: Session, plan: Plan) -> Iterator[Objection]:
-    for turn, items in plan.scene.last_words("blocking").values():
+    for turn, items in plan.scene.last_words(BLOCKING).values():
         for item in items:
             yield Objection(turn.seat.label, with_names(str(item), turn, session.workflow, plan.scene), turn.id)
 
