@@ -18,7 +18,7 @@ ROOMS = {
         "golden_sessions",
     ),
     "reviews": ("parse_findings", "locate", "merge", "duplicates", "patch", "formats", "review"),
-    "record": ("files", "mutations", "crash", "recorded_sessions"),
+    "record": ("files", "lock", "mutations", "crash", "recorded_sessions"),
     "speakers": ("speaker_anthropic", "speaker_claude", "speaker_local", "local_download", "human"),
     "prompts": ("invocation", "prompt_cache"),
     "checks": ("lint", "diagram", "context_size", "cost"),
