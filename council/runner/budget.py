@@ -30,7 +30,13 @@ class Budget:
         most = 0.0 if self.max_usd is None or registry.describe(speaker).free else most_usd(brief)
         async with self.changed:
             await self.changed.wait_for(lambda: self.fits(most) or not self.reserved)
-            self.check(most)
+            if self.max_calls is not None and self.calls >= self.max_calls:
+                raise Paused(f"--max-calls {self.max_calls} is reached; continue with a higher limit")
+            if not self.fits(most):
+                raise Paused(
+                    f"the next call could exceed --max-cost {self.max_usd:g}: ${self.usd:.4f} spent, and it may cost "
+                    f"${most:.4f}; continue with a higher limit"
+                )
             self.calls += 1
             self.reserved += most
         try:
@@ -42,15 +48,6 @@ class Budget:
 
     def fits(self, most: float) -> bool:
         return self.max_usd is None or self.usd + self.reserved + most <= self.max_usd
-
-    def check(self, most: float) -> None:
-        if self.max_calls is not None and self.calls >= self.max_calls:
-            raise Paused(f"--max-calls {self.max_calls} is reached; continue with a higher limit")
-        if not self.fits(most):
-            raise Paused(
-                f"the next call could exceed --max-cost {self.max_usd:g}: ${self.usd:.4f} spent, and it may cost "
-                f"${most:.4f}; continue with a higher limit"
-            )
 
     def paid(self, usd: float | None) -> None:
         self.usd += usd or 0.0

@@ -10,7 +10,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -118,8 +118,9 @@ class AnthropicSpeaker(Speaker):
         """Read the whole stream. `tell` is called outside of `_api_errors`: its errors are not the API's."""
         answer, secret = _Answer(), _secret(brief.model.endpoint)
         with _api_errors(brief.model, secret):
-            client = self._client(brief.model.endpoint, secret)
-            stream: anthropic.AsyncStream[Any] = await client.messages.create(**_request(brief))
+            if (endpoint := brief.model.endpoint) not in self._clients:
+                self._clients[endpoint] = _new_client(endpoint, secret, self.stall, self.many)
+            stream: anthropic.AsyncStream[Any] = await self._clients[endpoint].messages.create(**_request(brief))
         async with stream:
             while not answer.over:
                 begun = answer.model is not None
@@ -128,11 +129,6 @@ class AnthropicSpeaker(Speaker):
                 if answer.piece or (answer.model is not None and not begun):
                     tell(answer.piece)
         return answer
-
-    def _client(self, endpoint: Endpoint, secret: _Secret) -> anthropic.AsyncAnthropic:
-        if endpoint not in self._clients:
-            self._clients[endpoint] = _new_client(endpoint, secret, self.stall, self.many)
-        return self._clients[endpoint]
 
 
 def _new_client(endpoint: Endpoint, secret: _Secret, stall: float, many: bool) -> anthropic.AsyncAnthropic:
@@ -209,15 +205,11 @@ def _secret(endpoint: Endpoint) -> _Secret:
     token = TOKEN if endpoint.name == OWN_ENDPOINT else endpoint.key
     for variable in (endpoint.key, token):
         if value := os.environ.get(variable, "").strip():
-            return _Secret(_checked(value, variable), variable, bearer=variable != endpoint.key)
+            if not (value.isascii() and value.isprintable()):  # the HTTP library's error would quote it, whole
+                wrong = "contains characters that are not valid in an API key; set it again on one line"
+                raise Denied(f"{variable} {wrong}")
+            return _Secret(value, variable, bearer=variable != endpoint.key)
     raise Denied(f"no key for the endpoint {endpoint.name!r}: set {endpoint.key} in the environment")
-
-
-def _checked(value: str, variable: str) -> str:
-    """An invalid header value would be quoted, whole, in the HTTP library's error."""
-    if value.isascii() and value.isprintable():
-        return value
-    raise Denied(f"{variable} contains characters that are not valid in an API key; set it again on one line")
 
 
 # ---- the answer ----
@@ -263,17 +255,16 @@ class _Answer:
 
     def spoken(self, model: Model) -> Spoken:
         usage, refused = Usage(**self.counts), self.stop == "refusal"
+        if self.stop is None and self.model is None:
+            raise CallFailed(
+                f"{model.endpoint.name} did not send Messages API events: check the base_url of this endpoint"
+            )
         if self.stop is None:
-            raise CallFailed(f"{model.endpoint.name} {self.why_cut()}")
+            raise CallFailed(f"{model.endpoint.name} ended its stream before the answer was complete")
         if not self.body.strip() and not refused:
             raise CallFailed(_why_empty(self.stop, model))
         absent = "refused by the model" if refused else None
         return Spoken(self.body, self.model, self.stop, usage, cost(model.price, usage), absent, self.call)
-
-    def why_cut(self) -> str:
-        if self.model is None:
-            return "did not send Messages API events: check the base_url of this endpoint"
-        return "ended its stream before the answer was complete"
 
 
 def _why_empty(stop: str, model: Model) -> str:
@@ -346,17 +337,11 @@ def _short(text: str) -> str:
 
 def _seconds(header: str | None) -> float | None:
     """Retry-After, which may be seconds, a date or invalid; None if it is missing or invalid."""
-    try:
-        seconds = float(header or "")
-    except ValueError:
-        seconds = _until(header or "")
-    return max(0.0, seconds) if math.isfinite(seconds) else None
-
-
-def _until(date: str) -> float:
     import email.utils
 
-    try:
-        return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
-    except (ValueError, OverflowError):
-        return math.nan
+    with suppress(ValueError):
+        seconds = float(header or "")
+        return max(0.0, seconds) if math.isfinite(seconds) else None
+    with suppress(ValueError, OverflowError):
+        return max(0.0, email.utils.parsedate_to_datetime(header or "").timestamp() - time.time())
+    return None
