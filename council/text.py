@@ -76,7 +76,7 @@ def overlap(text: str, earlier: str) -> float:
     return len(words & content_words(earlier)) / len(words) if words else 0.0
 
 
-def listing(names: Iterable[str]) -> str:
+def join_words(names: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

@@ -15,7 +15,7 @@ from council.engine.orders import order
 from council.engine.planner import GRANT
 from council.engine.views import inner_views
 from council.protocols.dissent import SYNTHESIS
-from council.text import listing
+from council.text import join_words
 from council.workflow.model import (
     MOST_ROUNDS,
     AllOf,
@@ -118,7 +118,7 @@ def _never(ref: Ref, place: RulePosition, workflow: Workflow) -> Iterator[str]:
     everywhere = {name for _, step in workflow.steps() for name, _ in step.reply}
     if names and names <= everywhere and not any(names <= one for one in asking):
         by_then = "of this phase" if steps != place.heard else "that is spoken by then"
-        yield f"no step {by_then} asks for {listing(sorted(names))}{' together' * (len(names) > 1)}"
+        yield f"no step {by_then} asks for {join_words(sorted(names))}{' together' * (len(names) > 1)}"
     if traits.in_round and place.before:
         yield "the `when` of a phase is asked before its first round; put it on a step"
     elif traits.since and (number := first_round(ref)) > (last := place.max_rounds):

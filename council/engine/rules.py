@@ -16,7 +16,7 @@ from council.engine import voting
 from council.engine.conditions import ANSWERS, OPTIONS, PHASES, fraction, matches, number, rule
 from council.engine.scene import Scene, Turn, Verdict
 from council.errors import UsageError
-from council.text import listing, overlap
+from council.text import join_words, overlap
 from council.workflow.model import Seat
 
 
@@ -126,7 +126,9 @@ def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
     likeness = {turn.seat.name: _tidy(share) for turn in last if (share := repeated(turn, scene)) is not None}
     repeating = [name for name, like in likeness.items() if like > most]
     holds = len(repeating) == len(last) if seats == "every" else bool(repeating)
-    reason = f"{listing(repeating)} said again what they had said" if repeating else "nobody repeats the round before"
+    reason = (
+        f"{join_words(repeating)} said again what they had said" if repeating else "nobody repeats the round before"
+    )
     return Verdict(holds, reason, tally={"repeats": likeness})
 
 
@@ -148,8 +150,8 @@ def _counted(scene: Scene, fields: Mapping[str, Any]) -> tuple[list[Turn], tuple
     found = _matching(turns, fields)
     silent = [turn.seat.name for turn in turns if not set(fields) <= set(turn.answers)]
     wanted = ", ".join(f"{name} {_spoken(_given(found, name, value))}" for name, value in fields.items())
-    reason = f"{len(found)} of {len(turns)} say {wanted}" if turns else f"nobody was asked for {listing(fields)}"
-    reason += f" ({listing(silent)} not heard)" if silent else ""
+    reason = f"{len(found)} of {len(turns)} say {wanted}" if turns else f"nobody was asked for {join_words(fields)}"
+    reason += f" ({join_words(silent)} not heard)" if silent else ""
     tally = {"for": [turn.seat.name for turn in found], "of": len(turns), "not_heard": silent}
     return found, turns, {"/".join(fields): tally}, reason
 

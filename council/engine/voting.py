@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from council.errors import UsageError
-from council.text import did_you_mean, fold, listing, one_line
+from council.text import did_you_mean, fold, join_words, one_line
 
 FULL = 100
 # Nobody ranks more options, or calls one by more letters, and a reply that rambles must not make each look at it slow.
@@ -152,7 +152,7 @@ class Result:
         best = plain(self.counts[self.leading[0]])
         counted = {"borda": f"a score of {best}", "condorcet": f"{best} of {len(self.counts) - 1} pairs won"}
         each = " each" if len(self.leading) > 1 else ""
-        said = f"{listing(self.leading)} with {counted.get(self.method, f'{best} of {plain(self.of)}')}{each}"
+        said = f"{join_words(self.leading)} with {counted.get(self.method, f'{best} of {plain(self.of)}')}{each}"
         return ": ".join([*([self._way] if self._way else []), said])
 
     @property

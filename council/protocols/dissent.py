@@ -8,7 +8,7 @@ from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn, Verdict
 from council.protocols.stances import BLOCKING, opposed
-from council.text import content_words, fold, listing, one_line, overlap
+from council.text import content_words, fold, join_words, one_line, overlap
 from council.workflow import declare
 
 SYNTHESIS = declare.role(
@@ -28,7 +28,7 @@ def disagreement(scene: Scene) -> Verdict:
     """Someone says "I disagree", "I challenge" or the like, in words of their own, in what was spoken last."""
     turns = scene.moments()[-1] if scene.turns else ()
     found = [turn.seat.name for turn in turns if OPPOSED.search(QUOTED.sub("", turn.body))]
-    reason = f"{listing(found)} disagreed in so many words" if found else "nobody disagreed in so many words"
+    reason = f"{join_words(found)} disagreed in so many words" if found else "nobody disagreed in so many words"
     return Verdict(bool(found), reason, tally={"disagreed": found})
 
 

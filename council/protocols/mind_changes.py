@@ -25,7 +25,7 @@ from council.engine.conditions import rule
 from council.engine.scene import Scene, Turn, Verdict
 from council.protocols.stances import STANCE
 from council.replies.quotes import passages
-from council.text import content_words, fold, listing
+from council.text import content_words, fold, join_words
 from council.workflow import declare
 from council.workflow.model import Workflow
 
@@ -282,8 +282,8 @@ def split(scene: Scene, field: str = STANCE) -> Verdict:
     said = {name: fold(str(value)) for name, (_, value) in scene.last_words(field).items()}
     counts = Counter(said.values()).most_common()
     silent = [turn.seat.name for turn in next(scene.rounds_that_ask(field), ()) if turn.seat.name not in said]
-    told = listing(f"{votes} {answer}" for answer, votes in counts) if counts else "nothing"
-    reason = f"{field}: {told}" + (f" ({listing(silent)} not heard)" if silent else "")
+    told = join_words(f"{votes} {answer}" for answer, votes in counts) if counts else "nothing"
+    reason = f"{field}: {told}" + (f" ({join_words(silent)} not heard)" if silent else "")
     return Verdict(len(counts) > 1, reason, tally={field: dict(counts), "not_heard": silent})
 
 
@@ -292,4 +292,4 @@ def moved(scene: Scene, field: str = STANCE) -> Verdict:
     """Somebody has changed what they say since they were asked before; a score, by 10 points or more."""
     now = {turn.id for turn in scene.latest(field)}
     names = [flip.turn.seat.name for flip in ledger(scene, field) if flip.turn.id in now]
-    return Verdict(bool(names), f"{listing(names)} moved" if names else "nobody moved", tally={"moved": names})
+    return Verdict(bool(names), f"{join_words(names)} moved" if names else "nobody moved", tally={"moved": names})

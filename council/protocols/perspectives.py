@@ -20,7 +20,7 @@ from council.engine.rules import repeated
 from council.engine.scene import Scene, Turn, Verdict
 from council.errors import UsageError
 from council.protocols.consensus import SAME
-from council.text import listing, one_line, slug
+from council.text import join_words, one_line, slug
 from council.workflow import declare
 from council.workflow.model import HUMAN, LONGEST_NAME, NAME, Cast, Ref, Seat, Workflow
 
@@ -105,7 +105,7 @@ def _is_name(name: str, title: str) -> bool:
 
 
 def told(names: Iterable[str]) -> str:
-    return one_line(listing(names), 200)
+    return one_line(join_words(names), 200)
 
 
 # ---- whether two are opposed ----

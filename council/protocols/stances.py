@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn
 from council.protocols.consensus import escalations
-from council.text import listing, one_line
+from council.text import join_words, one_line
 from council.workflow import declare
 from council.workflow.registry import load
 
@@ -148,7 +148,7 @@ def _outcome(
     if 2 * agree > len(now):
         return AGREED_WITH_DISSENT, said
     if moved:
-        return MOVING, f"{said}; {listing(moved)} moved in the last round"
+        return MOVING, f"{said}; {join_words(moved)} moved in the last round"
     if rounds < 2:
         return MOVING, f"{said}; one round cannot show whether anybody moves"
     return STABLE, f"{said}; nobody moved in the last round"
@@ -164,13 +164,13 @@ def _counts(now: dict[str, str | None], blocking: dict[str, tuple[str, ...]], an
     for stance, names in by_stance.items():
         if stance not in (answer, MIXED, ""):
             said = "disagree" if stance == DISAGREE else f"say {stance}"
-            parts.append(f"{listing(names)} {said if len(names) > 1 else _of_one(said)}")
+            parts.append(f"{join_words(names)} {said if len(names) > 1 else _of_one(said)}")
     if mixed := by_stance.get(MIXED):
-        parts.append(f"{listing(mixed)} {'is' if len(mixed) == 1 else 'are'} of two minds")
+        parts.append(f"{join_words(mixed)} {'is' if len(mixed) == 1 else 'are'} of two minds")
     if items := sum(map(len, blocking.values())):
         parts.append(f"{items} blocking item{'s' if items > 1 else ''}")
     if unheard := by_stance.get(""):
-        parts.append(f"{listing(unheard)} {'was' if len(unheard) == 1 else 'were'} not heard")
+        parts.append(f"{join_words(unheard)} {'was' if len(unheard) == 1 else 'were'} not heard")
     return ", ".join(parts)
 
 

@@ -34,7 +34,7 @@ from council.record.session import Session
 from council.reports.model import Cell, DebateVerdict, Grid, GridRow, Objection, Spending
 from council.reports.totals import totals
 from council.speakers import registry
-from council.text import listing, one_line
+from council.text import join_words, one_line
 from council.workflow.model import Seat
 
 LONGEST_ANSWER = 300
@@ -87,7 +87,7 @@ def _answer(plan: Plan, now: Standing, path: str, carried: bool) -> str:
     """One sentence. The words are the synthesis's, what is said about them is counted."""
     said = first_sentence(path)
     if not plan.done:
-        waiting = listing(due.seat.label for due in plan.due)
+        waiting = join_words(due.seat.label for due in plan.due)
         return f"Not decided yet: {plan.due[0].phase.name} is waiting for {waiting}."
     if not carried:
         if now.stances:
@@ -119,7 +119,7 @@ def _counted(now: Standing) -> str:
     """`2 agree, 1 mixed and 1 not heard`"""
     counts = Counter(stance or "not heard" for stance in now.stances.values())
     order = sorted(counts, key=lambda stance: (stance == "not heard", stance != now.answer, stance == MIXED))
-    return listing(f"{counts[stance]} {stance}" for stance in order) + f", of {len(now.stances)}"
+    return join_words(f"{counts[stance]} {stance}" for stance in order) + f", of {len(now.stances)}"
 
 
 def _path(plan: Plan) -> tuple[str, str]:

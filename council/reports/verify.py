@@ -15,7 +15,7 @@ from council.record.session import Session
 from council.reports import archive, derived, provenance
 from council.speakers import registry
 from council.speakers.assistant import transcripts
-from council.text import listing
+from council.text import join_words
 
 OURS = {*session.RECORD, "turns", "briefs", lock.LOCK, lock.NOTE, transcripts.NOTES}
 
@@ -31,7 +31,7 @@ class Outdated:
 
     def __str__(self) -> str:
         """Which files, by whom, and what renews them."""
-        return f"{self.path}: {listing(self.names)}: made by council {self.by}; run `{self.renew}` to renew"
+        return f"{self.path}: {join_words(self.names)}: made by council {self.by}; run `{self.renew}` to renew"
 
 
 @dataclass(frozen=True)

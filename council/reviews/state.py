@@ -17,7 +17,7 @@ from council.reviews.model import (
     Pairing,
     Ruling,
 )
-from council.text import listing
+from council.text import join_words
 
 if TYPE_CHECKING:
     from council.reviews.locate import Place
@@ -94,8 +94,8 @@ def told(merged: tuple[Merged, ...]) -> str:
     parts = [f"{count} {name}" for name, count in counts if count]
     contested = [one.id for one in open_ if one.status == "contested"]
     number = f"{len(open_)} finding{'' if len(open_) == 1 else 's'}"
-    beside = f"; {listing(contested)} {'is' if len(contested) == 1 else 'are'} contested" if contested else ""
-    return f"{number}: {listing(parts)}{beside}" if parts else "no findings"
+    beside = f"; {join_words(contested)} {'is' if len(contested) == 1 else 'are'} contested" if contested else ""
+    return f"{number}: {join_words(parts)}{beside}" if parts else "no findings"
 
 
 def listed(merged: tuple[Merged, ...], labels: dict[str, str]) -> str:

@@ -37,7 +37,7 @@ from council.runner.prompt_cache import PromptCache, Start
 from council.runner.retry import RetryPolicy
 from council.speakers.base import Brief, Speaker, Spoken
 from council.speakers.registry import describe
-from council.text import listing
+from council.text import join_words
 from council.workflow import limits
 from council.workflow.model import Cast, Seat
 
@@ -282,7 +282,7 @@ def why_lost(lost: list[tuple[Due, BaseException]]) -> str:
     late = [(due.seat.label, failure) for due, failure in lost if isinstance(failure, Late)]
     reasons = [f"{due.seat.label} did not answer: {failure}" for due, failure in lost if not isinstance(failure, Late)]
     if late:
-        names = listing(label for label, _ in late)
+        names = join_words(label for label, _ in late)
         reasons.append(f"{late[0][1]}, and {names} had not answered; run `council recover` to continue")
     return "; ".join(reasons)
 

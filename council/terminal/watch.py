@@ -28,7 +28,7 @@ from council.speakers.registry import describe
 from council.speakers.select import speaker_of
 from council.terminal.markdown import SEATS
 from council.terminal.screen import Screen
-from council.text import listing, one_line
+from council.text import join_words, one_line
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 KEPT = 600  # characters of what a seat is saying: more than any row shows
@@ -77,8 +77,8 @@ class Watcher:
         if called := [due for due in batch if not (due.of_a_person or self.by_hand(due))]:
             names = sorted({models[due.id].name for due in called})
             again = " (asked once more)" if any(due.first for due in called) else ""
-            who = f"{listing(due.seat.label for due in called)} {'speaks' if len(called) == 1 else 'speak'}"
-            self.screen.say(f"{who}{again}: {listing(names)}" + "\n" * self.screen.watched, "dim")
+            who = f"{join_words(due.seat.label for due in called)} {'speaks' if len(called) == 1 else 'speak'}"
+            self.screen.say(f"{who}{again}: {join_words(names)}" + "\n" * self.screen.watched, "dim")
         if self.typing():
             self.screen.wipe()
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import council
 from council.errors import UsageError
-from council.text import did_you_mean, listing
+from council.text import did_you_mean, join_words
 
 if TYPE_CHECKING:
     from council.workflow.model import Ref
@@ -88,7 +88,7 @@ class Hook(Generic[F]):
             return f"it is written {name}, and takes nothing"
         words = ", ".join("ANSWER: VALUE" if one.kind is one.VAR_KEYWORD else f"{one.name}: …" for one in takes)
         needed = [one.name for one in takes if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
-        return f"it is written {{{name}: {{{words}}}}}{f', of which it needs {listing(needed)}' if needed else ''}"
+        return f"it is written {{{name}: {{{words}}}}}{f', of which it needs {join_words(needed)}' if needed else ''}"
 
 
 class CheckedHook(Hook[F], Generic[F, T]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from council.reviews.formats.common import HOW, LEVELS, Review, safe
 from council.reviews.formats.sarif import file_of, relative, sentence
 from council.reviews.merge import Merged
-from council.text import listing
+from council.text import join_words
 
 
 def github(review: Review) -> str:
@@ -18,7 +18,7 @@ def _command(finding: Merged, review: Review) -> str:
     properties: dict[str, str] = {"file": relative(path)} if path else {}
     if place.how in HOW:
         properties |= {"line": str(place.first), "endLine": str(place.last)}
-    properties["title"] = f"{finding.id} ({finding.severity}) by {listing(finding.supporters or ['nobody'])}"
+    properties["title"] = f"{finding.id} ({finding.severity}) by {join_words(finding.supporters or ['nobody'])}"
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     kind = {"note": "notice"}.get(LEVELS[finding.severity], LEVELS[finding.severity])
     return f"::{kind} {said}::{_data(sentence(finding))}"

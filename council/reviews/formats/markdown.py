@@ -11,7 +11,7 @@ from council.reviews.locate import Place
 from council.reviews.merge import Merged
 from council.reviews.model import SEVERITIES, Anchor
 from council.reviews.rule import plain_id
-from council.text import listing, one_line
+from council.text import join_words, one_line
 
 UNPARSED = "These pieces could not be read as findings. They stand here as they were written."
 
@@ -49,7 +49,7 @@ def counted(review: Review) -> str:
     counts = Counter(finding.severity for finding in review.open)
     said = [f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]]
     total = len(review.open)
-    head = f"{total} finding{'s' if total != 1 else ''}" + (f": {listing(said)}" if said else "") + "."
+    head = f"{total} finding{'s' if total != 1 else ''}" + (f": {join_words(said)}" if said else "") + "."
     return head + (f" Outcome: {outcome}." if (outcome := _words(review.outcome)) else "")
 
 
@@ -72,7 +72,7 @@ def _item(finding: Merged) -> str:
 def _details(finding: Merged) -> Iterator[str]:
     place = finding.place
     if finding.also:
-        yield f"also: {_words(listing(finding.also))}, which members said is the same"
+        yield f"also: {_words(join_words(finding.also))}, which members said is the same"
     yield f"place: {_where(place, _anchor(finding))}"
     if place.passage.strip():
         yield f"text: \u201c{_words(one_line(safe(place.passage), 200))}\u201d"
@@ -80,7 +80,7 @@ def _details(finding: Merged) -> Iterator[str]:
     yield f"supporters: {_names(finding.supporters)}"
     if finding.disputed:
         said = [f"{severity} ({_names(seats)})" for severity, seats in _distribution(finding)]
-        yield f"severity disputed: {listing(said)}"
+        yield f"severity disputed: {join_words(said)}"
     for id, authors, one in finding.wordings:
         change = f" \u2192 {words}" if (words := _words(one.finding.change)) else ""
         where = _where(one.place, one.finding.anchor)
@@ -95,7 +95,7 @@ def _details(finding: Merged) -> Iterator[str]:
 
 def _names(seats: Iterable[str]) -> str:
     names = [_words(seat) for seat in dict.fromkeys(seats)]
-    return listing(names) if names else "nobody"
+    return join_words(names) if names else "nobody"
 
 
 def _distribution(finding: Merged) -> Iterator[tuple[str, list[str]]]:

@@ -15,7 +15,7 @@ from council.reviews.formats.json import whole
 from council.reviews.locate import Place
 from council.reviews.merge import Merged
 from council.reviews.model import SEVERITIES, Document
-from council.text import listing
+from council.text import join_words
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -74,7 +74,7 @@ def _result(finding: Merged, review: Review, aside: bool) -> dict[str, Any]:
 def sentence(finding: Merged) -> str:
     change = f" \u2192 {words}" if (words := flat(finding.change)) else ""
     lost = "" if finding.place.how != "missing" else " (the passage that it names was not found in the text)"
-    also = f" (also {flat(listing(finding.also))})" if finding.also else ""
+    also = f" (also {flat(join_words(finding.also))})" if finding.also else ""
     return f"{flat(finding.id)}: {flat(finding.issue)}{change}{lost}{also}"
 
 
@@ -135,7 +135,7 @@ def _fixes(finding: Merged, review: Review) -> Iterator[dict[str, Any]]:
             region = _columns(document, edit.start, edit.end)
             replacement = {"deletedRegion": region, "insertedContent": {"text": whole(edit.new)}}
             change = {"artifactLocation": {"uri": _uri(edit.path)}, "replacements": [replacement]}
-            text = _message(f"As {listing(map(flat, edit.seats))} would write it")
+            text = _message(f"As {join_words(map(flat, edit.seats))} would write it")
             yield {"description": {"text": text}, "artifactChanges": [change]}
 
 

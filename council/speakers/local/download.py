@@ -27,7 +27,7 @@ from typing import IO, Any
 from council.config.overlays import kit_folder
 from council.errors import CouncilError, Denied, StorageError, UsageError
 from council.record.files import tilde
-from council.text import listing, one_line
+from council.text import join_words, one_line
 
 LIBRARY = "xllamacpp"
 NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m"
@@ -125,7 +125,7 @@ def obstacle() -> str:
     if sys.platform != "linux" or platform.machine() != "x86_64" or not libc:
         return "the embedded model needs Linux with glibc on an x86-64 processor: choose another --speaker"
     if lacking := sorted(set(COMPILED_FOR) - set(processor())):
-        return f"the embedded model needs a processor with {listing(lacking)}: choose another --speaker"
+        return f"the embedded model needs a processor with {join_words(lacking)}: choose another --speaker"
     for name, file, debian in SYSTEM:
         if not _loads(file):
             return (
