@@ -10,6 +10,7 @@ class CouncilError(Exception):
 
     code = 1
     advice = ""
+    session_id: str | None = None  # set by the Python API, for `council.recover`
 
 
 class Damaged(CouncilError):

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from fractions import Fraction
 
+CHARS_A_TOKEN = 4  # of English prose, about
 TOKENS_A_WORD = Fraction(3, 2)  # of English prose, about
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 # Words that carry no content: an overlap of these says nothing.

@@ -23,7 +23,7 @@ ROOMS = {
     "prompts": ("invocation", "prompt_cache"),
     "checks": ("lint", "diagram", "context_size", "cost"),
     "reports": ("adr", "decision", "filing", "html"),
-    "runner": ("budget", "follow_up", "subagents"),
+    "runner": ("budget", "follow_up", "python_api", "subagents"),
     "terminal": ("terminal",),
     "mcp_server": ("mcp",),
     "cli": ("commands", "command_line", "cli_json", "doctor", "docs", "skill"),

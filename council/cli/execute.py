@@ -1,27 +1,23 @@
-"""One run over one session: it is held, the loop runs, signals end it, and the end is told."""
+"""One run over one session at a terminal: signals end it, and its end is shown."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import time
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 from council.checks import cost
 from council.cli.context import Stopped
 from council.config.settings import Config
-from council.errors import CouncilError
 from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
-from council.reports import derived, filing, markdown, transcript
-from council.reports.totals import totals
-from council.runner import subagents
-from council.runner.budget import Budget
-from council.runner.loop import Runner
+from council.reports import filing, markdown, transcript
+from council.runner import debate as debates
+from council.runner.debate import Limits
 from council.speakers import select
 from council.terminal.screen import Screen
 from council.terminal.watch import (
@@ -32,57 +28,23 @@ from council.terminal.watch import (
     taken,
 )
 
-PATIENCE = 1.0
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a person set for this run: None is no limit."""
-
-    quorum: int | None = None
-    calls: int | None = None
-    usd: float | None = None
-
-    def budget(self, session: Session) -> Budget:
-        """The limits hold for the session, whatever run a call was made in."""
-        so_far = totals(session)
-        return Budget(self.calls, self.usd, so_far["calls"], sum(one.usd or 0.0 for one in session.receipts.values()))
-
 
 def execute(
-    session: Session, settings: Config, speaking: select.Voices, screen: Screen, limits: Limits
+    session: Session, settings: Config, voices: select.Voices, screen: Screen, limits: Limits
 ) -> dict[str, Any]:
-    """Run the session to its end; what came of it. A pause is noted before it is raised."""
-    files.prove_writable(settings.archive)
-    with session.hold():
-        assert session.holder is not None
-        session.holder.note()
-        if session.metadata["speaker"] != speaking.name:
-            session.merge(speaker=speaking.name)
-        screen.out(markdown.announcement(session))
-        screen.say(f"speaker: {speaking.name}", "dim")
-        if session.said:
-            kept = "1 turn is" if len(session.said) == 1 else f"{len(session.said)} turns are"
-            screen.say(f"going on: {kept} recorded already", "dim")
-        subagents.harvest(session, settings)
-        subagents.wait_for_assistant(session)
-        watcher = Watcher(session, screen)
-        speaking.setup.shown = watcher.shown
-        runner = Runner(session, speaking, settings, watcher, limits.quorum, limits.budget(session))
-        try:
-            archived = _until_stopped(runner, speaking, watcher, settings.archive)
-        except CouncilError as failure:
-            with suppress(CouncilError):
-                session.holder.note(paused=str(failure))
-                derived.build(session, session.plan())
-            raise
-        finally:
-            screen.wipe()
-        session.holder.clear()
-        return _told(session, settings, screen, archived, time.monotonic() - watcher.began)
+    """Run the session to its end, and show it; the result for --json."""
+    watcher = Watcher(session, screen)
+    voices.setup.shown = watcher.shown
+    try:
+        archived = debates.run(
+            session, settings, voices, limits, watcher, lambda loop: _until_stopped(loop, voices, watcher)
+        )
+    finally:
+        screen.wipe()
+    return _told(session, settings, screen, archived, time.monotonic() - watcher.began)
 
 
-def _until_stopped(runner: Runner, speaking: select.Voices, watcher: Watcher, archive: Path) -> Path:
+def _until_stopped(running: Coroutine[Any, Any, Path], voices: select.Voices, watcher: Watcher) -> Path:
     """The loop, with signals that cancel it in place of tearing it apart."""
     caught: list[int] = []
 
@@ -100,12 +62,12 @@ def _until_stopped(runner: Runner, speaking: select.Voices, watcher: Watcher, ar
             loop.add_signal_handler(signal.SIGTSTP, _asleep, watcher.screen)
         live = asyncio.create_task(watcher.animate())
         try:
-            return await runner.run(archive)
+            return await running
         finally:
             live.cancel()
             watcher.release()
             watcher.screen.wipe()
-            await _close(speaking)
+            await debates.close(voices)
 
     try:
         return asyncio.run(main())
@@ -122,12 +84,6 @@ def _asleep(screen: Screen) -> None:
     ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     signal.raise_signal(signal.SIGTSTP)
     signal.signal(signal.SIGTSTP, ours)
-
-
-async def _close(speaking: select.Voices) -> None:
-    """Connections are closed politely, but nobody waits long for that."""
-    with suppress(Exception):
-        await asyncio.wait_for(speaking.close(), PATIENCE)
 
 
 def _told(session: Session, settings: Config, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from council.cli import completion
 from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import AFTER, FILE, JSON, REQUEST, SESSION, build_request, options, read_topic
-from council.cli.run import begin, following, outcome_of
 from council.errors import CouncilError, UsageError
 from council.terminal.output import echo, print_json
 
@@ -34,13 +33,16 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     """
     from council.config import settings as config
     from council.reports import markdown
+    from council.runner import debate as debates
     from council.speakers import registry
 
     settings = config.load()
-    request = following(build_request(read_topic(topic), given), outcome_of(source, settings) if source else None)
+    speaker = registry.manual().name
+    request = build_request(read_topic(topic), given)
     if isinstance(request, str):
         raise UsageError(f"this asks for a recovery; continue that session with `council next {request}`")
-    state.session = begin(request, settings, registry.manual().name, None)
+    request, _ = debates.with_source(request, speaker, source, settings)
+    state.session = debates.begin(request, settings, speaker, None)
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +24,10 @@ from council.cli.options import (
     options,
     workflow_options,
 )
-from council.cli.run import begin, carry_on, paced, provide
+from council.cli.run import carry_on, paced, provide
 from council.config import overlays
 from council.errors import Found, UsageError
+from council.reviews.inputs import MAX_TOKENS
 
 if TYPE_CHECKING:
     from council.config.settings import Config
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("md", "json", "sarif", "rdjson", "github")
 GATES = ("blocking", "high", "medium", "low", "never")
-MAX_TOKENS = 100_000
+PATCHLIST = "patchlist"  # the workflow and the mode of a review
 
 
 @command()
@@ -97,69 +97,25 @@ def review(state: State, /, specs: tuple[str, ...], session: str | None, **given
 
 
 def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[str, Any]) -> None:
+    from council.reviews import inputs
+    from council.runner import debate as debates
     from council.runner.start import Request
     from council.speakers import select
 
-    files = expanded(specs)
-    text = topic(files, given["diff"])
-    fitting(files, text, given["max_tokens"])
+    files = inputs.expand(specs)
+    text = inputs.topic_of(files, given["diff"])
+    inputs.check_size(files, text, given["max_tokens"])
     wanted = given["speaker"] or settings.speaker
-    paced(wanted, given)
-    overlays.workflow_text("patchlist")
+    overlays.workflow_text(PATCHLIST)
     name = select.choose(wanted, settings)
+    debates.check_pace(name, paced(given))
     select.warm_up(name)
     provide(settings, name, given)
     options = workflow_options(given)
-    request = Request(text, "patchlist", given["with_"], given["only"], "patchlist", options, given["tier_map"], files)
-    state.session = begin(request, settings, name, given["source"])
-    carry_on(state, settings, given["source"], {**given, "as_json": False}, silent=True)
-
-
-def expanded(specs: tuple[str, ...]) -> tuple[Path, ...]:
-    """The files that are named, each once. A shell that expands no patterns leaves them to us."""
-    found: list[Path] = []
-    for spec in specs:
-        exact = Path(spec).exists()
-        matching = [Path(spec)] if exact else sorted(Path().glob(spec)) if set(spec) & set("*?[") else []
-        if not matching:
-            raise UsageError(f"{spec}: no such file")
-        found += matching
-    for path in found:
-        if path.is_dir():
-            raise UsageError(f"{path} is a directory; name the files in it, as in '{path}/*.md'")
-    return tuple(dict.fromkeys(found))
-
-
-def topic(files: tuple[Path, ...], revision: str | None) -> str:
-    names = ", ".join(map(str, files))
-    if revision is None:
-        return f"Review {names}"
-    if revision.startswith("-"):
-        raise UsageError(f"--diff {revision}: not a revision")
-    command = ["git", "diff", "--no-ext-diff", "--no-color", "--unified=3", revision, "--", *map(str, files)]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(f"--diff {revision}: {said[0] if said else 'git failed'}")
-    if not done.stdout.strip():
-        raise UsageError(f"--diff {revision}: nothing changed in {names}")
-    told = done.stdout.decode("utf-8", "replace")
-    return (
-        f"Review what changed in {names} since {revision}. The documents stand below as they are now; findings are "
-        f"about what changed, and about what the change breaks elsewhere.\n\n{told}"
-    )
-
-
-def fitting(files: tuple[Path, ...], text: str, most: int) -> None:
-    """Too much for the members is refused before anything is spent."""
-    from council.runner.prompt_cache import CHARS_A_TOKEN
-
-    size = len(text) + sum(path.stat().st_size for path in files if path.is_file())
-    if size // CHARS_A_TOKEN > most:
-        raise UsageError(
-            f"the input has about {size // CHARS_A_TOKEN:,} tokens, more than --max-tokens {most:,}; "
-            "review fewer files at a time"
-        )
+    request = Request(text, PATCHLIST, given["with_"], given["only"], PATCHLIST, options, given["tier_map"], files)
+    request, source = debates.with_source(request, wanted, given["source"], settings)
+    state.session = debates.begin(request, settings, name, source)
+    carry_on(state, settings, source, {**given, "as_json": False}, silent=True)
 
 
 # ---- what it comes to ----

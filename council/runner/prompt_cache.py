@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from council.record.turn_file import sha256
 from council.speakers.base import Brief
+from council.text import CHARS_A_TOKEN
 
-CHARS_A_TOKEN = 4
 LIFETIME = 300.0  # seconds that an entry lives after its last use
 SHORT = 1 / 4  # of a call: a longer wait for the answer to begin costs the round more than it saves
 

@@ -21,7 +21,7 @@ from council.protocols.mind_changes import is_control
 from council.protocols.stances import STANCE
 from council.record.session import Session
 from council.record.turn_file import Receipt
-from council.reports import transcript
+from council.reports import markdown, transcript
 from council.reports.totals import totals
 from council.speakers.base import Billing
 from council.speakers.registry import describe
@@ -67,6 +67,13 @@ class Watcher:
         self.heard: set[tuple[str, int]] = set()
         self.shown: set[str] = set()  # the turns that the terminal shows
         self.held: list[Callable[[], None]] = []
+
+    def begins(self, speaker: str) -> None:
+        self.screen.out(markdown.announcement(self.session))
+        self.screen.say(f"speaker: {speaker}", "dim")
+        if self.session.said:
+            kept = "1 turn is" if len(self.session.said) == 1 else f"{len(self.session.said)} turns are"
+            self.screen.say(f"going on: {kept} recorded already", "dim")
 
     def due(self, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None:
         self.speaking = {due.id: Speech(due) for due in batch}

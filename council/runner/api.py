@@ -1,0 +1,225 @@
+"""The public Python API: `council.run`, `council.review`, `council.recover` and `council.load_session`.
+
+It prints nothing, asks nobody at the terminal and downloads nothing. The command line calls the same functions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from council.config import settings as config
+from council.config.settings import Config
+from council.errors import CouncilError, UsageError
+from council.prompts.invocation import PATCHLIST
+from council.record import catalog
+from council.record import session as sessions
+from council.record.session import Session
+from council.reports.summary import DebateResult, summarize
+from council.runner import debate
+from council.runner.debate import Limits, NoAudience
+from council.runner.start import Request
+from council.speakers import registry, select
+
+if TYPE_CHECKING:
+    from council.reviews.merge import Merged
+
+Names = Iterable[str]
+
+
+@dataclass(frozen=True)
+class ReviewFinding:
+    """One finding of a review. `status` says whether it stands; `path` and the lines are empty if it names no place."""
+
+    id: str
+    severity: str
+    status: str
+    issue: str
+    change: str
+    path: str
+    first_line: int
+    last_line: int
+    found_by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReviewResult:
+    """A review. `findings` are the open ones, the worst first; `set_aside` were rejected or dismissed."""
+
+    session: DebateResult
+    findings: tuple[ReviewFinding, ...]
+    set_aside: tuple[ReviewFinding, ...]
+    summary: str
+
+
+def run(
+    topic: str,
+    *,
+    workflow: str = "debate",
+    with_members: Names = (),
+    only_members: Names = (),
+    mode: str = "deliberative",
+    options: Mapping[str, Any] | None = None,
+    tier_map: Mapping[str, str] | None = None,
+    files: Iterable[str | Path] = (),
+    speaker: str | None = None,
+    source: str | Path | None = None,
+    quorum: int | None = None,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
+) -> DebateResult:
+    """Hold a debate and return its result. The arguments are the options of `council run`; `source` is `--from`."""
+    request = Request(
+        topic=topic,
+        workflow=workflow,
+        with_=tuple(with_members),
+        only=tuple(only_members),
+        mode=mode,
+        options=_words(options),
+        tier_map=tuple(f"{tier}={target}" for tier, target in (tier_map or {}).items()),
+        files=tuple(map(Path, files)),
+        quorum=quorum,
+    )
+    return summarize(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)).folder)
+
+
+def review(
+    files: str | Path | Iterable[str | Path],
+    *,
+    diff: str | None = None,
+    with_members: Names = (),
+    only_members: Names = (),
+    options: Mapping[str, Any] | None = None,
+    tier_map: Mapping[str, str] | None = None,
+    speaker: str | None = None,
+    source: str | Path | None = None,
+    max_tokens: int | None = None,
+    quorum: int | None = None,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
+) -> ReviewResult:
+    """Review files (paths or glob patterns) and return the findings. The arguments are those of `council review`."""
+    from council.reviews import inputs
+
+    names = (files,) if isinstance(files, str | Path) else tuple(files)
+    paths = inputs.expand(tuple(map(str, names)))
+    topic = inputs.topic_of(paths, diff)
+    inputs.check_size(paths, topic, max_tokens or inputs.MAX_TOKENS)
+    request = Request(
+        topic=topic,
+        workflow=PATCHLIST,
+        with_=tuple(with_members),
+        only=tuple(only_members),
+        mode=PATCHLIST,
+        options=_words(options),
+        tier_map=tuple(f"{tier}={target}" for tier, target in (tier_map or {}).items()),
+        files=paths,
+        quorum=quorum,
+    )
+    return _reviewed(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)))
+
+
+def recover(
+    session: str = "last",
+    *,
+    speaker: str | None = None,
+    source: str | Path | None = None,
+    quorum: int | None = None,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
+) -> DebateResult:
+    """Continue a session where it stopped. Completed turns are never billed twice."""
+    settings = config.load()
+    found = sessions.open_(catalog.find(settings.sessions, session))
+    limits = Limits(quorum, max_calls, max_cost)
+    return summarize(_finish(found, settings, speaker, _path(source), limits).folder)
+
+
+def load_session(session: str = "last") -> DebateResult:
+    """A session by its id, a part of the id, or `last`, whatever its state."""
+    return summarize(catalog.find(config.load().sessions, session))
+
+
+def _hold(request: Request, speaker: str | None, source: str | Path | None, limits: Limits) -> Session:
+    settings = config.load()
+    wanted = speaker or settings.speaker
+    request, replayed = debate.with_source(request, wanted, _path(source), settings)
+    name = select.choose(wanted, settings)
+    _refuse_download(name)
+    session = debate.begin(request, settings, name, replayed)
+    return _finish(session, settings, speaker, replayed, limits)
+
+
+def _finish(session: Session, settings: Config, speaker: str | None, source: str | None, limits: Limits) -> Session:
+    name = debate.speaker_for(session, speaker, settings)
+    _refuse_download(name)
+    voices = debate.voices_for(session, name, settings, source)
+    try:
+        debate.run(session, settings, voices, limits, NoAudience(), lambda running: _drive(running, voices))
+    except CouncilError as failure:
+        failure.session_id = session.id
+        raise
+    return session
+
+
+def _refuse_download(speaker: str) -> None:
+    if (download := registry.find(speaker).download()) is not None:
+        fetch = f"`council run --speaker {speaker}`"
+        raise UsageError(f"{download.what} ({download.size}) is not here yet; {fetch} fetches it")
+
+
+def _drive(running: Coroutine[Any, Any, Path], voices: select.Voices) -> Path:
+    """Run the loop; beside a loop that runs already, as in a notebook, in a thread of its own."""
+
+    async def main() -> Path:
+        try:
+            return await running
+        finally:
+            await debate.close(voices)
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        beside = False
+    else:
+        beside = True
+    if not beside:
+        return asyncio.run(main())
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, main()).result()
+
+
+def _words(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A workflow's options are true, false or words."""
+    return {name: value if isinstance(value, bool) else str(value) for name, value in (options or {}).items()}
+
+
+def _path(source: str | Path | None) -> str | None:
+    return None if source is None else str(source)
+
+
+def _reviewed(session: Session) -> ReviewResult:
+    from council.reviews import report
+
+    found = report.review(session.plan(), session.topic, session.metadata)
+    findings, aside = (tuple(map(_finding, some)) for some in (found.open, found.set_aside))
+    return ReviewResult(summarize(session.folder), findings, aside, found.summary)
+
+
+def _finding(finding: Merged) -> ReviewFinding:
+    place = finding.place
+    return ReviewFinding(
+        id=finding.id,
+        severity=finding.severity,
+        status=finding.status,
+        issue=finding.issue,
+        change=finding.change,
+        path=place.path,
+        first_line=place.first,
+        last_line=place.last,
+        found_by=tuple(finding.supporters),
+    )

@@ -1,0 +1,169 @@
+"""A whole debate: begun on disk, held, and run to its end. The command line and the Python API share this."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from council.config.settings import Config
+from council.errors import CouncilError, UsageError
+from council.record import catalog, files
+from council.record import session as sessions
+from council.record.session import Session
+from council.reports import derived
+from council.reports.totals import totals
+from council.runner import start, subagents
+from council.runner.budget import Budget
+from council.runner.loop import Events, Runner
+from council.runner.start import Request
+from council.speakers import registry, replay, select
+from council.speakers.base import Setup
+
+CLOSING = 1.0  # seconds that connections may take to close
+Drive = Callable[[Coroutine[Any, Any, Path]], Path]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the user allows for a session; None is no limit."""
+
+    quorum: int | None = None
+    calls: int | None = None
+    usd: float | None = None
+
+    def budget(self, session: Session) -> Budget:
+        """The limits hold for the session, so what earlier runs of it took counts too."""
+        so_far = totals(session)
+        return Budget(self.calls, self.usd, so_far["calls"], sum(one.usd or 0.0 for one in session.receipts.values()))
+
+
+class Audience(Events, Protocol):
+    """What watches a whole debate."""
+
+    def begins(self, speaker: str) -> None:
+        """The session is held, and nobody has spoken in this run."""
+
+
+class NoAudience:
+    """Watches nothing."""
+
+    def begins(self, speaker: str) -> None: ...
+
+    def due(self, *_: Any) -> None: ...
+
+    def words(self, *_: Any) -> None: ...
+
+    def waits(self, *_: Any) -> None: ...
+
+    def spoke(self, *_: Any) -> None: ...
+
+    def lost(self, *_: Any) -> None: ...
+
+    def decided(self, *_: Any) -> None: ...
+
+    def unsaved(self, *_: Any) -> None: ...
+
+
+# ---- begin ----
+
+
+def with_source(request: Request, speaker: str, source: str | None, settings: Config) -> tuple[Request, str | None]:
+    """`--from`: what a replay repeats, or for other speakers the session whose outcome the debate starts from.
+
+    A debate after another has that one's question, unless it is given its own.
+    """
+    if registry.describe(speaker).replays:
+        if not source:
+            raise UsageError(f"--speaker {speaker} needs --from, a session or a script")
+        return request, source
+    if not source:
+        return request, None
+    if Path(source).is_file():
+        raise UsageError("--from takes a session here; a script goes with --speaker replay, and a text with --file")
+    before = sessions.open_(catalog.find(settings.sessions, source))
+    before.read_turns()
+    return replace(request, after=before, topic=request.topic or str(before.metadata["topic"])), None
+
+
+def begin(request: Request, settings: Config, speaker: str, source: str | None) -> Session:
+    """The session on disk; for the replay of a session, the same table around the same question."""
+    prove_writable(settings)
+    if source and not Path(source).is_file():
+        if Path(source).suffix:
+            raise UsageError(f"{source}: no such file")
+        spoken = sessions.open_(catalog.find(settings.sessions, source))
+        spoken.read_turns()
+        return start.again(spoken, settings, speaker)
+    if source:
+        replay.of_script(Path(source))  # refuse what is wrong with it before anything is written
+    replayed = Path(source).name if source else None
+    return start.begin(replace(request, speaker=speaker, replay_of=replayed), settings)
+
+
+def check_pace(speaker: str, paced: bool) -> None:
+    if paced and not registry.describe(speaker).replays:
+        raise UsageError("--pace real goes with --speaker replay")
+
+
+def prove_writable(settings: Config) -> None:
+    for folder in (settings.sessions, settings.archive):
+        files.prove_writable(folder)
+
+
+# ---- run ----
+
+
+def speaker_for(session: Session, wanted: str | None, settings: Config) -> str:
+    """The speaker that was asked for, or the one that spoke before; an assistant, who is not here, is replaced."""
+    before = str(session.metadata["speaker"])
+    usual = settings.speaker if registry.describe(before).manual else before
+    return select.choose(wanted or usual, settings)
+
+
+def voices_for(
+    session: Session, speaker: str, settings: Config, source: str | None = None, paced: bool = False, ask: bool = False
+) -> select.Voices:
+    """Who speaks for each seat. Persons are asked at the terminal if `ask` says so."""
+    check_pace(speaker, paced)
+    select.warm_up(speaker)
+    words_of = source or str(session.metadata.get("replay_of"))
+    return select.Voices(speaker, Setup(settings, source=words_of, paced=paced), ask)
+
+
+def run(
+    session: Session, settings: Config, voices: select.Voices, limits: Limits, audience: Audience, drive: Drive
+) -> Path:
+    """Run the session to its end; the path of the archived transcript. What stops it is noted before it is raised.
+
+    `drive` runs the loop's coroutine, and closes the voices.
+    """
+    start.check_quorum(session.workflow, limits.quorum)
+    files.prove_writable(settings.archive)
+    with session.hold():
+        assert session.holder is not None
+        session.holder.note()
+        if session.metadata["speaker"] != voices.name:
+            session.merge(speaker=voices.name)
+        audience.begins(voices.name)
+        subagents.harvest(session, settings)
+        subagents.wait_for_assistant(session)
+        runner = Runner(session, voices, settings, audience, limits.quorum, limits.budget(session))
+        try:
+            archived = drive(runner.run(settings.archive))
+        except CouncilError as failure:
+            with suppress(CouncilError):
+                session.holder.note(paused=str(failure))
+                derived.build(session, session.plan())
+            raise
+        session.holder.clear()
+    return archived
+
+
+async def close(voices: select.Voices) -> None:
+    """Connections are closed politely, but nobody waits long for that."""
+    with suppress(Exception):
+        await asyncio.wait_for(voices.close(), CLOSING)
