@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -103,3 +104,120 @@ def test_audit_says_in_a_line_that_it_could_not_ask(answer: bytes, osv: type[Osv
 def test_audit_without_a_network_says_so_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNCIL_AUDIT_URL", "http://127.0.0.1:1")
     assert re.fullmatch(r"audit: \d+ pinned versions were not checked: .+Connection refused\)\n", ran("audit", code=3))
+
+
+# ---- proofs and mutants, in a checkout of a few files ----
+
+PROOF = '''"""What is proven here."""
+
+from pathlib import Path
+
+from prove import Outcome
+
+COLUMNS = ("part", "points")
+PLACE = Path(__file__).parents[2]
+
+
+def parts() -> list[str]:
+    return ["first", "second", "third"]
+
+
+def prove(part: str) -> Outcome:
+    with (PLACE / "log").open("a") as log:
+        log.write(f"{part} ")
+    if part == "second" and not (PLACE / "ready").exists():
+        raise RuntimeError("not ready")
+    return Outcome([(part, 7)], ["it is odd"] if part == "third" else [], [f"a remark on the {part}"])
+'''
+
+
+def checkout(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+def ran_there(root: Path, name: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(root / "scripts" / name), *words]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.mark.slow
+def test_a_proof_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
+    script = (ROOT / "scripts" / "prove.py").read_text()
+    checkout(tmp_path, {"scripts/prove.py": script, "scripts/proofs/a_sample.py": PROOF, "docs/index.md": ""})
+    checkout(tmp_path, {"council/__init__.py": '__version__ = "9.9"\n'})
+    assert ran_there(tmp_path, "prove.py", "--list").stdout == "a-sample       What is proven here.\n"
+    assert "not ready" in ran_there(tmp_path, "prove.py", "a-sample", "--jobs", "1").stderr
+    (tmp_path / "ready").touch()
+    ended = ran_there(tmp_path, "prove.py", "a-sample", "--jobs", "1")
+    assert ended.returncode == 1, "something was wrong"
+    log = (tmp_path / "log").read_text().split()
+    assert sorted(log) == ["first", "second", "second", "third"], "what was done is not done again"
+    page = (tmp_path / "docs/proofs/a-sample.md").read_text()
+    assert page.rstrip() == ended.stdout.rstrip()
+    assert re.search(r"^\d{4}-\d\d-\d\d, council 9\.9", page, re.M)
+    assert "| first | 7 |\n| second | 7 |\n| third | 7 |\n| all | 21 |\n\n**Wrong: 1**\n\n- it is odd\n" in page
+    assert "- a remark on the second\n" in page
+    again = ran_there(tmp_path, "prove.py", "a-sample")
+    assert len((tmp_path / "log").read_text().split()) == 4
+    assert again.stdout.partition("| part")[2] == ended.stdout.partition("| part")[2]
+    checkout(tmp_path, {"council/__init__.py": '__version__ = "10"\n'})
+    ran_there(tmp_path, "prove.py", "a-sample")
+    assert len((tmp_path / "log").read_text().split()) == 7, "of other code everything is done anew"
+
+
+def test_every_proof_says_what_it_proves_and_of_which_parts() -> None:
+    listed = dict(line.split(maxsplit=1) for line in ran("prove.py", "--list").splitlines())
+    assert listed.keys() >= {"core-mutants", "kill-points", "mutations", "startup"}
+    pages = {path.stem for path in (ROOT / "docs" / "proofs").glob("*.md")}
+    assert pages <= listed.keys(), "a page without its proof"
+
+
+ORDERS = """def first(a: int, b: int) -> bool:
+    return a < b
+
+
+def both(a: bool, b: bool) -> bool:
+    return a and b
+"""
+NOTICES = """import pytest
+from council.engine.orders import both, first
+
+
+@pytest.mark.parametrize("broken", [True])
+def test_of_another(broken):
+    assert not broken
+
+
+def test_first():
+    assert first(1, 2)
+    assert not first(2, 1)
+
+
+def test_both():
+    assert both(True, True)
+    assert not both(True, False)
+"""
+
+
+@pytest.mark.slow
+def test_mutants_that_no_test_notices_are_named(tmp_path: Path) -> None:
+    nothing = "def test_nothing():\n    pass\n"
+    checkout(tmp_path, {"scripts/mutate.py": (ROOT / "scripts" / "mutate.py").read_text()})
+    checkout(tmp_path, {"council/engine/orders.py": ORDERS, "tests/test_orders.py": NOTICES})
+    checkout(tmp_path, {f"tests/test_{name}.py": nothing for name in ("plan", "lint", "consensus")})
+    checkout(tmp_path, {"pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\nmarkers = ["slow"]\n'})
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.py")}
+    found = ran_there(tmp_path, "mutate.py")
+    assert "left out, because it fails without any change: tests/test_orders.py::test_of_another[True]" in found.stderr
+    assert "| engine/orders.py | 6 | 4 | 0 | 2 | 66.7 % |" in found.stdout
+    survivors = re.findall(r"^- `(.+)`$", found.stdout, re.M)
+    assert survivors == [
+        "engine/orders.py:2: a < b  ->  a <= b",
+        "engine/orders.py:6: a and b  ->  (b)",
+    ]
+    assert {path: path.read_bytes() for path in before} == before, "the checkout is left as it is"
+    began = time.monotonic()
+    assert ran_there(tmp_path, "mutate.py").stdout == found.stdout
+    assert time.monotonic() - began < 5, "what is known is not run again"
