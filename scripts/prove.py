@@ -153,7 +153,7 @@ def page(name: str, found: dict[str, Outcome], seconds: float) -> str:
     notes = [what for outcome in found.values() for what in outcome.notes]
     where = f"Python {platform.python_version()}, {platform.system()}, {os.cpu_count()} cores, {minutes(seconds)}"
     lines = [f"# {title}", "", (asked.__doc__ or "").strip(), ""]
-    lines += [f"{datetime.now(UTC):%Y-%m-%d}, council {version()}; {where}. Again: `scripts/prove {name}`.", ""]
+    lines += [f"{datetime.now(UTC):%Y-%m-%d}, council {version()}; {where}. Made by `scripts/prove {name}`.", ""]
     lines += [*table(asked.COLUMNS, rows), ""]
     lines += [f"**Wrong: {len(wrong)}**", "", *(f"- {what}" for what in wrong)] if wrong else ["Nothing was wrong."]
     lines += ["", "## Notes", "", *(f"- {what}" for what in notes)] if notes else []
@@ -165,15 +165,10 @@ def minutes(seconds: float) -> str:
 
 
 def version() -> str:
-    """The version of the package, and the commit where there is git."""
+    """The version of the package, and what tells whether a page is of the code as it is."""
     import council
 
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return council.__version__
-    return f"{council.__version__} ({told})"
+    return f"{council.__version__}, code {fingerprint()[:12]}"
 
 
 def main() -> int:
