@@ -144,6 +144,11 @@ def normal(path: Path) -> bytes:
             facts = {key: value for key, value in json.loads(data).items() if key not in CHANGING_FACTS}
             for key in {"derived", "archived"} & facts.keys():  # hashes of what has ids and times in it
                 facts[key] = {**facts[key], "turns": "", "files": sorted(facts[key]["files"])}
+            if "derived" in facts:
+                stamped = json.loads(data)["derived"]["files"]
+                there = {name for name in stamped if path.with_name(name).is_file()}
+                right = [turn_file.sha256(path.with_name(name).read_bytes()) == stamped[name] for name in sorted(there)]
+                facts["stamps are right"] = right
             return json.dumps(facts, sort_keys=True).encode()
     if path.parent.parent.name == "turns":
         head, *body = data.split(b"\n---\n", 1)
