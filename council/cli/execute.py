@@ -19,6 +19,7 @@ from council.reports import filing, markdown, transcript
 from council.runner import debate as debates
 from council.runner.debate import Limits
 from council.speakers import select
+from council.terminal.closing import conclude
 from council.terminal.screen import Screen
 from council.terminal.watch import (
     Watcher,
@@ -90,13 +91,7 @@ def _told(session: Session, settings: Config, screen: Screen, archived: Path, se
     plan = session.plan()
     facts = outcome.convergence(plan) or {}
     debate = transcript.compose(session, plan)
-    for addition in debate.synthesis.additions if debate.synthesis else ():
-        screen.out(markdown.addition_text(addition))
-    if debate.absent:
-        screen.out(f"**Degraded:** absent: {'; '.join(debate.absent)}\n")
-    screen.out(f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})\n")
-    if debate.effect:
-        screen.out(markdown.effect_text(debate.effect))
+    conclude(debate, screen)
     spent, most = taken(session), bounded(session, settings)
     screen.say(f"{cost.told(spent, most)}, {lasted(seconds)}")
     screen.say(f"session: {files.tilde(session.folder)}")

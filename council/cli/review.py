@@ -122,8 +122,11 @@ def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[s
 
 
 def report(state: State, session: Session, known: frozenset[str], given: dict[str, Any]) -> None:
+    from council.reports.transcript import compose
     from council.reviews import formats
     from council.reviews import report as review
+    from council.terminal.closing import show_sections
+    from council.terminal.screen import Screen
 
     plan = session.plan()
     if not review.is_review(plan):
@@ -134,7 +137,11 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
             session.merge(dismissed=review.dismissed(plan, session.metadata, by_id))
             published(session, plan)
     found = review.review(plan, session.topic, session.metadata)
-    put(formats.render("json" if given["as_json"] else given["form"], found), given["output"])
+    form = "json" if given["as_json"] else given["form"]
+    if form == "md" and given["output"] is None and plan.done and sys.stdout.isatty():
+        show_sections(compose(session, plan), Screen())
+    else:
+        put(formats.render(form, found), given["output"])
     patch(found, given["patch"])
     failing = review.failing(found, given["fail_on"], known)
     if failing:

@@ -11,8 +11,6 @@ from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
 from council.reports import did_it_help, filing, markdown
-from council.reports.documents import render
-from council.reports.model import plain
 from council.reports.transcript import compose
 
 DERIVED = ("convergence.json", "synthesis.md", "transcript.md", *filing.NAMES)
@@ -27,7 +25,7 @@ def derived(session: Session, plan: Plan) -> dict[str, bytes]:
         made["convergence.json"] = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     if debate.synthesis:
         made["synthesis.md"] = markdown.synthesis(debate.synthesis)
-    made |= {f"{name}.md": render("section", section=plain(one), level="#") for name, one in debate.sections.items()}
+    made |= {f"{name}.md": markdown.section(one) for name, one in debate.sections.items()}
     made |= filing.derived(session, plan)
     made["transcript.md"] = markdown.whole(debate)
     return {name: files.encode(text) for name, text in made.items()}

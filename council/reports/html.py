@@ -23,6 +23,7 @@ from council.text import fold
 
 OURS = '<meta name="generator" content="council">'
 SEAT_COLOURS = 5
+TONES = ("agree", "mixed", "disagree")
 CROWDED = 4  # rounds: with more of them, a cell of the grid has no room for words
 
 
@@ -120,10 +121,18 @@ def grid(found: Grid) -> str:
         places = "".join(f"<td>{stance(cell, roomy)}</td>" for cell in row.cells)
         lines.append(f'<tr><th dir="auto">{name}</th>{places}</tr>')
     body = "\n".join(lines)
+    spread = "" if len(titles) < CROWDED - 1 else " wide" if roomy else " wide crowded"
     return (
-        '<section class="panel grid" id="stances">\n<h2>Who stood where</h2>\n<div class="scroll"><table>\n'
-        f"<thead><tr><th></th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n</section>"
+        f'<section class="panel grid{spread}" id="stances">\n<h2>Who stood where</h2>\n<div class="scroll"><table>\n'
+        f"<thead><tr><th></th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n{legend(found)}</section>"
     )
+
+
+def legend(found: Grid) -> str:
+    """What the dots mean, for where there is no room for words."""
+    said = dict.fromkeys((cell.tone, cell.text) for row in found.rows for cell in row.cells if cell.tone in TONES)
+    signs = (f'<span class="stance"><span class="dot {tone}"></span> {clean(text)}</span>' for tone, text in said)
+    return f'<p class="legend">{" ".join(signs)}</p>\n' if said else ""
 
 
 def stance(cell: Cell, roomy: bool) -> str:
@@ -133,7 +142,8 @@ def stance(cell: Cell, roomy: bool) -> str:
     shown = f'<span class="word">{clean(word)}</span>' if word else ""
     was = f"from {cell.moved_from}" + (f", {cell.moved_how}" if roomy else "")
     moved = f'<span class="was">{clean(was)}</span>' if cell.moved_from else ""
-    return f'<a class="stance" href="#{cell.turn}"><span class="dot {cell.tone}"></span>{shown}</a>{moved}'
+    kind = "stance moved" if cell.moved_from else "stance"
+    return f'<a class="{kind}" href="#{cell.turn}"><span class="dot {cell.tone}"></span>{shown}</a>{moved}'
 
 
 def against(verdict: DebateVerdict) -> Iterator[str]:

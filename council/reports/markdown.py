@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from council.engine.contributions import Addition
+from council.engine.contributions import Addition, ReportSection
 from council.engine.planner import Plan
 from council.record import files
 from council.record.session import Session
@@ -18,6 +18,11 @@ def whole(debate: Transcript) -> str:
 
 def one_round(round: Round) -> str:
     return render("round", round=plain(round))
+
+
+def section(made: ReportSection, level: str = "#") -> str:
+    """A protocol's own list; `level` is the mark of its first heading."""
+    return render("section", section=plain(made), level=level)
 
 
 def synthesis(made: Synthesis) -> str:

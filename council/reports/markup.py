@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape, unescape
+from itertools import takewhile
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -18,6 +19,7 @@ from markdown_it.utils import OptionsDict
 from council.text import harmless
 
 RULE = re.compile(r"[-:| \t]+")
+WRAPPED = 80  # characters
 LANGUAGE = re.compile(r"[\w+#.-]*")
 TAG = re.compile(r"<[^>]*>")
 WORDLESS = re.compile(r"[\W\d_]+")  # digits too: a list's numbers are drawn by the browser
@@ -100,6 +102,11 @@ class _Page(RendererHTML):
     def code_block(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
         code = tokens[at].content.rstrip("\n")
         return f"<pre><code>{escape(code)}</code></pre>\n"
+
+    def softbreak(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
+        """A line that ends where it had to is wrapped text; a shorter one was meant to end there."""
+        before = takewhile(lambda token: token.type not in ("softbreak", "hardbreak"), reversed(tokens[:at]))
+        return "\n" if sum(len(token.content) for token in before) >= WRAPPED else "<br>\n"
 
     def table_open(self, *_: Any) -> str:
         return '<div class="scroll"><table>\n'

@@ -15,7 +15,7 @@ from council.engine.planner import ENDED, ENDED_BY_CAP, Plan
 from council.engine.scene import Turn
 from council.protocols import mind_changes, outcome
 from council.protocols.consensus import escalations
-from council.protocols.dissent import DISAGREES, standing_dissent
+from council.protocols.dissent import DISAGREES, OPPOSED, standing_dissent
 from council.protocols.perspectives import CONFIDENCE
 from council.protocols.stances import (
     AGREE,
@@ -41,7 +41,7 @@ LONGEST_ANSWER = 300
 LONGEST_DISSENT = 400
 SENTENCE = re.compile(r".+?[.!?…](?=\s|$)", re.S)
 ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Dr|Mr|Ms|St)|\b[A-Z])\.$")
-LEAD = re.compile(r"\s*(?:[-*+•]\s+|\d+[.)]\s+|>\s?)")
+LEAD = re.compile(r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|>\s?)")
 MARKS = re.compile(r"\*\*|__|`")
 HEADING = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\|)")
 
@@ -112,7 +112,8 @@ def _tally(plan: Plan, now: Standing, carried: bool) -> str:
         return _votes(now) if carried else "no majority"
     if now.scores:
         return f"mean {sum(score or 0 for score in now.scores.values()) / len(now.scores):.1f}"
-    return "" if any(ending != ENDED for ending in plan.scene.outcomes.values()) else "no vote was taken"
+    endings = (ending for phase, ending in plan.scene.outcomes.items() if not outcome.is_synthesis(phase, plan.scene))
+    return "" if any(ending != ENDED for ending in endings) else "no vote was taken"
 
 
 def _counted(now: Standing) -> str:
@@ -140,10 +141,20 @@ def _author(plan: Plan) -> str:
 
 def first_sentence(text: str) -> str:
     """The first sentence of a Markdown text as plain words; empty where it has none."""
+    return one_line(next(sentences(text), ""), LONGEST_ANSWER)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a Markdown text as plain words, without its headings and marks."""
     lines = (line for line in text.splitlines() if line.strip() and not HEADING.match(line))
-    words = one_line(MARKS.sub("", " ".join(LEAD.sub("", line) for line in lines)), 4 * LONGEST_ANSWER)
-    end = next((m.end() for m in SENTENCE.finditer(words) if not ABBREVIATED.search(words[: m.end()])), len(words))
-    return one_line(words[:end], LONGEST_ANSWER)
+    words = " ".join(MARKS.sub("", " ".join(LEAD.sub("", line) for line in lines)).split())
+    begin = 0
+    for end in (*(found.end() for found in SENTENCE.finditer(words)), len(words)):
+        if end > begin and not ABBREVIATED.search(words[begin:end]):
+            yield words[begin:end].strip()
+            begin = end
+    if words[begin:].strip():
+        yield words[begin:].strip()
 
 
 def _outcome_tone(ending: str, carried: bool) -> str:
@@ -233,8 +244,16 @@ def _strongest(session: Session, plan: Plan) -> Objection | None:
     if not ranked:
         return None
     turn, words = ranked[0]
-    text = with_names(turn.prose or turn.body, turn, session.workflow, plan.scene) if words == DISAGREES else words
-    return Objection(turn.seat.label, one_line(MARKS.sub("", text), LONGEST_DISSENT), turn.id)
+    text = _against(turn.prose or turn.body) if words == DISAGREES else words
+    said = with_names(text, turn, session.workflow, plan.scene)
+    return Objection(turn.seat.label, one_line(MARKS.sub("", said), LONGEST_DISSENT), turn.id)
+
+
+def _against(prose: str) -> str:
+    """The sentence in which somebody says that they disagree, with the one before it; else how they begin."""
+    said = list(sentences(prose))
+    place = next((at for at, sentence in enumerate(said) if OPPOSED.search(sentence)), 1)
+    return " ".join(said[max(place - 1, 0) : place + 1])
 
 
 def _spending(session: Session) -> Spending:

@@ -1,4 +1,4 @@
-"""The Markdown of a debate as a terminal shows it: wrapped, with ruled headings, and short answers in a line.
+"""The Markdown of a reply as a terminal shows it: wrapped, with short answers in a line, in colour where there is any.
 
 No word of a reply is left out or changed. Whatever is no terminal gets the Markdown itself.
 """
@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from council import text_width
-from council.replies.compact import compact
+from council.replies.compact import pieces
 from council.text import FENCE, harmless
 from council.workflow.model import Reply
 
 STYLES = {
-    "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36",
+    "bold": "1", "dim": "2", "italic": "3", "red": "31", "green": "32", "yellow": "33", "blue": "94", "magenta": "35",
+    "cyan": "36",
 }  # fmt: skip
 SEATS = ("cyan", "magenta", "blue", "yellow", "green")
 SENSE = {
@@ -23,13 +24,15 @@ SENSE = {
     "disagree": "red", "stable disagreement": "red", "insufficient": "red", "yes": "green", "no": "red", "none": "dim",
     "consensus": "green", "stalemate": "red", "max-iterations": "red", "fundamental": "yellow",
 }  # fmt: skip
+CHANGED = {"+": "green", "-": "red", "@": "cyan"}  # the lines of a diff
 WIDEST = 100  # longer lines are hard to read
 HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*")
-OURS = re.compile(r"## Council .*|### (?:Round \d+: .*|Council Synthesis.*|Receipts)")
 LEADING = re.compile(r"(\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s+|\s{0,12}>\s?|\s{0,12})(.*)", re.S)
-STRONG = re.compile(r"\*\*(\S(?:[^*\n]*\S)?)\*\*")
-SAID = re.compile(rf"^(\*\*[A-Z][a-z ]+:\*\* )({'|'.join(sorted(SENSE, key=len, reverse=True))})(?= \(|$)", re.I)
-MARK = re.compile(r"<!-- \S+ sha256:[0-9a-f]{64} -->")
+INLINE = re.compile(
+    r"\\(?P<escaped>[\\`*_\[\]<>#|~&$+=:.-])|`(?P<code>[^`\n]+)`|\*\*(?P<strong>\S(?:[^*\n]*\S)?)\*\*"
+    r"|(?<![\w*])\*(?P<emphasis>[^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])"
+)
+INLINE_STYLES = {"code": "cyan", "strong": "bold", "emphasis": "italic"}
 
 
 def styled(text: str, *styles: str) -> str:
@@ -51,9 +54,8 @@ class Paint:
     def style(self, text: str, *styles: str) -> str:
         return styled(text, *styles) if self.colour else text
 
-    def rule(self, title: str = "") -> str:
-        """A heading with a line to the end of the row; a heavier one for the synthesis."""
-        heavy = not title or title.startswith("Council Synthesis")
+    def rule(self, title: str = "", heavy: bool = False) -> str:
+        """A heading with a line to the end of the row; a heavier one for what a debate came to."""
         line, styles = ("━", ("bold", "cyan")) if heavy else ("─", ("bold",))
         shown = f" {text_width.cut(' '.join(harmless(title).split()), self.width - 5)} " if title else ""
         return self.style(f"{line * 2}{shown}{line * (self.width - 2 - text_width.width(shown))}", *styles)
@@ -65,24 +67,40 @@ class Paint:
 
     def text(self, text: str, answers: Reply = ()) -> str:
         """A whole text. `answers` are those that it was to end with."""
-        return "\n".join(self._lines(compact(harmless(text).expandtabs(4), answers)))
+        shown: list[str] = []
+        for piece in pieces(harmless(text).expandtabs(4), answers):
+            if piece.title:
+                title = self.style(f"{piece.title}:", "bold") if self.colour else f"**{piece.title}:**"
+                value = f" {self.style(piece.text, SENSE.get(piece.text.casefold(), ''))}" if piece.short else ""
+                shown += [title + value.rstrip(), *(() if piece.short or not piece.text else self._lines(piece.text))]
+            else:
+                shown += [*self._lines(piece.text), ""]
+        return "\n".join(shown).rstrip("\n") if answers else "\n".join(shown[:-1])
+
+    def field(self, name: str, text: str, *styles: str, column: int = 0) -> str:
+        """`Name: text`, wrapped with the text kept to the right of the name, from that column on."""
+        lead = " " * max(text_width.width(name) + 2, column)
+        words = " ".join(styled(word, *styles) for word in text.split()) if self.colour and styles else text
+        first, *rest = text_width.wrap(words, self.width, lead, lead)
+        return "\n".join([self.style(f"{name}:", "bold") + first[text_width.width(name) + 1 :], *rest])
 
     def _lines(self, text: str) -> Iterator[str]:
-        fence = ""
+        fence, language = "", ""
         for line in text.split("\n"):
             opened = FENCE.match(line)
             if opened and (not fence or (opened.group(1).startswith(fence) and not opened.group(2).strip())):
-                fence = "" if fence else opened.group(1)
-                yield self.style(line, "dim")
-            elif fence or line.lstrip().startswith("|"):
+                fence, language = ("", "") if fence else (opened.group(1), opened.group(2).strip())
+                if not self.colour or (fence and language not in ("", "text")):
+                    yield self.style(language, "dim") if self.colour else line
+            elif fence:
+                yield self.style(line, CHANGED.get(line[:1], "") if language == "diff" else "cyan")
+            elif line.lstrip().startswith("|"):
                 yield line
-            elif not MARK.fullmatch(line):
+            else:
                 yield from self._prose(line)
 
     def _prose(self, line: str) -> Iterator[str]:
-        if OURS.fullmatch(line):
-            yield self.rule(line.lstrip("# "))
-        elif heading := HEADING.fullmatch(line.strip()):
+        if heading := HEADING.fullmatch(line.strip()):
             words = heading.group(2) if self.colour else line.strip()
             yield from (self.style(part, "bold") for part in text_width.wrap(words, self.width))
         elif (found := LEADING.fullmatch(line)) and found.group(2).strip():
@@ -93,12 +111,11 @@ class Paint:
             yield line.rstrip()
 
     def _words(self, text: str) -> str:
-        """Strong words in bold, each by itself, so that a line may end after any; what they tell has its colour."""
-        if not self.colour:
-            return text
-        told = SAID.sub(lambda found: found.group(1) + _each(found.group(2), SENSE[found.group(2).casefold()]), text)
-        return STRONG.sub(lambda found: _each(found.group(1), "bold"), told)
+        """Strong and emphasised words and code, each word by itself, so that a line may end after any."""
+        return INLINE.sub(self._inline, text) if self.colour else text
 
-
-def _each(words: str, style: str) -> str:
-    return " ".join(styled(word, style) for word in words.split())
+    def _inline(self, found: re.Match[str]) -> str:
+        if found["escaped"]:
+            return found["escaped"]
+        kind = found.lastgroup or ""
+        return " ".join(self.style(word, INLINE_STYLES[kind]) for word in found[kind].split())

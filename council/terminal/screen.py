@@ -16,7 +16,7 @@ from council.terminal.markdown import WIDEST, Paint, styled
 from council.text import harmless
 
 USUAL = (80, 24)
-POORER = str.maketrans("─━·…", "-=|.")  # for a terminal that knows no Unicode
+POORER = str.maketrans("─━·…●◐○→“”", '-=|.+~x>""')  # for a terminal that knows no Unicode
 
 
 def size(stream: TextIO) -> tuple[int, int]:
@@ -95,6 +95,11 @@ class Screen:
         """A result: Markdown, which a terminal gets wrapped and painted."""
         paint = self.paint
         self.painted(paint.text(text) if paint else harmless(text))
+
+    def heading(self, title: str, heavy: bool = False) -> None:
+        """The heading of a round, with a line below it."""
+        paint = self.paint
+        self.painted(f"{paint.rule(title, heavy)}\n" if paint else f"### {harmless(title)}\n")
 
     def painted(self, text: str) -> None:
         """A result that is harmless already, with its colours."""

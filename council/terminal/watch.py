@@ -21,11 +21,12 @@ from council.protocols.mind_changes import is_control
 from council.protocols.stances import STANCE
 from council.record.session import Session
 from council.record.turn_file import Receipt
-from council.reports import markdown, transcript
+from council.reports import transcript
 from council.reports.totals import totals
 from council.speakers.base import Billing
 from council.speakers.registry import describe
 from council.speakers.select import speaker_of
+from council.terminal.closing import announce
 from council.terminal.markdown import SEATS
 from council.terminal.screen import Screen
 from council.text import join_words, one_line
@@ -69,7 +70,7 @@ class Watcher:
         self.held: list[Callable[[], None]] = []
 
     def begins(self, speaker: str) -> None:
-        self.screen.out(markdown.announcement(self.session))
+        announce(self.session, self.screen)
         self.screen.say(f"speaker: {speaker}", "dim")
         if self.session.said:
             kept = "1 turn is" if len(self.session.said) == 1 else f"{len(self.session.said)} turns are"
@@ -80,7 +81,7 @@ class Watcher:
         heading = heading_of(self.session, batch[0])
         if heading != self.heading:
             self.heading, self.round_began = heading, time.monotonic()
-            self.screen.out(f"### {heading}\n")
+            self.screen.heading(heading, heavy=outcome.is_synthesis(batch[0].phase.name, batch[0].scene))
         if called := [due for due in batch if not (due.of_a_person or self.by_hand(due))]:
             names = sorted({models[due.id].name for due in called})
             again = " (asked once more)" if any(due.first for due in called) else ""
@@ -127,8 +128,7 @@ class Watcher:
         label = (icon + " " + due.seat.label).strip()
         said = body.strip() if not receipt.absent else f"*absent: {receipt.absent}*"
         if paint := self.screen.paint:
-            below = f"\n{paint.rule()}\n" if outcome.is_synthesis(due.phase.name, due.scene) else ""
-            self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply) + below)
+            self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply))
         else:
             self.screen.out(f"**{label}:**\n{said}\n")
         if not transcript.same_model(receipt.asked, receipt.answered):

@@ -1,0 +1,42 @@
+"""How a run begins and ends: on a terminal with rules and a card, elsewhere in Markdown."""
+
+from __future__ import annotations
+
+from council.record import files
+from council.record.session import Session
+from council.reports import markdown, transcript
+from council.reports.model import Fact, Transcript
+from council.terminal.screen import Screen
+from council.terminal.transcript import card, heading, section
+from council.text import harmless
+
+
+def announce(session: Session, screen: Screen) -> None:
+    """What is debated, by whom, and where its files are."""
+    if paint := screen.paint:
+        facts = [*transcript.facts(session), Fact("Output", f"{files.tilde(session.folder)}/")]
+        screen.painted("\n".join(heading(transcript.kind(session), transcript.title(session), facts, paint)))
+    else:
+        screen.out(markdown.announcement(session))
+
+
+def show_sections(debate: Transcript, screen: Screen) -> None:
+    """What a protocol ends in besides a synthesis: a review's list."""
+    paint = screen.paint
+    for one in debate.sections.values():
+        screen.painted(section(one, paint) if paint else harmless(markdown.section(one)))
+
+
+def conclude(debate: Transcript, screen: Screen) -> None:
+    """What the program adds to the synthesis, which was shown when it was written, and what the debate came to."""
+    for addition in debate.synthesis.additions if debate.synthesis else ():
+        screen.out(markdown.addition_text(addition))
+    if paint := screen.paint:
+        show_sections(debate, screen)
+        screen.painted(f"{card(debate, paint)}\n")
+        return
+    if debate.absent:
+        screen.out(f"**Degraded:** absent: {'; '.join(debate.absent)}\n")
+    screen.out(f"**Outcome:** {debate.verdict.outcome} ({debate.verdict.reason})\n")
+    if debate.effect:
+        screen.out(markdown.effect_text(debate.effect))

@@ -1,0 +1,176 @@
+"""The verdict: one answer that never claims more than the count, and who stood where, drawn the same everywhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from council import text_width
+from council.record.session import open_
+from council.reports.model import Transcript
+from council.reports.transcript import compose
+from council.reports.verdict import first_sentence, sentences
+from council.terminal.markdown import Paint
+from council.terminal.transcript import card
+from tests.helpers import User, agreed, disputed, script, summary
+
+RECORDED = Path(__file__).parent / "recorded"
+
+
+def recorded(name: str, tmp_path: Path) -> Transcript:
+    """A recorded session, composed."""
+    source = RECORDED / name / "session"
+    folder = tmp_path / json.loads((source / "metadata.json").read_text("utf-8"))["session_id"]
+    shutil.copytree(source, folder)
+    found = open_(folder)
+    found.read_turns()
+    return compose(found, found.plan())
+
+
+def held(tmp_path: Path, words: dict[str, str]) -> Transcript:
+    """A debate of these words, composed."""
+    user = User(tmp_path)
+    ended = user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, words))
+    assert ended.code == 0, ended.err
+    found = open_(user.session)
+    found.read_turns()
+    return compose(found, found.plan())
+
+
+def stances(words: dict[str, str], **said: str) -> dict[str, str]:
+    """The same words with other stances in the second and the third round."""
+    changed = dict(words)
+    for seat, stance in said.items():
+        for turn in (f"02-challenges/{seat}", f"03-closing/{seat}"):
+            if turn in changed:
+                changed[turn] = f"I say so.\n\n## Stance\n{stance}\n\n## Blocking\nnone"
+    return changed
+
+
+# ---- the answer ----
+
+
+def test_a_majority_is_answered_in_the_words_of_the_synthesis(tmp_path):
+    verdict = recorded("debate-complete", tmp_path).verdict
+    assert (verdict.answer, verdict.carried) == ("Keep one database.", True)
+    assert (verdict.outcome, verdict.tally) == ("agreed with dissent", "3 of 4 agree")
+    assert (verdict.dissent.label, verdict.dissent.turn) == ("Engineer (Marcus)", "03-closing/engineer")
+    assert [one.text for one in verdict.blocking] == ["The restore is untested."]
+
+
+@pytest.mark.parametrize("said", ["disagree", "mixed"])
+def test_without_a_majority_no_answer_leads_whatever_the_synthesis_claims(said, tmp_path):
+    words = disputed() | {"04-synthesis-r01/chair": summary(), "04-synthesis-r02/chair": summary()}
+    words = stances(words, architect=said, designer=said, engineer=said, researcher="agree")
+    verdict = held(tmp_path, words).verdict
+    assert "Keep one database." in verdict.path
+    assert not verdict.carried
+    assert verdict.answer == f"No answer leads: 1 agree and 3 {said}, of 4."
+    assert verdict.tally == "no majority"
+    assert verdict.path_title == "What the chair thinks, though no majority does"
+
+
+def test_an_answer_of_their_own_begins_with_it(tmp_path):
+    verdict = recorded("delphi-complete", tmp_path).verdict
+    assert verdict.answer == "No: All of them say no now."
+    assert (verdict.tally, verdict.confidence) == ("5 of 5 say no", "high")
+
+
+def test_where_nobody_voted_the_verdict_says_so(tmp_path):
+    verdict = recorded("quick-replayed", tmp_path).verdict
+    assert (verdict.answer, verdict.tally, verdict.tone) == ("Look for another one.", "no vote was taken", "silent")
+
+
+def test_a_review_is_answered_by_what_is_still_open(tmp_path):
+    debate = recorded("patchlist-complete", tmp_path)
+    assert debate.verdict.answer == "3 findings: 2 blocking and 1 high; B2 is contested."
+    assert [part.tone for part in debate.sections["patchlist"].parts][:2] == ["blocking", "high"]
+
+
+def test_a_debate_that_is_not_over_has_decided_nothing(tmp_path):
+    verdict = recorded("debate-by-hand", tmp_path).verdict
+    assert verdict.answer == "Not decided yet: challenges is waiting for Architect (Serena)."
+    assert (verdict.outcome, verdict.carried) == ("not finished", False)
+
+
+# ---- who stood where ----
+
+
+def test_the_grid_shows_who_moved_and_how(tmp_path):
+    grid = recorded("delphi-complete", tmp_path).verdict.grid
+    rows = {
+        row.seat: [(cell.text, cell.tone, cell.moved_from, cell.moved_how) for cell in row.cells] for row in grid.rows
+    }
+    assert rows["architect"] == [("yes", "disagree", "", ""), ("no", "agree", "yes", "persuaded")]
+    assert rows["engineer"] == [("no", "agree", "", ""), ("no", "agree", "", "")]
+    assert grid.columns == ("Positions", "Challenge")
+
+
+def test_scores_stand_in_the_grid_as_they_were_given(tmp_path):
+    grid = recorded("consensus-granted", tmp_path).verdict.grid
+    assert [cell.text for cell in grid.rows[0].cells] == ["40", "40", "40", "70", "95"]
+
+
+def test_who_was_absent_is_in_the_grid(tmp_path):
+    grid = recorded("quick-quorum", tmp_path).verdict.grid
+    assert {row.seat: row.cells[0].tone for row in grid.rows} == {
+        "architect": "spoke", "designer": "absent", "engineer": "spoke", "researcher": "absent",
+    }  # fmt: skip
+
+
+# ---- the card ----
+
+
+@pytest.mark.parametrize("name", ["debate-complete", "delphi-complete", "consensus-granted", "planning-1-complete"])
+@pytest.mark.parametrize("columns", [40, 80, 120])
+@pytest.mark.parametrize("colour", [True, False])
+def test_the_card_fits_the_window(name, columns, colour, tmp_path):
+    debate = recorded(name, tmp_path)
+    shown = card(debate, Paint(columns, colour))
+    plain = text_width.STYLE.sub("", shown)
+    assert max(map(text_width.width, plain.splitlines())) < columns
+    assert (shown != plain) is colour
+    assert "Verdict" in plain
+    assert " ".join(debate.verdict.answer.split()) in " ".join(plain.split())
+    assert all(row.label in plain for row in debate.verdict.grid.rows)
+    assert len(plain.splitlines()) <= 24
+
+
+def test_the_card_says_the_same_in_signs_as_in_colours(tmp_path):
+    shown = card(recorded("delphi-complete", tmp_path), Paint(80)).splitlines()
+    assert "  Architect (Serena)  ○ →●" in shown
+    assert "  Engineer (Marcus)   ●  ●" in shown
+    assert "  ● no, ○ yes, → moved" in shown
+    assert "Outcome: agreed · 5 of 5 say no · confidence: high" in shown
+
+
+def test_a_run_ends_with_the_card_on_a_terminal_alone(tmp_path):
+    user = User(tmp_path)
+    ended = user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed()))
+    assert "**Outcome:** agreed (4/4 agree)" in ended.out
+    assert "Verdict" not in ended.out
+
+
+# ---- sentences ----
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Keep it. Then measure.", "Keep it."),
+        ("## Path\n\n- **Keep** `redis`, e.g. for reads. Then measure.", "Keep redis, e.g. for reads."),
+        ("Version 2.5 is enough! Or not?", "Version 2.5 is enough!"),
+        ("no end at all", "no end at all"),
+        ("", ""),
+    ],
+)
+def test_the_first_sentence(text, first):
+    assert first_sentence(text) == first
+
+
+def test_sentences_lose_no_word():
+    text = "One. Two is e.g. this.\nThree\n\n- four. Five"
+    assert " ".join(sentences(text)).split() == text.replace("- ", "").split()
