@@ -97,7 +97,8 @@ def card(debate: Transcript, paint: Paint) -> str:
     parts = [paint.rule("Verdict", heavy=True), "", *(paint.style(line, "bold") for line in answer), ""]
     if any(cell.text for row in verdict.grid.rows for cell in row.cells):
         parts += [*grid(verdict.grid, debate, paint), ""]
-    outcome = " · ".join(filter(None, [verdict.outcome, verdict.tally, *confidence(verdict)]))
+    counted = verdict.outcome if verdict.tally else f"{verdict.outcome} ({verdict.reason})"
+    outcome = " · ".join(filter(None, [counted, verdict.tally, *confidence(verdict)]))
     parts.append(paint.field("Outcome", outcome, TONES.get(verdict.tone, ""), column=FIELD))
     parts += objections(verdict, paint)
     if debate.absent:
