@@ -26,7 +26,7 @@ ROOMS = {
     "runner": ("budget", "follow_up", "python_api", "subagents"),
     "terminal": ("terminal",),
     "mcp_server": ("mcp",),
-    "cli": ("commands", "command_line", "cli_json", "doctor", "docs", "skill"),
+    "cli": ("commands", "optional_rooms", "command_line", "cli_json", "doctor", "docs", "skill"),
 }  # fmt: skip
 PURE = (
     "layers", "loader", "replies", "quotes", "grammar", "plan", "rules", "orders", "views", "voting", "stances",

@@ -181,7 +181,7 @@ def summaries() -> list[tuple[str, dict[str, str]]]:
         listed[entry.section][name] = entry.summary
     for name, path in sorted(workflows().items()):
         listed[DEBATE if name in kit else OWN][name] = summary_of(name, path)
-    return list(listed.items())
+    return [(section, rows) for section, rows in listed.items() if rows]
 
 
 def summary_of(name: str, path: Path) -> str:
