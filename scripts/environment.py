@@ -5,6 +5,7 @@ It is made beside its place and renamed last, so its existence means that it is 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import importlib.util
 import os
@@ -15,6 +16,7 @@ import sys
 from pathlib import Path
 from typing import IO
 
+ELSEWHERE = "make it a directory that can be written, or set XDG_DATA_HOME to one"
 ROOM = "free some space, or set XDG_DATA_HOME to a directory that has it and can be written"
 LEAST = (
     120_000_000  # bytes that no environment of ours does without: 85 MB in the end, and beside that what pip unpacks
@@ -32,7 +34,8 @@ def main(venv: Path, lock: Path) -> None:
     except Refused as refusal:
         sentence, code = refusal.args
     except OSError as error:
-        sentence, code = f"{error.filename or venv.parent}: {error.strerror}: {ROOM}", STORAGE
+        advice = ROOM if error.errno in (errno.ENOSPC, errno.EDQUOT) else ELSEWHERE
+        sentence, code = f"{error.filename or venv.parent}: {error.strerror}: {advice}", STORAGE
     except KeyboardInterrupt:
         sentence, code = "stopped; run the same command again to start over", STOPPED
     else:

@@ -24,7 +24,7 @@ ROOMS = {
     "checks": ("lint", "diagram", "context_size", "cost"),
     "reports": ("adr", "decision", "filing", "html"),
     "runner": ("budget", "follow_up", "python_api", "subagents"),
-    "terminal": ("terminal",),
+    "terminal": ("errors_on_a_terminal", "terminal"),
     "mcp_server": ("mcp",),
     "cli": ("commands", "optional_rooms", "command_line", "cli_json", "doctor", "docs", "skill"),
 }  # fmt: skip

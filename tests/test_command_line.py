@@ -308,3 +308,20 @@ def test_what_cannot_be_read_completes_nothing(begun: User) -> None:
     assert completed(begun, "council show 2") == []
     assert completed(begun, "council run --tier-map h") == []
     assert completed(begun, "council record last 0") == []
+
+
+# ---- how soon it starts ----
+
+HEAVY = ("anthropic", "jinja2", "frontmatter", "yaml", "council.record.session", "council.reports", "council.engine")
+
+
+@pytest.mark.parametrize(
+    ("words", "allowed"), [(("-h",), ()), (("run", "-h"), ()), (("list",), ("frontmatter", "yaml"))]
+)
+def test_what_is_heavy_is_imported_by_the_command_that_needs_it(
+    words: tuple[str, ...], allowed: tuple[str, ...], user: User
+) -> None:
+    command = [sys.executable, "-c", PROGRAM.replace("sys.exit(main())", "main(); print(*sys.modules)"), *words]
+    env = {**user.environment, "PYTHONPATH": str(CODE)}
+    done = subprocess.run(command, cwd=user.work, env=env, capture_output=True, text=True, timeout=60, check=True)
+    assert sorted({*HEAVY} & {*done.stdout.split()} - {*allowed}) == []

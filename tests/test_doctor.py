@@ -69,7 +69,7 @@ def test_there_is_no_room_for_the_model(user: User, monkeypatch: pytest.MonkeyPa
 
 def test_the_model_has_no_place_that_can_be_written(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download.Room, "writable", False)
-    assert line(user, "embedded model").endswith(f"~/.local cannot be written; {download.ROOM}")
+    assert line(user, "embedded model").endswith(f"~/.local cannot be written; {download.ELSEWHERE}")
 
 
 def test_the_model_cannot_run_here(user: User, monkeypatch: pytest.MonkeyPatch) -> None:

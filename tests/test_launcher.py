@@ -266,7 +266,10 @@ def test_when_its_place_cannot_be_written(
 ) -> None:
     (tmp_path / "data").write_text("in the way")
     code, sentence = ended(make, capsys)
-    assert (code, sentence.startswith(f"council: {tmp_path / 'data'}: File exists: free some space, or set")) == (
+    assert (
+        code,
+        sentence.startswith(f"council: {tmp_path / 'data'}: File exists: make it a directory that can be written"),
+    ) == (
         6,
         True,
     )

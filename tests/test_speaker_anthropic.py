@@ -332,11 +332,12 @@ def test_no_retry_after_does_harm(header):
     ],
 )
 def test_what_will_not_pass_names_the_setting(status, kind, names, fault):
-    answer = Answer(fault=fault, status=status, error=kind, message="what the API said")
-    with FakeApi(sequence(answer)) as api, pytest.raises(Denied) as caught:
-        speak(brief_for(api))
-    for part in (f"anthropic answered {status}: what the API said", *names):
-        assert part in str(caught.value)
+    for said in ("what the API said", "what the API said."):
+        answer = Answer(fault=fault, status=status, error=kind, message=said)
+        with FakeApi(sequence(answer)) as api, pytest.raises(Denied) as caught:
+            speak(brief_for(api))
+        for part in (f"anthropic answered {status}: what the API said. ", *names):
+            assert part in str(caught.value)
 
 
 @pytest.mark.parametrize("status", [405, 422])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from council.checks.cost import Taken
     from council.record.session import Session
     from council.reports.model import Transcript
+    from council.reports.verify import Status
 
 
 @command()
@@ -29,23 +30,31 @@ if TYPE_CHECKING:
 @click.pass_obj
 def status(state: State, session: str, as_json: bool) -> None:
     """Show the state of SESSION: complete, running, waiting, paused, interrupted or damaged."""
-    from council.checks import cost
-    from council.reports import summary, verify
-    from council.terminal import watch
-
     folder = state.folder(session)
+    from council.reports import verify
+
     found = verify.status(folder)
-    spent = bill(found.session) if found.session else None
     if as_json:
-        rest = watch.billed(found.session, *(spent or (watch.taken(found.session), None))) if found.session else {}
-        print_json(summary.as_row(summary.summarize(folder, found)) | rest)
+        print_json(status_row(folder, found))
     else:
         echo(wrapped(f"{folder.name}: {found.state} ({found.why})", sys.stdout))
-        if spent:
+        if found.session and (spent := bill(found.session)):
+            from council.checks import cost
+
             click.echo(wrapped(cost.told(*spent), sys.stderr), err=True)
     if found.state == "damaged":
         state.go_on = f"council verify {folder.name}"
         raise Damaged(folder.name, "damaged, see above")
+
+
+def status_row(folder: Path, found: Status) -> dict[str, Any]:
+    from council.reports import summary
+    from council.terminal import watch
+
+    row = summary.as_row(summary.summarize(folder, found))
+    if found.session is None:
+        return row
+    return row | watch.billed(found.session, *(bill(found.session) or (watch.taken(found.session), None)))
 
 
 def wrapped(text: str, stream: TextIO) -> str:
@@ -57,11 +66,12 @@ def wrapped(text: str, stream: TextIO) -> str:
 
 def bill(found: Session) -> tuple[Taken, Taken | None] | None:
     """What a session took so far, and the most that it can take; None where no model was paid in tokens."""
+    if not any(one.input or one.cache_read or one.cache_write or one.output for one in found.receipts.values()):
+        return None
     from council.config import settings
     from council.terminal import watch
 
-    spent = watch.taken(found)
-    return (spent, watch.bounded(found, settings.load())) if spent.input or spent.output else None
+    return watch.taken(found), watch.bounded(found, settings.load())
 
 
 @command("list")

@@ -11,6 +11,8 @@ from council.text import harmless
 
 COMMAND = re.compile(r"`([a-z][\w.-]* [^`\n]+)`|(?<=: )(council [a-z][^;\n]*)$", re.M)
 
+AROUND = " (),;"  # what would look lost at the edge of a row beside a command
+
 
 def show_error(failure: str, advice: str = "") -> None:
     """Print what went wrong, and below it what helps."""
@@ -31,10 +33,9 @@ def wrapped(line: str, columns: int) -> Iterator[str]:
     hang = " " * (len(line) - len(line.lstrip()))
     start = 0
     for found in COMMAND.finditer(line):
-        before = line[start : found.start()].strip()
-        if before:
+        if before := line[start : found.start()].strip(AROUND):
             yield from text_width.wrap(before, columns, hang, hang)
         yield f"{hang}    {found[1] or found[2]}"
         start = found.end()
-    if rest := line[start:].strip(" ;,"):
+    if rest := line[start:].strip(AROUND):
         yield from text_width.wrap(rest, columns, hang, hang)

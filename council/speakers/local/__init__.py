@@ -43,7 +43,7 @@ def _state() -> str:
         size = download.gigabytes(here.gguf.stat().st_size)
         return f"{here.gguf.stem}, {size}, at {tilde(here.gguf)}"
     room = download.room_for(source, here)
-    advice = "`council run --speaker local` fetches it" if room.enough else download.ROOM
+    advice = "`council run --speaker local` fetches it" if room.enough else room.advice
     raise NotSetUp(f"not fetched; that takes {room}; {advice}")
 
 

@@ -199,7 +199,7 @@ def fetch(source: Source, here: ModelFolder, say: Say) -> None:
         raise StorageError(f"{here.folder}: {failure.strerror or failure}; {ROOM if full else ELSEWHERE}") from None
 
 
-ELSEWHERE = "make it writable, or set XDG_DATA_HOME to a directory that is"
+ELSEWHERE = "make it a directory that can be written, or set XDG_DATA_HOME to one"
 ROOM = "free some space, or set XDG_DATA_HOME to a directory that has it and can be written"
 
 
@@ -242,7 +242,7 @@ def _kept(say: Say) -> Iterator[None]:
 def _check_room(source: Source, here: ModelFolder) -> None:
     room = room_for(source, here)
     if not room.enough:
-        raise StorageError(f"fetching the embedded model takes {room}; {ROOM}")
+        raise StorageError(f"fetching the embedded model takes {room}; {room.advice}")
 
 
 @dataclass(frozen=True)
@@ -260,6 +260,10 @@ class Room:
     @property
     def enough(self) -> bool:
         return self.writable and self.free >= self.needed
+
+    @property
+    def advice(self) -> str:
+        return ROOM if self.writable else ELSEWHERE
 
     def __str__(self) -> str:
         there = f"has {gigabytes(self.free)} free" if self.writable else "cannot be written"
