@@ -51,7 +51,7 @@ def provide(venv: Path, lock: Path) -> None:
         acquire(held)
         if not os.access(venv / "bin" / "python", os.X_OK):
             make(venv, lock, held)
-        mutex.unlink(missing_ok=True)  # whoever waits for it, or makes it anew, finds the environment there
+        mutex.unlink(missing_ok=True)  # anyone who waits for it, or makes it again, finds the environment there
 
 
 def beside(venv: Path, what: str) -> Path:

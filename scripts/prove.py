@@ -1,4 +1,4 @@
-"""Usage: scripts/prove NAME [--jobs N] [--anew]
+"""Usage: scripts/prove NAME [--jobs N] [--restart]
        scripts/prove --list
 
 Proves at full size what the tests show in samples: prints a table, and writes it with date and version to
@@ -73,7 +73,7 @@ def proof(name: str) -> Proof:
 
 
 def fingerprint() -> str:
-    """Of all that a proof depends on: it is done anew when that has changed."""
+    """Of all that a proof depends on: a proof is repeated when that has changed."""
     seal = hashlib.sha256()
     for top in CODE:
         paths = sorted((ROOT / top).rglob("*")) if (ROOT / top).is_dir() else [ROOT / top]
@@ -109,10 +109,10 @@ def proven(name: str, part: str) -> Outcome:
     return Outcome(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def outcomes(name: str, jobs: int, anew: bool) -> dict[str, Outcome]:
+def outcomes(name: str, jobs: int, restart: bool) -> dict[str, Outcome]:
     """All parts, in their order. Each is remembered as soon as it is done, whatever becomes of the others."""
     seal, parts, one_at_a_time = fingerprint(), proof(name).parts(), threading.Lock()
-    found = {} if anew else done(name, seal)
+    found = {} if restart else done(name, seal)
 
     def run(part: str) -> None:
         outcome = proven(name, part)
@@ -177,7 +177,7 @@ def main() -> int:
     )
     parser.add_argument("name", nargs="?", choices=names(), metavar="NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument("--anew", action="store_true", help="do again what is done already")
+    parser.add_argument("--restart", action="store_true", help="repeat what is already proved")
     parser.add_argument("--list", action="store_true", help="what can be proven")
     parser.add_argument("--part", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -191,7 +191,7 @@ def main() -> int:
         print("\n" + json.dumps(asdict(proof(options.name).prove(options.part))))
         return 0
     began = time.monotonic()
-    found = outcomes(options.name, options.jobs, options.anew)
+    found = outcomes(options.name, options.jobs, options.restart)
     text = page(options.name, found, time.monotonic() - began)
     PAGES.mkdir(exist_ok=True)
     (PAGES / f"{options.name}.md").write_text(text, encoding="utf-8")
