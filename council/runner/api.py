@@ -33,7 +33,7 @@ Names = Iterable[str]
 
 @dataclass(frozen=True)
 class ReviewFinding:
-    """One finding of a review. `status` says whether it is open; `path` and the lines are empty if it names no place."""
+    """One finding of a review. `status` says whether it is open. Without a place, `path` and the lines are empty."""
 
     id: str
     severity: str
