@@ -101,7 +101,7 @@ def remember(name: str, seal: str, part: str, outcome: Outcome) -> None:
 
 
 def proven(name: str, part: str) -> Outcome:
-    """One part, in a process of its own: what one leaves behind is no part of another."""
+    """One part, in a process of its own: so that nothing one leaves behind affects another."""
     command = [sys.executable, __file__, name, "--part", part]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
