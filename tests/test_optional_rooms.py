@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,11 @@ from tests.helpers import CODE, User, disputed, script
 
 KIT = ("Workflows", "templates", "Config.md", "AgentPersonalities.md", "SKILL.md", "docs/workflows.md")
 OPTIONAL = {"reviews": "review", "mcp_server": "mcp"}  # with the command that goes with each
+
+
+def test_the_architecture_page_calls_the_same_rooms_optional() -> None:
+    page = (CODE / "ARCHITECTURE.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \| .* Optional \|", page, re.M)) == set(OPTIONAL)
 
 
 @dataclass(frozen=True)
