@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import jinja2
 
-from council.checks.cost import Rates, bounds
+from council.checks.cost import Rates, bound_steps
 from council.checks.diagram import mermaid
-from council.checks.reachability import conditions, refs
+from council.checks.reachability import find_conditions, find_refs
 from council.cli.workflows import STARTER
 from council.config import overlays, personas
 from council.config.personas import parse
@@ -67,7 +67,7 @@ def about(words: declare.Words) -> dict[str, str]:
 
 def calls(workflow: Workflow) -> str:
     free = {step.tier: Rates("", None, None, 0) for _, step in workflow.steps()}
-    rows = bounds(workflow, "", free)
+    rows = bound_steps(workflow, "", free)
     return f"{sum(row.least for row in rows)} to {sum(row.most for row in rows)} calls"
 
 
@@ -107,8 +107,8 @@ def uses(known: Hook[Callable[..., Any]]) -> Iterator[tuple[str, str]]:
 
 
 def everything(workflow: Workflow) -> Iterator[Ref]:
-    for _, condition in conditions(workflow):
-        yield from refs(condition)
+    for _, condition in find_conditions(workflow):
+        yield from find_refs(condition)
     for _, step in workflow.steps():
         yield from (step.order, *step.sees)
 

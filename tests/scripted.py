@@ -22,7 +22,7 @@ from council.engine.planner import Due, Note, Plan, plan
 from council.engine.scene import RecordedTurn, Seen, Verdict
 from council.protocols import mind_changes, stances
 from council.replies import quotes
-from council.replies.parse import describe, heading
+from council.replies.parse import describe, format_heading
 from council.reports import did_it_help
 from council.workflow import frontmatter
 from council.workflow.loader import load
@@ -143,7 +143,7 @@ def written(due: Due, answers: Mapping[str, Any]) -> list[str]:
     kinds = dict(due.step.reply)
     if unknown := set(answers) - set(kinds):
         raise ValueError(f"{due.id}: the step does not ask for {unknown}")
-    return [f"## {heading(name)}\n{_written(kinds[name], answers[name])}" for name in kinds if name in answers]
+    return [f"## {format_heading(name)}\n{_written(kinds[name], answers[name])}" for name in kinds if name in answers]
 
 
 def _written(kind: Kind, value: Any) -> str:
@@ -156,7 +156,7 @@ def brief(due: Due) -> str:
     """A brief like the real ones: what was said stands in it, marked, and whose it is; then the format of the reply."""
     parts = [f"You are the {due.seat.title}. This is {due.id}."]
     own = [f"{hash_of(seen.turn.id):08x}" for seen in due.sees if seen.turn.seat.name == due.seat.name]
-    parts += filter(None, [quotes.yours(own)])
+    parts += filter(None, [quotes.describe_own(own)])
     for seen in due.sees:
         key = f"{hash_of(seen.turn.id):08x}"
         words = seen.turn.gist if seen.gist else seen.turn.body
@@ -253,7 +253,7 @@ def _end(debate: Played) -> Iterator[str]:
         if turn.absent or turn.problems:
             yield f"not heard: {turn.id}: {turn.absent or '; '.join(turn.problems)}"
     if any(scene.rounds_that_ask("stance")):
-        standing = stances.standing(scene)
+        standing = stances.assess_stances(scene)
         yield f"standing: {standing.outcome} ({standing.reason}){', converged' if standing.converged else ''}"
     if any(mind_changes.FLAW in dict(step.reply) for _, step in debate.script.workflow.steps()):
         yield from _flips(debate)
@@ -262,10 +262,10 @@ def _end(debate: Played) -> Iterator[str]:
 
 def _flips(debate: Played) -> Iterator[str]:
     """Who moved and by what, where a workflow asks for it, and whether the debate helped."""
-    for flip in mind_changes.ledger(debate.end.scene):
+    for flip in mind_changes.find_flips(debate.end.scene):
         by = f" by {flip.source.id}" if flip.source else ""
         yield f"flip: {flip.turn.id}: {flip.before} -> {flip.after}, {flip.kind}{by}"
-    found = mind_changes.helped(debate.end.scene)
+    found = mind_changes.compare_rounds(debate.end.scene)
     yield f"helped: {did_it_help.sentence(found)}" if found else "helped: nobody was asked"
 
 

@@ -11,6 +11,8 @@ import pytest
 from council.checks import cost
 from council.config import overlays
 from council.engine.conditions import judge
+from council.engine.contributions import Addition, Record
+from council.engine.planner import plan
 from council.engine.scene import Turn
 from council.errors import UsageError
 from council.protocols import board as boardroom
@@ -183,22 +185,27 @@ def response(*challenges: str, prose: str = "Fine.", **more: object) -> Turn:
     ],
 )
 def test_what_is_remarked_of_a_turn(said, told):
-    assert list(boardroom.remarks(said, (Seat("ceo", "board"), *OTHERS))) == told
+    board = replace(program("board"), groups={"board": (Seat("ceo", "board"), *OTHERS)})
+    record = Record(board, plan(board, {}))
+    assert [*boardroom.both_versions(said, record), *boardroom.rubber_stamp(said, record)] == told
 
 
 def test_how_a_check_is_told():
-    assert boardroom.checked(scene(turn("ceo", stance="agree"))) == ""
-    told = boardroom.checked(
-        scene(
-            turn("ceo", "synthesis/check", accurate="yes", correction=()),
-            turn("cfo", "synthesis/check", accurate="no", correction=("I said five.", "Not in May.")),
-            turn("coo", "synthesis/check", accurate="no", asked="correction"),
-            absent("cto", "synthesis/check", asked="accurate correction"),
-        )
-    )
-    assert told == (
-        "**Checked by the members:** 1 of 4 find it accurate (Cto not heard).\n\n"
-        "- Cfo does not: “I said five.”; “Not in May.”\n- Coo does not: (no correction given)"
+    ended = plan(program("board"), {})
+
+    def checked(*turns: Turn) -> Addition | None:
+        return boardroom.checked(Record(program("board"), replace(ended, scene=scene(*turns))))
+
+    assert checked(turn("ceo", stance="agree")) is None
+    assert checked(
+        turn("ceo", "synthesis/check", accurate="yes", correction=()),
+        turn("cfo", "synthesis/check", accurate="no", correction=("I said five.", "Not in May.")),
+        turn("coo", "synthesis/check", accurate="no", asked="correction"),
+        absent("cto", "synthesis/check", asked="accurate correction"),
+    ) == Addition(
+        "Checked by the members",
+        "1 of 4 find it accurate (Cto not heard).",
+        points=("Cfo does not: “I said five.”; “Not in May.”", "Coo does not: (no correction given)"),
     )
 
 
@@ -270,7 +277,7 @@ def without(workflow: Workflow, *steps: str) -> Workflow:
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_calls_are_those_that_the_page_tells(name):
     calls: dict[str, tuple[int, int]] = {}
-    for row in cost.bounds(without(program(name), "poll", "review"), "", RATES):
+    for row in cost.bound_steps(without(program(name), "poll", "review"), "", RATES):
         least, most = calls.get(row.phase, (0, 0))
         calls[row.phase] = (least + row.least, most + row.most)
     assert calls == {"positions": (6, 6), "challenge": (12, 60), "guidance": (0, 0), "synthesis": (7, 14)}
@@ -284,7 +291,7 @@ def test_the_calls_are_those_that_the_page_tells(name):
 
 def test_reviews_and_polls_come_on_top():
     """As the page tells: nobody is polled in the first round, and nothing is reviewed."""
-    rows = cost.bounds(without(program("board"), "respond"), "", RATES)
+    rows = cost.bound_steps(without(program("board"), "respond"), "", RATES)
     assert sum(row.most for row in rows if row.phase == "challenge") == 9 * 6 + 9
     spoken = [due for batch in played("board/ten-rounds").batches for due in batch if due.step.name == "review"]
     assert len(spoken) == 9

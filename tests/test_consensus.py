@@ -14,7 +14,7 @@ import pytest
 from council.checks import cost
 from council.config import overlays
 from council.engine.planner import Due
-from council.protocols.consensus import Escalation, escalations, give_letters, kind
+from council.protocols.consensus import Escalation, find_escalations, give_letters, name_kind
 from council.workflow.loader import load
 from council.workflow.model import Workflow
 from tests.debates import APPEAL, MUTE, brief, briefs_of, everything, facts, hold, options, record, to_its_end, words
@@ -309,7 +309,7 @@ def test_what_a_person_chose(said, choice):
 
 def test_escalations_are_told_apart_by_their_round():
     silent = absent("clerk", "debate/escalate", 5, asked="options")
-    found = escalations(
+    found = find_escalations(
         scene(
             turn("clerk", "debate/escalate", 4, options=("Now.", "Later.")),
             turn("human", "debate/appeal", 4, decision="continue", option="B"),
@@ -334,7 +334,7 @@ def test_escalations_are_told_apart_by_their_round():
     ],
 )
 def test_what_an_escalation_is_about(fired, told):
-    assert kind(fired) == told
+    assert name_kind(fired) == told
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again(user):
@@ -553,7 +553,7 @@ def test_whoever_has_a_part_already_cannot_be_a_specialist_too(seat, user):
 
 
 def calls(workflow: Workflow) -> Mapping[str, tuple[int, int]]:
-    return {row.step: (row.least, row.most) for row in cost.bounds(workflow, "", RATES)}
+    return {row.step: (row.least, row.most) for row in cost.bound_steps(workflow, "", RATES)}
 
 
 def test_the_calls_are_those_that_the_page_tells():

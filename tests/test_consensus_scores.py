@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from council.protocols.consensus import repeats, trajectory
+from council.protocols.consensus import find_repeats, list_scores
 from council.workflow.loader import load
 from tests.scenes import absent, scene, turn
 
@@ -25,13 +25,13 @@ def test_scores_are_told_round_by_round_and_silence_counts_as_nothing() -> None:
         turn("architect", "talk", score=80), turn("engineer", "talk", score=61),
         turn("architect", "talk", 2, score=90), absent("engineer", "talk", 2, asked="score"),
     )  # fmt: skip
-    assert [(one["round"], one["mean"]) for one in trajectory(found, WORKFLOW)] == [(1, 70.5), (2, 45.0)]
-    assert trajectory(found, WORKFLOW)[1]["scores"] == [
+    assert [(one["round"], one["mean"]) for one in list_scores(found, WORKFLOW)] == [(1, 70.5), (2, 45.0)]
+    assert list_scores(found, WORKFLOW)[1]["scores"] == [
         {"seat": "architect", "by": "Architect", "score": 90},
         {"seat": "engineer", "by": "Engineer", "score": None},
     ]
-    assert trajectory(found.at("end", 1, 1), WORKFLOW) == []
-    assert len(trajectory(found.at("end", 1, 1), WORKFLOW, "talk")) == 2
+    assert list_scores(found.at("end", 1, 1), WORKFLOW) == []
+    assert len(list_scores(found.at("end", 1, 1), WORKFLOW, "talk")) == 2
 
 
 def test_whoever_says_the_same_again_is_named_with_how_much_of_it() -> None:
@@ -39,5 +39,5 @@ def test_whoever_says_the_same_again_is_named_with_how_much_of_it() -> None:
         turn("architect", "talk", body=SAID), turn("engineer", "talk", body="Split it along the teams."),
         turn("architect", "talk", 2, body=SAID), turn("engineer", "talk", 2, body="Nine services cost nine pagers."),
     )  # fmt: skip
-    assert repeats(again) == [{"by": "Architect", "step": "talk", "share": 1.0}]
-    assert repeats(scene(turn("architect", "talk", body=SAID))) == []
+    assert find_repeats(again) == [{"by": "Architect", "step": "talk", "share": 1.0}]
+    assert find_repeats(scene(turn("architect", "talk", body=SAID))) == []

@@ -102,7 +102,7 @@ def last_round(sees: str, rounds: int) -> int:
 
     def most(rounds: int) -> int:
         text = STEPS.format(sees=sees).replace("[1, 9]", f"[1, {rounds}]")
-        return cost.bounds(load(text, "any.md"), "", RATES)[0].most_input
+        return cost.bound_steps(load(text, "any.md"), "", RATES)[0].most_input
 
     return most(rounds) - most(rounds - 1)
 

@@ -127,20 +127,22 @@ def test_rates_are_those_of_a_model():
 
 def test_everybody_reads_the_topic_also_in_the_blind_round():
     workflow = load(overlays.workflow_text("quick")[0], "quick")
-    short, long = (cost.bounds(workflow, topic, {"sonnet": RATE})[0] for topic in ("", "x" * 4000))
+    short, long = (cost.bound_steps(workflow, topic, {"sonnet": RATE})[0] for topic in ("", "x" * 4000))
     assert long.input - short.input == 4 * 1000
     assert long.most_input - short.most_input == 8 * 1600, "and once more, where they are asked again"
 
 
 def test_the_line():
-    taken = cost.Taken(13, 41_200, 3_900, 0.0123, cached=31_000)
-    assert cost.told(taken) == "13 calls, 41,200 tokens in (31,000 from the cache), 3,900 out, cost $0.0123"
-    assert cost.told(taken, cost.Taken(18, 120_000, 9_000, 0.045)) == (
+    taken = cost.DebateCost(13, 41_200, 3_900, 0.0123, cached=31_000)
+    assert cost.format_usage(taken) == "13 calls, 41,200 tokens in (31,000 from the cache), 3,900 out, cost $0.0123"
+    assert cost.format_usage(taken, cost.DebateCost(18, 120_000, 9_000, 0.045)) == (
         "13 calls of at most 18, 41,200 tokens in of at most 120,000 (31,000 from the cache), 3,900 out, "
         "cost $0.0123 of at most $0.0450"
     )
-    assert cost.told(taken, cost.Taken(12, 120_000, 9_000, 0.045)) == cost.told(taken), "a person granted more"
-    assert cost.told(cost.Taken(1, 2, 3, None)) == "1 call, 2 tokens in, 3 out, cost unknown"
+    assert cost.format_usage(taken, cost.DebateCost(12, 120_000, 9_000, 0.045)) == cost.format_usage(taken), (
+        "a person granted more"
+    )
+    assert cost.format_usage(cost.DebateCost(1, 2, 3, None)) == "1 call, 2 tokens in, 3 out, cost unknown"
 
 
 def test_a_session_whose_endpoint_is_configured_no_more_has_no_bound(user):
@@ -155,7 +157,7 @@ def test_a_session_whose_endpoint_is_configured_no_more_has_no_bound(user):
 
 
 def test_what_was_taken_is_within_a_bound_that_it_reaches_and_no_further() -> None:
-    most = cost.Taken(5, 100, 20, 0.5)
+    most = cost.DebateCost(5, 100, 20, 0.5)
     assert most.within(most)
     for passed in ({"calls": 6}, {"input": 101}, {"output": 21}, {"usd": 0.51}):
         assert not replace(most, **passed).within(most), passed
@@ -181,5 +183,5 @@ def test_a_step_that_waits_for_a_round_takes_no_call_before_it(when: str, calls:
     text = (
         f"name: x\nseats: {{m: a}}\nphases: [{{name: p, rounds: 5, steps: [{{name: q}}, {{name: r, when: {when}}}]}}]"
     )
-    rows = cost.bounds(load(f"---\n{text}\n---\n", "x.md"), "", {"sonnet": cost.Rates("m", 1.0, 1.0, 100)})
+    rows = cost.bound_steps(load(f"---\n{text}\n---\n", "x.md"), "", {"sonnet": cost.Rates("m", 1.0, 1.0, 100)})
     assert [(row.step, row.least, row.most) for row in rows] == [("q", 5, 5), ("r", 0, calls)]

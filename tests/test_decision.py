@@ -233,8 +233,8 @@ def test_a_cap_of_others_than_those_who_were_cast_lowers_nothing():
     written = turn("pen", "synthesis", confidence="high")
     said = scene(turn("ceo", "challenge", stance="mixed"), written, outcomes={"challenge": "cap"})
     pen, board = {"pen": (written.seat,)}, {"board": (said.turns[0].seat,)}
-    assert perspectives.lowered(replace(said, groups=pen), "cap") != ""
-    assert perspectives.lowered(replace(said, groups=pen | board), "cap") == ""
+    assert perspectives.explain_low_confidence(replace(said, groups=pen), "cap") != ""
+    assert perspectives.explain_low_confidence(replace(said, groups=pen | board), "cap") == ""
 
 
 # ---- the issue ----

@@ -433,7 +433,7 @@ def program() -> Workflow:
 
 def test_the_calls_are_those_that_the_page_tells():
     rates = dict.fromkeys(("sonnet", "haiku", "opus"), cost.Rates("one", 1.0, 1.0, 1000))
-    calls = {row.phase: (row.least, row.most) for row in cost.bounds(program(), "", rates)}
+    calls = {row.phase: (row.least, row.most) for row in cost.bound_steps(program(), "", rates)}
     rows = re.findall(r"^\| \**([\w ]+?)\** +\| +\**(\d+)\** +\| +\**(\d+)\** +\|$", program().body, re.M)
     told = {what: (int(least), int(most)) for what, least, most in rows}
     assert told.pop("total") == tuple(map(sum, zip(*calls.values(), strict=True)))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from council.checks.diagram import escaped, mermaid, told
+from council.checks.diagram import describe_condition, escape, mermaid
 from council.config.overlays import GUIDES
 from council.workflow.loader import load
 from council.workflow.model import Workflow
@@ -99,11 +99,11 @@ def test_every_rule_is_written_on_an_arrow(workflow: Workflow) -> None:
     labels = {label for _, label, _ in arrows(mermaid(workflow))}
     for phase in workflow.phases:
         for condition in (phase.when, *(step.when for step in phase.steps)):
-            assert condition is None or escaped(told(condition)) in labels
+            assert condition is None or escape(describe_condition(condition)) in labels
         for outcome, condition in phase.until:
-            assert f"{escaped(outcome)}: {escaped(told(condition))}" in labels
+            assert f"{escape(outcome)}: {escape(describe_condition(condition))}" in labels
     for outcome, condition in workflow.halt:
-        assert escaped(f"{outcome}: {told(condition)}") in labels
+        assert escape(f"{outcome}: {describe_condition(condition)}") in labels
 
 
 def test_steps_that_are_left_out_and_rounds_that_repeat() -> None:
@@ -170,7 +170,7 @@ def test_conditions_in_words(condition: str, words: str) -> None:
     text = f"---\nname: t\nseats: {{m: a}}\nphases: [{{name: p, when: {condition}}}]\n---\n"
     when = load(text, "t.md").phases[0].when
     assert when is not None
-    assert told(when) == words
+    assert describe_condition(when) == words
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_conditions_in_words(condition: str, words: str) -> None:
     ],
 )
 def test_nothing_in_a_text_is_a_sign(text: str, safe: str) -> None:
-    assert escaped(text) == safe
+    assert escape(text) == safe
 
 
 NASTY = """---

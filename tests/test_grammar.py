@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from council.config import personas
-from council.replies.parse import describe, heading, read
+from council.replies.parse import describe, format_heading, read
 from council.speakers.local.grammar import gbnf
 from council.workflow.model import Kind, Reply
 
@@ -131,7 +131,7 @@ def check(reply: Reply, text: str, brief: str) -> None:
     assert answers.problems == (), text
     for name, kind in reply:
         assert_is(kind, answers.found[name])
-        stands = text.partition(f"## {heading(name)}\n")[2].partition("\n\n## ")[0]
+        stands = text.partition(f"## {format_heading(name)}\n")[2].partition("\n\n## ")[0]
         if kind.type in ("choice", "integer"):
             assert str(answers.found[name]) == stands
         if kind.type == "list":

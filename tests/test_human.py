@@ -508,7 +508,7 @@ GOOD = {
 
 
 def test_all_kinds_are_read_back():
-    body = entry.answered(ALL, GOOD.items(), "")
+    body = entry.build_reply(ALL, GOOD.items(), "")
     assert parse.read(ALL, body).found == {
         "decision": "continue", "guidance": "none", "risks": (), "must": ("one", "two"), "sure": 7, "grant": 2,
         "patch": "x = 1",
@@ -542,13 +542,13 @@ def test_no_words_of_a_person_become_another_answer(lines, name):
     """Whatever is typed under one answer, the others are read as they were given; or it is refused."""
     given = {**GOOD, name: "\n".join(lines)}
     try:
-        body = entry.answered(ALL, given.items(), "")
+        body = entry.build_reply(ALL, given.items(), "")
     except UsageError:
         assert name == "patch" or not any(map(str.isalnum, given[name]))
         return
     read = parse.read(ALL, body)
     assert not read.problems
-    plain = parse.read(ALL, entry.answered(ALL, GOOD.items(), "")).found
+    plain = parse.read(ALL, entry.build_reply(ALL, GOOD.items(), "")).found
     assert {key: value for key, value in read.found.items() if key != name} == {
         key: value for key, value in plain.items() if key != name
     }
@@ -558,7 +558,7 @@ def test_no_words_of_a_person_become_another_answer(lines, name):
 def test_the_marks_of_a_brief_are_refused_in_an_answer():
     brief = '<said by="Chair" key="0123456789abcdef">\nWords.\n</said by="Chair" key="0123456789abcdef">'
     with pytest.raises(UsageError, match="marks of the brief"):
-        entry.answered(declared(guidance="text"), [("guidance", brief)], brief)
+        entry.build_reply(declared(guidance="text"), [("guidance", brief)], brief)
 
 
 @pytest.mark.parametrize(
@@ -573,10 +573,10 @@ def test_the_marks_of_a_brief_are_refused_in_an_answer():
 )
 def test_the_shortest_letters_that_tell_options_apart(options, menu):
     ((_, kind),) = declared(x=options)
-    assert entry.menu(kind) == menu
-    for option, letters in entry.letters(kind.options).items():
-        assert entry.chosen(kind, letters.upper()) == option
-        assert entry.chosen(kind, option) == option
+    assert entry.format_menu(kind) == menu
+    for option, letters in entry.find_shortcuts(kind.options).items():
+        assert entry.match_option(kind, letters.upper()) == option
+        assert entry.match_option(kind, option) == option
 
 
 @pytest.mark.parametrize(
@@ -584,7 +584,7 @@ def test_the_shortest_letters_that_tell_options_apart(options, menu):
 )
 def test_what_could_be_two_options_is_none(typed, means):
     ((_, kind),) = declared(x="continue | cancel")
-    assert entry.chosen(kind, typed) == means
+    assert entry.match_option(kind, typed) == means
 
 
 @pytest.mark.parametrize(
@@ -600,13 +600,13 @@ def test_what_could_be_two_options_is_none(typed, means):
 def test_an_answer_that_belongs_to_an_option_is_asked_with_it_only(kinds, entries, asked):
     found = declared(**kinds)
     name, kind = found[-1]
-    assert entry.belongs(name, kind, found, entries) is asked
+    assert entry.applies(name, kind, found, entries) is asked
 
 
 def test_a_choice_is_named_where_it_does_not_speak_for_itself():
     def asked(**kinds: str) -> str:
         found = declared(**kinds)
-        return entry.question(*found[0], found)
+        return entry.format_question(*found[0], found)
 
     assert asked(decision="continue | guide | end", guidance="text") == "[C]ontinue  [G]uide  [E]nd\n> "
     assert asked(create_workflow="yes | no") == "Create workflow: [Y]es  [N]o\n> "

@@ -271,23 +271,23 @@ def test_the_share_of_a_member(seats, share):
     )
     found = load(text, "t.md")
     phase, step = step_of(found, "positions")
-    assert limits.share(found, phase.steps, step, Seat("architect", "members")) == share
+    assert limits.bound_reply(found, phase.steps, step, Seat("architect", "members")) == share
 
 
 def test_no_share_is_nothing():
     found = load(TIMED.replace("2000", "1"), "t.md")
     phase, step = step_of(found, "argue")
     assert any(isinstance(one, Cast) for one in step.seats)
-    assert limits.share(found, phase.steps, step, Seat("cost", "frame")) == 1
+    assert limits.bound_reply(found, phase.steps, step, Seat("cost", "frame")) == 1
     rates = {"sonnet": cost.Rates("m", 1.0, 1.0, 8000)}
-    assert next(row for row in cost.bounds(found, "t", rates) if row.step == "argue").most_output == 8
+    assert next(row for row in cost.bound_steps(found, "t", rates) if row.step == "argue").most_output == 8
 
 
 def test_limits_are_read_from_options():
-    assert limits.seconds({}, "round_timeout") is None
-    assert limits.seconds({"round_timeout": "none"}, "round_timeout") is None
-    assert limits.seconds({"round_timeout": "1.5"}, "round_timeout") == 1.5
-    assert limits.budget({}) is None
-    assert limits.budget({"token_budget": "12"}) == 12
+    assert limits.read_seconds({}, "round_timeout") is None
+    assert limits.read_seconds({"round_timeout": "none"}, "round_timeout") is None
+    assert limits.read_seconds({"round_timeout": "1.5"}, "round_timeout") == 1.5
+    assert limits.read_budget({}) is None
+    assert limits.read_budget({"token_budget": "12"}) == 12
     with pytest.raises(UsageError):
         limits.check({"total_timeout": True})

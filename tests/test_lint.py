@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from council.checks import lint, templates
-from council.checks.hints import remarks
+from council.checks.hints import find_hints
 from council.checks.lines import line_of, places
 from council.config import overlays
 from council.config.overlays import GUIDES
@@ -178,7 +178,7 @@ def test_a_halt_may_ask_for_anything() -> None:
     ],
 )  # fmt: skip
 def test_what_is_hardly_meant(phases: tuple[str, ...], why: str) -> None:
-    found = remarks(workflow(*phases))
+    found = find_hints(workflow(*phases))
     assert any(why in one for one in found), found
 
 
@@ -198,7 +198,9 @@ def test_what_is_hardly_meant(phases: tuple[str, ...], why: str) -> None:
     ],
 )
 def test_what_may_well_be_meant(phases: tuple[str, ...]) -> None:
-    assert [one for one in remarks(workflow(*phases, options="{most: 1}")) if "group" not in one or "m:" in one] == []
+    assert [
+        one for one in find_hints(workflow(*phases, options="{most: 1}")) if "group" not in one or "m:" in one
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -213,19 +215,19 @@ def test_what_may_well_be_meant(phases: tuple[str, ...]) -> None:
 )
 def test_options_that_nothing_reads(phase: str, read: tuple[str, ...], unused: list[str]) -> None:
     given = "{on: false, depth: 3, words: 50-150, document: none, total_timeout: none}"
-    found = [one for one in remarks(workflow(phase, options=given), read) if one.startswith("options: ")]
+    found = [one for one in find_hints(workflow(phase, options=given), read) if one.startswith("options: ")]
     assert [one.split(": ")[1] for one in found] == unused
 
 
 def test_without_knowing_the_templates_no_option_is_called_unused() -> None:
-    assert not any(one.startswith("options") for one in remarks(workflow("{name: p}")))
+    assert not any(one.startswith("options") for one in find_hints(workflow("{name: p}")))
 
 
 BODY = "# Prompts\n## p\nSay so.\n## q\nIn {{ words }} words.\n"
 
 
 def test_sections_that_are_no_prompts_or_look_like_templates() -> None:
-    found = remarks(load(f"---\nname: t\nseats: {{m: a}}\nphases: [{{name: p}}]\n---\n{BODY}", "t.md"))
+    found = find_hints(load(f"---\nname: t\nseats: {{m: a}}\nphases: [{{name: p}}]\n---\n{BODY}", "t.md"))
     assert 'the section "q" below "Prompts" is the prompt of no step; known: p' in found
     assert any(one.startswith('the section "q" below "Prompts" is printed as it stands') for one in found)
     assert not any('"p"' in one for one in found)
@@ -358,7 +360,7 @@ def test_what_the_loader_refuses_has_its_line_too(tmp_path: Path, old: str, new:
     ],
 )
 def test_a_vote_that_can_be_counted_needs_no_note(phase: str) -> None:
-    assert remarks(workflow(phase, LAST, seats="{m: [a, b]}")) == []
+    assert find_hints(workflow(phase, LAST, seats="{m: [a, b]}")) == []
 
 
 def test_notes_alone_do_not_fail(tmp_path: Path) -> None:
@@ -520,7 +522,7 @@ def test_the_kit_has_no_note_that_is_not_meant(name: str) -> None:
     found = load(*overlays.workflow_text(name))
     examined = templates.examine(found)
     assert examined.problems == ()
-    assert [one for one in remarks(found, examined.options) if "no step seats this group" not in one] == []
+    assert [one for one in find_hints(found, examined.options) if "no step seats this group" not in one] == []
 
 
 @pytest.mark.parametrize("path", sorted(WORKFLOWS[1].glob("*.md")), ids=lambda path: path.stem)
@@ -565,4 +567,4 @@ def test_what_yaml_does_not_take_is_explained(text: str, told: str) -> None:
 def test_a_single_round_with_outcomes_of_its_own_is_no_mistake() -> None:
     outcomes = "{approved: {some: {ok: yes}}, refused: {some: {ok: no}}}"
     asked = f"{{name: approval, seats: human, reply: {{ok: yes | no}}, until: {outcomes}}}"
-    assert not [one for one in remarks(workflow(asked, LAST)) if "until" in one]
+    assert not [one for one in find_hints(workflow(asked, LAST)) if "until" in one]

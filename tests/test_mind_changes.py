@@ -15,10 +15,10 @@ from council.protocols.mind_changes import (
     PERSUADED,
     STEP,
     UNEXPLAINED,
-    Helped,
-    helped,
-    ledger,
-    measured,
+    Comparison,
+    compare_rounds,
+    find_flips,
+    find_measured_field,
 )
 from council.reports import did_it_help
 from council.workflow.loader import load
@@ -48,7 +48,7 @@ def moved(flaw: str | None, *seen: Turn, seat: str = "architect", prose: str = "
 
 
 def kind(*turns: Turn) -> str:
-    (only,) = ledger(scene(*turns))
+    (only,) = find_flips(scene(*turns))
     return only.kind
 
 
@@ -60,7 +60,7 @@ def changes(*stances: str | None, field: str = "stance", of: str = "yes") -> lis
         absent("a", round=number, asked=field) if one is None else turn("a", round=number, **{field: one})
         for number, one in enumerate(stances, 1)
     ]
-    return [(flip.before, flip.after) for flip in ledger(scene(*said), field)]
+    return [(flip.before, flip.after) for flip in find_flips(scene(*said), field)]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_a_score_that_is_ten_points_away(scores, found):
 def test_each_seat_is_held_to_its_own_words():
     said = [turn("a", round=1, stance="yes"), turn("b", round=1, stance="no")]
     assert (
-        ledger(scene(*said, turn("b", round=2, stance="yes"), turn("a", round=2, stance="yes")))[0].turn.seat.name
+        find_flips(scene(*said, turn("b", round=2, stance="yes"), turn("a", round=2, stance="yes")))[0].turn.seat.name
         == "b"
     )
-    assert len(ledger(scene(*said, turn("b", round=2, stance="no"), turn("a", round=2, stance="yes")))) == 0
+    assert len(find_flips(scene(*said, turn("b", round=2, stance="no"), turn("a", round=2, stance="yes")))) == 0
 
 
 # ---- by what ----
@@ -144,12 +144,12 @@ def test_the_flaw_is_looked_for_in_what_the_seat_had_read(flaw, expected):
 
 def test_the_turn_that_showed_it_is_named():
     other = turn("designer", "positions", body="It is ugly.", stance="no")
-    (flip,) = ledger(scene(OWN, other, PEER, moved(STALE, OWN, other, PEER)))
+    (flip,) = find_flips(scene(OWN, other, PEER, moved(STALE, OWN, other, PEER)))
     assert (flip.before, flip.after, flip.flaw) == ("yes", "no", STALE)
     assert flip.source is not None
     assert flip.source.id == PEER.id
     later = replace(PEER, id="elsewhere/researcher", seat=Seat("researcher", "members"))
-    (flip,) = ledger(scene(OWN, PEER, later, moved(STALE, OWN, PEER, later)))
+    (flip,) = find_flips(scene(OWN, PEER, later, moved(STALE, OWN, PEER, later)))
     assert flip.source is not None
     assert flip.source.id == PEER.id, "whoever said it first"
 
@@ -253,7 +253,7 @@ def test_where_the_flaw_was_asked_for_the_prose_explains_nothing():
     ],
 )
 def test_what_is_measured(name, answer):
-    assert measured(load(*overlays.workflow_text(name))) == answer
+    assert find_measured_field(load(*overlays.workflow_text(name))) == answer
 
 
 PROGRAM = """---
@@ -276,7 +276,7 @@ phases:
     ],
 )
 def test_of_a_workflow_of_ones_own(reply, options, answer):
-    assert measured(load(PROGRAM.format(reply=reply, options=options), "x.md")) == answer
+    assert find_measured_field(load(PROGRAM.format(reply=reply, options=options), "x.md")) == answer
 
 
 # ---- did it help? ----
@@ -302,8 +302,8 @@ def told(*rounds: str, **how: Any) -> str:
     return did_it_help.sentence(found(stand(*rounds, **how)))
 
 
-def found(of: Scene, field: str = "stance") -> Helped:
-    result = helped(of, field)
+def found(of: Scene, field: str = "stance") -> Comparison:
+    result = compare_rounds(of, field)
     assert result is not None
     return result
 
@@ -331,9 +331,9 @@ def test_the_first_round_against_the_last(rounds, first, last, same):
 
 
 def test_nobody_was_asked():
-    assert helped(scene(turn("a", "positions", blocking=()))) is None
-    assert helped(scene(turn("a", stance="yes")), "") is None
-    assert helped(scene()) is None
+    assert compare_rounds(scene(turn("a", "positions", blocking=()))) is None
+    assert compare_rounds(scene(turn("a", stance="yes")), "") is None
+    assert compare_rounds(scene()) is None
 
 
 def test_it_is_told_in_a_paragraph():

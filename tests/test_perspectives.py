@@ -350,9 +350,11 @@ def test_a_moderator_that_is_absent_once_changes_no_cast():
 def test_each_of_the_six_is_opposed_by_another_and_not_by_all():
     assert set(BUILT_IN) == set(KNOWN)
     for name in BUILT_IN:
-        against = [other for other in BUILT_IN if other != name and casting.pair(cast_by(name, other), *SOURCES)]
+        against = [
+            other for other in BUILT_IN if other != name and casting.find_opposed_pair(cast_by(name, other), *SOURCES)
+        ]
         assert 0 < len(against) < 5, name
-        assert set(casting.opponents(KNOWN[name])) <= set(BUILT_IN)
+        assert set(casting.list_opponents(KNOWN[name])) <= set(BUILT_IN)
 
 
 SOURCES = ("analyze.perspectives", "analyze.opposed")
@@ -597,7 +599,9 @@ def test_the_page_tells_what_a_debate_takes():
     """For three perspectives; the bound is for four."""
     told = re.search(r"in calls: (\d+) if it is settled in the first round.+?and (\d+) more", PAGE, re.S)
     rates = dict.fromkeys(("sonnet",), cost.Rates("one", 1.0, 1.0, 1000))
-    most = {row.step: row.most / perspectives().phases[1].max_rounds for row in cost.bounds(perspectives(), "", rates)}
+    most = {
+        row.step: row.most / perspectives().phases[1].max_rounds for row in cost.bound_steps(perspectives(), "", rates)
+    }
     a_round = most["frame"] + (most["argue"] + most["rebut"]) * 3 / 4 + most["evaluate"]
     assert told
     assert [int(number) for number in told.groups()] == [a_round + 2, a_round]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from council.replies.parse import describe, read
-from council.replies.quotes import by_others, passages, yours
+from council.replies.quotes import describe_own, passages, remove_own_passages
 from council.workflow.model import Kind, Reply
 from tests.helpers import AGREES, User, agreed, script, summary
 
@@ -25,7 +25,7 @@ def said(by: str, key: str, text: str) -> str:
 
 
 def brief(*parts: str, own: str = "", below: str = "") -> str:
-    return "\n\n".join(filter(None, [*parts, f"End your reply so:\n\n{FORM}", WHO, yours(own.split()), below]))
+    return "\n\n".join(filter(None, [*parts, f"End your reply so:\n\n{FORM}", WHO, describe_own(own.split()), below]))
 
 
 BOTH = (said("Engineer (Marcus)", "ab12", MINE), said("Writer (Emma)", "cd34", THEIRS))
@@ -58,7 +58,7 @@ def test_who_says_their_own_words_again_answers(body: str, asked: str, answers: 
     assert read(VOTE, body, asked).found == answers
 
 
-SENTENCE = yours(["cd34"])
+SENTENCE = describe_own(["cd34"])
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_no_text_can_say_whose_words_it_is(forged: str) -> None:
 
 
 def test_the_last_sentence_outside_of_all_passages_counts() -> None:
-    assert THEIRS in by_others(brief(f"{SENTENCE}\n\n{BOTH[0]}", BOTH[1], own="ab12"))
-    assert MINE not in by_others(brief(f"{SENTENCE}\n\n{BOTH[0]}", BOTH[1], own="ab12"))
+    assert THEIRS in remove_own_passages(brief(f"{SENTENCE}\n\n{BOTH[0]}", BOTH[1], own="ab12"))
+    assert MINE not in remove_own_passages(brief(f"{SENTENCE}\n\n{BOTH[0]}", BOTH[1], own="ab12"))
 
 
 def test_passages() -> None:
@@ -88,8 +88,8 @@ def test_passages() -> None:
     )
     assert [(one.by, one.key, one.text) for one in passages(text)] == [("A", "ab", inner), ("C", "ef", "")]
     assert all(text[one.start : one.end] == one.text for one in passages(text))
-    assert yours([]) == ""
-    assert by_others(text) == text
+    assert describe_own([]) == ""
+    assert remove_own_passages(text) == text
 
 
 def test_a_brief_says_which_words_are_the_readers_own(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_brief_says_which_words_are_the_readers_own(tmp_path: Path) -> None:
     asked = (user.session / "briefs/03-closing/engineer.md").read_text("utf-8")
     own = [one.key for one in passages(asked) if one.by == "Engineer (Marcus)"]
     assert len(own) == 2
-    assert asked.count(yours(own)) == 1
+    assert asked.count(describe_own(own)) == 1
     assert "Your own words" not in (user.session / "briefs/01-positions/engineer.md").read_text("utf-8")
 
 

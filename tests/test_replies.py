@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.protocols.dissent import disagreement, lost_dissent
-from council.replies.parse import describe, heading, read
+from council.protocols.dissent import disagreement, find_missing_dissent
+from council.replies.parse import describe, format_heading, read
 from council.text import harmless, overlap
 from council.workflow.model import Kind, Reply
 from tests.scenes import scene, turn
@@ -282,7 +282,9 @@ def test_two_who_vote_alike_may_give_the_same_short_reason(reason: str, counts: 
 
 WORDS = st.text(st.characters(categories=("Lu", "Ll", "Nd")), min_size=1, max_size=12)
 LINES = (
-    st.lists(st.just("x") | WORDS, min_size=1, max_size=6).map(" ".join).filter(lambda line: heading(line) != "None")
+    st.lists(st.just("x") | WORDS, min_size=1, max_size=6)
+    .map(" ".join)
+    .filter(lambda line: format_heading(line) != "None")
 )
 NAMES = st.from_regex(r"[a-z][a-z]{2,8}(_[a-z]{2,5})?", fullmatch=True)
 OPTIONS = st.lists(st.from_regex(r"[a-z]{2,8}([ _-][a-z]{2,8})?", fullmatch=True), min_size=2, max_size=4, unique=True)
@@ -312,7 +314,7 @@ def answered(draw: st.DrawFn) -> tuple[Kind, str, Any]:
 
 
 FORMS = st.dictionaries(NAMES, answered(), min_size=1, max_size=5).filter(
-    lambda given: len({heading(name) for name in given}) == len(given) and not {"item", "line"} & set(given)
+    lambda given: len({format_heading(name) for name in given}) == len(given) and not {"item", "line"} & set(given)
 )
 
 
@@ -329,7 +331,9 @@ def test_what_describe_prints_is_no_answer(form: dict[str, tuple[Kind, str, Any]
 @given(form=FORMS)
 def test_a_format_that_is_filled_in_is_read_back(form: dict[str, tuple[Kind, str, Any]]) -> None:
     reply = tuple((name, kind) for name, (kind, _, _) in form.items())
-    filled = "Some words first.\n\n" + "\n\n".join(f"## {heading(name)}\n{text}" for name, (_, text, _) in form.items())
+    filled = "Some words first.\n\n" + "\n\n".join(
+        f"## {format_heading(name)}\n{text}" for name, (_, text, _) in form.items()
+    )
     wanted = {name: value for name, (_, _, value) in form.items()}
     for body in (filled, filled.replace("\n", "\r\n"), f"````markdown\n{filled}\n````"):
         answers = read(reply, body, f"The brief.\n\n{describe(reply)}")
@@ -374,7 +378,7 @@ FRAMES = ["{}", "## Stance\n{}", "## Score\n{}", "## Blocking\n{}", "# {}x", "**
 READERS: dict[str, Callable[[str], object]] = {
     "read": lambda text: read.__wrapped__(REPLY, text, BRIEF),
     "disagreement": lambda text: disagreement(scene(turn("a", body=text))),
-    "dissent": lambda text: lost_dissent(scene(turn("a", stance="disagree", blocking=("the latency",))), text),
+    "dissent": lambda text: find_missing_dissent(scene(turn("a", stance="disagree", blocking=("the latency",))), text),
     "overlap": lambda text: overlap(text, text),
     "harmless": harmless,
 }

@@ -12,7 +12,7 @@ import pytest
 from council.engine.conditions import fraction, judge, matches, number, rule
 from council.engine.scene import RecordedTurn, Scene, Turn, Verdict
 from council.errors import UsageError
-from council.protocols.dissent import lost_dissent
+from council.protocols.dissent import find_missing_dissent
 from council.workflow.model import (
     AllOf,
     AnyOf,
@@ -563,9 +563,9 @@ def test_dissent_that_was_given_up_need_not_be_kept() -> None:
         turn(MARCUS, round=1, stance="disagree", blocking=(BLOCK,)),
         turn(MARCUS, round=2, stance="agree", blocking=()),
     ]
-    assert lost_dissent(scene(*given_up), "All agree.") == []
+    assert find_missing_dissent(scene(*given_up), "All agree.") == []
     lost_voice = [given_up[0], absent("engineer", round=2, asked="stance blocking")]
-    assert [words for _, words in lost_dissent(scene(*lost_voice), "All agree.")] == ["disagrees", BLOCK]
+    assert [words for _, words in find_missing_dissent(scene(*lost_voice), "All agree.")] == ["disagrees", BLOCK]
 
 
 @pytest.mark.parametrize("turns", [[], [absent("chair", "synthesis")]])
@@ -575,9 +575,9 @@ def test_no_synthesis_keeps_nothing(turns: list[Turn]) -> None:
 
 def test_of_answers_to_the_question_the_fewer_are_the_dissent() -> None:
     turns = [turn(seat, stance="no") for seat in "abc"] + [turn("designer", stance="yes")]
-    assert [one.seat.name for one, _ in lost_dissent(scene(*turns), "All say no.")] == ["designer"]
-    assert lost_dissent(scene(*turns), "- Designer disagrees: people wait.") == []
-    assert len(lost_dissent(scene(*turns[:2], *turns[3:], turn("e", stance="yes")), "Nobody agrees.")) == 4
+    assert [one.seat.name for one, _ in find_missing_dissent(scene(*turns), "All say no.")] == ["designer"]
+    assert find_missing_dissent(scene(*turns), "- Designer disagrees: people wait.") == []
+    assert len(find_missing_dissent(scene(*turns[:2], *turns[3:], turn("e", stance="yes")), "Nobody agrees.")) == 4
 
 
 # Splits, moves and citations
@@ -596,7 +596,7 @@ def test_of_answers_to_the_question_the_fewer_are_the_dissent() -> None:
 )
 def test_whoever_is_quoted_by_name_is_not_left_out(synthesis, kept):
     turns = (turn("designer", stance="disagree", body="People wait for the list to load. And they leave."),)
-    assert (lost_dissent(scene(*turns), synthesis) == []) is kept
+    assert (find_missing_dissent(scene(*turns), synthesis) == []) is kept
 
 
 @pytest.mark.parametrize(

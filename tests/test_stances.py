@@ -15,8 +15,8 @@ from council.protocols.stances import (
     MOVING,
     STABLE,
     Standing,
-    opposed,
-    standing,
+    assess_stances,
+    find_opposed,
 )
 from council.replies.parse import describe
 from council.workflow.loader import load
@@ -48,7 +48,7 @@ def stand(*rounds: str, blocking: dict[str, tuple[str, ...]] | None = None) -> S
                 if letter == "-"
                 else turn(seat, round=number, asked=asked, **given)
             )
-    return standing(scene(*turns))
+    return assess_stances(scene(*turns))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_outcome(rounds: list[str], outcome: str, converged: bool) -> None:
 
 
 def test_nobody_was_asked() -> None:
-    found = standing(scene(turn("a", "positions", blocking=()), turn("b", "positions", blocking=("cost",))))
+    found = assess_stances(scene(turn("a", "positions", blocking=()), turn("b", "positions", blocking=("cost",))))
     assert (found.outcome, found.stances, found.converged) == (INSUFFICIENT, {}, False)
     assert found.blocking == {"b": ("cost",)}
 
@@ -128,7 +128,7 @@ def test_what_a_lost_member_called_blocking_still_blocks() -> None:
     asked = "stance blocking"
     first = [turn("a", round=1, stance="agree", blocking=("cost",)), turn("b", round=1, stance="agree", blocking=())]
     second = [absent("a", round=2, asked=asked), turn("b", round=2, stance="agree", blocking=())]
-    assert standing(scene(*first, *second)).blocking == {"a": ("cost",)}
+    assert assess_stances(scene(*first, *second)).blocking == {"a": ("cost",)}
 
 
 # Stances that answer the question itself: what most say is the answer, and whoever says something else dissents.
@@ -168,23 +168,25 @@ def answered(*rounds: str, blocking: tuple[str, ...] = ()) -> Scene:
     ],
 )
 def test_an_answer_is_agreed_on_whichever_it_is(rounds, outcome, converged, reason, against) -> None:
-    found = standing(answered(*rounds))
+    found = assess_stances(answered(*rounds))
     assert (found.outcome, found.converged) == (outcome, converged), found.reason
     assert reason in found.reason
-    assert "".join(one.seat.name for one in sorted(opposed(answered(*rounds)), key=lambda one: one.id[-1])) == against
+    assert (
+        "".join(one.seat.name for one in sorted(find_opposed(answered(*rounds)), key=lambda one: one.id[-1])) == against
+    )
 
 
 def test_what_blocks_an_answer_is_dissent() -> None:
-    found = standing(answered("nnn", blocking=("cost",)))
+    found = assess_stances(answered("nnn", blocking=("cost",)))
     assert (found.outcome, found.converged, found.reason) == (AGREED_WITH_DISSENT, False, "3/3 say no, 1 blocking item")
 
 
 def test_agree_and_disagree_are_about_what_the_council_heads_for() -> None:
     """There most may disagree, and those are the dissent."""
     turns = [turn("a", stance="agree"), turn("b", stance="disagree"), turn("c", stance="disagree")]
-    assert [one.seat.name for one in opposed(scene(*turns))] == ["b", "c"]
-    assert standing(scene(*turns)).reason.startswith("1/3 agree, b and c disagree")
-    assert opposed(scene()) == []
+    assert [one.seat.name for one in find_opposed(scene(*turns))] == ["b", "c"]
+    assert assess_stances(scene(*turns)).reason.startswith("1/3 agree, b and c disagree")
+    assert find_opposed(scene()) == []
 
 
 # The same through the planner: what stands in the files, not what a test calls an answer.
@@ -197,7 +199,7 @@ def debated(said: RecordedTurn) -> Standing:
     ]
     end = plan(load(DEBATE, "three.md"), dict.fromkeys(ids, said))
     assert end.done
-    return standing(end.scene)
+    return assess_stances(end.scene)
 
 
 @pytest.mark.parametrize(

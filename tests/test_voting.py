@@ -23,12 +23,12 @@ from council.engine.voting import (
     MOST_OPTIONS,
     Ballot,
     Result,
-    automatic,
+    choose_method,
     count,
-    name,
-    ranked,
+    normalize_option,
+    rank_options,
     read,
-    scored,
+    score_options,
 )
 from council.errors import UsageError
 from tests import votes
@@ -145,7 +145,7 @@ def test_the_textbooks_examples(rows: tuple[str, ...], method: str, result: str,
 def test_a_cycle_is_flagged_and_goes_to_borda(rows: tuple[str, ...], method: str, cycle: bool, line: str) -> None:
     found = count(poll(*rows), "condorcet")
     assert (found.method, found.cycle) == (method, cycle)
-    assert found.told == line
+    assert found.summary == line
 
 
 @pytest.mark.parametrize("method", [*METHODS, "auto"])
@@ -169,7 +169,7 @@ def test_the_only_option_wins_where_all_want_it(method: str) -> None:
 )
 def test_the_number_of_voters_chooses_the_method(voters: int, method: str) -> None:
     """Of all who could vote: who stays silent does not change how the others' votes are counted."""
-    assert automatic(voters) == method
+    assert choose_method(voters) == method
     assert count(poll("1: a > b", f"{voters - 1}:")).method == method
 
 
@@ -183,9 +183,9 @@ def test_an_unknown_method_is_refused() -> None:
 
 def test_scores_are_summed_by_weight() -> None:
     ballots = [
-        scored([("a", Fraction(90)), ("b", Fraction(40))]),
-        scored([("a", Fraction(10)), ("b", Fraction(70))]),
-        replace(scored([("b", Fraction(100)), ("c", Fraction(100))]), weight=Fraction(1, 2)),
+        score_options([("a", Fraction(90)), ("b", Fraction(40))]),
+        score_options([("a", Fraction(10)), ("b", Fraction(70))]),
+        replace(score_options([("b", Fraction(100)), ("c", Fraction(100))]), weight=Fraction(1, 2)),
         Ballot(),
     ]
     found = count(ballots, "weighted")
@@ -197,11 +197,11 @@ def test_scores_are_summed_by_weight() -> None:
 @pytest.mark.parametrize(
     ("ballots", "result"),
     [
-        ([ranked("a", 60), ranked("b", 40), ranked("b", 30)], "winner b"),
-        ([ranked("a", 60), ranked("b", 30), ranked("b", 30)], "tie a b"),
-        ([ranked("a", 0.3), ranked("b", 0.1), ranked("b", 0.2)], "tie a b"),
-        ([ranked("a", 0), ranked("b", None), ranked("b", 101), ranked("b", -1)], "none a b"),
-        ([scored([("a", Fraction(0)), ("b", Fraction(0))])], "none"),
+        ([rank_options("a", 60), rank_options("b", 40), rank_options("b", 30)], "winner b"),
+        ([rank_options("a", 60), rank_options("b", 30), rank_options("b", 30)], "tie a b"),
+        ([rank_options("a", 0.3), rank_options("b", 0.1), rank_options("b", 0.2)], "tie a b"),
+        ([rank_options("a", 0), rank_options("b", None), rank_options("b", 101), rank_options("b", -1)], "none a b"),
+        ([score_options([("a", Fraction(0)), ("b", Fraction(0))])], "none"),
     ],
 )
 def test_sureness_is_exact(ballots: list[Ballot], result: str) -> None:
@@ -282,7 +282,7 @@ def test_a_rambling_reply_is_cut() -> None:
 
 @given(st.text(max_size=40))
 def test_a_name_stays_the_same_when_it_is_read_again(text: str) -> None:
-    assert name(name(text)) == name(text)
+    assert normalize_option(normalize_option(text)) == normalize_option(text)
 
 
 # What the methods promise
@@ -496,7 +496,7 @@ def test_pref_voting_says_the_same_of_ties_and_of_rankings_cut_short() -> None:
 def test_pref_voting_says_the_same_of_scores() -> None:
     told, polls = recorded()["scores"], scored_polls(profiles(linear=False, seed=4))
     for (options, rows), theirs in zip(polls, told, strict=True):
-        ballots = [scored([(option, Fraction(score)) for option, score in row.items()]) for row in rows]
+        ballots = [score_options([(option, Fraction(score)) for option, score in row.items()]) for row in rows]
         if theirs != NOBODY:
             assert leading(ballots, "weighted", options) == theirs
 

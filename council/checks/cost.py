@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from council.checks.reachability import first_round, refs
+from council.checks.reachability import find_first_round, find_refs
 from council.config.models import Model
 from council.engine.conditions import rule
 from council.engine.orders import order
 from council.engine.scene import RecordedTurn, Scene, Turn
 from council.engine.views import everything, look, view
-from council.protocols.consensus import score_field
+from council.protocols.consensus import find_score_field
 from council.protocols.perspectives import MOST_CAST
 from council.text import TOKENS_A_WORD
 from council.workflow import limits
@@ -96,7 +96,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Taken:
+class DebateCost:
     """Calls, tokens and US dollars: what a debate took, or what it takes at the most. `cached` are those of `input`
     that were read from the API's cache.
     """
@@ -107,44 +107,44 @@ class Taken:
     usd: float | None
     cached: int = 0
 
-    def within(self, most: Taken) -> bool:
+    def within(self, most: DebateCost) -> bool:
         usd = self.usd is None or most.usd is None or self.usd <= most.usd
         return self.calls <= most.calls and self.input <= most.input and self.output <= most.output and usd
 
 
-def at_most(rows: Iterable[Row]) -> Taken:
+def sum_bounds(rows: Iterable[Row]) -> DebateCost:
     """The bounds of all phases together, with every reply asked for once more."""
     rows = list(rows)
     usd = _total(row.bound for row in rows)
     calls = sum(row.most + row.again for row in rows)
-    return Taken(calls, sum(row.most_input for row in rows), sum(row.most_output for row in rows), usd)
+    return DebateCost(calls, sum(row.most_input for row in rows), sum(row.most_output for row in rows), usd)
 
 
-def usual(rows: Iterable[Row]) -> Taken:
+def sum_usual(rows: Iterable[Row]) -> DebateCost:
     """What all phases together usually take, where each of them runs."""
     rows = list(rows)
     calls, sent, received = (sum(getattr(row, name) for row in rows) for name in ("most", "input", "output"))
-    return Taken(calls, sent, received, _total(row.usd for row in rows))
+    return DebateCost(calls, sent, received, _total(row.usd for row in rows))
 
 
-def told(taken: Taken, most: Taken | None = None) -> str:
+def format_usage(taken: DebateCost, most: DebateCost | None = None) -> str:
     """In a line, each figure beside its bound; a bound that was passed (people can grant rounds) is none."""
     if most is not None and not taken.within(most):
         most = None
     calls, tokens = f"{taken.calls} call{'' if taken.calls == 1 else 's'}", f"{taken.input:,} tokens in"
-    usd = f"cost {dollars(taken.usd)}"
+    usd = f"cost {format_dollars(taken.usd)}"
     if most is not None:
         calls, tokens = f"{calls} of at most {most.calls}", f"{tokens} of at most {most.input:,}"
-        usd += f" of at most {dollars(most.usd)}"
+        usd += f" of at most {format_dollars(most.usd)}"
     cached = f" ({taken.cached:,} from the cache)" if taken.cached else ""
     return f"{calls}, {tokens}{cached}, {taken.output:,} out, {usd}"
 
 
-def dollars(usd: float | None) -> str:
+def format_dollars(usd: float | None) -> str:
     return "unknown" if usd is None else f"${usd:.4f}"
 
 
-def bounds(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[Row]:
+def bound_steps(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[Row]:
     """A row a step: its calls, the tokens usual at the most calls, the price, and what nothing can pass."""
     alone, history = Size.of(topic), History(workflow)
     rows = []
@@ -156,11 +156,11 @@ def bounds(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[R
     return rows
 
 
-def tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     return len(text) // 4 + 1
 
 
-def most_tokens(text: str) -> int:
+def bound_tokens(text: str) -> int:
     return int(len(text.encode("utf-8", "replace")) / BYTES_A_TOKEN) + 1
 
 
@@ -173,7 +173,7 @@ class Size:
 
     @classmethod
     def of(cls, text: str) -> Size:
-        return cls(tokens(text), most_tokens(text))
+        return cls(estimate_tokens(text), bound_tokens(text))
 
     def __add__(self, other: Size) -> Size:
         return Size(self.usual + other.usual, self.max_ + other.max_)
@@ -200,7 +200,7 @@ class History:
 
     def scores(self, phase: Phase) -> int:
         """How many scores were given in the phase so far."""
-        asked = {step.name for step in phase.steps if score_field(self.workflow, phase.name) in dict(step.reply)}
+        asked = {step.name for step in phase.steps if find_score_field(self.workflow, phase.name) in dict(step.reply)}
         return sum((turn.phase, turn.step in asked) == (phase.name, True) for turn in self.turns)
 
     def heard(self, phase: Phase, step: Step, round: int, seat: Seat) -> Size:
@@ -262,26 +262,26 @@ def _calls(
         quotes = round > 1 and any(_quoted(condition) for _, condition in phase.until)
         quoted = sum(history.sizes.values(), topic).max_ if quotes else 0
         for step in phase.steps:
-            if step.when is not None and round < first_round(step.when):
+            if step.when is not None and round < find_first_round(step.when):
                 continue
             sure = round <= phase.min_rounds and phase.when is None and step.when is None
             seats = _seats(workflow, step)
             whole = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
-            rated = [_limited(workflow, phase, step, seat, rate) for seat, rate in zip(seats, whole, strict=True)]
-            sizes = [Size(usual_reply(workflow, step), rate.max_tokens + MARKS) for rate in rated]
-            told = most_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
+            rated = [_limit_tokens(workflow, phase, step, seat, rate) for seat, rate in zip(seats, whole, strict=True)]
+            sizes = [Size(estimate_reply(workflow, step), rate.max_tokens + MARKS) for rate in rated]
+            told = bound_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
             for seat, rate, full, size in zip(seats, rated, whole, sizes, strict=True):
                 heard = topic + history.heard(phase, step, round, seat)
                 others = 0 if order.traits(step.order.name).parallel else sum(sizes, Size()).max_ - size.max_
-                longest = heard.max_ + others + quoted + told + _most_frame(workflow, seat, full)
+                longest = heard.max_ + others + quoted + told + _bound_frame(workflow, seat, full)
                 call = Call(step.name, rate, sure, False, FRAME + heard.usual, 0, longest)
                 yield from _turn(workflow, step, seat, call)
             history.spoke(phase, step, round, zip(seats, sizes, strict=True))
 
 
-def _limited(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate: Rates) -> Rates:
+def _limit_tokens(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate: Rates) -> Rates:
     """No more tokens than the seat has for one of its replies in a round."""
-    share = limits.share(workflow, phase.steps, step, seat)
+    share = limits.bound_reply(workflow, phase.steps, step, seat)
     return replace(rate, max_tokens=min(rate.max_tokens, share or rate.max_tokens))
 
 
@@ -289,35 +289,35 @@ def _turn(workflow: Workflow, step: Step, seat: Seat, call: Call) -> Iterator[Ca
     """The calls of one turn: perhaps once more, with the reply that could not be read. People take none."""
     if seat.is_person:
         return
-    usual = min(usual_reply(workflow, step), call.rate.max_tokens)
-    yield replace(call, sure=call.sure and seat.group != CAST, output=usual)
+    usual = min(estimate_reply(workflow, step), call.rate.max_tokens)
+    yield replace(call, sure=call.sure and seat.group != CAST_GROUP, output=usual)
     if step.reply:
         longer = call.most_input + call.rate.max_tokens + MARKS
         yield Call(step.name, call.rate, sure=False, again=True, input=0, output=0, most_input=longer)
 
 
-CAST = "<cast>"  # no workflow can have a group of that name
+CAST_GROUP = "<cast>"  # no workflow can have a group of that name
 
 
 def _seats(workflow: Workflow, step: Step) -> list[Seat]:
     """Who may speak in a step; whom a reply casts while it runs is not known before."""
     named = workflow.seats(name for name in step.seats if isinstance(name, str))
     cast = any(isinstance(one, Cast) for one in step.seats)
-    return [*named, *(Seat(f"cast-{number}", CAST) for number in range(MOST_CAST if cast else 0))]
+    return [*named, *(Seat(f"cast-{number}", CAST_GROUP) for number in range(MOST_CAST if cast else 0))]
 
 
-def _most_frame(workflow: Workflow, seat: Seat, rate: Rates) -> int:
+def _bound_frame(workflow: Workflow, seat: Seat, rate: Rates) -> int:
     """All of a brief but the topic and what was said. Who was cast stands for something that a reply told."""
     persona = "".join(str(value) for value in seat.attributes.values())
     labels = "".join(member.label for member in workflow.table)
-    return MOST_FRAME + most_tokens(persona + labels) + (rate.max_tokens if seat.group == CAST else 0)
+    return MOST_FRAME + bound_tokens(persona + labels) + (rate.max_tokens if seat.group == CAST_GROUP else 0)
 
 
 def _quoted(condition: Condition) -> bool:
-    return any(rule.traits(ref.name).quoted for ref in refs(condition))
+    return any(rule.traits(ref.name).quoted for ref in find_refs(condition))
 
 
-def usual_reply(workflow: Workflow, step: Step) -> int:
+def estimate_reply(workflow: Workflow, step: Step) -> int:
     _, _, high = str(workflow.options.get(limits.WORDS, "")).partition("-")
     words = int(high) if high.isdigit() else USUAL_WORDS
     return int(words * TOKENS_A_WORD) + ANSWERS * bool(step.reply)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from council.checks.reachability import refs
+from council.checks.reachability import find_refs
 from council.workflow.model import (
     AllOf,
     AnyOf,
@@ -28,7 +28,7 @@ CLASSES = (
     "classDef shell fill:#e8e8e8,stroke:#555,color:#222",
     "classDef cast stroke-dasharray: 5 3",
 )
-Loose = list[tuple[str, str]]  # ends that still lead nowhere: a node, and what is written on the way from it
+LooseEnds = list[tuple[str, str]]  # ends that still lead nowhere: a node, and what is written on the way from it
 
 
 def mermaid(workflow: Workflow) -> str:
@@ -42,39 +42,39 @@ class _Drawing:
 
     def __init__(self, workflow: Workflow) -> None:
         self.workflow = workflow
-        self.loose: Loose = [("topic", "")]
+        self.loose: LooseEnds = [("topic", "")]
         self.arrows: list[str] = []
 
     def lines(self) -> Iterator[str]:
         yield "flowchart TD"
-        yield f"    topic([{quoted(f'{self.workflow.name}: a topic')}])"
+        yield f"    topic([{quote(f'{self.workflow.name}: a topic')}])"
         for phase in self.workflow.phases:
             yield from (f"    {line}" for line in self.phase(phase))
-        yield f"    {DONE}([{quoted('the end')}])"
+        yield f"    {DONE}([{quote('the end')}])"
         self.join(DONE)
         yield from (f"    {line}" for line in (*self.halts(), *self.arrows, *CLASSES))
 
     def phase(self, phase: Phase) -> Iterator[str]:
         """A frame with its steps. What happens after them is written on the arrows that lead out of it."""
-        name, past, inside = f"p{phase.number}", Loose(), list[str]()
+        name, past, inside = f"p{phase.number}", LooseEnds(), list[str]()
         if phase.when is not None:
             yield self.fork(f"{name}when", phase.when)
             past = [(f"{name}when", "else")]
         for number, step in enumerate(phase.steps, 1):
             inside += self.step(f"{name}s{number}", step)
         if _loops(phase) or phase.until:
-            inside.append(f"{name}end{{{{{quoted('after each round' if _loops(phase) else 'after it')}}}}}")
+            inside.append(f"{name}end{{{{{quote('after each round' if _loops(phase) else 'after it')}}}}}")
             self.join(f"{name}end")
             self.loose = [(f"{name}end", label) for label in _outcomes(phase)]
         if _loops(phase):
             self.arrow(f"{name}end", f"{name}s1{'when' * (phase.steps[0].when is not None)}", "else, the next round")
         self.loose += past
-        yield f"subgraph {name}[{quoted(f'{phase.name}, {_rounds(phase)}' if _loops(phase) else phase.name)}]"
+        yield f"subgraph {name}[{quote(f'{phase.name}, {_rounds(phase)}' if _loops(phase) else phase.name)}]"
         yield from (f"    {line}" for line in inside)
         yield "end"
 
     def step(self, node: str, step: Step) -> Iterator[str]:
-        skipped: Loose = []
+        skipped: LooseEnds = []
         if step.when is not None:
             yield self.fork(f"{node}when", step.when)
             skipped = [(f"{node}when", "else")]
@@ -84,8 +84,8 @@ class _Drawing:
 
     def fork(self, node: str, condition: Condition) -> str:
         self.join(node)
-        self.loose = [(node, told(condition))]
-        return f"{node}{{{quoted('when')}}}"
+        self.loose = [(node, describe_condition(condition))]
+        return f"{node}{{{quote('when')}}}"
 
     def join(self, node: str) -> None:
         """Whatever led nowhere leads here."""
@@ -94,7 +94,7 @@ class _Drawing:
         self.loose = []
 
     def arrow(self, before: str, after: str, label: str, line: str = "-->") -> None:
-        self.arrows.append(f"{before} {line}{f'|{quoted(label)}|' if label else ''} {after}")
+        self.arrows.append(f"{before} {line}{f'|{quote(label)}|' if label else ''} {after}")
 
     def box(self, node: str, step: Step) -> str:
         """Who speaks, in which order, with what before them, and what is asked."""
@@ -102,7 +102,7 @@ class _Drawing:
         parts = [step.name, self.who(step), f"sees {_views(step.sees)}"]
         parts += [f"answers {', '.join(name for name, _ in step.reply)}"] if step.reply else []
         left, right = SHAPES[kind]
-        text = "<br>".join(map(escaped, parts))
+        text = "<br>".join(map(escape, parts))
         return f'{node}{left}"{text}"{right}{"" if kind == "seat" else f":::{kind}"}'
 
     def who(self, step: Step) -> str:
@@ -128,10 +128,10 @@ class _Drawing:
 
     def halts(self) -> Iterator[str]:
         if self.workflow.halt:
-            yield f"halt{{{{{quoted('after each batch of turns')}}}}}"
+            yield f"halt{{{{{quote('after each batch of turns')}}}}}"
             self.arrow("topic", "halt", "", "-.->")
         for outcome, condition in self.workflow.halt:
-            self.arrow("halt", DONE, f"{outcome}: {told(condition)}", "-.->")
+            self.arrow("halt", DONE, f"{outcome}: {describe_condition(condition)}", "-.->")
 
 
 def _loops(phase: Phase) -> bool:
@@ -146,14 +146,14 @@ def _rounds(phase: Phase) -> str:
 
 def _outcomes(phase: Phase) -> Iterator[str]:
     for outcome, condition in phase.until:
-        yield f"{outcome}: {told(condition)}"
+        yield f"{outcome}: {describe_condition(condition)}"
     if not phase.until:
         yield f"after round {phase.max_rounds}"
     else:
         yield f"cap: after round {phase.max_rounds}" if _loops(phase) else "cap: else"
 
 
-def told(condition: Condition) -> str:
+def describe_condition(condition: Condition) -> str:
     """A condition in words."""
     if isinstance(condition, Not):
         return f"not {_inner(condition.of)}"
@@ -166,8 +166,8 @@ def told(condition: Condition) -> str:
 
 def _inner(condition: Condition) -> str:
     """With brackets where several conditions stand inside of another."""
-    several = isinstance(condition, (AnyOf, AllOf)) and len(list(refs(condition))) > 1
-    return f"({told(condition)})" if several else told(condition)
+    several = isinstance(condition, (AnyOf, AllOf)) and len(list(find_refs(condition))) > 1
+    return f"({describe_condition(condition)})" if several else describe_condition(condition)
 
 
 def _ref(ref: Ref, between: str = " or ") -> str:
@@ -193,10 +193,10 @@ def _cast(cast: Cast) -> str:
     return f"whom {'.'.join(cast.source)} names{less}"
 
 
-def quoted(text: str) -> str:
-    return f'"{escaped(text)}"'
+def quote(text: str) -> str:
+    return f'"{escape(text)}"'
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Text that is nothing but text to Mermaid: whatever could be a sign, of its own or of Markdown, is a number."""
     return SIGN.sub(lambda sign: f"#{ord(sign.group())};", " ".join(text.replace("_", " ").split()))

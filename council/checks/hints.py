@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from council.checks.reachability import answers_read, cap, conditions, phases_read, refs, seen
+from council.checks.reachability import bound_rounds, find_conditions, find_refs, list_answers, list_phases, list_views
 from council.engine.conditions import rule
 from council.engine.views import view
 from council.protocols.dissent import SYNTHESIS
@@ -14,7 +14,7 @@ from council.workflow import declare
 from council.workflow.model import HUMAN, Kind, Phase, Step, Workflow
 
 
-def remarks(workflow: Workflow, read: Collection[str] | None = None) -> list[str]:
+def find_hints(workflow: Workflow, read: Collection[str] | None = None) -> list[str]:
     """Each in a sentence. `read` are the options that its templates read; None: not known, so not checked."""
     found = [
         *_seats(workflow),
@@ -33,7 +33,7 @@ def remarks(workflow: Workflow, read: Collection[str] | None = None) -> list[str
 def _options(workflow: Workflow, read: Collection[str]) -> Iterator[str]:
     """Whoever reads an option names it: a rule, an order, a view, the rounds, a template, or the program itself."""
     used = {*read, *declare.option.known, *(end for phase in workflow.phases for end in phase.rounds)}
-    asked = [ref for _, condition in conditions(workflow) for ref in refs(condition)]
+    asked = [ref for _, condition in find_conditions(workflow) for ref in find_refs(condition)]
     for ref in (*asked, *(ref for _, step in workflow.steps() for ref in (step.order, *step.sees))):
         used |= set(_words(ref.args))
     for name in workflow.options:
@@ -63,12 +63,12 @@ def _seats(workflow: Workflow) -> Iterator[str]:
 
 def _rounds(workflow: Workflow) -> Iterator[str]:
     """An `until` ends nothing where there is one round; it may still count a vote, or name what a later rule asks."""
-    every = [ref for _, condition in conditions(workflow) for ref in refs(condition)]
-    asked = {name for ref in every for name in phases_read(ref)}
+    every = [ref for _, condition in find_conditions(workflow) for ref in find_refs(condition)]
+    asked = {name for ref in every for name in list_phases(ref)}
     for phase in workflow.phases:
-        counts = any(rule.traits(ref.name).informs for _, condition in phase.until for ref in refs(condition))
+        counts = any(rule.traits(ref.name).informs for _, condition in phase.until for ref in find_refs(condition))
         named = phase.name in asked or len(phase.until) > 1  # then it is there to name how the round went
-        if phase.until and cap(phase) == 1 and phase.rounds == ("1",) and not named and not counts:
+        if phase.until and bound_rounds(phase) == 1 and phase.rounds == ("1",) and not named and not counts:
             yield f"phase {phase.name}: until: it has one round, so there is nothing to end; say `rounds: [1, 3]`"
 
 
@@ -76,9 +76,9 @@ def _votes(workflow: Workflow) -> Iterator[str]:
     """A vote on a free text: no two seats use the same words, so each of them is an option of its own."""
     replies = [answer for _, step in workflow.steps() for answer in step.reply]
     free = {name for name, _ in replies} - {name for name, kind in replies if kind.type not in ("text", "code")}
-    asked = [(place, ref) for place, condition in conditions(workflow) for ref in refs(condition)]
+    asked = [(place, ref) for place, condition in find_conditions(workflow) for ref in find_refs(condition)]
     for place, ref in asked:
-        listed = answers_read(ref) if rule.traits(ref.name).equal else {}
+        listed = list_answers(ref) if rule.traits(ref.name).equal else {}
         for name in (name for name, options in listed.items() if name in free and not options):
             why = "is a free text, and no two seats write the same words"
             yield f"{place.what}: {ref.name}: {name} {why}; make it a choice, as in `{name}: a | b | c`"
@@ -99,11 +99,13 @@ def _people(workflow: Workflow) -> Iterator[str]:
 def _later(order: list[tuple[Phase, Step]], number: int) -> Iterator[Step]:
     """The steps that may be spoken after one: those behind it, and all of its phase where that repeats."""
     own = order[number][0]
-    yield from (step for place, (phase, step) in enumerate(order) if place > number or (phase is own and cap(own) > 1))
+    yield from (
+        step for place, (phase, step) in enumerate(order) if place > number or (phase is own and bound_rounds(own) > 1)
+    )
 
 
 def _hears(step: Step, phase: Phase, told: Step) -> bool:
-    return any(name in (*view.with_trait("everyone"), phase.name, told.name) for name in seen(step.sees))
+    return any(name in (*view.with_trait("everyone"), phase.name, told.name) for name in list_views(step.sees))
 
 
 def _answers(workflow: Workflow) -> Iterator[str]:

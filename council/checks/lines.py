@@ -27,7 +27,7 @@ def _begins(problem: str, what: str) -> bool:
 def places(text: str) -> dict[str, int]:
     """Lines by what stands in them. Empty where the file cannot be read: that is refused with a line of its own."""
     try:
-        top = yaml.compose(frontmatter.parts(text, "")[0], Loader=yaml.SafeLoader)
+        top = yaml.compose(frontmatter.split_text(text, "")[0], Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError, UsageError):
         return {}
     return dict(_top(top))

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from council.checks.reachability import (
-    answers_read,
-    described,
-    phases_read,
-    places,
-    possible,
-    unreachable,
+    can_match,
+    describe_type,
+    find_unreachable,
+    list_answers,
+    list_phases,
+    list_places,
 )
 from council.engine.conditions import judge, rule
 from council.engine.orders import order
@@ -44,7 +44,7 @@ TYPES = {
 }  # fmt: skip
 
 
-def _meant(name: str) -> str:
+def _describe_types(name: str) -> str:
     return " or ".join(TYPES[kind] for kind in declare.answer.known[name].types)
 
 
@@ -75,7 +75,7 @@ class _Lint:
         self.workflow = workflow
         self.known = known
         self.scene = Scene("", workflow.options, workflow.groups, roles=workflow.roles)
-        self.places = places(workflow)
+        self.places = list_places(workflow)
         self.answers: dict[str, list[Kind]] = {}
         for name, kind in (answer for _, step in workflow.steps() for answer in step.reply):
             self.answers.setdefault(name, []).append(kind)
@@ -99,7 +99,7 @@ class _Lint:
                 yield from self.named(seat.speaker, self.known.speakers, f"seat {seat.name}: speaker")
             if "tier" in seat.attributes:
                 yield from self.named(str(seat.attributes["tier"]), self.known.tiers, f"seat {seat.name}: tier")
-        yield from unreachable(self.workflow)
+        yield from find_unreachable(self.workflow)
 
     def phase(self, phase: Phase) -> Iterator[str]:
         if phase.when is not None:
@@ -124,7 +124,7 @@ class _Lint:
         for name, kind in step.reply:
             word = declare.answer.known.get(name)
             if word and word.types and kind.type not in word.types:
-                yield f"{what}: reply: {name}: the program reads it, so it must be {_meant(name)}"
+                yield f"{what}: reply: {name}: the program reads it, so it must be {_describe_types(name)}"
 
     def prompt(self, step: Step, what: str) -> Iterator[str]:
         if step.prompt not in self.workflow.tasks:
@@ -172,10 +172,10 @@ class _Lint:
         judge(ref, self.scene)
 
     def fields(self, ref: Ref, what: str) -> Iterator[str]:
-        for name, wanted in answers_read(ref).items():
+        for name, wanted in list_answers(ref).items():
             yield from self.named(name, self.answers, f"{what}: {ref.name}: the answer")
             yield from self.values(name, wanted, f"{what}: {ref.name}: {name}")
-        for phase, outcomes in phases_read(ref).items():
+        for phase, outcomes in list_phases(ref).items():
             yield from self.named(phase, self.outcomes, f"{what}: {ref.name}: the phase")
             for wanted in _listed(outcomes) if phase in self.outcomes else ():
                 yield from self.named(str(wanted), self.outcomes[phase], f"{what}: {ref.name}: {phase}: the outcome")
@@ -185,12 +185,12 @@ class _Lint:
         kinds = self.answers.get(name, [])
         options = {option for kind in kinds for option in kind.options}
         for one in _listed(wanted) if wanted is not None and kinds else ():
-            if any(possible(kind, one) for kind in kinds):
+            if any(can_match(kind, one) for kind in kinds):
                 continue
             if options:
                 yield f'{what}: "{one}" is none of its options; {did_you_mean(str(one), options)}'
             else:
-                yield f'{what}: "{one}" can never be the answer, which is {described(kinds[0])}'
+                yield f'{what}: "{one}" can never be the answer, which is {describe_type(kinds[0])}'
 
     def named(self, name: str, known: Collection[str] | None, what: str, otherwise: str = "") -> Iterator[str]:
         """Refuses a name that is not known; `otherwise` is what to do where it is no slip of the pen."""

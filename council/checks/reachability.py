@@ -44,12 +44,12 @@ class RulePosition:
     before: bool = False
 
 
-def conditions(workflow: Workflow) -> Iterator[tuple[RulePosition, Condition]]:
+def find_conditions(workflow: Workflow) -> Iterator[tuple[RulePosition, Condition]]:
     """Every condition of a workflow with its place."""
     everything = tuple(step for _, step in workflow.steps())
     names = tuple(phase.name for phase in workflow.phases)
     for outcome, condition in workflow.halt:
-        longest = max(map(cap, workflow.phases))
+        longest = max(map(bound_rounds, workflow.phases))
         yield RulePosition(f"halt: {outcome}", everything, everything, names, longest), condition
     for number, phase in enumerate(workflow.phases):
         what, over = f"phase {phase.name}", names[:number]
@@ -58,30 +58,33 @@ def conditions(workflow: Workflow) -> Iterator[tuple[RulePosition, Condition]]:
             yield RulePosition(f"{what}: when", earlier, earlier, over, 0, before=True), phase.when
         for outcome, condition in phase.until:
             heard = (*earlier, *phase.steps)
-            yield RulePosition(f"{what}: until: {outcome}", heard, phase.steps, over, cap(phase)), condition
+            yield RulePosition(f"{what}: until: {outcome}", heard, phase.steps, over, bound_rounds(phase)), condition
         for place, step in enumerate(phase.steps):
             if step.when is not None:
-                heard = (*earlier, *phase.steps[: None if cap(phase) > 1 else place])
-                yield RulePosition(f"{what}, step {step.name}: when", heard, heard, over, cap(phase)), step.when
+                heard = (*earlier, *phase.steps[: None if bound_rounds(phase) > 1 else place])
+                yield (
+                    RulePosition(f"{what}, step {step.name}: when", heard, heard, over, bound_rounds(phase)),
+                    step.when,
+                )
 
 
-def cap(phase: Phase) -> int:
+def bound_rounds(phase: Phase) -> int:
     """The most rounds of a phase. Where a person may grant some, or an option says how many, nobody knows it."""
     grants = any(name == GRANT for step in phase.steps for name, _ in step.reply)
     return MOST_ROUNDS if grants or not all(map(str.isdigit, phase.rounds)) else phase.max_rounds
 
 
-def refs(condition: Condition) -> Iterator[Ref]:
+def find_refs(condition: Condition) -> Iterator[Ref]:
     if isinstance(condition, Not):
-        yield from refs(condition.of)
+        yield from find_refs(condition.of)
     elif isinstance(condition, (AnyOf, AllOf)):
         for one in condition.of:
-            yield from refs(one)
+            yield from find_refs(one)
     else:
         yield condition
 
 
-def answers_read(ref: Ref) -> dict[str, Any]:
+def list_answers(ref: Ref) -> dict[str, Any]:
     """The answers that a rule reads, each with the values that it asks for, or None where it takes any."""
     traits, given = rule.traits(ref.name), rule.arguments(ref)
     if traits.further == ANSWERS:
@@ -90,29 +93,29 @@ def answers_read(ref: Ref) -> dict[str, Any]:
     return {name: values or None for name, values in read.items()}
 
 
-def phases_read(ref: Ref) -> dict[str, Any]:
+def list_phases(ref: Ref) -> dict[str, Any]:
     """The phases whose outcome a rule asks for, each with the outcomes."""
     return rule.further(ref) if rule.traits(ref.name).further == PHASES else {}
 
 
-def unreachable(workflow: Workflow) -> Iterator[str]:
+def find_unreachable(workflow: Workflow) -> Iterator[str]:
     """Each rule, view and cast that asks for what cannot be there by then."""
-    for place, condition in conditions(workflow):
-        for ref in refs(condition):
-            yield from (f"{place.what}: {ref.name}: {why}" for why in _never(ref, place, workflow))
+    for place, condition in find_conditions(workflow):
+        for ref in find_refs(condition):
+            yield from (f"{place.what}: {ref.name}: {why}" for why in _explain_never(ref, place, workflow))
     for number, phase in enumerate(workflow.phases):
         earlier = [step for one in workflow.phases[:number] for step in one.steps]
         for before, step in enumerate(phase.steps):
             in_turn = not order.traits(step.order.name).parallel
-            inner = phase.steps if cap(phase) > 1 else phase.steps[: before + in_turn]
+            inner = phase.steps if bound_rounds(phase) > 1 else phase.steps[: before + in_turn]
             what = f"phase {phase.name}, step {step.name}"
             spoken = {one.name for one in (*earlier, *inner)} | {one.name for one in workflow.phases[:number]}
             spoken |= {phase.name} if inner else set()
-            yield from (f"{what}: {why}" for why in _unseen(step, spoken, places(workflow)))
+            yield from (f"{what}: {why}" for why in _find_unseen(step, spoken, list_places(workflow)))
 
 
-def _never(ref: Ref, place: RulePosition, workflow: Workflow) -> Iterator[str]:
-    given, names, traits = rule.arguments(ref), set(answers_read(ref)), rule.traits(ref.name)
+def _explain_never(ref: Ref, place: RulePosition, workflow: Workflow) -> Iterator[str]:
+    given, names, traits = rule.arguments(ref), set(list_answers(ref)), rule.traits(ref.name)
     steps = place.counted if traits.counts else place.heard
     asking = [{name for name, _ in step.reply} for step in steps]
     everywhere = {name for _, step in workflow.steps() for name, _ in step.reply}
@@ -121,45 +124,45 @@ def _never(ref: Ref, place: RulePosition, workflow: Workflow) -> Iterator[str]:
         yield f"no step {by_then} asks for {join_words(sorted(names))}{' together' * (len(names) > 1)}"
     if traits.in_round and place.before:
         yield "the `when` of a phase is asked before its first round; put it on a step"
-    elif traits.since and (number := first_round(ref)) > (last := place.max_rounds):
+    elif traits.since and (number := find_first_round(ref)) > (last := place.max_rounds):
         yield f"there are at most {last} rounds, so round {number} never comes; give the phase more `rounds`"
     if traits.author and given:
-        yield from _unwritten(ref, str(given[traits.author]), workflow)
+        yield from _find_unwritten(ref, str(given[traits.author]), workflow)
     if traits.never and (why := traits.never(given)):
         yield why
-    for phase in phases_read(ref):
-        if phase not in place.over and phase in places(workflow):
+    for phase in list_phases(ref):
+        if phase not in place.over and phase in list_places(workflow):
             yield f"the phase {phase} is not over by then, so it has no outcome yet"
 
 
-def _unwritten(ref: Ref, by: str, workflow: Workflow) -> Iterator[str]:
+def _find_unwritten(ref: Ref, by: str, workflow: Workflow) -> Iterator[str]:
     written = f"{{{ref.name}: {{{rule.traits(ref.name).author}: …}}}}"
     if not by and not workflow.role(SYNTHESIS):
         yield f"no phase has the role {SYNTHESIS}; say which step writes it: {written}"
-    if by and by not in places(workflow):
+    if by and by not in list_places(workflow):
         yield f'there is no phase or step "{by}"; say which one writes it: {written}'
 
 
-def first_round(condition: Condition) -> int:
+def find_first_round(condition: Condition) -> int:
     """The first round of its phase in which a condition can hold."""
     if isinstance(condition, AllOf):
-        return max(map(first_round, condition.of))
+        return max(map(find_first_round, condition.of))
     if isinstance(condition, AnyOf):
-        return min(map(first_round, condition.of))
+        return min(map(find_first_round, condition.of))
     if isinstance(condition, Not):
         return 1
     number = str(rule.arguments(condition).get(rule.traits(condition.name).since))
     return int(number) if re.fullmatch(r"[1-9]\d?", number) else 1
 
 
-def places(workflow: Workflow) -> set[str]:
+def list_places(workflow: Workflow) -> set[str]:
     """The names of its phases and steps."""
     return {phase.name for phase in workflow.phases} | {step.name for _, step in workflow.steps()}
 
 
-def _unseen(step: Step, spoken: set[str], known: set[str]) -> Iterator[str]:
+def _find_unseen(step: Step, spoken: set[str], known: set[str]) -> Iterator[str]:
     """What a step is to read, or whom it casts, from a step that comes only later."""
-    for name in seen(step.sees):
+    for name in list_views(step.sees):
         if name in known - spoken:
             yield f'sees: "{name}" is spoken only later, so there is nothing to see of it'
     for cast in step.seats:
@@ -168,14 +171,14 @@ def _unseen(step: Step, spoken: set[str], known: set[str]) -> Iterator[str]:
             yield f'seats: "{source}" is spoken only later, so nobody is named yet'
 
 
-def seen(views: Iterable[Ref]) -> Iterator[str]:
+def list_views(views: Iterable[Ref]) -> Iterator[str]:
     """The names of views, and of those inside of them."""
     for ref in views:
         yield ref.name
-        yield from seen(inner_views(ref))
+        yield from list_views(inner_views(ref))
 
 
-def possible(kind: Kind, wanted: Any) -> bool:
+def can_match(kind: Kind, wanted: Any) -> bool:
     """Whether an answer of this type can ever be what a rule wants."""
     text, compares = str(wanted), COMPARISON.fullmatch(str(wanted).strip()) is not None
     if text == "any" or kind.type in answer_types():
@@ -190,7 +193,7 @@ def possible(kind: Kind, wanted: Any) -> bool:
     return any(matches(value, wanted) for value in (low, high, *near) if low <= value <= high)
 
 
-def described(kind: Kind) -> str:
+def describe_type(kind: Kind) -> str:
     """What answers of a type are, for the end of a sentence."""
     if kind.type == "range":
         return f"a number from {kind.low:g} to {kind.high:g}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @JSON
 def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
     """Estimate the calls, tokens and money of a debate, with upper bounds. Nothing is spent."""
-    from council.checks.cost import Rates, bounds
+    from council.checks.cost import Rates, bound_steps
     from council.config import overlays, personas
     from council.config import settings as config
     from council.runner import start
@@ -36,7 +36,7 @@ def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...
     request = start.Request(topic, workflow, with_, only)
     found = found.with_members(start.seated(found, request, known)).with_attributes(known)
     rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
-    rows = bounds(found, topic, rates)
+    rows = bound_steps(found, topic, rates)
     if as_json:
         print_json(as_data(found, rows))
     else:
@@ -45,9 +45,9 @@ def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...
 
 def as_data(workflow: Workflow, rows: list[Row]) -> dict[str, Any]:
     """As docs/cli.schema.json describes it."""
-    from council.checks.cost import at_most, usual
+    from council.checks.cost import sum_bounds, sum_usual
 
-    bound, expected = at_most(rows), usual(rows)
+    bound, expected = sum_bounds(rows), sum_usual(rows)
     totals = {
         "least": sum(row.least for row in rows), "most": sum(row.most for row in rows),
         "again": sum(row.again for row in rows), "input": expected.input, "output": expected.output,

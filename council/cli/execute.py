@@ -93,7 +93,7 @@ def _told(session: Session, settings: Config, screen: Screen, archived: Path, se
     debate = transcript.compose(session, plan)
     conclude(debate, screen)
     spent, most = taken(session), bounded(session, settings)
-    screen.say(f"{cost.told(spent, most)}, {lasted(seconds)}")
+    screen.say(f"{cost.format_usage(spent, most)}, {lasted(seconds)}")
     screen.say(f"session: {files.tilde(session.folder)}")
     screen.say(f"archive: {files.tilde(archived)}")
     if document := filing.told(session, plan):

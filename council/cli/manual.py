@@ -86,8 +86,8 @@ def answers_of(due: Due) -> dict[str, str]:
     """What a person is asked, by name; empty where it is free text, and for models, who read it in their briefs."""
     from council.replies import entry
 
-    declared = due.step.reply if due.of_a_person and entry.askable(due.step.reply) else ()
-    return {name: entry.allowed(kind) for name, kind in declared}
+    declared = due.step.reply if due.of_a_person and entry.can_ask(due.step.reply) else ()
+    return {name: entry.describe_allowed(kind) for name, kind in declared}
 
 
 def record_command(found: Session, due: Due) -> str:

@@ -18,7 +18,7 @@ from council.terminal.output import as_text, echo, print_json
 from council.text import harmless
 
 if TYPE_CHECKING:
-    from council.checks.cost import Taken
+    from council.checks.cost import DebateCost
     from council.record.session import Session
     from council.reports.model import Transcript
     from council.reports.verify import Status
@@ -41,7 +41,7 @@ def status(state: State, session: str, as_json: bool) -> None:
         if found.session and (spent := bill(found.session)):
             from council.checks import cost
 
-            click.echo(wrapped(cost.told(*spent), sys.stderr), err=True)
+            click.echo(wrapped(cost.format_usage(*spent), sys.stderr), err=True)
     if found.state == "damaged":
         state.go_on = f"council verify {folder.name}"
         raise Damaged(folder.name, "damaged, see above")
@@ -64,7 +64,7 @@ def wrapped(text: str, stream: TextIO) -> str:
     return "\n".join(text_width.wrap(harmless(text), screen.size(stream)[0] - 1)) if stream.isatty() else text
 
 
-def bill(found: Session) -> tuple[Taken, Taken | None] | None:
+def bill(found: Session) -> tuple[DebateCost, DebateCost | None] | None:
     """What a session took so far, and the most that it can take; None where no model was paid in tokens."""
     if not any(one.input or one.cache_read or one.cache_write or one.output for one in found.receipts.values()):
         return None
@@ -167,7 +167,7 @@ def paged(debate: Transcript, found: Session) -> None:
         said = transcript.lines(debate, paint)
         took = [paint.rule("Receipts"), "", *table.receipts(found, paint.columns, paint.colour)]
         spent = bill(found)
-        sums = ["", *text_width.wrap(cost.told(*spent), paint.width)] if spent else []
+        sums = ["", *text_width.wrap(cost.format_usage(*spent), paint.width)] if spent else []
         bare = "\n".join([*said, *took, *sums, ""])
         click.echo_via_pager(bare.encode("utf-8", "replace").decode())
     finally:

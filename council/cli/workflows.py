@@ -121,7 +121,7 @@ def lint(workflows: tuple[str, ...]) -> None:
 def checked(name: str) -> tuple[list[str], list[str]]:
     """What is wrong in a workflow and what is worth a note, each with the file and the line."""
     from council import speakers
-    from council.checks.hints import remarks
+    from council.checks.hints import find_hints
     from council.checks.lint import Known
     from council.checks.lint import lint as problems_of
     from council.checks.templates import examine
@@ -142,7 +142,7 @@ def checked(name: str) -> tuple[list[str], list[str]]:
     wrong = [one.removeprefix(f"{workflow.name}: ") for one in problems_of(workflow, known)]
     if workflow.name in commands.names():
         wrong.append(f'name: "{workflow.name}" is a command of council; give the workflow another name')
-    notes = [*remarks(workflow, examined.options), *examined.remarks, *misnamed(workflow, where)]
+    notes = [*find_hints(workflow, examined.options), *examined.remarks, *misnamed(workflow, where)]
     if Path(where).is_relative_to(overlays.kit_folder() / "Workflows"):
         notes = []  # they are for the authors of workflows
     return (

@@ -123,7 +123,7 @@ def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
     if not rounds:
         return Verdict(False, "nothing to compare")
     last = rounds[-1]
-    likeness = {turn.seat.name: _tidy(share) for turn in last if (share := repeated(turn, scene)) is not None}
+    likeness = {turn.seat.name: _tidy(share) for turn in last if (share := measure_repetition(turn, scene)) is not None}
     repeating = [name for name, like in likeness.items() if like > most]
     holds = len(repeating) == len(last) if seats == "every" else bool(repeating)
     reason = (
@@ -132,7 +132,7 @@ def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
     return Verdict(holds, reason, tally={"repeats": likeness})
 
 
-def repeated(turn: Turn, scene: Scene) -> float | None:
+def measure_repetition(turn: Turn, scene: Scene) -> float | None:
     """How much of a turn is the seat's own, of the same step a round earlier; None where there is none to compare."""
     moment = (turn.phase, turn.round - 1, turn.step)
     before = next((one for one in scene.turns if one.moment == moment and one.seat.name == turn.seat.name), None)
@@ -207,7 +207,7 @@ def vote(
     beats all others), `auto` (unanimous below 3 seats, weighted below 6, else Borda). An answer is a choice, a ranking
     (a list, the best first) or, with `scored: true`, a list of `option: 80`; `among` lists the options where no other
     may count. A seat's `weight` counts in every method."""
-    options = [voting.name(str(one)) for one in (among if isinstance(among, (list, tuple)) else [among])]
+    options = [voting.normalize_option(str(one)) for one in (among if isinstance(among, (list, tuple)) else [among])]
     if not isinstance(scored, bool) or not all(options):
         raise UsageError('the rule "vote" takes scored: true or false, and among: a list of options')
     turns = scene.latest(*filter(None, (field, sure)))
@@ -226,7 +226,7 @@ def vote(
     silent = [name for name, ballot in ballots.items() if weights[name] and not ballot.heard]
     unknown = {name: list(ballot.unknown) for name, ballot in ballots.items() if ballot.unknown}
     tally = {**result.tally, "not_heard": silent, "unknown": unknown}
-    return Verdict(result.outcome == "winner", result.told, tally=tally)
+    return Verdict(result.outcome == "winner", result.summary, tally=tally)
 
 
 def _weight(seat: Seat) -> Fraction:

@@ -63,14 +63,14 @@ class Ballot:
         return {option: worth[self.place(option)] for option in options}
 
 
-def ranked(options: Iterable[str], sure: Any = FULL) -> Ballot:
+def rank_options(options: Iterable[str], sure: Any = FULL) -> Ballot:
     """The best first; an option that is named twice stands where it stood first. `sure` is of the first, 0 to 100."""
     named = list(dict.fromkeys(options))
     score = Fraction(str(sure)) if isinstance(sure, (int, float)) and 0 <= sure <= FULL else Fraction(0)
     return Ballot({option: place for place, option in enumerate(named)}, dict.fromkeys(named[:1], score))
 
 
-def scored(scores: Iterable[tuple[str, Fraction]]) -> Ballot:
+def score_options(scores: Iterable[tuple[str, Fraction]]) -> Ballot:
     """A score of 0 to 100 for each; the first one counts. 0 is as good as not named: it gives no place."""
     given = dict(reversed(list(scores)))
     levels = sorted({score for score in given.values() if score}, reverse=True)
@@ -101,7 +101,7 @@ def read(
             known.append((option, score))
         else:
             unknown.append(one_line(text))
-    ballot = scored(known) if scores else ranked((option for option, _ in known), sure)
+    ballot = score_options(known) if scores else rank_options((option for option, _ in known), sure)
     return replace(ballot, weight=weight, unknown=tuple(unknown))
 
 
@@ -112,14 +112,14 @@ def _score(text: str) -> tuple[str, Fraction | None]:
 
 
 def _option(text: str, options: Sequence[str]) -> str | None:
-    whole = name(text)
+    whole = normalize_option(text)
     if not options or whole in options:
         return whole or None
-    before = {name(text[: mark.start()]) for mark in re.finditer(REMARK, text[:LONGEST_OPTION])}
+    before = {normalize_option(text[: mark.start()]) for mark in re.finditer(REMARK, text[:LONGEST_OPTION])}
     return max(before.intersection(options), key=len, default=None)
 
 
-def name(text: str) -> str:
+def normalize_option(text: str) -> str:
     """What two ballots must share to mean the same option: case, spacing, emphasis and a full stop do not count."""
     return fold(text).lstrip("*_`\"'“ ").rstrip("*_`\"'”.,; ")
 
@@ -145,14 +145,14 @@ class Result:
         return self.leading[0] if self.outcome == "winner" else None
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The result in a line."""
         if not self.leading:
             return "nobody voted"
-        best = plain(self.counts[self.leading[0]])
+        best = to_number(self.counts[self.leading[0]])
         counted = {"borda": f"a score of {best}", "condorcet": f"{best} of {len(self.counts) - 1} pairs won"}
         each = " each" if len(self.leading) > 1 else ""
-        said = f"{join_words(self.leading)} with {counted.get(self.method, f'{best} of {plain(self.of)}')}{each}"
+        said = f"{join_words(self.leading)} with {counted.get(self.method, f'{best} of {to_number(self.of)}')}{each}"
         return ": ".join([*([self._way] if self._way else []), said])
 
     @property
@@ -173,12 +173,12 @@ class Result:
             "tied": list(self.leading) if self.outcome == "tie" else [],
             "method": self.method,
             "cycle": self.cycle,
-            "votes": {option: plain(count) for option, count in votes},
-            "of": plain(self.of),
+            "votes": {option: to_number(count) for option, count in votes},
+            "of": to_number(self.of),
         }
 
 
-def plain(value: Fraction) -> int | float:
+def to_number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else round(float(value), 2)
 
 
@@ -190,41 +190,41 @@ def count(ballots: Sequence[Ballot], method: str = "auto", options: Iterable[str
     if method not in (*METHODS, "auto"):
         raise UsageError(f'there is no method of voting "{method}"; {did_you_mean(method, (*METHODS, "auto"))}')
     ballots = [ballot for ballot in ballots if ballot.weight > 0]
-    used = automatic(len(ballots)) if method == "auto" else method
+    used = choose_method(len(ballots)) if method == "auto" else method
     named = sorted({*options, *(option for ballot in ballots for option in (*ballot.places, *ballot.scores))})
     if not any(ballot.places for ballot in ballots):
-        result = Result("none", used, dict.fromkeys(named, Fraction(0)), _weight(ballots))
+        result = Result("none", used, dict.fromkeys(named, Fraction(0)), _total_weight(ballots))
     else:
         result = METHODS[used](ballots, named)
     return replace(result, asked=used)
 
 
-def automatic(voters: int) -> str:
+def choose_method(voters: int) -> str:
     """Few must agree, some weigh what they say, many rank. Who could vote counts, so silence changes no method."""
     return "unanimous" if voters < 3 else "weighted" if voters < 6 else "borda"
 
 
-def _weight(ballots: Sequence[Ballot]) -> Fraction:
+def _total_weight(ballots: Sequence[Ballot]) -> Fraction:
     return sum((ballot.weight for ballot in ballots), Fraction(0))
 
 
-def _most(method: str, counts: Mapping[str, Fraction], ballots: Sequence[Ballot], enough: bool) -> Result:
+def _pick_leader(method: str, counts: Mapping[str, Fraction], ballots: Sequence[Ballot], enough: bool) -> Result:
     """Whoever has most, if that is enough."""
     leading = tuple(option for option in sorted(counts) if counts[option] == max(counts.values()))
     outcome = "none" if not enough else "winner" if len(leading) == 1 else "tie"
-    return Result(outcome, method, counts, _weight(ballots), leading)
+    return Result(outcome, method, counts, _total_weight(ballots), leading)
 
 
-def _firsts(ballots: Sequence[Ballot], options: Sequence[str]) -> dict[str, Fraction]:
-    return {option: _weight([ballot for ballot in ballots if ballot.first == option]) for option in options}
+def _count_first_choices(ballots: Sequence[Ballot], options: Sequence[str]) -> dict[str, Fraction]:
+    return {option: _total_weight([ballot for ballot in ballots if ballot.first == option]) for option in options}
 
 
-def _share(method: str, enough: Callable[[Fraction], bool]) -> Method:
+def _need_share(method: str, enough: Callable[[Fraction], bool]) -> Method:
     """A method that looks at first choices alone: whether the best has enough of all who could vote."""
 
     def counted(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
-        counts = _firsts(ballots, options)
-        return _most(method, counts, ballots, enough(max(counts.values()) / _weight(ballots)))
+        counts = _count_first_choices(ballots, options)
+        return _pick_leader(method, counts, ballots, enough(max(counts.values()) / _total_weight(ballots)))
 
     return counted
 
@@ -235,13 +235,13 @@ def _weighted(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
         option: sum((ballot.weight * ballot.scores.get(option, 0) / FULL for ballot in ballots), Fraction(0))
         for option in options
     }
-    return _most("weighted", counts, ballots, enough=any(counts.values()))
+    return _pick_leader("weighted", counts, ballots, enough=any(counts.values()))
 
 
 def _borda(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
     points = [ballot.points(options) for ballot in ballots if ballot.places]
     counts = {option: sum((given[option] for given in points), Fraction(0)) for option in options}
-    return _most("borda", counts, ballots, enough=True)
+    return _pick_leader("borda", counts, ballots, enough=True)
 
 
 def _condorcet(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
@@ -251,7 +251,7 @@ def _condorcet(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
     won = Counter(better for better, _ in beats)
     wins = {option: Fraction(won[option]) for option in options}
     if max(wins.values()) == len(options) - 1:
-        return _most("condorcet", wins, ballots, enough=True)
+        return _pick_leader("condorcet", wins, ballots, enough=True)
     # Where each option loses to another the losses lead round in a circle; where one never loses, only ties stand in
     # its way.
     return replace(_borda(ballots, options), cycle={worse for _, worse in beats} == set(options))
@@ -264,10 +264,10 @@ def _margin(ballots: Sequence[Ballot], one: str, other: str) -> Fraction:
 
 
 METHODS: Mapping[str, Method] = {
-    "plurality": _share("plurality", lambda part: part > 0),
-    "majority": _share("majority", lambda part: part > Fraction(1, 2)),
-    "2/3": _share("2/3", lambda part: part >= Fraction(2, 3)),
-    "unanimous": _share("unanimous", lambda part: part == 1),
+    "plurality": _need_share("plurality", lambda part: part > 0),
+    "majority": _need_share("majority", lambda part: part > Fraction(1, 2)),
+    "2/3": _need_share("2/3", lambda part: part >= Fraction(2, 3)),
+    "unanimous": _need_share("unanimous", lambda part: part == 1),
     "weighted": _weighted,
     "borda": _borda,
     "condorcet": _condorcet,

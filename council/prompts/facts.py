@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from council.engine.anonymity import relabelled, with_names
+from council.engine.anonymity import restore_names, translate_labels
 from council.engine.conditions import judge
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Seen, Turn, Verdict
@@ -110,7 +110,7 @@ def words(context: PromptContext) -> Any:
 def budget(context: PromptContext) -> int:
     """The words that the reply has room for where `token_budget` bounds it, else 0."""
     due = context.due
-    share = limits.share(context.workflow, due.phase.steps, due.step, due.seat)
+    share = limits.bound_reply(context.workflow, due.phase.steps, due.step, due.seat)
     return int((share or 0) / TOKENS_A_WORD) // 10 * 10
 
 
@@ -149,8 +149,8 @@ def _shown(context: PromptContext, seen: Seen) -> str:
     turn: Turn = seen.turn
     text = turn.gist if seen.gist else (turn.body if not turn.absent else f"(absent: {turn.absent})")
     if seen.label:
-        return relabelled(text, turn, context.due.seat, context.workflow, context.scene)
-    return with_names(text, turn, context.workflow, context.scene)
+        return translate_labels(text, turn, context.due.seat, context.workflow, context.scene)
+    return restore_names(text, turn, context.workflow, context.scene)
 
 
 @fact
@@ -168,4 +168,4 @@ def yours(context: PromptContext) -> str:
     due = context.due
     own = [seen for seen in due.sees if seen.turn.seat.name == due.seat.name]
     keys = [context.key(_shown(context, seen), seen.turn.id) for seen in own]
-    return quotes.yours([*keys, *([context.key(due.first.body, due.id)] if due.first else [])])
+    return quotes.describe_own([*keys, *([context.key(due.first.body, due.id)] if due.first else [])])

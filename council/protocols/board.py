@@ -26,7 +26,7 @@ CORRECTION = declare.answer("correction", "what must be changed in it, for those
 @remark
 def both_versions(turn: Turn, _: Record) -> Iterator[str]:
     """The moonshot's position has to give two versions."""
-    if turn.seat.name != MOONSHOT or turn.asked:  # a position asks for no answers: it is words alone
+    if turn.absent or turn.seat.name != MOONSHOT or turn.asked:  # only a position asks for no answers
         return
     if missing := [version for version in VERSIONS if version not in fold(turn.body)]:
         yield f"it names no {' and no '.join(missing)}, and always has to give both"
@@ -35,7 +35,7 @@ def both_versions(turn: Turn, _: Record) -> Iterator[str]:
 @remark
 def rubber_stamp(turn: Turn, record: Record) -> Iterator[str]:
     """Somebody was to challenge another's point, and did not, or did not say whose it is."""
-    if CHALLENGES not in turn.asked:
+    if turn.absent or CHALLENGES not in turn.asked:
         return
     others = [seat for seat in record.workflow.all_seats() if seat.name != turn.seat.name]
     challenges = turn.answers.get(CHALLENGES, ())

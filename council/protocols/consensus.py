@@ -9,22 +9,22 @@ from string import ascii_uppercase
 from typing import Any
 
 from council.engine.facts import PromptContext, fact
-from council.engine.rules import repeated
+from council.engine.rules import measure_repetition
 from council.engine.scene import Scene, Turn
 from council.text import fold
 from council.workflow import declare
 from council.workflow.model import Workflow
 
-SAME = 0.6  # of a turn's words: from there on it says the same again
+SAME_SHARE = 0.6  # of a turn's words: from there on it says the same again
 
 
 @fact
 def measured(context: PromptContext) -> dict[str, Any]:
     """What the program measured: `measured.trajectory`, `measured.repeats`."""
-    return {"trajectory": trajectory(context.scene, context.workflow), "repeats": repeats(context.scene)}
+    return {"trajectory": list_scores(context.scene, context.workflow), "repeats": find_repeats(context.scene)}
 
 
-def score_field(workflow: Workflow, phase: str) -> str:
+def find_score_field(workflow: Workflow, phase: str) -> str:
     """The first answer of the phase that is a number in a range; empty where it asks for none."""
     fields = (
         name
@@ -35,9 +35,9 @@ def score_field(workflow: Workflow, phase: str) -> str:
     return next(fields, "")
 
 
-def trajectory(scene: Scene, workflow: Workflow, phase: str = "") -> list[dict[str, Any]]:
+def list_scores(scene: Scene, workflow: Workflow, phase: str = "") -> list[dict[str, Any]]:
     """The scores of each round of a phase, the oldest first. Whoever gave none has None, and counts as nothing."""
-    field = score_field(workflow, phase or scene.phase)
+    field = find_score_field(workflow, phase or scene.phase)
     if not field:
         return []
     rounds = [turns for turns in scene.rounds_that_ask(field) if turns[0].phase == (phase or scene.phase)]
@@ -50,11 +50,11 @@ def _round(turns: tuple[Turn, ...], field: str) -> dict[str, Any]:
     return {"round": turns[0].round, "mean": round(mean, 1), "scores": scores}
 
 
-def repeats(scene: Scene) -> list[dict[str, Any]]:
+def find_repeats(scene: Scene) -> list[dict[str, Any]]:
     """Who said again in this round, for the most part, what they had said in the one before, and how much of it."""
     now = (turn for turn in scene.turns if (turn.phase, turn.round) == (scene.phase, scene.round))
-    shares = [(turn, round(repeated(turn, scene) or 0.0, 2)) for turn in now]
-    return [{"by": turn.seat.label, "step": turn.step, "share": share} for turn, share in shares if share > SAME]
+    shares = [(turn, round(measure_repetition(turn, scene) or 0.0, 2)) for turn in now]
+    return [{"by": turn.seat.label, "step": turn.step, "share": share} for turn, share in shares if share > SAME_SHARE]
 
 
 OPTIONS = declare.answer("options", "what a person chooses from, each with a letter")
@@ -113,12 +113,12 @@ class Escalation:
         return "" if fold(words).rstrip(".") in ("none", "-") else words
 
 
-def kind(fired: Collection[str]) -> str:
+def name_kind(fired: Collection[str]) -> str:
     """What it was about, by the rules that called for it: a round can be the last one, and stalled, and more."""
     return next((told for rule, told in KINDS.items() if rule in fired), LAST)
 
 
-def escalations(scene: Scene) -> list[Escalation]:
+def find_escalations(scene: Scene) -> list[Escalation]:
     """All of them, the oldest first."""
     rounds: dict[tuple[str, int], dict[str, Turn]] = {}
     for name, turn in _about(scene.turns):
@@ -131,9 +131,9 @@ def _about(turns: Iterable[Turn]) -> Iterator[tuple[str, Turn]]:
         yield from ((name, turn) for name in (OPTIONS, DECISION) if name in turn.asked)
 
 
-def put(scene: Scene) -> tuple[Turn | None, Mapping[str, str]]:
+def find_offered_options(scene: Scene) -> tuple[Turn | None, Mapping[str, str]]:
     """The options that a person chooses from in this round, or else chose from last, and the turn that put them."""
-    every = escalations(scene)
+    every = find_escalations(scene)
     now = [one for one in every if (one.phase, one.round) == (scene.phase, scene.round)]
     before = [one for one in every if one.answered and DECISION in one.answered.answers]
     found = (now or before)[-1:]
@@ -143,7 +143,7 @@ def put(scene: Scene) -> tuple[Turn | None, Mapping[str, str]]:
 @fact
 def lettered(context: PromptContext) -> str:
     """The options that a person is to choose from, each with its letter."""
-    turn, options = put(context.scene)
+    turn, options = find_offered_options(context.scene)
     if turn is None or not options:
         return ""
     listed = "\n".join(f"{letter}) {text}" for letter, text in options.items())

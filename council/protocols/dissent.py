@@ -7,7 +7,7 @@ import re
 from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn, Verdict
-from council.protocols.stances import BLOCKING, opposed
+from council.protocols.stances import BLOCKING, find_opposed
 from council.text import content_words, fold, join_words, one_line, overlap
 from council.workflow import declare
 
@@ -39,7 +39,7 @@ def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
     written = scene.named(by or scene.role(SYNTHESIS))
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
-    lost = lost_dissent(scene, written[-1].body)
+    lost = find_missing_dissent(scene, written[-1].body)
     reason = f"{len(lost)} of the dissent left out" if lost else "all dissent is kept"
     return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
 
@@ -77,24 +77,24 @@ def not_cited(context: PromptContext) -> list[str]:
 
 DISAGREES = "disagrees"
 SAME_WORDS = 0.6
-FEWEST_QUOTED = 4  # words
+MIN_QUOTED = 4  # words
 QUOTATION = re.compile(r"“([^“”]+)”|\"([^\"\n]+)\"")
 OPPOSES = re.compile(r"\b(disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced)")
 
 
-def lost_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
+def find_missing_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
     """Each blocking item and each remaining `disagree` that the synthesis lacks, with the turn it comes from."""
     passages = _passages(synthesis)
 
     def kept(turn: Turn, words: str) -> bool:
         return any(_keeps(passage, turn, words) for passage in passages)
 
-    return [(turn, words) for turn, words in standing_dissent(scene) if not kept(turn, words)]
+    return [(turn, words) for turn, words in find_dissent(scene) if not kept(turn, words)]
 
 
-def standing_dissent(scene: Scene) -> list[tuple[Turn, str]]:
+def find_dissent(scene: Scene) -> list[tuple[Turn, str]]:
     """What seats last said of it: their blocking items, and that they disagree."""
-    found = [(turn, DISAGREES) for turn in opposed(scene)]
+    found = [(turn, DISAGREES) for turn in find_opposed(scene)]
     for turn, items in scene.last_words(BLOCKING).values():
         found += [(turn, item) for item in items]
     return found
@@ -122,4 +122,4 @@ def _quotes(passage: str, body: str) -> bool:
     quoted = (
         fold("".join(found.groups(""))).rstrip(".,") for found in re.finditer(r"“([^“”]+)”|\"([^\"\n]+)\"", passage)
     )
-    return any(len(words.split()) >= FEWEST_QUOTED and words in fold(body) for words in quoted)
+    return any(len(words.split()) >= MIN_QUOTED and words in fold(body) for words in quoted)

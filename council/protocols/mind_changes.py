@@ -42,8 +42,8 @@ declare.option(CONTROL, "`--control` turns it on: what one seat says alone, in t
 PERSUADED, CONFORMED, UNEXPLAINED = KINDS = ("persuaded", "conformed", "unexplained")
 STEP = 10  # points of 100
 SAME_ARGUMENT = 0.6  # of the content words in a sentence of the named flaw, found in one passage
-EVEN = 0.001  # a share this much higher is higher
-FEWEST = 3  # content words: fewer name no argument that could be found again
+MARGIN = 0.001  # a share this much higher is higher
+MIN_WORDS = 3  # content words: fewer name no argument that could be found again
 LABEL = re.compile(r"\bMember [A-Z]{1,2}\b|\bYou\b")
 NO_FLAW = re.compile(
     r"\W*(?:none|no flaw|nothing|nil|n/?a|not applicable|keine?r?s?|nichts)(?=\W*$|\s*[.:;,(–—-])", re.I
@@ -74,7 +74,7 @@ class Flip:
     source: Turn | None = None
 
 
-def measured(workflow: Workflow) -> str:
+def find_measured_field(workflow: Workflow) -> str:
     """The answer by which a change of mind is told: the stance, else the first score from 0 to 100; empty for none."""
     steps = [step for phase, step in workflow.steps() if not is_control(phase.name, workflow)]
     asked = [answer for step in steps for answer in step.reply]
@@ -83,11 +83,11 @@ def measured(workflow: Workflow) -> str:
     return next((name for name, kind in asked if (kind.type, kind.low, kind.high) == ("range", 0, 100)), "")
 
 
-def ledger(scene: Scene, field: str = STANCE) -> tuple[Flip, ...]:
+def find_flips(scene: Scene, field: str = STANCE) -> tuple[Flip, ...]:
     """Every change of mind, oldest first. Silence changes nothing: who is absent for a round has not moved in it."""
     stood: dict[str, Any] = {}
     found = []
-    for turn in (turn for turns in rounds(scene, field) for turn in turns):
+    for turn in (turn for turns in find_rounds(scene, field) for turn in turns):
         said = turn.answers.get(field)
         before = stood.get(turn.seat.name)
         if said is not None and before is not None and _moved(before, said):
@@ -97,7 +97,7 @@ def ledger(scene: Scene, field: str = STANCE) -> tuple[Flip, ...]:
     return tuple(found)
 
 
-def rounds(scene: Scene, field: str) -> list[tuple[Turn, ...]]:
+def find_rounds(scene: Scene, field: str) -> list[tuple[Turn, ...]]:
     """Each time that the debate asked for it, oldest first."""
     return [turns for turns in reversed(list(scene.rounds_that_ask(field))) if not is_control(turns[0].phase, scene)]
 
@@ -114,34 +114,36 @@ def _moved(before: Any, said: Any) -> bool:
 
 
 def _flip(turn: Turn, before: Any, said: Any, scene: Scene) -> Flip:
-    flaw = named_flaw(turn)
-    source = source_of(flaw, turn, scene) if flaw else None
+    flaw = find_flaw(turn)
+    source = find_source(flaw, turn, scene) if flaw else None
     kind = PERSUADED if source else CONFORMED if flaw else UNEXPLAINED
     return Flip(turn, before, said, flaw, kind, source)
 
 
-def named_flaw(turn: Turn) -> str:
+def find_flaw(turn: Turn) -> str:
     """What the seat says moved it: where it was asked, its answer; else the sentences of its prose that say so."""
     if FLAW in turn.asked:
         flaw = str(turn.answers.get(FLAW) or "").strip()
         return "" if NO_FLAW.match(flaw) or not content_words(flaw) else flaw
-    return " ".join(sentence.strip() for sentence in SENTENCE.split(turn.prose) if _says_so(sentence))
+    return " ".join(sentence.strip() for sentence in SENTENCE.split(turn.prose) if _says_it_moved(sentence))
 
 
-def _says_so(sentence: str) -> bool:
+def _says_it_moved(sentence: str) -> bool:
     """Whether a sentence says that the seat moved; "nobody has convinced me" does not."""
     said = MOVED.search(sentence)
     return said is not None and not TAKEN_BACK.search(sentence, 0, said.end())
 
 
-def source_of(flaw: str, turn: Turn, scene: Scene) -> Turn | None:
+def find_source(flaw: str, turn: Turn, scene: Scene) -> Turn | None:
     """The first turn that the seat had read in which this argument stands, and that is more than its own words."""
-    names = {word for one in scene.turns for word in _called(one)}
-    own = [part for one in _before(turn, scene) if one.seat.name == turn.seat.name for part in _parts(one.body)]
+    names = {word for one in scene.turns for word in _seat_words(one)}
+    own = [
+        part for one in _before(turn, scene) if one.seat.name == turn.seat.name for part in _split_passages(one.body)
+    ]
     for words in _arguments(flaw, names):
-        least = max([SAME_ARGUMENT, *(_share(words, part) + EVEN for part in own)])
-        for peer, text in read_of_peers(turn, scene):
-            if any(_share(words, part) >= least for part in _parts(text)):
+        least = max([SAME_ARGUMENT, *(_share(words, part) + MARGIN for part in own)])
+        for peer, text in find_read_turns(turn, scene):
+            if any(_share(words, part) >= least for part in _split_passages(text)):
                 return peer
     return None
 
@@ -155,11 +157,11 @@ def _arguments(flaw: str, names: set[str]) -> Iterator[set[str]]:
     pieces = ["".join(found.groups("")) for found in QUOTED.finditer(flaw)]
     for piece in (*pieces, *SENTENCE.split(flaw), flaw):
         words = {word.removesuffix("'s").removesuffix("’s") for word in content_words(LABEL.sub(" ", piece))} - names
-        if len(words) >= FEWEST:
+        if len(words) >= MIN_WORDS:
             yield words
 
 
-def _called(turn: Turn) -> set[str]:
+def _seat_words(turn: Turn) -> set[str]:
     seat = turn.seat
     return content_words(f"{seat.name} {seat.title} {seat.attributes.get('name') or ''}")
 
@@ -168,11 +170,11 @@ def _share(words: set[str], passage: str) -> float:
     return len(words & content_words(passage)) / len(words)
 
 
-def _parts(text: str) -> list[str]:
+def _split_passages(text: str) -> list[str]:
     return [part for part in PARAGRAPH.split(text) if part.strip()]
 
 
-def read_of_peers(turn: Turn, scene: Scene) -> list[tuple[Turn, str]]:
+def find_read_turns(turn: Turn, scene: Scene) -> list[tuple[Turn, str]]:
     """The turns of others that stand in the brief of this one, each with the words that were shown of it.
 
     The brief is on record, so nothing is guessed. Labels are left out of the comparison: each reader has its own.
@@ -189,7 +191,7 @@ def read_of_peers(turn: Turn, scene: Scene) -> list[tuple[Turn, str]]:
 
 
 @dataclass(frozen=True)
-class Count:
+class RoundCount:
     """What one round said. `answer` is what more than half of all who were asked said, None where nothing is."""
 
     turns: tuple[Turn, ...]
@@ -206,20 +208,20 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Spent:
+class CallTotals:
     calls: int
     usd: float | None
 
 
 @dataclass(frozen=True)
-class Helped:
+class Comparison:
     """The first round that asked, beside the last one, and what each took. `control` is one seat's answer alone."""
 
-    first: Count
-    last: Count
+    first: RoundCount
+    last: RoundCount
     flips: tuple[Flip, ...]
-    spent: Spent
-    before: Spent
+    spent: CallTotals
+    before: CallTotals
     control: Turn | None = None
 
     @property
@@ -235,42 +237,42 @@ class Helped:
         return {kind: counts[kind] for kind in KINDS}
 
 
-def helped(scene: Scene, field: str = STANCE) -> Helped | None:
+def compare_rounds(scene: Scene, field: str = STANCE) -> Comparison | None:
     """None where nobody was asked for such an answer."""
     debate = [turn for turn in scene.turns if not is_control(turn.phase, scene)]
-    asked = rounds(scene, field)
+    asked = find_rounds(scene, field)
     if not asked:
         return None
     last = asked[0][-1]
     control = [turn for turn in scene.turns if is_control(turn.phase, scene)]
-    return Helped(
-        first=count(asked[0], field),
-        last=count(asked[-1], field),
-        flips=ledger(scene, field),
-        spent=spent(debate),
-        before=spent([*_before(last, scene), last]),
+    return Comparison(
+        first=count_answers(asked[0], field),
+        last=count_answers(asked[-1], field),
+        flips=find_flips(scene, field),
+        spent=sum_calls(debate),
+        before=sum_calls([*_before(last, scene), last]),
         control=control[-1] if control else None,
     )
 
 
-def count(turns: tuple[Turn, ...], field: str) -> Count:
+def count_answers(turns: tuple[Turn, ...], field: str) -> RoundCount:
     """Whoever was absent or could not be read stays in it: as nobody's vote, and as no points."""
     said = [turn.answers.get(field) for turn in turns]
     heard = [one for one in said if one is not None]
     if heard and all(isinstance(one, (int, float)) for one in heard):
-        return Count(turns, mean=round(math.fsum(heard) / len(turns), 1))
-    return Count(turns, dict(Counter(fold(str(one)) for one in heard).most_common()))
+        return RoundCount(turns, mean=round(math.fsum(heard) / len(turns), 1))
+    return RoundCount(turns, dict(Counter(fold(str(one)) for one in heard).most_common()))
 
 
-def spent(turns: Iterable[Turn]) -> Spent:
+def sum_calls(turns: Iterable[Turn]) -> CallTotals:
     """The calls of these turns and their price; a reply that was asked for twice took two. A person's is no call."""
     called = [turn for turn in turns if not turn.seat.is_person]
     prices = [said.usd for turn in called for said in (turn.first, turn.said) if said]
     usd = None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6)
-    return Spent(sum(2 if turn.first or turn.problems else 1 for turn in called), usd)
+    return CallTotals(sum(2 if turn.first or turn.problems else 1 for turn in called), usd)
 
 
-def said_alone(turn: Turn) -> str | None:
+def read_control_answer(turn: Turn) -> str | None:
     """The control's answer, None where there is none that could be read."""
     answer = turn.answers.get(ANSWER)
     return None if answer is None else fold(str(answer))
@@ -291,5 +293,5 @@ def split(scene: Scene, field: str = STANCE) -> Verdict:
 def moved(scene: Scene, field: str = STANCE) -> Verdict:
     """Somebody has changed what they say since they were asked before; a score, by 10 points or more."""
     now = {turn.id for turn in scene.latest(field)}
-    names = [flip.turn.seat.name for flip in ledger(scene, field) if flip.turn.id in now]
+    names = [flip.turn.seat.name for flip in find_flips(scene, field) if flip.turn.id in now]
     return Verdict(bool(names), f"{join_words(names)} moved" if names else "nobody moved", tally={"moved": names})

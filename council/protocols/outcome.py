@@ -7,12 +7,12 @@ from typing import Any
 
 from council.engine.planner import Note, Plan
 from council.engine.scene import Scene, Turn
-from council.protocols.dissent import SYNTHESIS, lost_dissent
+from council.protocols.dissent import SYNTHESIS
 from council.protocols.mind_changes import is_control
-from council.protocols.stances import SCORE, STANCE, Standing, standing, where_they_stand
+from council.protocols.stances import SCORE, STANCE, Standing, assess, assess_stances
 from council.workflow.model import Phase, Workflow
 
-STANDS = (STANCE, SCORE)  # the answers by which a seat says where it stands
+STANCE_FIELDS = (STANCE, SCORE)  # the answers by which a seat says where it stands
 
 
 def rounds(plan: Plan) -> list[tuple[str, int]]:
@@ -31,7 +31,7 @@ def turns_of(plan: Plan, phase: str, round: int) -> list[Turn]:
     return [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (phase, round)]
 
 
-def numbers(plan: Plan) -> dict[tuple[str, int], int]:
+def number_rounds(plan: Plan) -> dict[tuple[str, int], int]:
     """Which of all rounds a round is, as in the names of the files."""
     return {key: number for number, key in enumerate(rounds(plan), 1)}
 
@@ -45,12 +45,12 @@ def heading(name: str) -> str:
     return name.replace("-", " ").replace("_", " ").title()
 
 
-def closing(plan: Plan) -> Note | None:
+def find_closing_decision(plan: Plan) -> Note | None:
     """The decision on the first phase that has a condition: in a debate, whether a third round is needed.
 
     Where nobody says where they stand, no phase is decided on by that.
     """
-    if not any(any(plan.scene.rounds_that_ask(name)) for name in STANDS):
+    if not any(any(plan.scene.rounds_that_ask(name)) for name in STANCE_FIELDS):
         return None
     decided = (note for note in plan.notes if note.kind in ("entered", "skipped") and note.round == 0 and not note.step)
     return next(decided, None)
@@ -58,10 +58,10 @@ def closing(plan: Plan) -> Note | None:
 
 def convergence(plan: Plan) -> dict[str, Any] | None:
     """The convergence check, once it was made: by stances where they were asked for, else by how the phases ended."""
-    decision = closing(plan)
+    decision = find_closing_decision(plan)
     if decision is None and not plan.done:
         return None
-    now = where_they_stand(plan.scene)
+    now = assess(plan.scene)
     entered = decision is not None and decision.kind == "entered"
     return {
         "converged": now.converged,
@@ -82,7 +82,7 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
 
 def outcome(plan: Plan, now: Standing | None = None) -> str:
     """In a word or three: by the stances or scores, or else by why the last phase with a rule of its own ended."""
-    now = now or where_they_stand(plan.scene)
+    now = now or assess(plan.scene)
     if now.stances or now.scores or now.own:
         return now.outcome
     told = [note.outcome for note in _endings(plan) if note.outcome != "done"]
@@ -105,13 +105,13 @@ def absences(plan: Plan) -> list[Turn]:
     return [turn for turn in plan.scene.turns if turn.absent]
 
 
-def uncited(plan: Plan) -> str:
+def describe_citation_problems(plan: Plan) -> str:
     """What is wrong with the turns that the synthesis cites, where its workflow asks for them; empty for nothing."""
     ended = [note.verdict for note in plan.notes if note.kind == "ended" and is_synthesis(note.phase, plan.scene)]
     return "; ".join(one for verdict in ended for one in verdict.tally.get("not_cited", ()))
 
 
-def written(plan: Plan) -> list[Turn]:
+def find_syntheses(plan: Plan) -> list[Turn]:
     """The tries at the synthesis: the first step of its phase writes it; what is said of it then is no part of it."""
     turns = [turn for turn in plan.scene.turns if is_synthesis(turn.phase, plan.scene)]
     return [turn for turn in turns if turn.step == turns[0].step]
@@ -119,13 +119,8 @@ def written(plan: Plan) -> list[Turn]:
 
 def synthesis_body(plan: Plan) -> str:
     """The last synthesis as it was written; empty where nobody wrote one."""
-    turns = written(plan)
+    turns = find_syntheses(plan)
     return turns[-1].body.strip() if turns and not turns[-1].absent else ""
-
-
-def left_out(plan: Plan) -> list[tuple[Turn, str]]:
-    """The dissent that the synthesis lacks: whose it is, and what blocks or that they disagree."""
-    return lost_dissent(plan.scene, synthesis_body(plan))
 
 
 @dataclass(frozen=True)
@@ -138,7 +133,7 @@ class Decision:
 
 def decisions(plan: Plan, note: Note) -> tuple[Decision, ...]:
     """What a note of the planner says to a reader; nothing for most of them."""
-    if note == closing(plan):
+    if note == find_closing_decision(plan):
         check = Decision("Convergence check", check_text(plan))
         number = len([key for key in rounds(plan) if _before(plan, key[0], note.phase)]) + 1
         if note.kind == "skipped":
@@ -159,10 +154,10 @@ def _before(plan: Plan, one: str, other: str) -> bool:
 
 def check_text(plan: Plan) -> str:
     """The standing when the check was made: by what had been said then, not by what came later."""
-    now = _standing_at(plan, closing(plan))
+    now = _standing_at(plan, find_closing_decision(plan))
     return f"{now.outcome} ({now.reason})"
 
 
 def _standing_at(plan: Plan, note: Note | None) -> Standing:
     """By what had been said when the planner decided."""
-    return standing(plan.scene if note is None else replace(plan.scene, turns=plan.scene.turns[: note.turns]))
+    return assess_stances(plan.scene if note is None else replace(plan.scene, turns=plan.scene.turns[: note.turns]))

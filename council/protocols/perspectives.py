@@ -16,10 +16,10 @@ from council.engine.contributions import Addition, Record, addition, remark
 from council.engine.facts import PromptContext, fact
 from council.engine.orders import Batches, order
 from council.engine.planner import ENDED_BY_CAP
-from council.engine.rules import repeated
+from council.engine.rules import measure_repetition
 from council.engine.scene import Scene, Turn, Verdict
 from council.errors import UsageError
-from council.protocols.consensus import SAME
+from council.protocols.consensus import SAME_SHARE
 from council.text import join_words, one_line, slug
 from council.workflow import declare
 from council.workflow.model import HUMAN, LONGEST_NAME, NAME, Cast, Ref, Seat, Workflow
@@ -27,13 +27,13 @@ from council.workflow.model import HUMAN, LONGEST_NAME, NAME, Cast, Ref, Seat, W
 LEAST_CAST, MOST_CAST = 2, 4
 ANY_NUMBER = "auto"
 UNMUTED = "unmuted"  # the order that leaves out whoever was muted
-HEAD = re.compile(r"[:(–—]|\s-\s")  # where a name ends, and what is said of it begins
+NAME_END = re.compile(r"[:(–—]|\s-\s")  # where a name ends, and what is said of it begins
 MARKS = "*_` "
 CONFIDENCE = declare.answer("confidence", "high, medium or low: low where those who were cast never settled")
 LOW = "low"
 
 
-def source_of(source: str) -> tuple[str, str]:
+def split_source(source: str) -> tuple[str, str]:
     """`analyze.perspectives`: a step, and one of its answers."""
     step, dot, name = str(source).partition(".")
     if not (step and dot and name):
@@ -44,18 +44,18 @@ def source_of(source: str) -> tuple[str, str]:
 # ---- who was cast ----
 
 
-def casting(scene: Scene, source: str) -> Turn | None:
+def find_casting_turn(scene: Scene, source: str) -> Turn | None:
     """The newest turn with that answer: whoever is absent once changes nothing."""
-    step, name = source_of(source)
+    step, name = split_source(source)
     return next((turn for turn in reversed(scene.named(step)) if name in turn.answers), None)
 
 
-def titles(scene: Scene, source: str) -> dict[str, str]:
+def read_cast(scene: Scene, source: str) -> dict[str, str]:
     """Whom the newest answer casts: the title of each by the name of its seat, once, in the order named."""
-    turn = casting(scene, source)
+    turn = find_casting_turn(scene, source)
     seated = {*scene.groups, *(seat.name for group in scene.groups.values() for seat in group), HUMAN}
     found: dict[str, str] = {}
-    for item in _items(turn.answers[source_of(source)[1]]) if turn else ():
+    for item in _items(turn.answers[split_source(source)[1]]) if turn else ():
         title = item.partition(":")[0].strip(MARKS)
         name = slug(title, LONGEST_NAME)
         found.setdefault(f"the-{name}" if name in seated else name, title)
@@ -66,10 +66,10 @@ def _items(value: Any) -> Iterator[str]:
     yield from map(str, value if isinstance(value, tuple) else (value,))
 
 
-def faults(scene: Scene, source: str, opposed: str = "", number: str = ANY_NUMBER) -> list[str]:
+def find_cast_problems(scene: Scene, source: str, opposed: str = "", number: str = ANY_NUMBER) -> list[str]:
     """What is wrong with a cast; empty where nothing is."""
-    found, (least, most) = titles(scene, source), _span(number)
-    persons = _told(casting(scene, source), "persons")
+    found, (least, most) = read_cast(scene, source), _span(number)
+    persons = _casting_attribute(find_casting_turn(scene, source), "persons")
     wrong = [
         f"“{one_line(title, 60)}” is no name: it must begin with a letter, and have at most {LONGEST_NAME}"
         for name, title in found.items()
@@ -82,11 +82,12 @@ def faults(scene: Scene, source: str, opposed: str = "", number: str = ANY_NUMBE
     ]
     if not least <= len(found) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
-        named = f" ({told(found.values())})" if any(found) else ""
+        named = f" ({_join_titles(found.values())})" if any(found) else ""
         wrong.append(f"{len(found)} perspective{'' if len(found) == 1 else 's'} named{named}, {wanted} needed")
-    if opposed and len(found) >= LEAST_CAST and not pair(scene, source, opposed):
+    if opposed and len(found) >= LEAST_CAST and not find_opposed_pair(scene, source, opposed):
         wrong.append(
-            f"no two of {told(found.values())} are opposed, by the catalog or, for one that is not in it, by the reply"
+            f"no two of {_join_titles(found.values())} are opposed, by the catalog or, "
+            f"for one that is not in it, by the reply"
         )
     return wrong
 
@@ -104,40 +105,40 @@ def _is_name(name: str, title: str) -> bool:
     return NAME.fullmatch(name) is not None and len(slug(title, LONGEST_NAME + 1)) <= LONGEST_NAME
 
 
-def told(names: Iterable[str]) -> str:
+def _join_titles(names: Iterable[str]) -> str:
     return one_line(join_words(names), 200)
 
 
 # ---- whether two are opposed ----
 
 
-def pair(scene: Scene, source: str, opposed: str) -> tuple[str, str] | None:
+def find_opposed_pair(scene: Scene, source: str, opposed: str) -> tuple[str, str] | None:
     """Two that pull in opposite directions: of two in the catalog by its word, else by that of the reply itself."""
-    turn, found = casting(scene, source), titles(scene, source)
-    catalog: Mapping[str, Mapping[str, Any]] = _told(turn, "catalog")
-    claimed = _mentioned(str(turn.answers.get(source_of(opposed)[1], "")), found) if turn else set()
+    turn, found = find_casting_turn(scene, source), read_cast(scene, source)
+    catalog: Mapping[str, Mapping[str, Any]] = _casting_attribute(turn, "catalog")
+    claimed = _find_mentioned(str(turn.answers.get(split_source(opposed)[1], "")), found) if turn else set()
     for one, other in combinations(found, 2):
         listed = {one, other} <= set(catalog)
-        if _differ(catalog, one, other) if listed else {one, other} <= claimed:
+        if _are_opposed(catalog, one, other) if listed else {one, other} <= claimed:
             return found[one], found[other]
     return None
 
 
-def _told(turn: Turn | None, name: str) -> Any:
+def _casting_attribute(turn: Turn | None, name: str) -> Any:
     """What whoever casts was told of those who can be cast: the `catalog`, and the `persons`, who are none of it."""
     return turn.seat.attributes.get(name, {}) if turn else {}
 
 
-def _differ(catalog: Mapping[str, Mapping[str, Any]], one: str, other: str) -> bool:
-    return other in opponents(catalog[one]) or one in opponents(catalog[other])
+def _are_opposed(catalog: Mapping[str, Mapping[str, Any]], one: str, other: str) -> bool:
+    return other in list_opponents(catalog[one]) or one in list_opponents(catalog[other])
 
 
-def opponents(persona: Mapping[str, Any]) -> list[str]:
+def list_opponents(persona: Mapping[str, Any]) -> list[str]:
     """The names that its section says it opposes."""
     return [name for part in str(persona.get("opposes", "")).split(",") if (name := slug(part))]
 
 
-def _mentioned(text: str, titles: Mapping[str, str]) -> set[str]:
+def _find_mentioned(text: str, titles: Mapping[str, str]) -> set[str]:
     """Those whose titles stand in the text. One that is part of a longer title is not there by that."""
     rest, found = f"-{slug(text, len(text))}-", set()
     for words, name in sorted(((_words(title), name) for name, title in titles.items()), key=_longest):
@@ -161,8 +162,8 @@ def _longest(one: tuple[str, str]) -> int:
 def still_heard(seats: Iterable[Seat], scene: Scene, by: str) -> tuple[Seat, ...]:
     """Who may speak still. A mute lasts; one that would leave fewer than two does not count."""
     left = list(seats)
-    for item in muting(scene, by):
-        seat = meant(item, left)
+    for item in list_mutes(scene, by):
+        seat = find_named_seat(item, left)
         if seat is not None and len(left) > LEAST_CAST:
             left.remove(seat)
     return tuple(left)
@@ -176,24 +177,24 @@ def unmuted(seats: tuple[Seat, ...], scene: Scene, *, by: Any, then: Any = "para
     return found
 
 
-def muting(scene: Scene, by: str) -> Iterator[str]:
-    step, name = source_of(by)
+def list_mutes(scene: Scene, by: str) -> Iterator[str]:
+    step, name = split_source(by)
     for turn in scene.named(step):
         yield from _items(turn.answers.get(name, ()))
 
 
-def meant(item: str, seats: Iterable[Seat]) -> Seat | None:
+def find_named_seat(item: str, seats: Iterable[Seat]) -> Seat | None:
     """Whose name an item begins with, as in `Taste: off the topic` or `**Taste** (again)`."""
-    name = slug(HEAD.split(item.strip(MARKS), maxsplit=1)[0], LONGEST_NAME)
+    name = slug(NAME_END.split(item.strip(MARKS), maxsplit=1)[0], LONGEST_NAME)
     return next((seat for seat in seats if name in (seat.name, slug(seat.title, LONGEST_NAME))), None)
 
 
 # ---- for briefs and for readers ----
 
 
-def table(scene: Scene, workflow: Workflow) -> list[dict[str, Any]]:
+def list_cast(scene: Scene, workflow: Workflow) -> list[dict[str, Any]]:
     """Who was cast so far, by title, and whether they were muted since."""
-    found = {name: title for source in _sources(workflow) for name, title in titles(scene, source).items()}
+    found = {name: title for source in _sources(workflow) for name, title in read_cast(scene, source).items()}
     seats = [Seat(name, "", {"title": title}) for name, title in found.items()]
     loud = set(found)
     for by in _mutes(workflow):
@@ -204,7 +205,7 @@ def table(scene: Scene, workflow: Workflow) -> list[dict[str, Any]]:
 @fact
 def cast_(context: PromptContext) -> list[dict[str, Any]]:
     """Who was cast so far, each with `title` and `muted`."""
-    return table(context.scene, context.workflow)
+    return list_cast(context.scene, context.workflow)
 
 
 @fact
@@ -232,7 +233,7 @@ def list_catalog(seat: Seat) -> list[dict[str, Any]]:
             "title": title(name),
             "focus": str(one.get("focus", "")),
             "accepts": str(one.get("accepts", "")),
-            "opposes": [title(other) for other in opponents(one)],
+            "opposes": [title(other) for other in list_opponents(one)],
         }
         for name, one in known.items()
     ]
@@ -253,7 +254,7 @@ def _mutes(workflow: Workflow) -> list[str]:
 def muted(turn: Turn, record: Record) -> Iterator[str]:
     """What became of those whom a turn muted."""
     for by in _mutes(record.workflow):
-        step, name = source_of(by)
+        step, name = split_source(by)
         if turn.step == step and turn.answers.get(name):
             yield from _muted_by(turn, record.plan.scene, by)
 
@@ -262,15 +263,15 @@ def muted(turn: Turn, record: Record) -> Iterator[str]:
 def said_again(turn: Turn, record: Record) -> Iterator[str]:
     """Where a perspective says what it said a round before."""
     scene = record.plan.scene
-    share = round(repeated(turn, scene) or 0.0, 2) if is_cast(turn.seat, scene) else 0.0
-    if share > SAME:
+    share = round(measure_repetition(turn, scene) or 0.0, 2) if is_cast(turn.seat, scene) else 0.0
+    if share > SAME_SHARE:
         yield f"{share * 100:.0f} % of it stood in its own turn a round before"
 
 
 @addition
 def confidence(record: Record) -> Addition | None:
     """The confidence where the program sets it, and why; none where it stays as it was written."""
-    why = lowered(record.plan.scene, ENDED_BY_CAP)
+    why = explain_low_confidence(record.plan.scene, ENDED_BY_CAP)
     return Addition("Confidence", f"{LOW} *({why})*") if why else None
 
 
@@ -280,9 +281,9 @@ def _muted_by(turn: Turn, scene: Scene, by: str) -> Iterator[str]:
     before = still_heard(seats, replace(scene, turns=scene.turns[:place]), by)
     after = still_heard(seats, replace(scene, turns=scene.turns[: place + 1]), by)
     if gone := [seat.title for seat in before if seat not in after]:
-        yield f"muted from here on: {told(gone)}"
-    for item in _items(turn.answers[source_of(by)[1]]):
-        seat = meant(item, seats)
+        yield f"muted from here on: {_join_titles(gone)}"
+    for item in _items(turn.answers[split_source(by)[1]]):
+        seat = find_named_seat(item, seats)
         if seat is None:
             yield f"nobody is called “{one_line(item, 60)}”, so nobody is muted by that"
         elif seat in after:
@@ -295,22 +296,22 @@ def is_cast(seat: Seat, scene: Scene) -> bool:
     return seat.name not in {*seated, HUMAN}
 
 
-def unsettled(scene: Scene, cap: str) -> bool:
+def ended_unsettled(scene: Scene, cap: str) -> bool:
     """Whether those who were cast debated to their last round, which has the outcome `cap`."""
     phases = [turn.phase for turn in scene.turns if is_cast(turn.seat, scene)]
     return bool(phases) and scene.outcomes.get(phases[-1]) == cap
 
 
-def lowered(scene: Scene, cap: str) -> str:
+def explain_low_confidence(scene: Scene, cap: str) -> str:
     """Why a confidence counts as low, whatever was written; empty where what was written holds."""
-    written = newest(scene, CONFIDENCE)
-    if written == LOW or not any(scene.rounds_that_ask(CONFIDENCE)) or not unsettled(scene, cap):
+    written = find_newest(scene, CONFIDENCE)
+    if written == LOW or not any(scene.rounds_that_ask(CONFIDENCE)) or not ended_unsettled(scene, cap):
         return ""
     instead = f"; “{written}” was written" if written else ""
     return f"set by council: the debate reached its last round unsettled{instead}"
 
 
-def newest(scene: Scene, name: str) -> Any:
+def find_newest(scene: Scene, name: str) -> Any:
     """The newest readable answer of that name; None where there is none."""
     return next((turn.answers[name] for turn in reversed(scene.turns) if name in turn.answers), None)
 
@@ -323,10 +324,10 @@ def cast(scene: Scene, of: Any, *, opposed: Any = "", number: Any = "") -> Verdi
     answer `opposed` of the same reply, which names them."""
     if number and number not in scene.options:
         raise UsageError(f'the rule "cast" asks for the option "{number}", which the workflow does not have')
-    wrong = faults(scene, of, opposed, str(scene.options[number]) if number else ANY_NUMBER)
-    found = titles(scene, of)
+    wrong = find_cast_problems(scene, of, opposed, str(scene.options[number]) if number else ANY_NUMBER)
+    found = read_cast(scene, of)
     if wrong:
         return Verdict(False, "; ".join(wrong), tally={"unmet": wrong})
-    both = pair(scene, of, opposed) if opposed else None
+    both = find_opposed_pair(scene, of, opposed) if opposed else None
     against = f", {both[0]} against {both[1]}" if both else ""
-    return Verdict(True, f"cast: {told(found.values())}{against}", tally={"cast": list(found)})
+    return Verdict(True, f"cast: {_join_titles(found.values())}{against}", tally={"cast": list(found)})

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn
-from council.protocols.consensus import escalations
+from council.protocols.consensus import find_escalations
 from council.text import join_words, one_line
 from council.workflow import declare
 from council.workflow.registry import load
@@ -68,20 +68,20 @@ class Standing:
 _readings: list[Callable[[Scene], Standing | None]] = []
 
 
-def reading(function: Callable[[Scene], Standing | None]) -> Callable[[Scene], Standing | None]:
+def register_reading(function: Callable[[Scene], Standing | None]) -> Callable[[Scene], Standing | None]:
     """Register how a protocol reads where its members stand; it returns None for debates that are not its own."""
     _readings.append(function)
     return function
 
 
-def where_they_stand(scene: Scene) -> Standing:
+def assess(scene: Scene) -> Standing:
     """By a protocol's own reading where there is one, else by the stances or scores."""
     load()
     own = (function(scene) for function in _readings)
-    return next(filter(None, own), None) or standing(scene)
+    return next(filter(None, own), None) or assess_stances(scene)
 
 
-def standing(scene: Scene) -> Standing:
+def assess_stances(scene: Scene) -> Standing:
     """The outcome by the last round that asked for a stance; a stance of an earlier round only tells who moved."""
     rounds = list(scene.rounds_that_ask(STANCE))
     blocking = {name: items for name, (_, items) in scene.last_words(BLOCKING).items() if items}
@@ -92,17 +92,17 @@ def standing(scene: Scene) -> Standing:
     now = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[0]}
     before = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[1]} if len(rounds) > 1 else {}
     moved = tuple(name for name, stance in now.items() if stance and before.get(name) not in (None, stance))
-    answer = leading(scene)
+    answer = find_leading_answer(scene)
     return Standing(*_outcome(now, blocking, moved, len(rounds), answer), now, blocking, moved, answer=answer)
 
 
 @fact
 def tally(context: PromptContext) -> str:
     """Where the members stand by their last stances, counted by the program."""
-    return standing(context.scene).reason
+    return assess_stances(context.scene).reason
 
 
-def leading(scene: Scene) -> str:
+def find_leading_answer(scene: Scene) -> str:
     """The stance of those who agree: `agree`, or the answer that most gave in the last round. Empty: none leads."""
     ever = [str(stance) for _, stance in scene.last_words(STANCE).values()]
     if set(ever) <= {AGREE, MIXED, DISAGREE}:
@@ -112,9 +112,9 @@ def leading(scene: Scene) -> str:
     return "" if not counts or len({count for _, count in counts}) < len(counts) else counts[0][0]
 
 
-def opposed(scene: Scene) -> list[Turn]:
+def find_opposed(scene: Scene) -> list[Turn]:
     """Who still disagrees, by what each seat said last: their turns. Where no answer leads, all answers are opposed."""
-    answer = leading(scene)
+    answer = find_leading_answer(scene)
     against = (turn for turn, stance in scene.last_words(STANCE).values() if stance not in (answer, MIXED))
     return list(against)
 
@@ -125,7 +125,7 @@ def _by_scores(scene: Scene, turns: tuple[Turn, ...], blocking: dict[str, tuple[
     mean = sum(score or 0 for score in scores.values()) / len(scores)
     told = ", ".join(f"{name} {'not heard' if score is None else f'{score:g}'}" for name, score in scores.items())
     reason = f"mean {mean:.1f} in round {turns[0].round}: {told}"
-    decided = [one for one in escalations(scene) if (one.phase, one.round) == (turns[0].phase, turns[0].round)]
+    decided = [one for one in find_escalations(scene) if (one.phase, one.round) == (turns[0].phase, turns[0].round)]
     if decided and decided[0].adopted:
         reason += f"; a person decided{one_line(f': {decided[0].choice}' if decided[0].choice else '', 200)}"
     return Standing(scene.outcomes.get(turns[0].phase, MOVING), reason, {}, blocking, (), scores)

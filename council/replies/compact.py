@@ -13,7 +13,7 @@ from council.workflow.model import Reply
 
 def compact(text: str, answers: Reply) -> str:
     """Answers of a word or two, which stand below headings of their own, as a line: `**Stance:** agree`."""
-    kinds = {fold(parse.heading(name)): kind.type for name, kind in answers}
+    kinds = {fold(parse.format_heading(name)): kind.type for name, kind in answers}
     lines, shown, labelled = text.split("\n"), list[str](), False
     while lines:
         line = lines.pop(0)
@@ -28,7 +28,7 @@ def compact(text: str, answers: Reply) -> str:
         labelled = bool(lines) and len(lines[0].split()) <= 2 and not values.BULLET.match(lines[0] + " ")
         labelled = labelled and kinds[title] not in ("text", "code") and not _title(lines[0])
         value = f" {lines.pop(0).strip()}" if labelled else ""
-        shown.append(f"**{parse.heading(title)}:**{value}")
+        shown.append(f"**{parse.format_heading(title)}:**{value}")
     return "\n".join(shown)
 
 
@@ -43,7 +43,7 @@ class Piece:
 
 def pieces(text: str, answers: Reply) -> Iterator[Piece]:
     """A reply taken apart at the headings of its answers. No word is left out."""
-    kinds = {fold(parse.heading(name)): kind.type for name, kind in answers}
+    kinds = {fold(parse.format_heading(name)): kind.type for name, kind in answers}
     parts: list[tuple[str, list[str]]] = [("", [])]
     for line in text.split("\n"):
         if (title := _title(line)) in kinds:
@@ -54,7 +54,7 @@ def pieces(text: str, answers: Reply) -> Iterator[Piece]:
         words = "\n".join(lines).strip("\n")
         short = len(words.split()) <= 2 and not values.BULLET.match(words + " ")
         if title:
-            yield Piece(parse.heading(title), words, short and kinds[title] not in ("text", "code"))
+            yield Piece(parse.format_heading(title), words, short and kinds[title] not in ("text", "code"))
         elif words.strip():
             yield Piece("", words)
 

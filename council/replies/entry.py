@@ -15,19 +15,21 @@ from council.replies import parse, values
 from council.text import FENCE, did_you_mean, fold
 from council.workflow.model import Kind, Reply
 
-ASKED = ("choice", "range", "integer", "text", "list", "code")
-SEVERAL = ("text", "list", "code")  # answers that may take more than one line
+ASKABLE_TYPES = ("choice", "range", "integer", "text", "list", "code")
+MULTILINE_TYPES = ("text", "list", "code")  # answers that may take more than one line
 NOTHING = "none"
-LIKE = 4  # letters that an answer's name must share with an option to belong to it, as `guidance` does to `guide`
+SHARED_PREFIX = (
+    4  # letters that an answer's name must share with an option to belong to it, as `guidance` does to `guide`
+)
 STRUCTURE = re.compile(r"#{1,6}\s|>|`{3}|~{3}")  # what a line of Markdown may begin with, so that it is no prose
 
 
-def askable(declared: Reply) -> bool:
+def can_ask(declared: Reply) -> bool:
     """Whether the answers can be asked one by one; a reply without any is free text, and a review is written whole."""
-    return bool(declared) and all(kind.type in ASKED for _, kind in declared)
+    return bool(declared) and all(kind.type in ASKABLE_TYPES for _, kind in declared)
 
 
-def allowed(kind: Kind) -> str:
+def describe_allowed(kind: Kind) -> str:
     """What an answer may be, in words."""
     if kind.type == "choice":
         *most, last = kind.options
@@ -35,17 +37,17 @@ def allowed(kind: Kind) -> str:
     if kind.type == "range":
         return f"a number from {kind.low:g} to {kind.high:g}"
     words = {"integer": "a whole number", "text": "words of your own", "list": "items, one a line", "code": "code"}
-    return words[kind.type] + ("" if required(kind) else f', or "{NOTHING}"')
+    return words[kind.type] + ("" if is_required(kind) else f', or "{NOTHING}"')
 
 
-def required(kind: Kind) -> bool:
-    return kind.required or kind.type not in SEVERAL
+def is_required(kind: Kind) -> bool:
+    return kind.required or kind.type not in MULTILINE_TYPES
 
 
 # ---- what is asked ----
 
 
-def letters(options: Sequence[str]) -> dict[str, str]:
+def find_shortcuts(options: Sequence[str]) -> dict[str, str]:
     """The shortest beginning of each option that no other option has; the whole of one that another begins with."""
     found = {}
     for option in options:
@@ -56,20 +58,20 @@ def letters(options: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def menu(kind: Kind) -> str:
+def format_menu(kind: Kind) -> str:
     """`[C]ontinue  [G]uide  [E]nd`"""
-    marked = letters(kind.options)
+    marked = find_shortcuts(kind.options)
     return "  ".join(
         f"[{marked[option][:1].upper()}{marked[option][1:]}]{option[len(marked[option]) :]}" for option in kind.options
     )
 
 
-def question(name: str, kind: Kind, declared: Reply) -> str:
+def format_question(name: str, kind: Kind, declared: Reply) -> str:
     """What stands before the entry. A choice that speaks for itself needs no name."""
-    title = parse.heading(name)
+    title = parse.format_heading(name)
     if kind.type == "choice":
         alone = sum(one.type == "choice" for _, one in declared) == 1 and not {"yes", "no"} & set(kind.options)
-        return f"{menu(kind)}\n> " if alone else f"{title}: {menu(kind)}\n> "
+        return f"{format_menu(kind)}\n> " if alone else f"{title}: {format_menu(kind)}\n> "
     if kind.type == "range":
         return f"{title} ({kind.low:g}-{kind.high:g}): "
     if kind.type == "integer":
@@ -79,11 +81,11 @@ def question(name: str, kind: Kind, declared: Reply) -> str:
     return f"Your {title.lower()}{one} ({end}{'' if kind.required else '; Enter for none'}): "
 
 
-def belongs(name: str, kind: Kind, declared: Reply, entries: Mapping[str, str]) -> bool:
+def applies(name: str, kind: Kind, declared: Reply, entries: Mapping[str, str]) -> bool:
     """Whether an answer is asked for at all: `guidance` only where `guide` was chosen before it."""
-    beginning = fold(name)[:LIKE]
-    for before, choice in declared if len(beginning) == LIKE and not required(kind) else ():
-        options = {option for option in choice.options if fold(option)[:LIKE] == beginning}
+    beginning = fold(name)[:SHARED_PREFIX]
+    for before, choice in declared if len(beginning) == SHARED_PREFIX and not is_required(kind) else ():
+        options = {option for option in choice.options if fold(option)[:SHARED_PREFIX] == beginning}
         if options and before in entries:
             return entries[before] in options
     return True
@@ -92,37 +94,37 @@ def belongs(name: str, kind: Kind, declared: Reply, entries: Mapping[str, str]) 
 # ---- what an entry means ----
 
 
-def entry(name: str, kind: Kind, given: str, declared: Reply, brief: str = "") -> str:
+def read_entry(name: str, kind: Kind, given: str, declared: Reply, brief: str = "") -> str:
     """An entry as it stands in the reply, or a refusal that says what is allowed."""
-    written = _written(kind, given, declared)
-    read = parse.read(declared, _section(name, written), brief).found
+    written = _to_markdown(kind, given, declared)
+    read = parse.read(declared, _format_answer(name, written), brief).found
     if list(read) == [name] and (kind.type != "text" or read[name] == written):
         return written
     if not given.strip():
-        raise UsageError(f"it needs an answer: {allowed(kind)}")
+        raise UsageError(f"it needs an answer: {describe_allowed(kind)}")
     if kind.type == "text":
         raise UsageError("this cannot be read back as it stands: leave out the marks of the brief")
-    raise UsageError(f'"{_short(given)}" does not answer it: {allowed(kind)}')
+    raise UsageError(f'"{_shorten(given)}" does not answer it: {describe_allowed(kind)}')
 
 
-def _written(kind: Kind, given: str, declared: Reply) -> str:
+def _to_markdown(kind: Kind, given: str, declared: Reply) -> str:
     text = "\n".join(line.rstrip() for line in given.splitlines()).strip("\n")
     if kind.type == "choice":
-        return chosen(kind, text) or text.strip()
+        return match_option(kind, text) or text.strip()
     if not text.strip():
-        return "" if required(kind) else NOTHING
+        return "" if is_required(kind) else NOTHING
     if kind.type == "code":
         fence = "`" * max([3, *(len(found) + 1 for found in re.findall(r"`{3,}", text))])
         return text if FENCE.match(text) else f"{fence}\n{text}\n{fence}"
-    titles = {fold(parse.heading(name)) for name, _ in declared}
-    lines = [_guarded(line, titles) for line in text.splitlines()]
+    titles = {fold(parse.format_heading(name)) for name, _ in declared}
+    lines = [_escape_line(line, titles) for line in text.splitlines()]
     if kind.type == "list":
         items = [values.BULLET.sub("", line).strip() for line in lines if line.strip()]
         return "\n".join(f"- {item}" for item in items) if items[1:] or not _nothing(items[0]) else NOTHING
     return "\n".join(lines).strip() if kind.type == "text" else text.strip()
 
 
-def chosen(kind: Kind, given: str) -> str:
+def match_option(kind: Kind, given: str) -> str:
     """The option that is meant: by its word, by a beginning that only it has, or by its number; else empty."""
     word = fold(given).rstrip(".")
     if word in map(fold, kind.options):
@@ -138,23 +140,23 @@ def _nothing(item: str) -> bool:
     return fold(item).rstrip(".") in (NOTHING, "-")
 
 
-def _guarded(line: str, titles: set[str]) -> str:
+def _escape_line(line: str, titles: set[str]) -> str:
     """A line that would end its answer, or would count as quoted, is escaped as Markdown does it."""
     bullet = values.BULLET.match(line)
     start = bullet.end() if bullet else len(line) - len(line.lstrip())
     before, rest = line[:start], line[start:]
     title, colon, after = rest.partition(":")
     bold = re.match(r"(\*{2,3}|_{2,3})(.+?)\1", rest)
-    if STRUCTURE.match(rest) or (bold and _words(bold.group(2)) in titles):
+    if STRUCTURE.match(rest) or (bold and _bare_words(bold.group(2)) in titles):
         return f"{before}\\{rest}"
-    return f"{before}{title}\\:{after}" if colon and _words(title) in titles else line
+    return f"{before}{title}\\:{after}" if colon and _bare_words(title) in titles else line
 
 
-def _words(text: str) -> str:
+def _bare_words(text: str) -> str:
     return fold(re.sub(r"[\W_]+", " ", text))
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 40 else f"{line[:39]}…"
 
@@ -162,32 +164,32 @@ def _short(text: str) -> str:
 # ---- the reply ----
 
 
-def composed(declared: Reply, entries: Mapping[str, str]) -> str:
+def compose_reply(declared: Reply, entries: Mapping[str, str]) -> str:
     """The reply: every answer below its heading. What was not asked for says so, and is not asked for once more."""
-    return "\n".join(_section(name, entries.get(name, NOTHING)) for name, _ in declared)
+    return "\n".join(_format_answer(name, entries.get(name, NOTHING)) for name, _ in declared)
 
 
-def _section(name: str, written: str) -> str:
-    return f"## {parse.heading(name)}\n{written}\n"
+def _format_answer(name: str, written: str) -> str:
+    return f"## {parse.format_heading(name)}\n{written}\n"
 
 
-def answered(declared: Reply, given: Iterable[tuple[str, str]], brief: str) -> str:
+def build_reply(declared: Reply, given: Iterable[tuple[str, str]], brief: str) -> str:
     """The reply made of answers by name, all of them checked. An item of a list may be given by itself."""
-    values = _named(declared, given)
+    values = _group_by_name(declared, given)
     entries = {}
     for name, kind in declared:
         try:
-            entries[name] = entry(name, kind, values.get(name, ""), declared, brief)
+            entries[name] = read_entry(name, kind, values.get(name, ""), declared, brief)
         except UsageError as wrong:
             raise UsageError(f"{name}: {wrong}") from None
-    return composed(declared, entries)
+    return compose_reply(declared, entries)
 
 
-def _named(declared: Reply, given: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _group_by_name(declared: Reply, given: Iterable[tuple[str, str]]) -> dict[str, str]:
     kinds, values = dict(declared), dict[str, Any]()
-    known = {fold(parse.heading(name)): name for name in kinds}
+    known = {fold(parse.format_heading(name)): name for name in kinds}
     for word, value in given:
-        name = known.get(fold(parse.heading(word)))
+        name = known.get(fold(parse.format_heading(word)))
         if name is None:
             raise UsageError(f'no answer "{word}" is asked for here; {did_you_mean(word, kinds)}')
         if name in values and kinds[name].type != "list":

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from council.replies.quotes import by_others
+from council.replies.quotes import remove_own_passages
 from council.replies.values import BULLET, ReplyLine, is_nothing, placeholder, value_of
 from council.text import (
     FENCE,
@@ -25,7 +25,7 @@ from council.text import (
 from council.workflow.model import Kind, Reply
 from council.workflow.types import answer_types
 
-A_COPY = 12  # words of prose, to the letter as in the brief; two lines of it are a copy however short they are
+COPIED_WORDS = 12  # words of prose, to the letter as in the brief; two lines of it are a copy however short they are
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Answers:
 UNHEARD = Answers({}, {}, "")
 
 
-def heading(name: str) -> str:
+def format_heading(name: str) -> str:
     return name.replace("_", " ").replace("-", " ").capitalize()
 
 
 def describe(reply: Reply) -> str:
     """The format of the answers, as it is printed into a brief; empty where a step asks for none."""
-    return "\n\n".join(f"## {heading(name)}\n{placeholder(kind)}" for name, kind in reply)
+    return "\n\n".join(f"## {format_heading(name)}\n{placeholder(kind)}" for name, kind in reply)
 
 
 @lru_cache(maxsize=4096)
@@ -75,18 +75,18 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
             given = sections.get(name, [])
             values = [value for value in (value_of(kind, section) for section in given) if value is not None]
         if not values:
-            missing[name] = _problem(name, kind, bool(sections.get(name)))
+            missing[name] = _describe_problem(name, kind, bool(sections.get(name)))
         elif any(value != values[0] for value in values):
-            missing[name] = f'"{heading(name)}" is answered more than once, and differently'
+            missing[name] = f'"{format_heading(name)}" is answered more than once, and differently'
         else:
             found[name] = values[-1]
     return Answers(found, missing, prose)
 
 
-def _problem(name: str, kind: Kind, given: bool) -> str:
+def _describe_problem(name: str, kind: Kind, given: bool) -> str:
     if not given:
-        return f'there is no "## {heading(name)}"'
-    return f'what stands under "## {heading(name)}" is not {placeholder(kind).strip("[]")}'
+        return f'there is no "## {format_heading(name)}"'
+    return f'what stands under "## {format_heading(name)}" is not {placeholder(kind).strip("[]")}'
 
 
 def _own_lines(body: str, brief: str) -> Iterator[ReplyLine]:
@@ -113,14 +113,14 @@ def _own_lines(body: str, brief: str) -> Iterator[ReplyLine]:
 
 def _sections(reply: Reply, lines: list[ReplyLine], brief: str) -> tuple[dict[str, list[list[ReplyLine]]], str]:
     """The lines under each answer's heading, every time that it stands there, and the prose outside of them."""
-    quotes = _Quotes(by_others(brief))
-    names = {fold(heading(name)): name for name, _ in reply}
+    quotes = _Quotes(remove_own_passages(brief))
+    names = {fold(format_heading(name)): name for name, _ in reply}
     sections: dict[str, list[_Section]] = {}
     prose: list[str] = []
     current: _Section | None = None
     level = 0
     for line in lines:
-        title, depth, rest = ("", 0, "") if line.code else _as_heading(line.text)
+        title, depth, rest = ("", 0, "") if line.code else _parse_heading(line.text)
         copied = quotes.continued(line.text)
         if (name := names.get(title)) is not None:
             current, level = _Section(copied), depth
@@ -148,7 +148,7 @@ class _Section:
         self.lines: list[ReplyLine] = []
 
     def add(self, line: ReplyLine, copied: bool) -> None:
-        if self.empty and _worded(line.text):
+        if self.empty and _normalize(line.text):
             self.empty, self.copied = False, self.copied and copied
         self.lines.append(line)
 
@@ -160,7 +160,7 @@ class _Quotes:
     """
 
     def __init__(self, brief: str) -> None:
-        self.lines = [line for line in map(_worded, brief.splitlines()) if line]
+        self.lines = [line for line in map(_normalize, brief.splitlines()) if line]
         self.index: dict[str, list[int]] = {}
         for place, line in enumerate(self.lines):
             self.index.setdefault(line, []).append(place)
@@ -168,7 +168,7 @@ class _Quotes:
         self.words = self.run = 0  # of copied prose, and in so many lines
 
     def past(self, text: str, answer: bool) -> None:
-        if not (line := _worded(text)):
+        if not (line := _normalize(text)):
             return
         following = {place + 1 for place in self.places if self.lines[place + 1 : place + 2] == [line]}
         self.places = following or set(self.index.get(line, ()))
@@ -179,31 +179,31 @@ class _Quotes:
 
     def continued(self, text: str) -> bool:
         """Whether this line goes on, in the brief too, from copied prose before it."""
-        line = _worded(text) if self.run > 1 or self.words >= A_COPY else ""
+        line = _normalize(text) if self.run > 1 or self.words >= COPIED_WORDS else ""
         return bool(line) and any(self.lines[place + 1 : place + 2] == [line] for place in self.places)
 
 
-def _worded(text: str) -> str:
+def _normalize(text: str) -> str:
     """A line by its words; empty for one without any, as a ruled line, which is nobody's."""
     line = fold(text)
     return line if any(map(str.isalnum, line)) else ""
 
 
-def _as_heading(text: str) -> tuple[str, int, str]:
+def _parse_heading(text: str) -> tuple[str, int, str]:
     """A line as a heading: its folded title, its level (7 for bold or plain labels) and what follows on the line."""
     stripped = text.strip()
     if match := re.match(r"(#{1,6})\s+", stripped):
         title, _, rest = re.sub(r"\s#++$", "", stripped[match.end() :]).partition(":")
-        return _title(title), len(match.group(1)), rest.strip(" *_")
+        return _normalize_title(title), len(match.group(1)), rest.strip(" *_")
     plain = BULLET.sub("", stripped, count=1)
     if match := re.match(r"(\*{2,3}|_{2,3})([^*:]{1,60}?)\s*(?::\s*\1|\1\s*:?)\s*", plain):
-        return _title(match.group(2)), 7, plain[match.end() :]
+        return _normalize_title(match.group(2)), 7, plain[match.end() :]
     if match := re.match(r"([^\W\d_][\w -]{0,50}):\s*", plain):
-        return _title(match.group(1)), 7, plain[match.end() :]
+        return _normalize_title(match.group(1)), 7, plain[match.end() :]
     return "", 0, ""
 
 
-def _title(text: str) -> str:
+def _normalize_title(text: str) -> str:
     """A heading's words, less numbers, marks and emoji around them; empty where it is too long to be an answer's."""
     words = fold(re.sub(r"[\W_]+", " ", text)) if len(text) <= 80 else ""
     return re.sub(r"^\d{1,2} ", "", words)

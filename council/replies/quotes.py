@@ -37,13 +37,13 @@ def passages(brief: str) -> Iterator[Passage]:
             place = end + 1
 
 
-def yours(keys: Iterable[str]) -> str:
+def describe_own(keys: Iterable[str]) -> str:
     """The sentence that tells a reader which passages are its own; empty where none is. It is read back, too."""
     named = ", ".join(f'key="{key}"' for key in dict.fromkeys(keys))
     return f"Your own words are those marked {named}." if named else ""
 
 
-def by_others(brief: str) -> str:
+def remove_own_passages(brief: str) -> str:
     """The brief without what its reader had written: whoever says that again echoes nobody.
 
     Whose words they are is for the program to say, outside of all passages; a name in a mark is not asked for it,

@@ -13,11 +13,19 @@ from council.engine.conditions import judge
 from council.engine.planner import Plan
 from council.engine.scene import GIST, Turn
 from council.protocols import outcome as ending
-from council.protocols.consensus import DECISION, OPTIONS, Escalation, escalations, kind, score_field, trajectory
-from council.protocols.dissent import DISAGREES, standing_dissent
+from council.protocols.consensus import (
+    DECISION,
+    OPTIONS,
+    Escalation,
+    find_escalations,
+    find_score_field,
+    list_scores,
+    name_kind,
+)
+from council.protocols.dissent import DISAGREES, find_dissent
 from council.protocols.stances import BLOCKING, CONSENSUS
 from council.record.session import Session
-from council.replies.parse import heading
+from council.replies.parse import format_heading
 from council.reports import kinds
 from council.reports.totals import ended_at
 from council.text import one_line
@@ -42,9 +50,9 @@ def facts(session: Session, plan: Plan) -> dict[str, Any]:
         "rounds": [_round(session, plan, *key) for key in ending.rounds(plan)],
         "design": _design(session, plan),
         "scores": _scores(session, plan),
-        "escalations": [_escalation(plan, one) for one in escalations(plan.scene)],
+        "escalations": [_escalation(plan, one) for one in find_escalations(plan.scene)],
         "dissent": [
-            {"label": turn.seat.label, "text": _opposed(turn, words)} for turn, words in standing_dissent(plan.scene)
+            {"label": turn.seat.label, "text": _opposed(turn, words)} for turn, words in find_dissent(plan.scene)
         ],
         "unsatisfied": [{"label": label, "text": score} for label, score in unsatisfied(session, plan)],
         "apart": [{"title": title, "text": told(written.get(name, ""))} for name, title in APART.items()],
@@ -59,17 +67,17 @@ def status(session: Session, plan: Plan) -> str:
     rounds = f"after {last} round{'' if last == 1 else 's'}"
     if outcome == CONSENSUS:
         return f"accepted by consensus {rounds}"
-    asked = [one for one in escalations(plan.scene) if (one.phase, one.round) == (phase, last)]
+    asked = [one for one in find_escalations(plan.scene) if (one.phase, one.round) == (phase, last)]
     if asked and asked[0].adopted:
         choice = f", {one_line(asked[0].choice, 300)}," if asked[0].choice else ""
         return f"decided by a person{choice} {rounds} ({outcome})"
-    return f"undecided {rounds} ({outcome})" if score_field(session.workflow, phase) else f"{outcome} {rounds}"
+    return f"undecided {rounds} ({outcome})" if find_score_field(session.workflow, phase) else f"{outcome} {rounds}"
 
 
 def debated(session: Session, plan: Plan) -> str:
     """The phase that decides: the last one that asked for scores, else the last one before the synthesis."""
     phases = [name for name, _ in ending.rounds(plan)]
-    scored = [name for name in phases if score_field(session.workflow, name)]
+    scored = [name for name in phases if find_score_field(session.workflow, name)]
     return (scored or phases or [""])[-1]
 
 
@@ -85,8 +93,8 @@ def _participants(session: Session, plan: Plan) -> Iterator[dict[str, str]]:
 
 
 def _round(session: Session, plan: Plan, phase: str, number: int) -> dict[str, Any]:
-    field = score_field(session.workflow, phase)
-    means = {one["round"]: one["mean"] for one in trajectory(plan.scene, session.workflow, phase)}
+    field = find_score_field(session.workflow, phase)
+    means = {one["round"]: one["mean"] for one in list_scores(plan.scene, session.workflow, phase)}
     said = [turn for turn in ending.turns_of(plan, phase, number) if not field or field in turn.asked]
     return {
         "title": ending.heading(phase),
@@ -113,7 +121,7 @@ def _score(score: Any) -> str:
 
 def _scores(session: Session, plan: Plan) -> dict[str, Any] | None:
     """A row a seat, a column a round; None where nobody was asked for scores."""
-    rounds = trajectory(plan.scene, session.workflow, debated(session, plan))
+    rounds = list_scores(plan.scene, session.workflow, debated(session, plan))
     if not rounds:
         return None
     seats = {one["seat"]: one["by"] for round in rounds for one in round["scores"]}
@@ -132,21 +140,21 @@ def _scores(session: Session, plan: Plan) -> dict[str, Any] | None:
 
 def _design(session: Session, plan: Plan) -> dict[str, Any] | None:
     """The synthesis: its answers under headings, or its words where it was asked for none; None without one."""
-    tries = ending.written(plan)
+    tries = ending.find_syntheses(plan)
     if not tries or tries[-1].absent:
         return None
     document = session.workflow.document or DeclaredDocument(kinds.ADR)
     apart = {document.answer(part) for part in declare.document.known[kinds.ADR].parts}
     own = {name: told(value) for name, value in tries[-1].answers.items() if name not in apart}
     return {
-        "parts": [{"title": heading(name), "text": value} for name, value in own.items()],
+        "parts": [{"title": format_heading(name), "text": value} for name, value in own.items()],
         "text": tries[-1].body.strip(),
     }
 
 
 def _synthesis(session: Session, plan: Plan) -> dict[str, Any]:
     """What the synthesis says, by the parts of the document."""
-    tries = ending.written(plan)
+    tries = ending.find_syntheses(plan)
     document = session.workflow.document or DeclaredDocument(kinds.ADR)
     return document.parts_of(tries[-1].answers, kinds.ADR) if tries else {}
 
@@ -162,10 +170,10 @@ def _escalation(plan: Plan, one: Escalation) -> dict[str, Any]:
     asked = one.asked.answers if one.asked and not one.asked.absent else {}
     return {
         "round": one.round,
-        "kind": kind(why[0] if why else ()),
+        "kind": name_kind(why[0] if why else ()),
         "question": [
             {
-                "title": heading(name),
+                "title": format_heading(name),
                 "text": told(value),
                 "choices": [{"letter": letter, "text": words} for letter, words in one.options.items()],
                 "is_choice": name == OPTIONS,
@@ -197,7 +205,7 @@ def _opposed(turn: Turn, words: str) -> str:
 def unsatisfied(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
     """Who gave less at last than the workflow's rule of consensus asks for, or no score."""
     phase = debated(session, plan)
-    field = score_field(session.workflow, phase)
+    field = find_score_field(session.workflow, phase)
     rules = [dict(one.until).get(CONSENSUS) for one in session.workflow.phases if one.name == phase]
     if not field or not rules or rules[0] is None:
         return

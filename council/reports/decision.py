@@ -29,7 +29,7 @@ OWNED = ("arguments", "trade_offs")
 def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
     """What the templates `decision.md.j2` and `issue.md.j2` are filled with; None where nobody was to write a
     synthesis, because there was no debate."""
-    tries = outcome.written(plan)
+    tries = outcome.find_syntheses(plan)
     if not tries:
         return None
     seats, given = perspectives(plan), synthesis(session, plan)
@@ -50,7 +50,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
         ],
         **{name: listed(given.get(name)) for name in ("agreement", "tensions", "caveats", "acceptance")},
         **{name: prose(given[name]) if name in given else None for name in ("recommendation", "dissent")},
-        "unsettled": casting.unsettled(plan.scene, ENDED_BY_CAP),
+        "unsettled": casting.ended_unsettled(plan.scene, ENDED_BY_CAP),
         "ended_after": [
             turn.round for turn in plan.scene.turns if turn.seat.is_person and turn.answers.get(DECISION) == "end"
         ],
@@ -70,11 +70,11 @@ def wanted(plan: Plan) -> bool:
 
 def question(session: Session, plan: Plan) -> dict[str, Any]:
     """The question in the words of who asked it, how it was put, and what was assumed or said by a person since."""
-    put = casting.newest(plan.scene, QUESTION)
+    put = casting.find_newest(plan.scene, QUESTION)
     return {
         "topic": str(session.metadata["topic"]),
         "put": prose(put) if put else "",
-        "assumed": items(casting.newest(plan.scene, ASSUMED)),
+        "assumed": items(casting.find_newest(plan.scene, ASSUMED)),
         "said": [words for turn in plan.scene.turns if (words := of_a_person(turn))],
     }
 
@@ -105,7 +105,7 @@ def perspectives(plan: Plan) -> dict[str, list[Turn]]:
 def _considered(session: Session, plan: Plan, title: str, turns: list[Turn]) -> dict[str, Any]:
     """A perspective, with what the synthesis says of it."""
     given, titles = synthesis(session, plan), list(perspectives(plan))
-    muted = {row["title"] for row in casting.table(plan.scene, session.workflow) if row["muted"]}
+    muted = {row["title"] for row in casting.list_cast(plan.scene, session.workflow) if row["muted"]}
     return {
         "title": title,
         "muted": title in muted,
@@ -137,12 +137,12 @@ def whose(head: str, names: list[str]) -> str:
 def synthesis(session: Session, plan: Plan) -> dict[str, Any]:
     """What the synthesis says, by the parts of the document."""
     document = session.workflow.document or DeclaredDocument(kinds.DECISION)
-    return document.parts_of(outcome.written(plan)[-1].answers, kinds.DECISION)
+    return document.parts_of(outcome.find_syntheses(plan)[-1].answers, kinds.DECISION)
 
 
 def confidence(session: Session, plan: Plan) -> dict[str, str]:
     """`high`, or what the program sets in its place, and why; empty where the synthesis does not say."""
-    if why := casting.lowered(plan.scene, ENDED_BY_CAP):
+    if why := casting.explain_low_confidence(plan.scene, ENDED_BY_CAP):
         return {"word": casting.LOW.capitalize(), "why": why}
     value = synthesis(session, plan).get("confidence")
     return {"word": str(value).capitalize() if value else "", "why": ""}

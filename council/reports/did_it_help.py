@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from council.engine.anonymity import with_names
+from council.engine.anonymity import restore_names
 from council.engine.planner import Plan
 from council.protocols import mind_changes, outcome
 from council.protocols.mind_changes import (
     STEP,
-    Count,
+    CallTotals,
+    Comparison,
     Flip,
-    Helped,
-    Spent,
+    RoundCount,
 )
 from council.record.session import Session
 from council.text import one_line
@@ -31,7 +31,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any]:
     """For `convergence.json`: the ledger as far as it goes, and once the debate is over, whether it helped."""
     if (found := measure(session, plan)) is None:
         return {}
-    numbers = outcome.numbers(plan)
+    numbers = outcome.number_rounds(plan)
     listed = [_row(session, plan, flip, numbers) for flip in found.flips]
     return {"flips": listed, **({"helped": _compared(found)} if plan.done else {})}
 
@@ -43,7 +43,7 @@ def _row(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> dict[str
         "to": flip.after,
         "round": _number(flip, numbers),
         "turn": flip.turn.id,
-        "flaw": with_names(flip.flaw, flip.turn, session.workflow, plan.scene) or None,
+        "flaw": restore_names(flip.flaw, flip.turn, session.workflow, plan.scene) or None,
         "kind": flip.kind,
         "stands_in": flip.source.id if flip.source else None,
     }
@@ -54,7 +54,7 @@ def _number(flip: Flip, numbers: Numbers) -> int:
     return numbers.get((flip.turn.phase, flip.turn.round), len(numbers) + 1)
 
 
-def _compared(found: Helped) -> dict[str, Any]:
+def _compared(found: Comparison) -> dict[str, Any]:
     control = {"control": _alone(found)} if found.control else {}
     return {
         "first": _counted(found.first),
@@ -69,15 +69,15 @@ def _compared(found: Helped) -> dict[str, Any]:
     }
 
 
-def _counted(count: Count) -> dict[str, Any]:
+def _counted(count: RoundCount) -> dict[str, Any]:
     if count.mean is not None:
         return {"mean": count.mean, "of": count.of}
     return {"answer": count.answer, "counts": dict(count.counts), "of": count.of}
 
 
-def _alone(found: Helped) -> dict[str, Any]:
+def _alone(found: Comparison) -> dict[str, Any]:
     assert found.control is not None
-    said, took = mind_changes.said_alone(found.control), mind_changes.spent([found.control])
+    said, took = mind_changes.read_control_answer(found.control), mind_changes.sum_calls([found.control])
     same = None if said is None else said == found.last.answer
     return {"answer": said, "same": same, "calls": took.calls, "usd": took.usd}
 
@@ -85,18 +85,18 @@ def _alone(found: Helped) -> dict[str, Any]:
 # ---- for readers ----
 
 
-def measure(session: Session, plan: Plan) -> Helped | None:
+def measure(session: Session, plan: Plan) -> Comparison | None:
     """The first round that asked beside the last one; None for a debate that asked for nothing to measure it by."""
-    return mind_changes.helped(plan.scene, mind_changes.measured(session.workflow))
+    return mind_changes.compare_rounds(plan.scene, mind_changes.find_measured_field(session.workflow))
 
 
-def moves(session: Session, plan: Plan, found: Helped) -> Iterator[str]:
+def moves(session: Session, plan: Plan, found: Comparison) -> Iterator[str]:
     """A line for each change of mind."""
-    numbers = outcome.numbers(plan)
+    numbers = outcome.number_rounds(plan)
     yield from (_line(session, plan, flip, numbers) for flip in found.flips)
 
 
-def sentence(found: Helped) -> str:
+def sentence(found: Comparison) -> str:
     took = f"It took {_price(found.spent)}"
     if len(found.last.turns) and found.first.turns == found.last.turns:
         parts = [f"The members were asked only once: {_said(found.first)}. So no change can be told", took]
@@ -106,7 +106,7 @@ def sentence(found: Helped) -> str:
     return ". ".join([*parts, *([_beside(found)] if found.control else [])]) + "."
 
 
-def _said(count: Count) -> str:
+def _said(count: RoundCount) -> str:
     if count.mean is not None:
         return f"a mean of {count.mean:g} (of {count.of})"
     if count.answer:
@@ -115,7 +115,7 @@ def _said(count: Count) -> str:
     return f"no majority ({told}, of {count.of})"
 
 
-def _change(found: Helped) -> str:
+def _change(found: Comparison) -> str:
     if found.first.mean is not None and found.last.mean is not None:
         points = found.last.mean - found.first.mean
         return (
@@ -134,29 +134,31 @@ def _change(found: Helped) -> str:
     )
 
 
-def _moves(found: Helped) -> str:
+def _moves(found: Comparison) -> str:
     total = len(found.flips)
     kinds = ", ".join(f"{number} {kind}" for kind, number in found.kinds.items() if number)
     return f"{total} change{'s' if total > 1 else ''} of mind ({kinds})" if total else "Nobody changed their mind"
 
 
-def _price(spent: Spent) -> str:
+def _price(spent: CallTotals) -> str:
     usd = "an unknown price" if spent.usd is None else f"${spent.usd:.4f}"
     return f"{spent.calls} call{'' if spent.calls == 1 else 's'} and {usd}"
 
 
-def _beside(found: Helped) -> str:
+def _beside(found: Comparison) -> str:
     facts = _alone(found)
     if facts["answer"] is None:
         return "One plain answer without a debate was asked for, and gave none that could be read"
-    said = f"One plain answer without a debate ({_price(Spent(facts['calls'], facts['usd']))}) said {facts['answer']}"
+    said = (
+        f"One plain answer without a debate ({_price(CallTotals(facts['calls'], facts['usd']))}) said {facts['answer']}"
+    )
     if found.last.answer is None:
         return f"{said}, where the debate has no majority"
     return f"{said}: {'the same as the debate' if facts['same'] else 'not what the debate says'}"
 
 
 def _line(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> str:
-    flaw = one_line(with_names(flip.flaw, flip.turn, session.workflow, plan.scene), LONGEST_FLAW).translate(INNER)
+    flaw = one_line(restore_names(flip.flaw, flip.turn, session.workflow, plan.scene), LONGEST_FLAW).translate(INNER)
     told = {
         mind_changes.PERSUADED: f"“{flaw}” It stands in {flip.source.id if flip.source else ''}, which they had read.",
         mind_changes.CONFORMED: f"“{flaw}” It stands in no turn of another that they had read.",

@@ -304,7 +304,7 @@ def record(debate: Transcript) -> Iterator[str]:
         )
     yield "</tbody></table></div></details>"
     took = debate.verdict.spending
-    told = cost.told(cost.Taken(took.calls, took.input, took.output, took.usd, took.cached))
+    told = cost.format_usage(cost.DebateCost(took.calls, took.input, took.output, took.usd, took.cached))
     yield f"<footer><p>{told}</p></footer>\n</section>"
 
 

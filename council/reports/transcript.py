@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from council.engine import contributions
-from council.engine.anonymity import named
+from council.engine.anonymity import restore_names
 from council.engine.contributions import Addition, Record
 from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.protocols import outcome
-from council.protocols.dissent import DISAGREES
+from council.protocols.dissent import DISAGREES, find_missing_dissent
 from council.protocols.mind_changes import is_control
 from council.protocols.outcome import Decision
-from council.protocols.stances import STANCE, leading
+from council.protocols.stances import STANCE, find_leading_answer
 from council.record import files
 from council.record.session import Session
 from council.record.turn_file import sha256
@@ -147,12 +147,12 @@ def _statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> 
         icon=str(turn.seat.attributes.get("icon") or ""),
         step=outcome.heading(turn.step) if step else "",
         digest=sha256(files.encode(turn.body)),
-        text="" if turn.absent else named(turn, session.workflow, plan.scene).rstrip("\n"),
+        text="" if turn.absent else restore_names(turn.body, turn, session.workflow, plan.scene).rstrip("\n"),
         absent=one_line(turn.absent, 300) if turn.absent else "",
         remarks=tuple(_remarks(session, plan, turn)),
         first=turn.first.body.rstrip() if turn.first is not None else None,
         again="asked again, it gave none" if again and again.absent else "asked again, it wrote what follows",
-        answers=tuple(_answers(turn, leading(plan.scene))),
+        answers=tuple(_answers(turn, find_leading_answer(plan.scene))),
         reply=next(
             step.reply for phase, step in session.workflow.steps() if (phase.name, step.name) == (turn.phase, turn.step)
         ),
@@ -162,10 +162,10 @@ def _statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> 
 def _answers(turn: Turn, leading: str) -> Iterator[Answer]:
     for name, value in turn.answers.items():
         if isinstance(value, tuple):
-            yield Answer(name, parse.heading(name), points=tuple(map(str, value)))
+            yield Answer(name, parse.format_heading(name), points=tuple(map(str, value)))
         elif isinstance(value, str | int | float):
             tone = verdict.tone(str(value), leading) if name == STANCE else ""
-            yield Answer(name, parse.heading(name), str(value), tone=tone)
+            yield Answer(name, parse.format_heading(name), str(value), tone=tone)
 
 
 def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
@@ -214,7 +214,7 @@ def sections(record: Record) -> dict[str, contributions.ReportSection]:
 
 def synthesis(session: Session, plan: Plan) -> Synthesis | None:
     """The last synthesis, and below it what the program adds: the dissent it left out, and how it was checked."""
-    if not (tries := outcome.written(plan)):
+    if not (tries := outcome.find_syntheses(plan)):
         return None
     statement = _statement(session, plan, tries[-1])
     author = tries[-1].seat.title.lower()
@@ -222,10 +222,10 @@ def synthesis(session: Session, plan: Plan) -> Synthesis | None:
 
 
 def _additions(session: Session, plan: Plan) -> Iterator[Addition]:
-    if lost := outcome.left_out(plan):
+    if lost := find_missing_dissent(plan.scene, outcome.synthesis_body(plan)):
         aside = "added by council: the synthesis left it out"
         yield Addition("Dissent on record", aside=aside, points=tuple(_dissent(*one) for one in lost))
-    if wrong := outcome.uncited(plan):
+    if wrong := outcome.describe_citation_problems(plan):
         yield Addition("Citations not in order", f"{one_line(wrong, 600)}.", "checked by council")
     record = Record(session.workflow, plan, session.topic, session.metadata)
     made = (function(record) for function in contributions.addition.known.values())

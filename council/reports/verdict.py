@@ -9,13 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from council.engine.anonymity import with_names
+from council.engine.anonymity import restore_names
 from council.engine.contributions import ReportSection
 from council.engine.planner import ENDED, ENDED_BY_CAP, Plan
 from council.engine.scene import Turn
 from council.protocols import mind_changes, outcome
-from council.protocols.consensus import escalations
-from council.protocols.dissent import DISAGREES, OPPOSED, standing_dissent
+from council.protocols.consensus import find_escalations
+from council.protocols.dissent import DISAGREES, OPPOSED, find_dissent
 from council.protocols.perspectives import CONFIDENCE
 from council.protocols.stances import (
     AGREE,
@@ -28,7 +28,7 @@ from council.protocols.stances import (
     SCORE,
     STANCE,
     Standing,
-    where_they_stand,
+    assess,
 )
 from council.record.session import Session
 from council.reports.model import Cell, DebateVerdict, Grid, GridRow, Objection, Spending
@@ -48,7 +48,7 @@ HEADING = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\|)")
 
 def decide(session: Session, plan: Plan, sections: Collection[ReportSection] = ()) -> DebateVerdict:
     """The verdict as far as the debate has come."""
-    now = where_they_stand(plan.scene)
+    now = assess(plan.scene)
     ending, path = outcome.outcome(plan, now), _path(plan)
     carried = plan.done and _carried(plan, now, ending)
     own = next((section for section in sections if section.answer), None)
@@ -79,7 +79,7 @@ def _carried(plan: Plan, now: Standing, ending: str) -> bool:
     if now.stances:
         return bool(now.answer) and 2 * list(now.stances.values()).count(now.answer) > len(now.stances)
     if now.scores:
-        return ending == CONSENSUS or any(one.adopted for one in escalations(plan.scene)[-1:])
+        return ending == CONSENSUS or any(one.adopted for one in find_escalations(plan.scene)[-1:])
     return ending != ENDED_BY_CAP
 
 
@@ -125,7 +125,7 @@ def _counted(now: Standing) -> str:
 
 def _path(plan: Plan) -> tuple[str, str]:
     """What the synthesis recommends, with its title: its first answer that is a text, or else all of it."""
-    tries = outcome.written(plan)
+    tries = outcome.find_syntheses(plan)
     if not tries or tries[-1].absent:
         return "Recommended path", ""
     texts = ((name, value) for name, value in tries[-1].answers.items() if isinstance(value, str))
@@ -136,7 +136,7 @@ def _path(plan: Plan) -> tuple[str, str]:
 
 
 def _author(plan: Plan) -> str:
-    return next((turn.seat.title.lower() for turn in outcome.written(plan)), "chair")
+    return next((turn.seat.title.lower() for turn in outcome.find_syntheses(plan)), "chair")
 
 
 def first_sentence(text: str) -> str:
@@ -167,7 +167,7 @@ def _outcome_tone(ending: str, carried: bool) -> str:
 
 def _confidence(plan: Plan, carried: bool) -> str:
     """As the synthesis says, but never above the tally."""
-    tries = outcome.written(plan)
+    tries = outcome.find_syntheses(plan)
     said = tries[-1].answers.get(CONFIDENCE) if tries else None
     return "" if said is None else str(said) if carried else "low"
 
@@ -179,7 +179,7 @@ def _grid(session: Session, plan: Plan, now: Standing) -> Grid:
     """A column for each round, with what each seat said last in it of where it stands."""
     field = STANCE if now.stances else SCORE if now.scores else ""
     rounds = outcome.rounds(plan)
-    flips = {flip.turn.id: flip for flip in mind_changes.ledger(plan.scene, field)} if field else {}
+    flips = {flip.turn.id: flip for flip in mind_changes.find_flips(plan.scene, field)} if field else {}
     rows = []
     for seat in _seats(session, plan, now):
         cells = []
@@ -232,12 +232,12 @@ def tone(stance: str, leading: str) -> str:
 def _blocking(session: Session, plan: Plan) -> Iterator[Objection]:
     for turn, items in plan.scene.last_words(BLOCKING).values():
         for item in items:
-            yield Objection(turn.seat.label, with_names(str(item), turn, session.workflow, plan.scene), turn.id)
+            yield Objection(turn.seat.label, restore_names(str(item), turn, session.workflow, plan.scene), turn.id)
 
 
 def _strongest(session: Session, plan: Plan) -> Objection | None:
     """Who disagrees and blocks goes before who only disagrees, and that before who only blocks."""
-    against = standing_dissent(plan.scene)
+    against = find_dissent(plan.scene)
     opposed = {turn.seat.name for turn, words in against if words == DISAGREES}
     blocks = {turn.seat.name for turn, words in against if words != DISAGREES}
     ranked = sorted(against, key=lambda one: (one[0].seat.name not in opposed, one[0].seat.name not in blocks))
@@ -245,7 +245,7 @@ def _strongest(session: Session, plan: Plan) -> Objection | None:
         return None
     turn, words = ranked[0]
     text = _against(turn.prose or turn.body) if words == DISAGREES else words
-    said = with_names(text, turn, session.workflow, plan.scene)
+    said = restore_names(text, turn, session.workflow, plan.scene)
     return Objection(turn.seat.label, one_line(MARKS.sub("", said), LONGEST_DISSENT), turn.id)
 
 

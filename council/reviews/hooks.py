@@ -12,7 +12,7 @@ from council.engine.conditions import rule
 from council.engine.contributions import Record, ReportSection, section
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Verdict
-from council.protocols.stances import Standing, reading, standing
+from council.protocols.stances import Standing, assess_stances, register_reading
 from council.reviews.model import FINDINGS, FORMAT, RULING_FORMAT
 from council.workflow.types import AnswerType, answer_type
 
@@ -63,7 +63,7 @@ def contested(scene: Scene, *, severity: str = "blocking") -> Verdict:
     return Verdict(bool(open_), f"{ids} contested" if open_ else f"no {severity} finding is contested", ("contested",))
 
 
-@reading
+@register_reading
 def by_findings(scene: Scene) -> Standing | None:
     """A review's members say where they stand of each finding."""
     if not any(FINDINGS in turn.asked for turn in scene.turns):
@@ -73,7 +73,7 @@ def by_findings(scene: Scene) -> Standing | None:
     found = reviewed(scene)
     disputed = any(one.status == "contested" for one in found)
     outcome = CONTESTED if disputed else REVIEWED
-    return replace(standing(scene), outcome=outcome, reason=told(found), own=True)
+    return replace(assess_stances(scene), outcome=outcome, reason=told(found), own=True)
 
 
 @fact

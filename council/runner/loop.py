@@ -232,7 +232,7 @@ class Runner:
         """A limit in seconds. For a speaker on this machine, only one that was set for this debate counts."""
         if describe(speaker.name).on_this_machine and name not in self.session.metadata["options"]:
             return math.inf
-        seconds = limits.seconds(self.session.workflow.options, name)
+        seconds = limits.read_seconds(self.session.workflow.options, name)
         return math.inf if seconds is None else seconds
 
     async def record(self, due: Due, receipt: Receipt, body: str) -> None:
@@ -293,7 +293,7 @@ def model_of(session: Session, config: Config, due: Due, speaker: Speaker | None
     """
     frozen = session.metadata["tiers"].get(due.tier) or {}
     model = config.model(due.tier, frozen.get("endpoint"), frozen.get("model"))
-    share = limits.share(session.workflow, due.phase.steps, due.step, due.seat)
+    share = limits.bound_reply(session.workflow, due.phase.steps, due.step, due.seat)
     model = replace(model, max_tokens=min(model.max_tokens, share or model.max_tokens))
     own = speaker.model if speaker else None
     return replace(model, name=own, price=None) if own else model
@@ -305,7 +305,7 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
     deadline: float | None = config.deadline
     shown = None
     if speaker is not None and describe(speaker.name).is_person:
-        deadline = limits.seconds(session.workflow.options, limits.PERSON)
+        deadline = limits.read_seconds(session.workflow.options, limits.PERSON)
         shown = for_humans.shown(session, due, shared, own)
     return Brief(
         turn=due.id, seat=due.seat.name, shared=shared, own=own, model=model_of(session, config, due, speaker),

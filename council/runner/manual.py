@@ -57,9 +57,9 @@ def record(
 def compose_reply(session: Session, settings: Config, turn: str, given: Iterable[tuple[str, str]]) -> str:
     """The reply to a due turn, made from its answers by name; invalid ones are refused. The session must be locked."""
     due = due_turn(session, session.plan(), turn)
-    if not entry.askable(due.step.reply):
+    if not entry.can_ask(due.step.reply):
         raise UsageError(f"{turn} asks for no named answers; give the reply itself, in a file or on standard input")
-    return entry.answered(due.step.reply, given, loop.prepare(session, settings, due).text)
+    return entry.build_reply(due.step.reply, given, loop.prepare(session, settings, due).text)
 
 
 def _publish(session: Session, plan: Plan, settings: Config) -> Path | None:

@@ -116,7 +116,7 @@ def outcome_of(before: Session | None) -> Iterator[tuple[str, str]]:
     """What an earlier debate came to, as a document that the next one has before it."""
     if before is not None:
         plan = before.plan()
-        if not (plan.done and outcome.written(plan)):
+        if not (plan.done and outcome.find_syntheses(plan)):
             raise UsageError(f"--from {before.id}: that debate has no synthesis yet; `council recover {before.id}`")
         yield f"synthesis of session {before.id}", markdown.synthesis_of(before, plan)
 

@@ -69,13 +69,13 @@ def _from_now(seconds: float) -> float | None:
 
 
 async def _reply(brief: Brief, keys: Keys) -> str:
-    if not entry.askable(brief.reply):
+    if not entry.can_ask(brief.reply):
         return await _free(keys)
     entries: dict[str, str] = {}
     for name, kind in brief.reply:
-        if entry.belongs(name, kind, brief.reply, entries):
+        if entry.applies(name, kind, brief.reply, entries):
             entries[name] = await _answer(name, kind, brief, keys)
-    return entry.composed(brief.reply, entries)
+    return entry.compose_reply(brief.reply, entries)
 
 
 async def _free(keys: Keys) -> str:
@@ -88,13 +88,13 @@ async def _free(keys: Keys) -> str:
 
 async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys) -> str:
     """Ask until the answer can be read."""
-    question = entry.question(name, kind, brief.reply)
+    question = entry.format_question(name, kind, brief.reply)
     ends = (STOP,) if kind.type == "code" else (STOP, "")
     while True:
-        given = await (keys.text(question, ends) if kind.type in entry.SEVERAL else keys.line(question))
+        given = await (keys.text(question, ends) if kind.type in entry.MULTILINE_TYPES else keys.line(question))
         try:
             if not keys.cut:
-                return entry.entry(name, kind, given, brief.reply, brief.text)
+                return entry.read_entry(name, kind, given, brief.reply, brief.text)
             say(CUT)
         except UsageError as wrong:
             say(f"{wrong}.")

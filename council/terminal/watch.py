@@ -218,21 +218,21 @@ class Watcher:
         return f"{tokens:,} tokens · {lasted(time.monotonic() - self.began)} · {usd}"
 
 
-def billed(session: Session, spent: cost.Taken, most: cost.Taken | None) -> dict[str, Any]:
+def billed(session: Session, spent: cost.DebateCost, most: cost.DebateCost | None) -> dict[str, Any]:
     """The same in JSON; the bound by the names that the totals have."""
     bound = most and {"calls": most.calls, "input_tokens": most.input, "output_tokens": most.output, "usd": most.usd}
     return {"totals": totals(session), "cache_read_tokens": spent.cached, "bound": bound}
 
 
-def taken(session: Session) -> cost.Taken:
+def taken(session: Session) -> cost.DebateCost:
     """What the session took so far; a person's turn is no call."""
     called = [one for one in session.receipts.values() if not describe(one.speaker).is_person]
     took = totals(session)
     cached = sum(one.cache_read for one in called)
-    return cost.Taken(len(called), took["input_tokens"], took["output_tokens"], took["usd"], cached)
+    return cost.DebateCost(len(called), took["input_tokens"], took["output_tokens"], took["usd"], cached)
 
 
-def bounded(session: Session, settings: Config) -> cost.Taken | None:
+def bounded(session: Session, settings: Config) -> cost.DebateCost | None:
     """What `council cost` would have said of this session beforehand; None where Config.md has no prices for it."""
     speakers = [who for one in session.receipts.values() if not (who := describe(one.speaker)).is_person]
     if not speakers or any(who.billing is not Billing.PRICES for who in speakers):
@@ -248,7 +248,7 @@ def bounded(session: Session, settings: Config) -> cost.Taken | None:
     except UsageError:  # an endpoint that the configuration has no more
         return None
     rates = {tier: cost.Rates.of(model) for tier, model in models.items()}
-    return cost.at_most(cost.bounds(workflow, session.topic, rates))
+    return cost.sum_bounds(cost.bound_steps(workflow, session.topic, rates))
 
 
 def _label(speech: Speech) -> str:

@@ -15,16 +15,16 @@ from frontmatter.default_handlers import YAMLHandler
 from council.errors import UsageError
 from council.text import FENCE, fold
 
-DEEPEST = 24
-LARGEST = 1_000_000
+MAX_DEPTH = 24
+MAX_CHARACTERS = 1_000_000
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_yaml(text: str, where: str) -> Any:
     """The value of one YAML document, {} where it is empty."""
-    if len(text) > LARGEST:
-        raise UsageError(f"{where}: larger than {LARGEST:,} characters")
+    if len(text) > MAX_CHARACTERS:
+        raise UsageError(f"{where}: larger than {MAX_CHARACTERS:,} characters")
     try:
         events = yaml.parse(text, Loader=_Loader)
         return _Composer(where, events).document()
@@ -47,11 +47,11 @@ ADVICE = {
 
 def split(text: str, where: str) -> tuple[dict[str, Any], str]:
     """The frontmatter and the body of a Markdown file that people write."""
-    keys, body = parts(text, where)
+    keys, body = split_text(text, where)
     return _Strict(where).load(keys), body.strip()
 
 
-def parts(text: str, where: str) -> tuple[str, str]:
+def split_text(text: str, where: str) -> tuple[str, str]:
     """The same two as text. What stands in a line of the file stands in that line of the frontmatter."""
     text = text.lstrip("\ufeff")
     if not text.startswith("---"):
@@ -63,7 +63,7 @@ def parts(text: str, where: str) -> tuple[str, str]:
     return "\n" * text.count("\n", 0, text.index(keys)) + keys, body
 
 
-def sections(body: str, title: str) -> Iterator[tuple[str, str]]:
+def find_sections(body: str, title: str) -> Iterator[tuple[str, str]]:
     """What stands one level below a heading `title`: the heading of each section, and its text."""
     lines, within = body.splitlines(), 0
     headings = list(_headings(lines))
@@ -116,8 +116,8 @@ class _Composer:
         return value or {}
 
     def value(self, event: Any, depth: int) -> Any:
-        if depth > DEEPEST:
-            raise self.bad(event, f"nested deeper than {DEEPEST}")
+        if depth > MAX_DEPTH:
+            raise self.bad(event, f"nested deeper than {MAX_DEPTH}")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise self.bad(event, "anchors and aliases are not part of the language")
         if event.tag and event.tag != "!":

@@ -27,7 +27,7 @@ UNLIMITED = ("0", "none", "unlimited")
 LONGEST = 10_000_000
 
 
-def seconds(options: Mapping[str, Any], name: str) -> float | None:
+def read_seconds(options: Mapping[str, Any], name: str) -> float | None:
     """So many seconds; None where nothing limits them."""
     text = str(options.get(name, "none"))
     if text == "none":
@@ -37,7 +37,7 @@ def seconds(options: Mapping[str, Any], name: str) -> float | None:
     return float(text)
 
 
-def budget(options: Mapping[str, Any]) -> int | None:
+def read_budget(options: Mapping[str, Any]) -> int | None:
     """The tokens that a debater has for a round; None where nothing limits them."""
     text = str(options.get(BUDGET, "none"))
     if text in UNLIMITED:
@@ -50,17 +50,17 @@ def budget(options: Mapping[str, Any]) -> int | None:
 def check(options: Mapping[str, Any]) -> None:
     """Refuse what is no limit, before anything is spent."""
     for name in TIMES:
-        seconds(options, name)
-    budget(options)
+        read_seconds(options, name)
+    read_budget(options)
 
 
-def share(workflow: Workflow, steps: tuple[Step, ...], step: Step, seat: Seat) -> int | None:
+def bound_reply(workflow: Workflow, steps: tuple[Step, ...], step: Step, seat: Seat) -> int | None:
     """The most tokens of one reply: the seat's budget, in equal parts for the steps of a round in which it debates.
 
     Who debates are those who were cast, and those who speak beside others; who speaks alone in a step (a moderator, a
     chair, a pen) has to read and to sum up, and is not limited.
     """
-    most = budget(workflow.options)
+    most = read_budget(workflow.options)
     if most is None or not _debates(workflow, step, seat):
         return None
     return max(1, most // sum(_debates(workflow, one, seat) for one in steps))

@@ -91,7 +91,7 @@ class _Loader:
     def tasks(self, body: str) -> dict[str, str]:
         """What the steps are asked, where the body says it: by the names of their prompts."""
         found: dict[str, str] = {}
-        for title, text in frontmatter.sections(body, PROMPTS):
+        for title, text in frontmatter.find_sections(body, PROMPTS):
             name = slug(title, LONGEST_NAME)
             if name in found:
                 raise self.bad(f'the body has two prompts "{name}"; give the section "{title}" another heading')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from council.replies.quotes import by_others
+from council.replies.quotes import remove_own_passages
 from council.reviews.model import (
     FORMAT,
     RULING_FORMAT,
@@ -75,7 +75,7 @@ def read(text: str, brief: str = "") -> Findings:
         left.extend([rest] if rest and (drafts or values) else [])
     seated = {id(draft.section) for draft in drafts if draft.section and draft.style not in ("bare", "prose")}
     numbers = {draft.lead.number for draft in drafts if not draft.aside}
-    echo = _Echo(by_others(brief))
+    echo = _Echo(remove_own_passages(brief))
     items: list[Finding] = []
     for draft in drafts:
         if _is_ruling(draft, echo.asks) or echo.has(draft) or (draft.style == "bare" and id(draft.section) in seated):

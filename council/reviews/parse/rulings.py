@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from council.replies.quotes import by_others
+from council.replies.quotes import remove_own_passages
 from council.reviews.model import Ruling
 from council.reviews.parse.items import (
     cells_of,
@@ -146,7 +146,7 @@ def own_units(lines: list[Line], brief: str) -> Iterator[tuple[str, str]]:
     """The pieces that the author wrote. A long one that somebody else has in the brief was copied; short ones are what
     everybody writes.
     """
-    known = f" {words_of(by_others(brief))} "
+    known = f" {words_of(remove_own_passages(brief))} "
     plain = [line for line in lines if line.kind != "text" or not line.text.lstrip().startswith("|")]
     for group, unit in _units(plain):
         words = words_of(unit)

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from council.replies.parse import heading
+from council.replies.parse import format_heading
 from council.workflow.model import Kind, Reply
 from council.workflow.types import answer_types
 
@@ -50,7 +50,7 @@ def gbnf(
     Words such as PostgreSQL can be said if the brief has them; one can in any case, since no rule may be empty.
     """
     values = ((name, _cast(casts[name]) if name in casts else _value(kind)) for name, kind in reply)
-    answers = (f"{_literal(f'## {heading(name)}{NEW_LINE}')} {value}" for name, value in values)
+    answers = (f"{_literal(f'## {format_heading(name)}{NEW_LINE}')} {value}" for name, value in values)
     names = " | ".join(map(_literal, sorted({"JavaScript", *NAME.findall(brief)})[:MOST_NAMES]))
     between = f" {_literal(NEW_LINE * 2)} "
     return f"root ::= {between.join([*_prose(reply, openings), *answers])}\nname ::= {names}{RULES}"
