@@ -57,7 +57,7 @@ def refused(user: User, api: FakeApi, ended: Ended, code: int, *says: str) -> No
     assert ended.err.startswith("council: ")
     for words in says:
         assert words in ended.err
-    kept = ("nothing was spent; ", "nothing was changed", "put right what failed")
+    kept = ("nothing was spent; ", "nothing was changed", "fix what failed")
     assert ended.last.startswith(kept) or "`council " in ended.last, ended.last
     assert not user.sessions
     assert asked == 0
@@ -119,12 +119,12 @@ REFUSALS = [
     run("--workflow", "w.md", says='no view "nothin"', files={"w.md": PROGRAM % b", sees: nothin"}),
     run("--workflow", "w.md", says="tags are not part", files={"w.md": PROGRAM % b", tier: !!str sonnet"}),
     run("--workflow", "w.md", says="anchors and aliases", files={"w.md": PROGRAM % b", tier: &a b"}),
-    run("--with", "securty", says='nobody is called "securty"; did you mean "security"?'),
+    run("--with", "securty", says='unknown member "securty"; did you mean "security"?'),
     run("--only", "engneer", says='did you mean "engineer"?'),
     run("--only", "architect,engneer", says='did you mean "engineer"?'),
-    run("--with", "chair", says="chair has another part"),
-    run("--only", "chair", says="chair has another part"),
-    run("--with", "../../evil", says='nobody is called "../../evil"'),
+    run("--with", "chair", says="chair has another role"),
+    run("--only", "chair", says="chair has another role"),
+    run("--with", "../../evil", says='unknown member "../../evil"'),
     run("--tier-map", "haku=sonnet", says='did you mean "haiku"?'),
     run("--tier-map", "haiku=sonet", says='did you mean "sonnet"?'),
     run("--tier-map", "haiku", says="as in haiku=sonnet"),
@@ -166,16 +166,16 @@ REFUSALS = [
     # replays
     run("--speaker", "replay", says="needs --from"),
     run("--from", "s.yaml", says="--from takes a session here", files={"s.yaml": b"{}"}),
-    run("--speaker", "replay", "--from", "none", says='"none" is no session id'),
+    run("--speaker", "replay", "--from", "none", says='"none" is not a session id'),
     run("--speaker", "replay", "--from", NOWHERE, says=f'no session "{NOWHERE}"'),
     run("--speaker", "replay", "--from", "s.yaml", says="s.yaml: not valid YAML", files={"s.yaml": b"a: [1"}),
     run("--speaker", "replay", "--from", "s.yaml", says="a script is a list of turns", files={"s.yaml": b"- a"}),
     run("--speaker", "replay", "--from", "s.yaml", says="cannot be read", files={"s.yaml": b"caf\xe9"}),
     run("--speaker", "replay", "--from", "s.yaml", says="nested deeper", files={"s.yaml": b"a: " + b"[" * 50}),
-    run("--speaker", "replay", "--from", "folder", says="no session id", files={"folder/x": b""}),
+    run("--speaker", "replay", "--from", "folder", says="not a session id", files={"folder/x": b""}),
     # sessions
     *(
-        call(command, word, *more, says="no session id")
+        call(command, word, *more, says="not a session id")
         for command, *more in (("status",), ("show",), ("verify",), ("recover",), ("record", "01-x/y"))
         for word in ("..", "../etc", "/etc/passwd", "a/b", "~", "zzzz", "x" * 5000, "\x1b[31m", "", f"{NOWHERE}/x")
     ),
@@ -628,7 +628,7 @@ def test_a_link_out_of_the_project_is_refused(file, project):
     ended = project.council("run", "Q?", "-w", "own", "--speaker", "assistant")
     no_traceback(ended)
     assert ended.code == 2
-    assert f"{path}: it leads out of" in ended.err
+    assert f"{path}: the path escapes" in ended.err
     assert "secret" not in ended.text
 
 

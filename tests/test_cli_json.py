@@ -60,6 +60,9 @@ def test_a_complete_session(finished: User) -> None:
     stances = {turn["seat"]: turn["answers"]["stance"] for turn in shown["rounds"][1]["turns"]}
     assert stances == {seat: "disagree" if seat == "engineer" else "agree" for seat in MEMBERS}
     assert "Keep one database." in shown["synthesis"]
+    assert shown["verdict"]["answer"] == "Keep one database."
+    assert shown["verdict"]["carried"] is True
+    assert shown["verdict"]["dissent"]["label"] == "Engineer (Marcus)"
     assert len(shown["receipts"]) == 13
 
 

@@ -99,7 +99,7 @@ def test_nobody_can_speak(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = user.council("doctor")
     assert ended.code == 4
     assert "FAIL  speaker: no speaker is available: " in ended.out
-    assert ended.last == "put right what failed above, then run `council doctor` again"
+    assert ended.last == "fix what failed above, then run `council doctor` again"
 
 
 def test_folders_that_cannot_be_written_fail(user: User) -> None:

@@ -121,11 +121,11 @@ LEFT_ALONE = [
 ]
 
 REFUSED = [
-    ("Council with securty: Q?", 'nobody is called "securty"; did you mean "security"?'),
-    ("Council with care: Q?", 'nobody is called "care"'),
-    ("Council with security and nobody-at-all: Q?", 'nobody is called "nobody-at-all"'),
+    ("Council with securty: Q?", 'unknown member "securty"; did you mean "security"?'),
+    ("Council with care: Q?", 'unknown member "care"'),
+    ("Council with security and nobody-at-all: Q?", 'unknown member "nobody-at-all"'),
     ("Just architect and engneer: Q?", 'did you mean "engineer"?'),
-    ("Council: Just architect and the cat: Q?", 'nobody is called "cat"'),
+    ("Council: Just architect and the cat: Q?", 'unknown member "cat"'),
 ]
 
 

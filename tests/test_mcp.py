@@ -271,7 +271,7 @@ def test_a_session_that_is_not_there(user, server):
     server.told("start", topic="Shall we?")
     for name, given in (("next", {}), ("status", {}), ("record", {"turn": POSITIONS[0], "reply": "Yes."})):
         assert "there is no session" in server.refused(name, session="20200101-000000-00000000", **given)
-        assert "is no session id" in server.refused(name, session="../../etc", **given)
+        assert "is not a session id" in server.refused(name, session="../../etc", **given)
 
 
 def test_a_seat_that_does_not_speak(user, server):
@@ -299,7 +299,7 @@ def test_a_seat_that_does_not_speak(user, server):
         ("start", {"topic": "x", "with": "security"}, "with must be a list of strings"),
         ("start", {"topic": "x", "with": [1]}, "with must be a list of strings"),
         ("start", {"topic": "x", "with": ["\udfff"]}, "surrogate"),
-        ("start", {"topic": "x", "with": ["securty"]}, 'nobody is called "securty"; did you mean "security"?'),
+        ("start", {"topic": "x", "with": ["securty"]}, 'unknown member "securty"; did you mean "security"?'),
         ("start", {"topic": "x", "only": ["chair"]}, "chair"),
         ("start", {"topic": "x", "mode": "loud"}, "mode must be deliberative or patchlist"),
         ("start", {"topic": "x", "rounds": 4}, "rounds must be 3"),

@@ -528,8 +528,8 @@ def test_options_of_the_command_are_those_of_the_workflow(asked, options, user):
     [
         (("-w", "debate", "--perspectives", "3"), 'debate has no option "perspectives"'),
         (("-w", "board", "--no-checkpoints"), 'board has no option "checkpoints"'),
-        (("-w", "perspectives", "--with", "security"), "casts who debates while it runs"),
-        (("-w", "perspectives", "--only", "engineer"), "casts who debates while it runs"),
+        (("-w", "perspectives", "--with", "security"), "casts its members while it runs"),
+        (("-w", "perspectives", "--only", "engineer"), "casts its members while it runs"),
         (("-w", "perspectives", "--perspectives", "5"), "5 is not in the range"),
         (("-w", "perspectives", "-o", "perspectives=5"), "must be auto, or 2 to 4"),
         (("-w", "perspectives", "-o", "checkpoints=maybe"), "takes true or false"),

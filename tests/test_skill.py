@@ -137,7 +137,7 @@ def test_recovery_is_a_guide_and_no_workflow(tmp_path: Path) -> None:
     for words in (("lint", "recovery"), ("cost", "Recovery"), ("start", "--workflow", "recovery", "Why?")):
         ended = user.council(*words)
         assert ended.code == 2
-        assert "is no workflow" in ended.text
+        assert "is not a workflow" in ended.text
         assert "`council recover`" in ended.text
 
 
@@ -249,7 +249,7 @@ def test_it_links_the_kit_and_says_what_to_do(user: User) -> None:
 def test_once_more_changes_nothing(user: User) -> None:
     install(user)
     before = picture(user.root)
-    assert install(user).out.count("is linked already") == 2
+    assert install(user).out.count("is already linked") == 2
     assert picture(user.root) == before
 
 
@@ -277,7 +277,7 @@ def test_both_places_may_be_one(user: User) -> None:
     (user.root / ".agents" / "skills").mkdir(parents=True)
     (user.root / ".claude").mkdir()
     (user.root / ".claude" / "skills").symlink_to("../.agents/skills")
-    assert "is linked already" in install(user).out
+    assert "is already linked" in install(user).out
     install(user, "--undo")
     assert not links(user)[0].is_symlink()
 
@@ -291,7 +291,7 @@ def test_undo_takes_away_the_links_and_nothing_else(user: User) -> None:
     assert [link.is_symlink() for link in links(user)] == [False, False]
     assert other.is_dir()
     assert SKILL.is_file()
-    assert install(user, "--undo").out.count("nothing was there") == 2
+    assert install(user, "--undo").out.count("not installed") == 2
 
 
 def foreign_folder(path: Path, root: Path) -> None:
@@ -327,7 +327,7 @@ def test_what_is_not_ours_is_left_alone(user: User, make: Any, words: tuple[str,
     before = picture(user.root)
     ended = user.council("install-skill", *words)
     assert picture(user.root) == before, "nothing at all is changed, in the other place neither"
-    assert "~/.agents/skills/council is not council's" in ended.text
+    assert "~/.agents/skills/council was not created by council" in ended.text
     assert ended.code == (0 if words == ("--undo",) else 2)
 
 
@@ -345,7 +345,7 @@ def test_a_link_to_another_kit_of_ours_is_renewed(user: User) -> None:
     for link, target in zip(links(user), (kit, gone), strict=True):
         link.parent.mkdir(parents=True)
         link.symlink_to(target)
-    assert install(user).out.count("in place of our older one") == 2
+    assert install(user).out.count("replacing an older installation") == 2
     assert [link.resolve() for link in links(user)] == [ROOT, ROOT]
     assert (kit / "AgentPersonalities.md").is_file()
     assert [path.name for path in links(user)[0].parent.iterdir()] == ["council"]
@@ -387,9 +387,11 @@ def test_a_copy_is_renewed_becomes_a_link_and_goes_away(user: User) -> None:
     (copy / "older" / "old.md").write_text("a file of an older version")
     listed["files"]["older/old.md"] = install_skill.digest(copy / "older" / "old.md")
     (copy / install_skill.MANIFEST).write_text(json.dumps(listed))
-    assert "copied to ~/.claude/skills/council, in place of our older one" in install(user, "--claude", "--copy").out
+    assert (
+        "copied to ~/.claude/skills/council, replacing an older installation" in install(user, "--claude", "--copy").out
+    )
     assert not (copy / "older").exists()
-    assert "linked ~/.claude/skills/council, in place of our older one" in install(user, "--claude").out
+    assert "linked ~/.claude/skills/council, replacing an older installation" in install(user, "--claude").out
     assert copy.is_symlink()
     install(user, "--claude", "--copy")
     assert not copy.is_symlink()
@@ -415,7 +417,7 @@ def test_the_kit_in_its_very_place_is_left_alone(user: User, monkeypatch: pytest
     kit = older(links(user)[0]).resolve()
     monkeypatch.setattr(overlays, "kit_folder", lambda: kit)
     before = picture(kit)
-    assert "is this very kit" in install(user, "--claude").out
+    assert "is this kit itself" in install(user, "--claude").out
     assert "is the kit itself, so it was left alone" in install(user, "--claude", "--undo").out
     assert picture(kit) == before
 
@@ -444,7 +446,7 @@ def test_doctor_says_where_the_skill_is(user: User) -> None:
     told = doctor(user)
     assert "ok    skill for Claude Code: ~/.claude/skills/council is linked to this kit\n" in told
     assert "ok    skill for other assistants: ~/.agents/skills/council is linked to this kit\n" in told
-    assert "ok    members as agents: in step with AgentPersonalities.md\n" in told
+    assert "ok    members as agents: match AgentPersonalities.md\n" in told
 
 
 def test_doctor_says_what_else_is_there(user: User) -> None:
@@ -454,7 +456,7 @@ def test_doctor_says_what_else_is_there(user: User) -> None:
     foreign_folder(links(user)[1], user.root)
     told = doctor(user)
     assert f"-     skill for Claude Code: ~/.claude/skills/council is linked to {kit}{install_skill.RENEW}\n" in told
-    assert "-     skill for other assistants: ~/.agents/skills/council is not council's\n" in told
+    assert "-     skill for other assistants: ~/.agents/skills/council was not created by council\n" in told
 
 
 def test_doctor_knows_a_copy_and_what_became_of_it(user: User) -> None:

@@ -31,8 +31,8 @@ def doctor(state: State) -> None:
             failures.append(failure)
             echo(f"FAIL  {what}: {failure}")
     if failures:
-        state.go_on = "put right what failed above, then run `council doctor` again"
-        raise type(failures[0])(f"{len(failures)} of the checks failed")
+        state.go_on = "fix what failed above, then run `council doctor` again"
+        raise type(failures[0])(f"{len(failures)} check{'s' if len(failures) > 1 else ''} failed")
 
 
 def checks() -> Iterator[tuple[str, Callable[[], str]]]:
@@ -82,9 +82,9 @@ def agents() -> str:
 
     if stale := install_skill.stale_agents(overlays.kit_folder()):
         raise NotSetUp(
-            f"{', '.join(stale)} differ from AgentPersonalities.md; `python scripts/agents.py` makes them again"
+            f"{', '.join(stale)} differ from AgentPersonalities.md; `python scripts/agents.py` regenerates them"
         )
-    return "in step with AgentPersonalities.md"
+    return "match AgentPersonalities.md"
 
 
 @command()

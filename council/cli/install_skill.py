@@ -1,4 +1,4 @@
-"""`install-skill`: the kit where assistants look for skills, as a link or as a copy, and away again.
+"""`install-skill`: links or copies the kit to where assistants look for skills, and removes it again.
 
 It touches nothing that is not ours, and no settings file. The agents' files are made here too, from the personas.
 """
@@ -112,27 +112,27 @@ def digest(path: Path) -> str:
 
 
 def refuse_foreign(place: SkillFolder, kit: Path) -> None:
-    """Before anything is changed anywhere: what is not ours, or was edited, is somebody's."""
+    """Refuse, before anything is changed, what council did not create or what was edited since."""
     found = found_at(place.path, kit)
     if found == "foreign":
         raise UsageError(
-            f"{place.shown} is not council's, so it was left alone: move it away, then run this again "
-            f"(--claude or --agents does one place without the other)"
+            f"{place.shown} was not created by council and was left alone; move it away, then run this again "
+            f"(--claude or --agents installs in only one place)"
         )
     if found == "copy" and (edited := changed(place.path)):
         raise UsageError(
-            f"{place.shown}: {', '.join(edited[:5])} was changed by hand: keep your changes elsewhere (personas, "
-            f"workflows and templates of your own go into ~/.config/council), remove the folder, then run this again"
+            f"{place.shown}: {', '.join(edited[:5])} was changed by hand; keep your changes elsewhere (your own "
+            f"personas, workflows and templates go into ~/.config/council), remove the folder, then run this again"
         )
 
 
 def install(place: SkillFolder, kit: Path, copy: bool) -> str:
-    """What was done, in a line."""
+    """Install the skill and return a line that says what was done."""
     found = found_at(place.path, kit)
     if found == "itself":
-        return f"{place.shown} is this very kit"
+        return f"{place.shown} is this kit itself"
     if found == "here" and not copy:
-        return f"{place.shown} is linked already"
+        return f"{place.shown} is already linked"
     place.path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{NAME}-", dir=place.path.parent) as room:
         new = Path(room) / NAME
@@ -144,11 +144,11 @@ def install(place: SkillFolder, kit: Path, copy: bool) -> str:
             place.path.rename(Path(room) / "old")
         new.rename(place.path)
     verb = "copied to" if copy else "linked"
-    return f"{verb} {place.shown}{'' if found == 'nothing' else ', in place of our older one'}"
+    return f"{verb} {place.shown}{'' if found == 'nothing' else ', replacing an older installation'}"
 
 
 def write_copy(new: Path, kit: Path) -> None:
-    """The kit and the package, so that the copy stands for itself: its bin/council makes its own environment."""
+    """The kit and the package, so that the copy is self-contained: its bin/council makes its own environment."""
     for name in KIT:
         copy_one(kit / name, new / name)
     package = Path(council.__file__).resolve().parent
@@ -178,7 +178,11 @@ def uninstall(place: SkillFolder, kit: Path) -> str:
         return f"removed the copy {place.shown}"
     if found == "itself":
         return f"{place.shown} is the kit itself, so it was left alone"
-    return f"{place.shown}: nothing was there" if found == "nothing" else f"{place.shown} is not council's: left alone"
+    return (
+        f"{place.shown}: not installed"
+        if found == "nothing"
+        else f"{place.shown} was not created by council and was left alone"
+    )
 
 
 @command("install-skill")
@@ -199,7 +203,7 @@ def install_skill(state: State, claude: bool, agents: bool, project: bool, copy:
 
     state.go_on = "nothing was changed; `council doctor` shows what is installed"
     if copy and undo:
-        raise UsageError("--copy and --undo do not go together; --undo removes links and copies")
+        raise UsageError("--copy and --undo cannot be combined; --undo removes links and copies")
     kit = overlays.kit_folder()
     every = places(project)
     chosen = [every[name] for name, wanted in (("claude", claude), ("agents", agents)) if wanted] or [*every.values()]
@@ -224,7 +228,7 @@ def tell_how_to_go_on(kit: Path, chosen: list[SkillFolder], every: Mapping[str, 
     program = installed if installed.is_file() else kit / "bin" / NAME
     if every["agents"] in chosen and not shutil.which(NAME):
         print(
-            f"council: `council` is not on your PATH, where assistants other than Claude Code look for it: "
+            f"council: `council` is not on your PATH, where assistants other than Claude Code look for it; run: "
             f"ln -s {tilde(program)} ~/.local/bin/",
             file=sys.stderr,
         )
@@ -234,7 +238,7 @@ def tell_how_to_go_on(kit: Path, chosen: list[SkillFolder], every: Mapping[str, 
 
 
 def state_of(place: SkillFolder, kit: Path) -> tuple[bool, str]:
-    """Whether an assistant finds this kit there, and what to say of it."""
+    """Whether an assistant finds this kit there, and a sentence about it."""
     found = found_at(place.path, kit)
     if found in ("here", "itself"):
         return True, f"{place.shown} is linked to this kit" if found == "here" else f"{place.shown} is this kit"
@@ -247,7 +251,7 @@ def state_of(place: SkillFolder, kit: Path) -> tuple[bool, str]:
     if found == "elsewhere":
         return False, f"{place.shown} is linked to {place.path.readlink()}{RENEW}"
     return False, {"nothing": "not installed; `council install-skill` links it"}.get(
-        found, f"{place.shown} is not council's"
+        found, f"{place.shown} was not created by council"
     )
 
 

@@ -71,7 +71,7 @@ def next_(state: State, session: str, as_json: bool) -> None:
 
 
 def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
-    """A due turn: whom to ask, how, and where its brief lies for those who have no hook that puts it in."""
+    """A turn that is ready: whom to ask, how, and where its brief is for assistants without the hook."""
     from council.runner import subagents
 
     return {
@@ -97,7 +97,7 @@ def record_command(found: Session, due: Due) -> str:
 
 
 def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
-    """The round that was closed last, while nobody of the next has spoken, and then whom to ask."""
+    """The round that just ended, until somebody answers in the next, and then whom to ask."""
     from council.protocols import outcome
     from council.reports import markdown, transcript
 
@@ -110,17 +110,17 @@ def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
     flying = [one for one in rows if one["state"] == "asked"]
     due = [one for one in rows if one["state"] == "due"]
     if due:
-        told.append("Due now. Ask all of them at once; each prompt is the whole prompt:\n")
+        told.append("Ready now. Ask all of them at once, and pass each prompt as it is:\n")
         told += [request_line(one) for one in due]
     if flying:
-        told.append(f"\nAsked, waiting for: {', '.join(one['name'] for one in flying)}")
+        told.append(f"\nAsked already, waiting for: {', '.join(one['name'] for one in flying)}")
     return "\n".join(told)
 
 
 def request_line(one: dict[str, Any]) -> str:
     if one["person"]:
         asked = [f"  {name}: {allowed}" for name, allowed in one["answers"].items()]
-        told = f"- {one['name']}: a person answers {one['brief']}, and `council record` stores it"
+        told = f"- {one['name']}: a person answers {one['brief']}; `council record` stores the answer"
         return "\n".join([told, *asked, f"  {one['record']}"])
     model = f", model {one['agent_model']}" if one["agent_model"] else ""
     return f"- {one['name']}: agent {one['agent']}{model}, prompt: {one['prompt']}\n  (brief: {one['brief']})"
@@ -179,9 +179,9 @@ def record(
         spoken = Spoken(body, model, "absent" if absent else "recorded", absent=absent)
         now = manual.record(found, settings, turn, spoken)
     if now.archived:
-        echo(f"recorded {turn}; the debate is over and archived to {now.archived}")
+        echo(f"recorded {turn}; the debate is finished and archived at {now.archived}")
     else:
-        echo(f"recorded {turn}; due now: {', '.join(one.id for one in now.plan.due)}")
+        echo(f"recorded {turn}; ready now: {', '.join(one.id for one in now.plan.due)}")
 
 
 def pairs(answers: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -197,7 +197,7 @@ def pairs(answers: tuple[str, ...]) -> list[tuple[str, str]]:
 
 @contextmanager
 def shown_if_lost(session: Session, turn: str, body: str) -> Iterator[None]:
-    """What came through a pipe exists nowhere else: where it could not be stored, it is at least shown."""
+    """What came through a pipe exists nowhere else: if it could not be stored, it is at least shown."""
     from council.terminal.screen import Screen
     from council.terminal.watch import unsaved_text
 

@@ -49,7 +49,7 @@ def overlaid(name: str) -> Iterator[Path]:
 
 def inside(path: Path, folder: Path) -> Path:
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"{path}: it leads out of {folder}, which is not allowed; put the file itself there")
+        raise UsageError(f"{path}: the path escapes {folder}; copy the file there instead of linking it")
     return path
 
 
@@ -67,7 +67,7 @@ def workflow_text(name: str) -> tuple[str, str]:
     """The text of a workflow and where it stands: by its name, or a file by its path."""
     path = Path(name) if name.endswith(".md") or os.sep in name else workflows().get(name.lower())
     if path is None and name.lower() in GUIDES:
-        raise UsageError(f"{name} is no workflow: {GUIDES[name.lower()]}")
+        raise UsageError(f"{name} is not a workflow: {GUIDES[name.lower()]}")
     if path is None:
         raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), workflows())}')
     return read(path), str(path)

@@ -83,7 +83,7 @@ class Config:
             return self.model(tier, None, target)
         known = {*self.tiers, *self.prices, *(f"{name}/MODEL" for name in self.endpoints)}
         raise UsageError(
-            f'--tier-map {tier}={target}: "{target}" is no tier, model or endpoint/model; {did_you_mean(target, known)}'
+            f'--tier-map {tier}={target}: "{target}" not a tier, model or endpoint/model; {did_you_mean(target, known)}'
         )
 
 

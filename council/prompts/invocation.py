@@ -61,7 +61,7 @@ def seats(text: str, known: Collection[str]) -> tuple[str, ...]:
     names = _split(text)
     for name in names:
         if name not in known:
-            raise UsageError(f'nobody is called "{name}"; {did_you_mean(name, known)}')
+            raise UsageError(f'unknown member "{name}"; {did_you_mean(name, known)}')
     return tuple(dict.fromkeys(names))
 
 

@@ -44,7 +44,7 @@ def find(root: Path, word: str) -> Path:
             raise UsageError(f'there is no session in {root} yet; `council run "topic"` begins one')
         return root / ids[0]
     if not re.fullmatch(r"[0-9a-f-]{4,}", word):
-        raise UsageError(f'"{word[:60]}" is no session id; `council list` shows them')
+        raise UsageError(f'"{word[:60]}" is not a session id; `council list` shows your sessions')
     matching = [word] if word in ids else [id for id in ids if id.startswith(word) or id.endswith(word)]
     if len(matching) == 1:
         return root / matching[0]

@@ -182,7 +182,7 @@ def read(path: Path) -> bytes:
     try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
-            raise Damaged(path, "it is no plain file; remove it")
+            raise Damaged(path, "not a regular file; remove it")
         if about.st_size > LARGEST:
             raise Damaged(path, f"it is larger than {LARGEST:,} bytes; no session has such a file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:

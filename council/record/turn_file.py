@@ -85,7 +85,7 @@ def decode(data: bytes, path: Path) -> tuple[Receipt, str]:
         raise Damaged(path, f"its receipt cannot be read; {REMEDY}") from None
 
 
-REMEDY = "put the file back from a backup, or move it away and `council recover` has the turn spoken anew"
+REMEDY = "put the file back from a backup, or move it away and `council recover` runs that turn again"
 
 
 def _receipt(found: dict[str, Any]) -> Receipt:

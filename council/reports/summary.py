@@ -14,7 +14,7 @@ from typing import Any
 from council.protocols import outcome
 from council.record import session as sessions
 from council.reports import markdown, totals, transcript
-from council.reports.model import Statement, Transcript, plain
+from council.reports.model import DebateVerdict, Statement, Transcript, plain
 from council.reports.verify import Status, status
 from council.text import one_line
 
@@ -148,9 +148,24 @@ def as_document(result: DebateResult) -> dict[str, Any]:
     receipts = [plain(receipt) for receipt in debate.receipts]
     return as_row(result) | {
         "question": debate.question,
+        "verdict": _verdict(debate.verdict),
         "rounds": rounds,
         "synthesis": result.synthesis or None,
         "receipts": receipts,
+    }
+
+
+def _verdict(verdict: DebateVerdict) -> dict[str, Any]:
+    """What scripts need of it; the rounds and the totals are elsewhere in the document."""
+    return {
+        "answer": verdict.answer,
+        "carried": verdict.carried,
+        "reason": verdict.reason,
+        "tally": verdict.tally,
+        "path": verdict.path,
+        "confidence": verdict.confidence or None,
+        "blocking": plain(verdict.blocking),
+        "dissent": plain(verdict.dissent),
     }
 
 

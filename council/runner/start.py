@@ -104,7 +104,7 @@ def topic(text: str) -> str:
     if not text.strip():
         raise UsageError("the topic is empty; say what the council should debate")
     if "\0" in text:
-        raise UsageError("the topic holds a NUL character, so it is no text; give the question itself")
+        raise UsageError("the topic contains a NUL character; it must be text")
     if len(text) > LARGEST_TOPIC:
         raise UsageError(
             f"the topic is larger than {LARGEST_WORDS}; ask the question, and attach the part it is about with --file"
@@ -158,11 +158,11 @@ def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> li
     first = next(iter(workflow.groups))
     elsewhere = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)} - {first}
     if {*only, *with_} - set(own) and set(own) <= workflow.casting():
-        raise UsageError(f"{workflow.name} casts who debates while it runs, so nobody can be called in or left out")
+        raise UsageError(f"{workflow.name} casts its members while it runs, so none can be added or left out")
     taken = {seat.name for seat in workflow.seats(elsewhere)} - set(own)
     for name in (*only, *with_):
         if name in taken:
-            raise UsageError(f"{name} has another part in {workflow.name} and cannot be a member of it too")
+            raise UsageError(f"{name} has another role in {workflow.name} and cannot be a member too")
     return [own.get(name, Seat(name, "")) for name in dict.fromkeys((*(only or own), *with_))]
 
 
