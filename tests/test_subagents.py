@@ -142,7 +142,7 @@ def test_who_is_asked_already_is_not_asked_again(begun):
     _, path = client.member(row, "", whole=False)
     assert "is still to come" in client.ask(row["prompt"])["permissionDecisionReason"]
     assert [one["state"] for one in due(begun)] == ["asked", "due", "due", "due"]
-    assert "Asked, waiting for: Architect (Serena)" in begun.council("next").out
+    assert "Asked already, waiting for: Architect (Serena)" in begun.council("next").out
     ended = begun.council("recover", "--speaker", "replay", "--from", script_of(begun))
     assert ended.code == 7, "who recovers now would pay for it twice"
     say(path, {**answer("Request rejected"), "isApiErrorMessage": True})
