@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from council import text_width
 from council.errors import UsageError
 from council.prompts import brief as briefs
 from council.prompts import for_humans
@@ -109,7 +110,7 @@ def test_a_person_steers_by_letter_word_and_number(user):
         shell.type("Continue\n")
         assert "guidance" not in shell.until(MENU), "who goes on has nothing to add"
         shell.type("3\n")
-        assert "ended (1 of 1 say decision end)" in shell.until("ready> ")
+        assert "ended (1 of 1 say decision end)" in text_width.STYLE.sub("", shell.until("ready> "))
     assert body(user) == "## Decision\nguide\n\n## Guidance\nThink of our experience with PostgreSQL.\n"
     assert body(user, CHECKPOINT.replace("r01", "r02")) == "## Decision\ncontinue\n\n## Guidance\nnone\n"
     assert not list(user.session.glob("turns/*/*.2.md")), "nobody is asked once more"

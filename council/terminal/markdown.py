@@ -77,11 +77,10 @@ class Paint:
                 shown += [*self._lines(piece.text), ""]
         return "\n".join(shown).rstrip("\n") if answers else "\n".join(shown[:-1])
 
-    def field(self, name: str, text: str, *styles: str, column: int = 0) -> str:
+    def field(self, name: str, text: str, column: int = 0) -> str:
         """`Name: text`, wrapped with the text kept to the right of the name, from that column on."""
         lead = " " * max(text_width.width(name) + 2, column)
-        words = " ".join(styled(word, *styles) for word in text.split()) if self.colour and styles else text
-        first, *rest = text_width.wrap(words, self.width, lead, lead)
+        first, *rest = text_width.wrap(text, self.width, lead, lead)
         return "\n".join([self.style(f"{name}:", "bold") + first[text_width.width(name) + 1 :], *rest])
 
     def _lines(self, text: str) -> Iterator[str]:

@@ -97,9 +97,10 @@ def card(debate: Transcript, paint: Paint) -> str:
     parts = [paint.rule("Verdict", heavy=True), "", *(paint.style(line, "bold") for line in answer), ""]
     if any(cell.text for row in verdict.grid.rows for cell in row.cells):
         parts += [*grid(verdict.grid, debate, paint), ""]
-    counted = verdict.outcome if verdict.tally else f"{verdict.outcome} ({verdict.reason})"
-    outcome = " · ".join(filter(None, [counted, verdict.tally, *confidence(verdict)]))
-    parts.append(paint.field("Outcome", outcome, TONES.get(verdict.tone, ""), column=FIELD))
+    outcome = " ".join(paint.style(word, TONES.get(verdict.tone, "")) for word in verdict.outcome.split())
+    counted = outcome if verdict.tally else f"{outcome} ({harmless(verdict.reason)})"
+    fields = " · ".join(filter(None, [counted, verdict.tally, *confidence(verdict)]))
+    parts.append(paint.field("Outcome", fields, column=FIELD))
     parts += objections(verdict, paint)
     if debate.absent:
         parts.append(paint.field("Absent", harmless("; ".join(debate.absent)), column=FIELD))
