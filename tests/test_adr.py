@@ -187,7 +187,7 @@ def test_it_is_made_again_byte_for_byte(user):
     assert document(session) == text
     found = open_(session)
     found.read_turns()
-    assert documents.render("adr", **adr.facts(found, found.plan())) == text
+    assert documents.render("documents/adr", {}, **adr.facts(found, found.plan())) == text
 
 
 def test_the_date_is_that_of_the_last_word(user):

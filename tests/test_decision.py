@@ -102,7 +102,7 @@ def test_the_same_record_gives_the_same_document(user):
     assert text(folder, "decision.md") == document
     found = session.open_(folder)
     found.read_turns()
-    assert documents.render("decision", **decision.facts(found, found.plan())) == document
+    assert documents.render("documents/decision", {}, **decision.facts(found, found.plan())) == document
 
 
 def test_the_question_is_quoted_and_cannot_pass_for_a_section(user):
@@ -110,7 +110,7 @@ def test_the_question_is_quoted_and_cannot_pass_for_a_section(user):
     found = session.open_(debate)
     found.read_turns()
     found.metadata["topic"] = "Redis?\n\n## Recommendation\nBuy it."
-    document = documents.render("decision", **decision.facts(found, found.plan()))
+    document = documents.render("documents/decision", {}, **decision.facts(found, found.plan()))
     assert document.startswith("# Decision: Redis? ## Recommendation Buy it.\n")
     assert "\n> Redis?\n>\n> ## Recommendation\n> Buy it.\n" in document
     assert document.count("\n## Recommendation\n") == 1

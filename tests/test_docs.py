@@ -39,7 +39,8 @@ def test_a_page_that_is_made_from_the_code_is_what_the_code_says(name: str, tmp_
 @pytest.mark.parametrize("name", sorted(overlays.workflows()))
 def test_every_workflow_of_the_kit_is_without_fault(name: str) -> None:
     workflow = load(*overlays.workflow_text(name))
-    known = Known(settings.load({}).tiers, templates.prompts(workflow.name), personas.load(), speakers.names())
+    own = templates.documents(workflow.name)
+    known = Known(settings.load({}).tiers, templates.prompts(workflow.name), personas.load(), speakers.names(), own)
     assert workflow.name == name
     assert lint(workflow, known) == []
     assert workflow.description

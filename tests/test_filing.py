@@ -105,7 +105,7 @@ def test_there_is_none_before_the_end_and_none_where_none_is_wanted(kind, user):
     assert user.council("next").code == 0
     assert not (user.session / "decision.md").exists()
     refused = user.council("decision")
-    assert (refused.code, "ends in no document" in refused.err) == (2, True)
+    assert (refused.code, "has no document" in refused.err) == (2, True)
     assert filed(user) == []
 
 

@@ -406,7 +406,7 @@ def test_where_no_phase_declares_a_role_the_phase_of_its_name_has_it() -> None:
     [
         ("  - {name: talk, role: sinthesis}\n", "", 'phase talk: role: there is no role "sinthesis"; did you mean'),
         ("  - {name: a, role: control}\n  - {name: b, role: control}\n", "", "two phases have the role"),
-        ("  - {name: a}\n", "document: {kind: adrr}\n", 'document: kind: there is no kind of document "adrr"; did'),
+        ("  - {name: a}\n", "document: {kind: An ADR}\n", "document: kind"),
         ("  - {name: a}\n", "document: {recommendation: path}\n", 'document needs the key "kind"'),
         (
             "  - {name: a}\n",

@@ -56,6 +56,7 @@ class Known:
     prompts: Collection[str] | None = None
     personas: Collection[str] | None = None
     speakers: Collection[str] | None = None
+    documents: Collection[str] | None = None
 
 
 def lint(workflow: Workflow, known: Known = Known()) -> list[str]:
@@ -88,6 +89,9 @@ class _Lint:
             yield from self.phase(phase)
         for name in sorted(self.places & set(view.known)):
             yield f'"{name}" names a phase or step, and a view; the phase or step needs another name'
+        if self.workflow.document and self.known.documents is not None:
+            kind, place = self.workflow.document.kind, f".council/templates/{self.workflow.name}/"
+            yield from self.named(kind, self.known.documents, "document: kind", f"write {place}{kind}.md.j2")
         for part, name in self.workflow.document_answers.items():
             yield from self.named(name, self.answers, f"document: {part}: the answer")
         for seat in self.workflow.all_seats():

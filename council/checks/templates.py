@@ -35,7 +35,19 @@ def examine(workflow: Workflow) -> Examined:
         options |= found.options
         if step.prompt in workflow.tasks and first.startswith(f"{workflow.name}/"):
             remarks.append(f'the section "{step.prompt}" below "Prompts" is not read: templates/{first} goes first')
+    problems += [f"templates/{why}" for why in _broken(workflow, there)]
     return Examined(frozenset(options), tuple(problems), tuple(dict.fromkeys(remarks)))
+
+
+def _broken(workflow: Workflow, there: Collection[str]) -> Iterator[str]:
+    """What is no template among the workflow's documents and its remarks."""
+    found = templates.environment()
+    for name in sorted(there):
+        if name.startswith((f"{templates.DOCUMENTS}/", f"{workflow.name}/")):
+            try:
+                found.parse(templates.Overlays().get_source(found, name)[0], name)
+            except jinja2.TemplateSyntaxError as wrong:
+                yield f"{name}, line {wrong.lineno}: {wrong.message}"
 
 
 class _Reading:

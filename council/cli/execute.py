@@ -104,6 +104,6 @@ def _told(session: Session, settings: Config, screen: Screen, archived: Path, se
         "archived_to": str(archived),
         "state": "complete",
         **{key: facts.get(key) for key in ("outcome", "converged", "reason", "missing")},
-        "synthesis": markdown.synthesis(debate.synthesis) if debate.synthesis else "",
+        "synthesis": markdown.synthesis(debate.synthesis, debate.overlaid) if debate.synthesis else "",
         **billed(session, spent, most),
     }

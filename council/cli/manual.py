@@ -100,12 +100,13 @@ def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
     """The round that just ended, until somebody answers in the next, and then whom to ask."""
     from council.protocols import outcome
     from council.reports import markdown, transcript
+    from council.reports.documents import frozen
 
     step = rows[0]["turn"].partition("/")[0]
     begun = any(turn.startswith(f"{step}/") for turn in found.said)
     closed = outcome.rounds(plan) if not begun else []
     place = found.folder / f"round-{len(closed)}.md"
-    last = [markdown.one_round(transcript.compose_round(found, plan, *key)) for key in closed[-1:]]
+    last = [markdown.one_round(transcript.compose_round(found, plan, *key), frozen(found)) for key in closed[-1:]]
     told = [f"{text}\n(as a file: {place})\n" for text in last]
     flying = [one for one in rows if one["state"] == "asked"]
     due = [one for one in rows if one["state"] == "due"]
@@ -133,7 +134,7 @@ def over(found: Session, plan: Plan, archived: Path | None) -> str:
     from council.reports.transcript import compose
 
     facts, debate = outcome.convergence(plan) or {}, compose(found, plan)
-    told = [markdown.synthesis(debate.synthesis)] if debate.synthesis else []
+    told = [markdown.synthesis(debate.synthesis, debate.overlaid)] if debate.synthesis else []
     told += [markdown.effect_text(debate.effect)] if debate.effect else []
     ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})"]
     ended += [f"**Degraded:** absent: {'; '.join(debate.absent)}\n"] if debate.absent else []

@@ -210,11 +210,12 @@ def archive(state: State, session: str) -> None:
 def decision(state: State, session: str, folder: Path | None) -> None:
     """Write the document that SESSION produced (an ADR or a decision) into the project's docs/decisions again."""
     from council.reports import filing
+    from council.reports.transcript import compose
 
     found = state.open(session)
     with found.hold():
         plan = found.plan()
-        if not filing.derived(found, plan):
+        if not filing.derived(compose(found, plan), found, plan):
             raise UsageError(
                 f"{found.id} has no document: the debate is not finished, or its workflow writes none "
                 "(-o document=adr or -o document=decision turns it on where the workflow has that option)"

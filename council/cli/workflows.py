@@ -126,7 +126,7 @@ def checked(name: str) -> tuple[list[str], list[str]]:
     from council.checks.lint import lint as problems_of
     from council.checks.templates import examine
     from council.config import personas, settings
-    from council.prompts.templates import prompts
+    from council.prompts.templates import documents, prompts
     from council.workflow.loader import load
 
     try:
@@ -138,7 +138,8 @@ def checked(name: str) -> tuple[list[str], list[str]]:
     except UsageError as refusal:
         return [placed(str(refusal).removeprefix(f"{where}: "), text, where)], []
     examined = examine(workflow)
-    known = Known(settings.load().tiers, prompts(workflow.name), personas.load(), speakers.names())
+    tiers, own = settings.load().tiers, documents(workflow.name)
+    known = Known(tiers, prompts(workflow.name), personas.load(), speakers.names(), own)
     wrong = [one.removeprefix(f"{workflow.name}: ") for one in problems_of(workflow, known)]
     if workflow.name in commands.names():
         wrong.append(f'name: "{workflow.name}" is a command of council; give the workflow another name')

@@ -16,6 +16,8 @@ from council.record.program import Program
 from council.record.session import Session
 from council.workflow.model import Workflow
 
+DOCUMENTS = "documents"  # the folder of what a debate is written up in
+PARTS = {"transcript", "round", "synthesis", "section", "issue"}  # those in it that are no document of their own
 FRAME = "_task"  # the template around a prompt that stands in a workflow's body
 
 
@@ -68,6 +70,13 @@ def prompts(workflow: str) -> set[str]:
     names = {name.removesuffix(".md.j2") for name in Overlays().list_templates()}
     own = {name.removeprefix(f"{workflow}/") for name in names if name.startswith(f"{workflow}/")}
     return own | {name for name in names if "/" not in name and not name.startswith("_")}
+
+
+def documents(workflow: str) -> set[str]:
+    """The kinds of documents that a workflow can end in: its own templates, and those for all."""
+    names = [name.removesuffix(".md.j2").split("/") for name in Overlays().list_templates()]
+    found = {rest[0] for folder, *rest in names if folder in (DOCUMENTS, workflow) and rest}
+    return {name for name in found if not name.startswith("_")} - PARTS
 
 
 def candidates(workflow: Workflow, prompt: str) -> list[str]:

@@ -19,14 +19,14 @@ DERIVED = ("convergence.json", "synthesis.md", "transcript.md", *filing.NAMES)
 def derived(session: Session, plan: Plan) -> dict[str, bytes]:
     """Every derived file of the session as it stands, by name."""
     debate = compose(session, plan)
-    made = {f"round-{round.number}.md": markdown.one_round(round) for round in debate.rounds}
+    made = {f"round-{round.number}.md": markdown.one_round(round, debate.overlaid) for round in debate.rounds}
     if (facts := outcome.convergence(plan)) is not None:
         facts |= did_it_help.facts(session, plan)
         made["convergence.json"] = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     if debate.synthesis:
-        made["synthesis.md"] = markdown.synthesis(debate.synthesis)
-    made |= {f"{name}.md": markdown.section(one) for name, one in debate.sections.items()}
-    made |= filing.derived(session, plan)
+        made["synthesis.md"] = markdown.synthesis(debate.synthesis, debate.overlaid)
+    made |= {f"{name}.md": markdown.section(one, debate.overlaid) for name, one in debate.sections.items()}
+    made |= filing.derived(debate, session, plan)
     made["transcript.md"] = markdown.whole(debate)
     return {name: files.encode(text) for name, text in made.items()}
 

@@ -1,34 +1,100 @@
 """Documents are templates under `templates/documents/`, which users overlay as they overlay prompts.
 
-A template gets plain data of a debate and renders in a sandbox. None is ever made from a topic or a reply.
+A session freezes the overlays that are there when it begins; what the kit has may be worded in another way by a later
+version. A template gets plain data and renders in a sandbox. None is ever made from a topic or a reply.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from council.config import overlays
+from council.engine.planner import Plan
+from council.engine.scene import Turn
+from council.prompts import templates
+from council.record.session import Session
 from council.text import one_line
+from council.workflow.model import Workflow
 
-FOLDER = "documents"
+FOLDER = templates.DOCUMENTS
+REMARKS = "remarks"
+LONGEST_REMARK = 300
+Overlaid = Mapping[str, str]  # templates in place of the kit's, by their names
+NOTHING: Overlaid = MappingProxyType({})
 
 
-def render(name: str, **data: Any) -> str:
-    """The document of that name, with this data."""
-    return environment(tuple(overlays.overlays())).get_template(f"{FOLDER}/{name}.md.j2").render(data)
+def freeze(workflow: Workflow) -> dict[str, str]:
+    """The documents and remarks that are overlaid today, for a session of this workflow that begins."""
+    texts, kit = {}, overlays.kit_folder()
+    for name in templates.Overlays().list_templates():
+        path = next(overlays.overlaid(f"templates/{name}"))
+        if name.startswith((f"{FOLDER}/", f"{workflow.name}/")) and not path.is_relative_to(kit):
+            texts[name] = overlays.read(path)
+    return texts
+
+
+def frozen(session: Session) -> Overlaid:
+    """The session's own templates. One that an earlier version began has none, and gets the kit's."""
+    own = (f"{FOLDER}/", f"{session.workflow.name}/")
+    templates = session.program.templates if session.program else NOTHING
+    return {name: text for name, text in templates.items() if name.startswith(own)}
+
+
+def render(name: str, overlaid: Overlaid, **data: Any) -> str:
+    """The template of that name, with this data. What an overlay cannot do, the kit's does in its place."""
+    try:
+        return _environment(tuple(overlaid.items())).get_template(f"{name}.md.j2").render(data)
+    except Exception as wrong:
+        if not overlaid:
+            raise
+        if f"{name}.md.j2" not in kit():
+            return f"*(The template {name}.md.j2 could not be rendered: {one_line(str(wrong), 300)}.)*\n"
+        return render(name, NOTHING, **data)
+
+
+def remarks(session: Session, plan: Plan, turn: Turn) -> list[str]:
+    """What the workflow's own template `remarks` says of a turn: each line of it that is not empty."""
+    overlaid = frozen(session)
+    if not (name := find(overlaid, f"{session.workflow.name}/{REMARKS}")):
+        return []
+    at = [one.id for one in plan.scene.turns].index(turn.id)
+    earlier = [described(one) for one in plan.scene.turns[:at]]
+    text = render(name, overlaid, turn=described(turn), earlier=earlier, options=dict(session.workflow.options))
+    return [one_line(line, LONGEST_REMARK) for line in text.splitlines() if line.strip()]
+
+
+def described(turn: Turn) -> dict[str, Any]:
+    """A turn as plain data."""
+    answers = {name: list(value) if isinstance(value, tuple) else value for name, value in turn.answers.items()}
+    plain = {name: value for name, value in answers.items() if isinstance(value, str | int | float | list)}
+    return {
+        "id": turn.id, "seat": turn.seat.name, "label": turn.seat.label, "phase": turn.phase, "step": turn.step,
+        "round": turn.round, "text": turn.body, "prose": turn.prose, "absent": turn.absent or "", "answers": plain,
+    }  # fmt: skip
+
+
+def find(overlaid: Overlaid, *names: str) -> str:
+    """The first of these templates that there is; empty if there is none."""
+    return next((name for name in names if f"{name}.md.j2" in overlaid or f"{name}.md.j2" in kit()), "")
+
+
+@lru_cache(maxsize=1)
+def kit() -> Mapping[str, str]:
+    """The kit's own templates, by name."""
+    top = overlays.kit_folder() / "templates"
+    return {path.relative_to(top).as_posix(): overlays.read(path) for path in sorted(top.rglob("*.md.j2"))}
 
 
 @lru_cache(maxsize=4)
-def environment(_: tuple[Path, ...]) -> jinja2.Environment:
-    """Each set of overlay folders has its own, because an environment remembers templates by name."""
+def _environment(overlaid: tuple[tuple[str, str], ...]) -> jinja2.Environment:
     found = ImmutableSandboxedEnvironment(
-        loader=jinja2.FunctionLoader(_source),
+        loader=jinja2.ChoiceLoader([jinja2.DictLoader(dict(overlaid)), jinja2.DictLoader(kit())]),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
         trim_blocks=True,
@@ -38,11 +104,6 @@ def environment(_: tuple[Path, ...]) -> jinja2.Environment:
     )
     found.filters |= FILTERS
     return found
-
-
-def _source(name: str) -> str | None:
-    path = next(overlays.overlaid(f"templates/{name}"), None)
-    return None if path is None else overlays.read(path)
 
 
 def quoted(words: str) -> str:

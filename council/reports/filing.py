@@ -9,20 +9,23 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from council.engine.planner import Plan
 from council.errors import UsageError
+from council.prompts import templates
+from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
-from council.reports import adr, decision, kinds
-from council.reports.documents import render
+from council.reports import adr, decision, documents, kinds
+from council.reports.model import Transcript, plain
 from council.reports.totals import ended_at
+from council.reports.transcript import compose
 from council.text import did_you_mean, slug
-from council.workflow.model import DOCUMENT, NO_DOCUMENT
+from council.workflow.model import DOCUMENT, NO_DOCUMENT, Workflow
 
 KINDS = {kinds.ADR: adr.facts, kinds.DECISION: decision.facts}
 PLACE = Path("docs") / "decisions"
@@ -30,33 +33,56 @@ NUMBER = "ADR-NNNN"
 NAMES = ("decision.md", "issue.md")
 
 
-def check(options: Mapping[str, Any]) -> None:
-    """Refuse a kind of document that there is not."""
-    kind = str(options.get(DOCUMENT, NO_DOCUMENT))
-    if kind not in (*KINDS, NO_DOCUMENT):
-        raise UsageError(f'the option {DOCUMENT}: there is no "{kind}"; {did_you_mean(kind, (*KINDS, NO_DOCUMENT))}')
+def check(workflow: Workflow) -> None:
+    """Refuse a kind of document that has no template."""
+    document = workflow.document
+    known = {*templates.documents(workflow.name), NO_DOCUMENT}
+    if document and document.kind not in known:
+        raise UsageError(f'the option {DOCUMENT}: there is no "{document.kind}"; {did_you_mean(document.kind, known)}')
 
 
 def kind(session: Session) -> str:
     """The kind of document that this debate ends in; empty for none."""
-    found = str(session.workflow.options.get(DOCUMENT, NO_DOCUMENT))
-    return found if found in KINDS else ""
+    return session.workflow.document.kind if session.workflow.document else ""
 
 
-def derived(session: Session, plan: Plan) -> dict[str, str]:
+def derived(debate: Transcript, session: Session, plan: Plan) -> dict[str, str]:
     """The document of a debate that is over, and the issue that is to come of it, by the names they have there."""
     if not plan.done or not kind(session):
         return {}
-    data = KINDS[kind(session)](session, plan)
-    made = {NAMES[0]: render(kind(session), **data)} if data else {}
+    name, own = kind(session), f"{session.workflow.name}/{kind(session)}"
+    template = documents.find(debate.overlaid, own, f"{documents.FOLDER}/{name}")
+    data = KINDS[name](session, plan) if name in KINDS else parts(debate, session, plan)
+    made = {}
+    if data is not None and template:
+        text = documents.render(template, debate.overlaid, **data)
+        made[NAMES[0]] = text if session_line(session).search(text) else f"{text}\n**Session ID:** {session.id}\n"
     if decision.wanted(plan) and (data := decision.facts(session, plan)):
-        made[NAMES[1]] = render("issue", **data)
+        made[NAMES[1]] = documents.render(f"{documents.FOLDER}/issue", debate.overlaid, **data)
     return made
+
+
+def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | None:
+    """What a template for a document of one's own gets: the whole debate, and the answers of the synthesis by name.
+
+    `parts` are those that the workflow names under `document`, by their names there. None where nothing was written."""
+    tries = outcome.find_syntheses(plan)
+    if not tries:
+        return None
+    answers = {name: plain(value) for name, value in tries[-1].answers.items()}
+    named = {part: answers.get(name) for part, name in session.workflow.document_answers.items()}
+    day = f"{debate.ended_at:%Y-%m-%d}"
+    return {**plain(debate), "date": day, "session_id": session.id, "answers": answers, "parts": named}
+
+
+def session_line(session: Session) -> re.Pattern[str]:
+    """The line by which a document says which session it is of."""
+    return re.compile(rf"^\*\*\w+ ID:\*\* {session.id}$", re.M)
 
 
 def told(session: Session, plan: Plan) -> str:
     """Where the documents are, a line each for whoever held the debate; empty where it ends in none."""
-    made = derived(session, plan)
+    made = derived(compose(session, plan), session, plan)
     home = project(Path.cwd())
     stem = _stem_there(session, home / PLACE) if made and home else ""
     places = {name: home / PLACE / file_name(stem, name) if home and stem else session.folder / name for name in made}
@@ -78,7 +104,7 @@ def project(here: Path) -> Path | None:
 
 def place(session: Session, plan: Plan, folder: Path) -> list[Path]:
     """The documents of the session in a folder of a project, where they are not there yet."""
-    made = derived(session, plan)
+    made = derived(compose(session, plan), session, plan)
     if not made:
         return []
     try:
@@ -116,7 +142,7 @@ def _placed(session: Session, made: dict[str, str], folder: Path) -> list[Path]:
 
 def _stem_there(session: Session, folder: Path) -> str:
     """The name of this session's document, if the folder has it already: it names the session on a line of its own."""
-    line = re.compile(rf"^\*\*\w+ ID:\*\* {session.id}$", re.M)
+    line = session_line(session)
     for path in sorted(folder.glob("*.md")):
         if not path.stem.endswith("-issue") and line.search(path.read_text("utf-8", "replace")):
             return path.stem

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from typing import Any
 
 from council.engine.contributions import Addition, ReportSection
 from council.protocols.outcome import Decision
 from council.workflow.model import Reply
+
+APART = {"plain": False}  # the metadata of a field that is not data of the debate
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,7 @@ class Transcript:
     effect: Effect | None
     waiting: OpenTurns | None
     receipts: tuple[ReceiptLine, ...]
+    overlaid: Mapping[str, str] = field(default_factory=dict, repr=False, metadata=APART)
 
     @property
     def rounds(self) -> tuple[Round, ...]:
@@ -232,7 +235,7 @@ class Transcript:
 def plain(value: Any) -> Any:
     """The same as plain data, for templates and JSON: no object of ours reaches a template that users can write."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.metadata != APART}
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, tuple | list):

@@ -65,7 +65,7 @@ class DebateResult:
     def synthesis(self) -> str:
         """What the debate was written up as, in Markdown; empty if it has not come to that."""
         made = self.transcript.synthesis
-        return markdown.synthesis(made) if made else ""
+        return markdown.synthesis(made, self.transcript.overlaid) if made else ""
 
     def as_markdown(self) -> str:
         """The transcript as `council show` prints it."""

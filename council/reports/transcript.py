@@ -21,7 +21,7 @@ from council.record import files
 from council.record.session import Session
 from council.record.turn_file import sha256
 from council.replies import parse
-from council.reports import did_it_help, verdict
+from council.reports import did_it_help, documents, verdict
 from council.reports.model import (
     Answer,
     Effect,
@@ -61,6 +61,7 @@ def compose(session: Session, plan: Plan) -> Transcript:
         effect=_effect(session, plan) if plan.done else None,
         waiting=_waiting(session, plan),
         receipts=tuple(_receipts(session)),
+        overlaid=documents.frozen(session),
     )
 
 
@@ -187,6 +188,7 @@ def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
     record = Record(session.workflow, plan, session.topic, session.metadata)
     for function in contributions.remark.known.values():
         yield from function(turn, record)
+    yield from documents.remarks(session, plan, turn)
 
 
 def length_remark(session: Session, turn: Turn) -> str:

@@ -31,10 +31,11 @@ from council.protocols.stances import (
     assess,
 )
 from council.record.session import Session
+from council.replies import parse
 from council.reports.model import Cell, DebateVerdict, Grid, GridRow, Objection, Spending
 from council.reports.totals import totals
 from council.speakers import registry
-from council.text import join_words, one_line
+from council.text import fold, join_words, one_line
 from council.workflow.model import Seat
 
 LONGEST_ANSWER = 300
@@ -49,7 +50,7 @@ HEADING = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\|)")
 def decide(session: Session, plan: Plan, sections: Collection[ReportSection] = ()) -> DebateVerdict:
     """The verdict as far as the debate has come."""
     now = assess(plan.scene)
-    ending, path = outcome.outcome(plan, now), _path(plan)
+    ending, path = outcome.outcome(plan, now), _path(session, plan)
     carried = plan.done and _carried(plan, now, ending)
     own = next((section for section in sections if section.answer), None)
     return DebateVerdict(
@@ -86,6 +87,8 @@ def _carried(plan: Plan, now: Standing, ending: str) -> bool:
 def _answer(plan: Plan, now: Standing, path: str, carried: bool) -> str:
     """One sentence. The words are the synthesis's, what is said about them is counted."""
     said = first_sentence(path)
+    if fold(said).rstrip(".!") == fold(now.answer):  # the conclusion is the bare answer: what was said above it is more
+        said = next((first_sentence(turn.prose) for turn in reversed(outcome.find_syntheses(plan))), "")
     if not plan.done:
         waiting = join_words(due.seat.label for due in plan.due)
         return f"Not decided yet: {plan.due[0].phase.name} is waiting for {waiting}."
@@ -123,16 +126,17 @@ def _counted(now: Standing) -> str:
     return join_words(f"{counts[stance]} {stance}" for stance in order) + f", of {len(now.stances)}"
 
 
-def _path(plan: Plan) -> tuple[str, str]:
-    """What the synthesis recommends, with its title: its first answer that is a text, or else all of it."""
+def _path(session: Session, plan: Plan) -> tuple[str, str]:
+    """What the synthesis recommends, with its title: its first answer that is a text, or else its prose."""
     tries = outcome.find_syntheses(plan)
     if not tries or tries[-1].absent:
         return "Recommended path", ""
-    texts = ((name, value) for name, value in tries[-1].answers.items() if isinstance(value, str))
-    for name, value in texts:
-        if len(value.split()) > 2:
-            return outcome.heading(name).capitalize(), value.strip()
-    return "Synthesis", tries[-1].body.strip() if not tries[-1].asked else tries[-1].prose.strip()
+    moment = (tries[-1].phase, tries[-1].step)
+    reply = next(step.reply for phase, step in session.workflow.steps() if (phase.name, step.name) == moment)
+    for name, kind in reply:
+        if kind.type == "text" and (value := str(tries[-1].answers.get(name, "")).strip()):
+            return parse.format_heading(name), value
+    return "Synthesis", (tries[-1].prose if reply else tries[-1].body).strip()
 
 
 def _author(plan: Plan) -> str:

@@ -20,7 +20,7 @@ from council.record import session
 from council.record.create import create
 from council.record.program import Program
 from council.record.session import Session
-from council.reports import filing, markdown
+from council.reports import documents, filing, markdown
 from council.speakers import registry
 from council.text import did_you_mean, one_line
 from council.workflow.loader import load
@@ -57,7 +57,13 @@ def begin(request: Request, settings: Config) -> Session:
     options = chosen(workflow, request)
     checked = check(
         workflow.with_members(members).with_options(options),
-        Known(settings.tiers, templates.prompts(workflow.name), known, speakers.names()),
+        Known(
+            settings.tiers,
+            templates.prompts(workflow.name),
+            known,
+            speakers.names(),
+            templates.documents(workflow.name),
+        ),
     )
     if len(checked.table) < 2 <= len(workflow.table):
         raise UsageError(f"{workflow.name} needs at least two members; name another with --only or --with")
@@ -87,7 +93,7 @@ def begin(request: Request, settings: Config) -> Session:
     if len(fenced) > LARGEST_TOPIC:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     people = {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()}
-    program = Program(templates.freeze(checked), people)
+    program = Program(templates.freeze(checked) | documents.freeze(checked), people)
     return create(settings.sessions, text, request.topic + fenced, program, facts)
 
 
@@ -190,7 +196,7 @@ def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
             raise UsageError(
                 f'the option {name} takes {"a word" if isinstance(value, bool) else "true or false"}, not "{value}"'
             )
-    filing.check(workflow.with_options(wanted).options)
+    filing.check(workflow.with_options(wanted))
     return wanted
 
 

@@ -79,13 +79,13 @@ class _Loader:
             raise self.bad(str(wrong)) from None
 
     def document(self, value: Any) -> dict[str, str]:
-        """Its kind, and the answers that are its parts. `lint` checks that they are asked for."""
+        """Its kind, and the answers that are its parts. `lint` checks that both exist."""
         keys = self.typed(value, dict, "document")
         if not keys:
             return {}
-        kind = self.need(keys, "kind", "document", str)
-        self.declared(declare.document, kind, "document: kind")
-        self.known(keys, ("kind", *declare.document.known[kind].parts), "document")
+        kind = self.name(self.need(keys, "kind", "document", str), "document: kind")
+        if kind in declare.document.known:  # another one is a template of the user's, whose parts nobody knows
+            self.known(keys, ("kind", *declare.document.known[kind].parts), "document")
         return {part: self.word(name, f"document: {part}") for part, name in keys.items()}
 
     def tasks(self, body: str) -> dict[str, str]:
