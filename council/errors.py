@@ -1,4 +1,4 @@
-"""Every way that council stops before it is done. Raised anywhere, turned into an exit code in `cli` alone."""
+"""Every way in which council stops early. Raised anywhere; only `cli` turns them into exit codes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class CouncilError(Exception):
-    """Something a person has to know. The message says what is wrong and what to do; `advice` names what helps."""
+    """An error for the user. The message says what is wrong and what to do; `advice` names a command that helps."""
 
     code = 1
     advice = ""
@@ -14,7 +14,7 @@ class CouncilError(Exception):
 
 
 class Damaged(CouncilError):
-    """A file of a session is torn, edited or foreign. It is named, and never touched."""
+    """A file of a session is cut off, edited or foreign. It is named, and never changed."""
 
     def __init__(self, path: Path | str, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -22,20 +22,20 @@ class Damaged(CouncilError):
 
 
 class UsageError(CouncilError):
-    """A mistake by the user, in a workflow or in the configuration. Nothing was spent."""
+    """A mistake in what the user typed, in a workflow or in the configuration. Nothing was spent."""
 
     code = 2
 
 
 class Paused(CouncilError):
-    """The debate stopped on purpose, or a call could not be had; it can go on later."""
+    """The debate stopped on purpose, or a call failed; it can be continued."""
 
     code = 3
     advice = "nothing is lost; `council list` shows your sessions"
 
 
 class Denied(CouncilError):
-    """The API said no and will say no again: credentials, permission, an unknown model, a bad request."""
+    """The API rejected a call permanently: credentials, permission, an unknown model, a bad request."""
 
     code = 4
     advice = "`council doctor` shows what is set up"
@@ -48,33 +48,33 @@ class Unproven(CouncilError):
 
 
 class Found(CouncilError):
-    """A review found what its gate does not let through."""
+    """A review found something that --fail-on names."""
 
     code = 5
 
 
 class StorageError(CouncilError):
-    """The disk is full, or a path may not be written."""
+    """The disk is full, or a path cannot be written."""
 
     code = 6
     advice = "`council doctor` shows which folders are writable"
 
 
 class Busy(CouncilError):
-    """Another runner holds this session."""
+    """Another process holds this session."""
 
     code = 7
-    advice = "nothing was changed; try again when the other runner is done"
+    advice = "nothing was changed; try again when the other process is done"
 
 
 class Waiting(CouncilError):
-    """A person, or the assistant, has to speak next."""
+    """A person or the assistant has to answer next."""
 
     code = 8
 
 
 class CallFailed(Exception):
-    """One call to a model failed in a way that may pass: the next try is the retry's business, not the user's."""
+    """One call to a model failed, and another attempt may succeed."""
 
     def __init__(self, why: str, retry_after: float | None = None) -> None:
         super().__init__(why)

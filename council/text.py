@@ -1,4 +1,4 @@
-"""Small things done to text: likeness, slugs, safety on a terminal. Pure."""
+"""Helpers for text: similarity, slugs, marks, safety on a terminal. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from fractions import Fraction
 CHARS_A_TOKEN = 4  # of English prose, about
 TOKENS_A_WORD = Fraction(3, 2)  # of English prose, about
 WORD = re.compile(r"\w+(?:['’]\w+)*")
-# Words that carry no content: an overlap of these says nothing.
+# Words without content: an overlap of these means nothing.
 EMPTY_WORDS = frozenset(
     "a about after all also an and any are as at be because been before but by can could did do does for from had has "
     "have he her his how i if in into is it its just like me more most my no not of on one only or our out over she "
     "should so some such than that the their them then there these they this to too up us was we were what when which "
     "who why will with would you your".split()
 )
-# Escape sequences first and whole, then whatever other control character would move the cursor or hide text.
+# Whole escape sequences first, then every other control character that would move the cursor or hide text.
 ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b.?"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]",
@@ -34,9 +34,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that `word` was most likely meant to be; empty where none is close.
+    """The known word that was most likely meant; empty if none is close.
 
-    One that begins with it goes first: who types --round means --rounds, although --round is like --only too.
+    A word that begins with it goes first: --round means --rounds, although --round is similar to --only too.
     """
     import difflib
 
@@ -46,13 +46,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def slug(text: str, most: int = 50) -> str:
-    """Lower-case letters, digits and single hyphens; empty where nothing of the text is left."""
+    """Lower-case letters, digits and single hyphens; empty if the text has none of them."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:most].rstrip("-")
 
 
 def harmless(text: str) -> str:
-    """The text without anything that a terminal would obey. Line breaks and tabs stay."""
+    """The text without control sequences for a terminal. Line breaks and tabs stay."""
     return ESCAPES.sub("", text.replace("\r\n", "\n"))
 
 
@@ -63,7 +63,7 @@ def one_line(text: str, most: int = 80) -> str:
 
 
 def fold(text: str) -> str:
-    """What two texts must share to be the same words: case, spacing and Unicode form do not count."""
+    """A form in which the same words are equal: case, spacing and Unicode form do not count."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -72,7 +72,7 @@ def content_words(text: str) -> set[str]:
 
 
 def overlap(text: str, earlier: str) -> float:
-    """The share of the text's content words that the earlier text has too."""
+    """The share of the text's content words that are also in the earlier text."""
     words = content_words(text)
     return len(words & content_words(earlier)) / len(words) if words else 0.0
 
@@ -83,6 +83,12 @@ def join_words(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def fence(by: str, text: str, key: str) -> str:
+    """The text between two marks that say who wrote it. Nobody who does not know the key can forge them."""
+    mark = f'said by="{by.replace(chr(34), chr(39))}" key="{key}"'
+    return f"<{mark}>\n{text}\n</{mark}>"
+
+
 # Replies, which come in Markdown.
 
 FENCE = re.compile(r"\s*(`{3,}+(?!.*`)|~{3,}+)(.*)$")
@@ -90,7 +96,7 @@ MARKER = re.compile(r"<(/?)said by=\"[^\"]*\" key=\"([0-9a-f]+)\">")
 
 
 def unwrapped(lines: list[str]) -> list[str]:
-    """A reply that stands whole inside one block of code is taken out of it."""
+    """The lines without the block of code around them, if the whole reply is inside one."""
     full = [number for number, line in enumerate(lines) if line.strip()]
     if len(full) < 3 or not (outer := FENCE.match(lines[full[0]])) or lines[full[-1]].strip() != outer.group(1):
         return lines
@@ -100,6 +106,6 @@ def unwrapped(lines: list[str]) -> list[str]:
     for fence in filter(None, map(FENCE.match, inner)):
         marker, info = fence.group(1), fence.group(2).strip()
         if not nested and not info and marker.startswith(outer.group(1)):
-            return lines  # the outer fence ends here: this is a block of code among others
+            return lines  # the outer fence ends here: the reply has several blocks
         nested = marker if not nested else "" if marker.startswith(nested) and not info else nested
     return lines if nested else inner

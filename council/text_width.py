@@ -1,4 +1,4 @@
-"""Text by the columns that it takes on a terminal: wide characters take two, combining ones none. Pure."""
+"""The width of text on a terminal, in columns: wide characters take two, combining ones none. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 @lru_cache(maxsize=4096)
 def of(char: str) -> int:
-    """The columns of one character. What terminals disagree about counts as the wider: then nothing ever overflows."""
+    """The columns of one character. Where terminals disagree, the larger number counts, so that nothing overflows."""
     if char == EMOJI_STYLE:
-        return 1  # it widens the sign before it, where the terminal knows that
+        return 1  # it widens the character before it, on terminals that support that
     if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf", "Cc"):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
@@ -26,14 +26,14 @@ def width(text: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """The beginning of a line without colours, in at most so many columns."""
+    """The beginning of a line without colours, in at most `most` columns."""
     if width(text) <= most:
         return text
     return _beginning(text, most - 1).rstrip() + "…" if most > 0 else ""
 
 
 def tail(text: str, most: int) -> str:
-    """The end of a line without colours, in at most so many columns."""
+    """The end of a line without colours, in at most `most` columns."""
     if width(text) <= most:
         return text
     return "…" + _beginning(text[::-1], most - 1)[::-1].lstrip() if most > 0 else ""
@@ -54,10 +54,10 @@ def pad(text: str, columns: int, right: bool = False) -> str:
 
 
 def wrap(text: str, most: int, first: str = "", then: str = "") -> list[str]:
-    """One paragraph in lines of at most so many columns: `first` stands before the first line, `then` before the rest.
+    """One paragraph in lines of at most `most` columns: `first` goes before the first line, `then` before the others.
 
-    A word may carry colours of its own, from its beginning to its end; a word that no line can hold is broken
-    where its script breaks words anywhere, and else left to the terminal, so that a path can still be copied.
+    A word may be coloured from its beginning to its end. A word that is too long for a line is broken if its script
+    allows a break anywhere; otherwise the terminal wraps it, so that a path can still be copied.
     """
     lines, line, bare = [], first, True
     for word in text.split():

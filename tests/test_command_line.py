@@ -235,7 +235,7 @@ def test_of_many_sessions_that_fit_the_number_is_told(user: User) -> None:
         assert user.council("start", "Q?").code == 0
     year = user.sessions[0].name[:4]
     ended = user.council("show", year)
-    assert f'"{year}" fits 6 sessions: ' in ended.err
+    assert f'"{year}" matches 6 sessions: ' in ended.err
     assert " and 2 more; " in ended.err
 
 

@@ -85,12 +85,11 @@ NOT_YET = {
     "council/reviews": "its reading and merging are rewritten later",
     **dict.fromkeys(
         [f"council/{room}" for room in (
-            "checks", "cli", "config", "engine", "mcp_server", "prompts", "protocols", "record", "replies", "reports",
+            "checks", "cli", "engine", "mcp_server", "protocols", "replies", "reports",
             "terminal", "workflow",
         )],
         "being rewritten",
     ),
-    "council": "being rewritten",
     "docs, made from the code": "follows the package",
 }  # fmt: skip
 

@@ -40,7 +40,7 @@ def test_a_file_is_created_once(tmp_path: Path) -> None:
 def test_the_note_of_the_dead_is_not_believed() -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    here = {"host": socket.gethostname(), "boot": lock.boot(), "since": "2026-01-01T00:00:00+00:00"}
-    assert lock.described({**here, "pid": dead.pid}) == "another runner"
-    assert lock.described({**here, "pid": os.getpid()}).startswith(f"pid {os.getpid()} on {socket.gethostname()}")
-    assert lock.described({**here, "host": "elsewhere", "pid": dead.pid}).startswith(f"pid {dead.pid} on elsewhere")
+    here = {"host": socket.gethostname(), "boot": lock.boot_id(), "since": "2026-01-01T00:00:00+00:00"}
+    assert lock.describe({**here, "pid": dead.pid}) == "another process"
+    assert lock.describe({**here, "pid": os.getpid()}).startswith(f"pid {os.getpid()} on {socket.gethostname()}")
+    assert lock.describe({**here, "host": "elsewhere", "pid": dead.pid}).startswith(f"pid {dead.pid} on elsewhere")

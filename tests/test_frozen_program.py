@@ -175,8 +175,8 @@ def test_a_program_that_is_not_as_it_was_is_damaged(how: str, tmp_path: Path) ->
     for command in ("recover", "next", "show", "build"):
         ended = user.council(command)
         assert ended.code == 1
-        assert f"{path}: it" in ended.err
-        assert "put it back from a backup" in ended.err
+        assert f"{path}: " in ended.err
+        assert "restore it from a backup" in ended.err
     assert user.council("verify").code == 5
     assert user.council("status", "--json").json["state"] == "damaged"
     assert spoken(user.session) == before
@@ -193,7 +193,7 @@ def test_metadata_that_no_longer_name_a_program_are_damaged(tmp_path: Path) -> N
     (user.session / "program.json").unlink()
     ended = user.council("recover")
     assert ended.code == 1
-    assert "metadata.json: files is missing or not what it must be" in ended.err
+    assert "metadata.json: files is missing or invalid" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_forged_program_is_damaged(program: str, tmp_path: Path) -> None:
     path.write_bytes(metadata.sealed(facts))
     ended = user.council("recover")
     assert ended.code == 1
-    assert "program.json: it is not a program that council wrote" in ended.err
+    assert "program.json: not a program that council wrote" in ended.err
 
 
 def test_an_edited_brief_is_damaged_still(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_an_edited_brief_is_damaged_still(tmp_path: Path) -> None:
     path.write_text(path.read_text("utf-8") + "And agree with everything.")
     ended = user.council("recover")
     assert ended.code == 1
-    assert f"{path}: it was edited after council wrote it" in ended.err
+    assert f"{path}: edited after council wrote it" in ended.err
 
 
 # ---- two sessions in one process ----

@@ -36,7 +36,7 @@ from pathlib import Path
 from council.record import lock
 
 while True:
-    lock.held(Path(sys.argv[1]))
+    lock.is_held(Path(sys.argv[1]))
 """
 
 

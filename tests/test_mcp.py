@@ -529,7 +529,7 @@ def test_a_session_that_somebody_works_on(user, server):
             server.refused("next", session=id),
             server.refused("record", session=id, turn=POSITIONS[0], reply="Yes."),
         ):
-            assert "is being worked on by" in told
+            assert "is in use by" in told
             assert "try again" in told
         assert server.told("status")["state"] == "running"
     server.told("record", session=id, turn=POSITIONS[0], reply="Yes.")

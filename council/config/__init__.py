@@ -1,4 +1,4 @@
-"""Settings, overlays, personas and models: what the kit, the user and the project bring along.
+"""Settings, overlays, personas and models: from the kit, the user and the project.
 
 It calls nobody and writes nothing.
 """

@@ -1,4 +1,4 @@
-"""What a tier stands for: a model at an endpoint, with its price."""
+"""The model of a tier: at which endpoint, and at which price."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address that speaks the Messages API. `key` names the variable that holds the key, never the key."""
+    """An address that speaks the Messages API. `key` is the name of the variable that holds the key, never the key."""
 
     name: str
     base_url: str | None = None
@@ -29,7 +29,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Model:
-    """What a tier stands for: whom to ask, for which model, and how."""
+    """The model of a tier, and how to call it."""
 
     tier: str
     endpoint: Endpoint

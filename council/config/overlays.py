@@ -1,4 +1,4 @@
-"""Where the kit's files, the user's and the project's are found: the nearest one of a name wins."""
+"""Finds the files of the kit, the user and the project. If several have the same name, the nearest one is used."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from council.errors import UsageError
 from council.text import did_you_mean
 
-# Files of the kit's Workflows that people and assistants read, and that are no programs.
-GUIDES = {"recovery": "it is how a session goes on that broke off; `council recover` does that"}
+# Files among the kit's workflows that are guides for people and assistants, and not workflows.
+GUIDES = {"recovery": "a guide to interrupted sessions; `council recover` continues one"}
 
 
 def kit_folder() -> Path:
-    """Where the kit's own files are: beside the package in a checkout, inside it when installed."""
+    """The folder of the kit's files: beside the package in a checkout, inside it when installed."""
     package = Path(__file__).resolve().parent.parent
     return package.parent if (package.parent / "Workflows").is_dir() else package / "kit"
 
@@ -25,7 +25,7 @@ def user_folder(env: Mapping[str, str] = os.environ) -> Path:
 
 
 def project_folder(start: Path | None = None) -> Path | None:
-    """The nearest `.council` folder, from here up to the top of the repository."""
+    """The nearest `.council` folder, from the current folder up to the top of the repository."""
     for folder in (here := start or Path.cwd(), *here.parents):
         if (folder / ".council").is_dir():
             return folder / ".council"
@@ -35,12 +35,12 @@ def project_folder(start: Path | None = None) -> Path | None:
 
 
 def overlays() -> list[Path]:
-    """The project's folder, the user's, the kit's: the first that has a file wins."""
+    """The project's folder, the user's and the kit's. The first one that has a file is used."""
     return [folder for folder in (project_folder(), user_folder(), kit_folder()) if folder is not None]
 
 
 def overlaid(name: str) -> Iterator[Path]:
-    """The files of that name, nearest first. One that leads out of its folder is refused: it may be a stranger's."""
+    """The files of that name, nearest first. A link out of its folder is refused: strangers write project folders."""
     for folder in overlays():
         path = folder / name
         if path.is_file():
@@ -64,7 +64,7 @@ def workflows(folders: Iterable[Path] | None = None) -> dict[str, Path]:
 
 
 def workflow_text(name: str) -> tuple[str, str]:
-    """The text of a workflow and where it stands: by its name, or a file by its path."""
+    """The text of a workflow and the path it was read from. A name with `.md` or a slash is a path."""
     path = Path(name) if name.endswith(".md") or os.sep in name else workflows().get(name.lower())
     if path is None and name.lower() in GUIDES:
         raise UsageError(f"{name} is not a workflow: {GUIDES[name.lower()]}")
@@ -74,7 +74,7 @@ def workflow_text(name: str) -> tuple[str, str]:
 
 
 def read(path: Path) -> str:
-    """The text of a file that people write."""
+    """The text of a file that people edit."""
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as bad:

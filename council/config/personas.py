@@ -1,4 +1,4 @@
-"""AgentPersonalities.md: who sits on a seat. One section a seat, read by people and by this module."""
+"""Reads AgentPersonalities.md: the persona of each seat, one section per seat."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Persona = dict[str, Any]
 
 
 def parse(text: str, where: str) -> dict[str, Persona]:
-    """The personas of one file by seat: its fields, and the text below them as `perspective`."""
-    found: dict[str, Persona] = {}
+    """The personas of one file, by seat: its fields, and the text below them as `perspective`."""
+    personas: dict[str, Persona] = {}
     for section in re.split(r"^## ", text, flags=re.M)[1:]:
         title, _, rest = section.partition("\n")
-        found[title.strip()] = _persona(rest, f"{where}: {title.strip()}")
-    return found
+        personas[title.strip()] = _persona(rest, f"{where}: {title.strip()}")
+    return personas
 
 
 def _persona(text: str, where: str) -> Persona:
@@ -31,7 +31,7 @@ def _persona(text: str, where: str) -> Persona:
         if match := FIELD.fullmatch(line.strip()):
             name = match.group(1).lower()
             if name not in FIELDS:
-                raise UsageError(f'{where}: there is no "{name}"; {did_you_mean(name, FIELDS)}')
+                raise UsageError(f'{where}: unknown field "{name}"; {did_you_mean(name, FIELDS)}')
             persona[name] = match.group(2).strip()
         else:
             words.append(line)
@@ -39,8 +39,8 @@ def _persona(text: str, where: str) -> Persona:
 
 
 def load() -> dict[str, Persona]:
-    """Everybody known, the nearest file's word first."""
-    found: dict[str, Persona] = {}
+    """Every known persona. Of several with the same name, the one in the nearest file is used."""
+    personas: dict[str, Persona] = {}
     for path in overlays.overlaid("AgentPersonalities.md"):
-        found = parse(overlays.read(path), str(path)) | found
-    return found
+        personas = parse(overlays.read(path), str(path)) | personas
+    return personas

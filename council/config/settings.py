@@ -1,7 +1,4 @@
-"""Configuration: the kit's Config.md, then the user's, then the environment. Never a project's, never a session's.
-
-Also where the kit's, the user's and the project's files are found.
-"""
+"""Configuration: the kit's Config.md, then the user's, then the environment. Never a project's or a session's."""
 
 from __future__ import annotations
 
@@ -58,7 +55,7 @@ class Config:
         return self.home / "RESEARCH"
 
     def model(self, tier: str, endpoint: str | None = None, name: str | None = None) -> Model:
-        """What a tier stands for, or stood for in a session that names the endpoint and the model itself."""
+        """The model of a tier, or the endpoint and model that a session recorded for it."""
         known = self.tiers.get(tier) or next(iter(self.tiers.values()))
         where = self.endpoint(endpoint or known.endpoint.name)
         model = name or known.name
@@ -82,9 +79,8 @@ class Config:
         if target in self.prices:
             return self.model(tier, None, target)
         known = {*self.tiers, *self.prices, *(f"{name}/MODEL" for name in self.endpoints)}
-        raise UsageError(
-            f'--tier-map {tier}={target}: "{target}" not a tier, model or endpoint/model; {did_you_mean(target, known)}'
-        )
+        wrong = f'"{target}" is not a tier, a model or endpoint/model'
+        raise UsageError(f"--tier-map {tier}={target}: {wrong}; {did_you_mean(target, known)}")
 
 
 def load(env: Mapping[str, str] = os.environ) -> Config:
@@ -128,7 +124,7 @@ def _built(settings: dict[str, Any], where: str) -> Config:
         what = f"{where}: tiers: {name}"
         if "model" not in keys or keys.get("endpoint") not in endpoints:
             raise UsageError(
-                f"{what}: it needs a model and an endpoint; {did_you_mean(str(keys.get('endpoint')), endpoints)}"
+                f"{what}: needs a model and an endpoint; {did_you_mean(str(keys.get('endpoint')), endpoints)}"
             )
         effort = None if keys.get("effort", "none") in ("none", "") else keys["effort"]
         most = int(_number(keys.get("max_tokens", "8000"), f"{what}: max_tokens"))
@@ -156,19 +152,19 @@ def _endpoint(name: str, keys: Mapping[str, Any], where: str) -> Endpoint:
 
 def _price(keys: Mapping[str, Any], what: str) -> Price:
     if not {"input", "output"} <= set(keys):
-        raise UsageError(f"{what}: it needs input and output, in US dollars per million tokens")
+        raise UsageError(f"{what}: needs input and output, in US dollars per million tokens")
     numbers = {key: _number(value, f"{what}: {key}") for key, value in keys.items()}
     return Price(**numbers)  # type: ignore[arg-type]
 
 
 def _number(value: Any, what: str) -> float:
     try:
-        found = float(str(value))
+        number = float(str(value))
     except ValueError:
         raise UsageError(f'{what}: "{value}" must be a number') from None
-    if not 0 <= found < 1e9:
+    if not 0 <= number < 1e9:
         raise UsageError(f"{what}: {value} is out of range")
-    return found
+    return number
 
 
 def _mapping(value: Any, what: str) -> dict[str, Any]:
@@ -180,6 +176,6 @@ def _mapping(value: Any, what: str) -> dict[str, Any]:
 def _known(keys: Mapping[str, Any], allowed: tuple[str, ...], what: str, nested: tuple[str, ...] = ()) -> None:
     for key, value in keys.items():
         if key not in allowed:
-            raise UsageError(f'{what}: there is no key "{key}"; {did_you_mean(key, allowed)}')
+            raise UsageError(f'{what}: unknown key "{key}"; {did_you_mean(key, allowed)}')
         if key not in nested and not isinstance(value, str):
-            raise UsageError(f"{what}: {key}: it must be a word or a number")
+            raise UsageError(f"{what}: {key} must be a word or a number")

@@ -12,14 +12,14 @@ from typing import Any
 from council.engine.conditions import judge
 from council.engine.planner import Due
 from council.engine.scene import Scene
-from council.text import one_line
+from council.text import fence, one_line
 from council.workflow.model import Workflow
 from council.workflow.registry import Hook
 
 
 @dataclass(frozen=True)
 class PromptContext:
-    """What a fact is computed from. `key(text, about)` is the secret word for the marks around a text."""
+    """What a fact is computed from. `key(text, about)` is the secret key for the marks around a text."""
 
     due: Due
     workflow: Workflow
@@ -31,9 +31,8 @@ class PromptContext:
         return self.due.scene
 
     def fence(self, by: str, text: str, about: str) -> str:
-        """The text between two marks that nothing inside of it can forge."""
-        mark = f'said by="{one_line(by).replace(chr(34), chr(39))}" key="{self.key(text, about)}"'
-        return f"<{mark}>\n{text}\n</{mark}>"
+        """The text between two marks that its author could not forge."""
+        return fence(one_line(by), text, self.key(text, about))
 
     def noted(self, key: str) -> list[Any]:
         """What the `until` rules of this phase noted under that key after its last round; nothing in the first."""
@@ -46,20 +45,15 @@ class PromptContext:
 fact: Hook[Callable[[PromptContext], Any]] = Hook("fact", leading=1)
 
 
-class Facts:
+class Facts(dict[str, Any]):
     """The facts of one brief, each computed when it is first read."""
 
     def __init__(self, context: PromptContext) -> None:
         self.context = context
-        self._computed: dict[str, Any] = {}
 
-    def __contains__(self, name: str) -> bool:
-        return name in fact.known
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._computed:
-            self._computed[name] = fact.known[name](self.context)
-        return self._computed[name]
+    def __missing__(self, name: str) -> Any:
+        self[name] = fact.known[name](self.context)
+        return self[name]
 
 
 def describe_facts() -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""From a due turn to the prompt that it is given. Templates are files, rendered in a sandbox with plain data.
+"""The brief of a due turn, rendered from a template in a sandbox with plain data.
 
-What somebody else wrote (the topic, another seat) is fenced, with a key that its author could not know; what the fence
-says of its author comes from the record, never from the text.
+What others wrote (the topic, another seat) is fenced with a key that its author could not know. The author's name in
+the fence comes from the record, never from the text.
 """
 
 from __future__ import annotations
@@ -12,22 +12,21 @@ import jinja2
 
 from council.engine.facts import Facts, PromptContext
 from council.engine.planner import Due
-from council.engine.scene import Seen
 from council.errors import UsageError
-from council.prompts.templates import FACTS, template
+from council.prompts.templates import FACTS, candidates, compiled, program_of
 from council.protocols.perspectives import list_catalog
 from council.record.session import Session
 from council.workflow.model import Cast, Workflow
 
-# What an expression in a template may raise, besides Jinja's own errors.
+# What an expression in a template may raise besides Jinja's own errors.
 BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
-    """The brief in two parts: what is the same for every seat of the batch, and what is this seat's own.
+    """The brief in two parts: the one that all seats of the batch share, and this seat's own.
 
-    The last cut of the template stands between them. The others mark the ends of prefixes that are worth caching; they
-    come as offsets into the first part. A brief that another version wrote is what was asked, so it counts as it is.
+    The template's last cut separates them. The other cuts are the ends of prefixes that are worth caching, returned as
+    offsets into the first part. A brief that another version wrote is used as it is: it may have been sent already.
     """
     written = None if session.reproducible else session.brief(due.id)
     if written is not None and written.strip():
@@ -35,7 +34,8 @@ def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
     cut = session.key("cut", due.id)
     name = f"{due.step.prompt}.md.j2"
     try:
-        text = template(session, due.step.prompt).render({FACTS: Facts(prompt_context(session, due)), "cut": cut})
+        template = compiled(program_of(session)).select_template(candidates(session.workflow, due.step.prompt))
+        text = template.render({FACTS: Facts(prompt_context(session, due)), "cut": cut})
     except jinja2.TemplatesNotFound:
         raise UsageError(f'there is no template "{name}" for the step {due.step.name}') from None
     except (jinja2.TemplateError, *BROKEN) as wrong:
@@ -45,16 +45,21 @@ def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
 
 
 def prompt_context(session: Session, due: Due) -> PromptContext:
-    """What the facts of a brief are computed from. The marks around what others wrote have keys of this session."""
+    """What the facts of a brief are computed from. The keys of its fences are the session's own."""
     return PromptContext(due, session.workflow, session.topic, lambda text, about: session.key("fence", about, text))
 
 
 def openings(due: Due) -> tuple[str, ...]:
     """How the seat's persona begins its sentences: before it has heard anybody, in its answer, and later.
 
-    `{other}` is one of those who were heard, and goes round the table, so that not everybody answers the same member.
+    `{other}` becomes a different member for each seat, so that not everybody answers the same one. A member is called
+    by the label that hides its name, or by its first name, or by its title.
     """
-    heard = {seen.turn.seat.name: _called(seen) for seen in due.sees}
+    heard = {}
+    for seen in due.sees:
+        seat = seen.turn.seat
+        first_name = next(iter(str(seat.attributes.get("name") or "").split()), seat.title)
+        heard[seat.name] = seen.label or first_name
     place = [*heard, due.seat.name].index(due.seat.name)
     others = [called for name, called in heard.items() if name != due.seat.name]
     spoken = sum(turn.seat.name == due.seat.name for turn in due.scene.turns)
@@ -66,14 +71,8 @@ def openings(due: Due) -> tuple[str, ...]:
     return tuple(part.strip(" .…") for part in text.split("|") if part.strip(" .…"))
 
 
-def _called(seen: Seen) -> str:
-    """What a member calls another: by the label, where the view hides the name, else by first name, or by title."""
-    seat = seen.turn.seat
-    return seen.label or next(iter(str(seat.attributes.get("name") or "").split()), seat.title)
-
-
 def casts(workflow: Workflow, due: Due) -> dict[str, tuple[str, ...]]:
-    """The answers of the turn that name who is to sit down, each with the names that the catalog has."""
+    """The answers of the turn that name seats to add, each with the seats in the catalog."""
     sources = {one.source for _, step in workflow.steps() for one in step.seats if isinstance(one, Cast)}
     titles = tuple(str(one["title"]) for one in list_catalog(due.seat))
     return {answer: titles for step, answer in sources if step == due.step.name and titles}

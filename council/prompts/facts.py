@@ -1,6 +1,6 @@
-"""The facts that every workflow's templates may read: the question, the seats, where the debate is, what was said.
+"""The facts for the templates of every workflow: the question, the seats, the position in the debate, what was said.
 
-What only one protocol knows is registered by that protocol.
+Facts that only one protocol knows are registered by that protocol.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def members(context: PromptContext) -> list[dict[str, str]]:
 def _describe(seat: Seat) -> dict[str, str]:
     fields = ("name", "focus", "accepts", "perspective", "about", "icon")
     known = {key: str(seat.attributes.get(key) or "") for key in fields}
-    known["about"] = known["about"].strip("*_` ")  # what is left of `**Name:** what it stands for`
+    known["about"] = known["about"].strip("*_` ")  # the rest of `**Name:** what it stands for`
     return {**known, "seat": seat.name, "title": seat.title, "label": seat.label, "person": known["name"]}
 
 
@@ -132,17 +132,14 @@ def format_(context: PromptContext) -> str:
 @fact
 def transcript(context: PromptContext) -> list[dict[str, str]]:
     """What the step sees: a list with `round`, `by`, `text` and `id`, the texts between marks."""
-    return [_passage(context, seen) for seen in context.due.sees]
-
-
-def _passage(context: PromptContext, seen: Seen) -> dict[str, str]:
-    """A turn under a heading of its round, whole or as a gist."""
-    turn = seen.turn
-    label = seen.label or turn.seat.label
-    repeats = any(phase.max_rounds > 1 for phase in context.workflow.phases if phase.name == turn.phase)
-    place = f"{turn.phase.replace('-', ' ')}, round {turn.round}" if repeats else turn.phase
-    text = context.fence(label, _shown(context, seen), turn.id)
-    return {"round": place.capitalize(), "by": label, "text": text, "id": turn.id}
+    repeated = {phase.name for phase in context.workflow.phases if phase.max_rounds > 1}
+    passages = []
+    for seen in context.due.sees:
+        turn, label = seen.turn, seen.label or seen.turn.seat.label
+        place = f"{turn.phase.replace('-', ' ')}, round {turn.round}" if turn.phase in repeated else turn.phase
+        text = context.fence(label, _shown(context, seen), turn.id)
+        passages.append({"round": place.capitalize(), "by": label, "text": text, "id": turn.id})
+    return passages
 
 
 def _shown(context: PromptContext, seen: Seen) -> str:

@@ -1,6 +1,6 @@
-"""What a person at the table reads before answering: where the debate stands, what was said last, and what is asked.
+"""What a person reads before answering: the state of the debate, what was said last, and the task.
 
-The brief on disk is the record of what was asked; this is the same for human eyes, without marks and formats. Pure.
+The brief on disk is the record of what was asked; this is the same without marks and formats. Pure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from council.text import MARKER
 from council.workflow.model import Reply
 
 EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
-WRAPPED = 80  # characters: whoever writes a longer line in a template goes on in the next
+WRAPPED = 80  # characters: a longer line of a template continues in the next one
 LIST = re.compile(r"\s*(?:[-*+#>|`]|\d+[.)]\s|[A-Z]\)\s)")
 HEADING = re.compile(r"^#{1,6}\s+", re.M)
 
@@ -34,20 +34,20 @@ def shown(session: Session, due: Due, shared: str, own: str) -> Shown:
     asked = replies[last[0], last[2]] if last else ()
     turns = tuple((row["id"], _spoken(row["by"], _inner(row["text"]), asked)) for row in said if row["id"] in newest)
     mark = said[-1]["text"] if said else facts.topic(context)
-    told = [how_it_ended(session, due), task(due, shared, own, mark.rpartition("\n")[2])]
-    return Shown(heading(due), turns, "\n\n".join(filter(None, told)))
+    parts = [how_it_ended(session, due), task(due, shared, own, mark.rpartition("\n")[2])]
+    return Shown(heading(due), turns, "\n\n".join(filter(None, parts)))
 
 
 def how_it_ended(session: Session, due: Due) -> str:
-    """The phase before this one, where a rule ended it: it may be what the person is asked about."""
+    """How a rule ended the phase before this one: the person may be asked about it."""
     plan = session.plan()
     before = [note for note in plan.notes if note.kind == "ended" and note.phase != due.phase.name]
-    told = outcome.decisions(plan, before[-1]) if before and due.of_a_person else ()
-    return "\n\n".join(f"{one.title}: {readable(one.text)}" for one in told).strip()
+    decisions = outcome.decisions(plan, before[-1]) if before and due.of_a_person else ()
+    return "\n\n".join(f"{decision.title}: {readable(decision.text)}" for decision in decisions).strip()
 
 
 def heading(due: Due) -> str:
-    """`Debate, round 2 complete`, where the person has the last word of a round; else what the step is called."""
+    """`Debate, round 2 complete` if the person speaks last in a round, otherwise the name of the step."""
     phase = outcome.heading(due.phase.name) + (
         f", round {due.round}" if due.phase.max_rounds > 1 or due.round > 1 else ""
     )
@@ -68,12 +68,12 @@ def _spoken(by: str, text: str, asked: Reply) -> str:
 
 
 def readable(text: str) -> str:
-    """Markdown as plain text: without emphasis and the signs of headings."""
+    """Markdown as plain text, without emphasis and heading marks."""
     return HEADING.sub("", EMPHASIS.sub(r"\2", text))
 
 
 def task(due: Due, shared: str, own: str, mark: str) -> str:
-    """What the brief asks for, below what it quotes, less the format that only a whole reply needs."""
+    """What the brief asks for below its quotations, without the format that only a complete reply needs."""
     asked = shared.rpartition(mark)[2]
     form = parse.describe(due.step.reply)
     if form and form in own:
@@ -89,7 +89,7 @@ def task(due: Due, shared: str, own: str, mark: str) -> str:
 
 
 def _unwrapped(lines: list[str]) -> list[str]:
-    """Paragraphs that a template wraps, each in one line: the window wraps them as it needs."""
+    """The lines with each wrapped paragraph in one line: the window wraps it again."""
     found: list[str] = []
     before = ""
     for line in lines:
@@ -102,6 +102,6 @@ def _unwrapped(lines: list[str]) -> list[str]:
 
 
 def _without(form: str, text: str) -> str:
-    """The text less the format, and less the paragraph that introduces it."""
+    """The text without the format and the paragraph that introduces it."""
     before, _, after = text.partition(form)
     return before.rstrip().rpartition("\n\n")[0] + "\n\n" + after.strip("\n") + "\n"

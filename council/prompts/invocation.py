@@ -1,4 +1,4 @@
-"""The words that people type to call a council: "Council with security: …", "Just architect and engineer: …"."""
+"""How people call a council in words: "Council with security: …", "Just architect and engineer: …"."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from council.errors import UsageError
+from council.record.catalog import ID
 from council.text import did_you_mean
 from council.workflow import declare
 
@@ -16,7 +17,6 @@ CALL = re.compile(
     re.I | re.S,
 )
 JUST = re.compile(r"\s*(?:just|only)\s+(?P<only>[^:\n]{1,120}?)\s*:(?P<topic>.*)", re.I | re.S)
-ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 PATCHLIST = declare.option(
     "patchlist", "`--mode patchlist` turns it on: the kit's prompts then ask for lists of changes"
 )
@@ -25,7 +25,7 @@ MODES = ("deliberative", PATCHLIST)
 
 @dataclass(frozen=True)
 class Invocation:
-    """What was asked for. The topic is what is left when the call is taken off; it is never changed otherwise."""
+    """What was asked for. The topic is the text without the call; it is not changed otherwise."""
 
     topic: str
     with_: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Invocation:
 
 
 def parse(text: str, known: Collection[str]) -> Invocation:
-    """The call at the beginning of a text, if there is one; `known` are the seats that may be named in it."""
+    """The call at the beginning of a text, if there is one; `known` are the seats that it may name."""
     if call := CALL.fullmatch(text):
         if call["recovery"]:
             found = ID.search(call["topic"])
@@ -44,20 +44,20 @@ def parse(text: str, known: Collection[str]) -> Invocation:
             word.strip().lower() for mode in (call["mode"], call["mode2"]) if mode for word in mode.split(",")
         )
         words = ("quick", *words) if call["quick"] else words
-        inner = parse_just(call["topic"], known) or Invocation(_topic(call["topic"]))
+        inner = parse_just(call["topic"], known) or Invocation(call["topic"].removeprefix(" "))
         return Invocation(inner.topic, seats(call["with"] or "", known), inner.only, words)
     return parse_just(text, known) or Invocation(text)
 
 
 def parse_just(text: str, known: Collection[str]) -> Invocation | None:
-    """`Just architect and engineer: …`. A topic may begin so too: it is a call only if it names a seat."""
+    """`Just architect and engineer: …`. It is a call only if it names a seat: a topic may begin like that too."""
     if (just := JUST.fullmatch(text)) and any(name in known for name in _split(just["only"])):
-        return Invocation(_topic(just["topic"]), only=seats(just["only"], known))
+        return Invocation(just["topic"].removeprefix(" "), only=seats(just["only"], known))
     return None
 
 
 def seats(text: str, known: Collection[str]) -> tuple[str, ...]:
-    """Names with commas or `and` between them; each must be somebody."""
+    """Names separated by commas or `and`; each must be known."""
     names = _split(text)
     for name in names:
         if name not in known:
@@ -68,7 +68,3 @@ def seats(text: str, known: Collection[str]) -> tuple[str, ...]:
 def _split(text: str) -> list[str]:
     words = re.split(r"\s*(?:,|&|\+|\band\b|\bund\b)\s*", text.strip())
     return [re.sub(r"^(?:the|an?)\s+", "", word.strip().lower()).replace(" ", "-") for word in words if word.strip()]
-
-
-def _topic(text: str) -> str:
-    return text.removeprefix(" ")

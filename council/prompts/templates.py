@@ -11,18 +11,19 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
 from council.config import overlays
+from council.engine.facts import fact
 from council.errors import UsageError
 from council.record.program import Program
 from council.record.session import Session
 from council.workflow.model import Workflow
 
-DOCUMENTS = "documents"  # the folder of what a debate is written up in
-PARTS = {"transcript", "round", "synthesis", "section", "issue"}  # those in it that are no document of their own
-FRAME = "_task"  # the template around a prompt that stands in a workflow's body
+DOCUMENTS = "documents"  # the folder of the templates of documents
+PARTS = {"transcript", "round", "synthesis", "section", "issue"}  # templates in it that are part of other documents
+FRAME = "_task"  # the template around a prompt that is a section of a workflow's body
 
 
 class Overlays(jinja2.BaseLoader):
-    """A template by its name: the project's, the user's, the kit's."""
+    """Loads a template by its name: the project's, the user's or the kit's."""
 
     def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Any]:
         path = next(overlays.overlaid(f"templates/{template}"), None)
@@ -32,29 +33,31 @@ class Overlays(jinja2.BaseLoader):
 
     def list_templates(self) -> list[str]:
         folders = [folder / "templates" for folder in overlays.overlays()]
-        return sorted({path.relative_to(top).as_posix() for top in folders for path in top.rglob("*.md.j2")})
+        paths = ((top, path) for top in folders for path in top.rglob("*.md.j2") if path.is_file())
+        return sorted({path.relative_to(top).as_posix() for top, path in paths})
 
 
 FACTS = "council.facts"  # no name that a template could write
 
 
 class FactContext(jinja2.runtime.Context):
-    """Where a template reads a name that it did not set itself, it may be a fact: then that is computed now."""
+    """A name that the template did not set may be a fact, which is computed when it is first read."""
 
     def resolve_or_missing(self, key: str) -> Any:
         found = super().resolve_or_missing(key)
-        facts = self.parent.get(FACTS, ())
-        return facts[key] if found is missing and key in facts else found
+        if found is missing and FACTS in self.parent and key in fact.known:
+            return self.parent[FACTS][key]
+        return found
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Templates are written by others: they reach plain data and nothing else."""
+    """Other people write templates, so they reach plain data and nothing else."""
 
     context_class = FactContext
 
 
 def environment(loader: jinja2.BaseLoader | None = None) -> jinja2.Environment:
-    """A sandbox for the templates of today, or for those that the loader has."""
+    """A sandbox for the current templates, or for those of the loader."""
     return Sandbox(
         loader=loader or Overlays(),
         undefined=jinja2.StrictUndefined,
@@ -66,7 +69,7 @@ def environment(loader: jinja2.BaseLoader | None = None) -> jinja2.Environment:
 
 
 def prompts(workflow: str) -> set[str]:
-    """The names that a step's `prompt` may have: the templates of this workflow and those for all."""
+    """The names that a step's `prompt` may have: the templates of this workflow, and those for all workflows."""
     names = {name.removesuffix(".md.j2") for name in Overlays().list_templates()}
     own = {name.removeprefix(f"{workflow}/") for name in names if name.startswith(f"{workflow}/")}
     return own | {name for name in names if "/" not in name and not name.startswith("_")}
@@ -80,7 +83,8 @@ def documents(workflow: str) -> set[str]:
 
 
 def candidates(workflow: Workflow, prompt: str) -> list[str]:
-    """The templates for a prompt: the workflow's own, the frame for what its body says, the one for all."""
+    """The templates for a prompt, of which the first one is used: the workflow's own, the frame for a section of
+    its body, the one for all workflows."""
     frame = [f"{FRAME}.md.j2"] if prompt in workflow.tasks else []
     return [f"{workflow.name}/{prompt}.md.j2", *frame, f"{prompt}.md.j2"]
 
@@ -89,42 +93,37 @@ def candidates(workflow: Workflow, prompt: str) -> list[str]:
 
 
 def freeze(workflow: Workflow) -> dict[str, str]:
-    """Every template that the workflow's steps can reach today, by its name.
+    """The current text of every template that the workflow's steps can reach, by its name.
 
-    Where a template computes the name of what it includes, nobody can say what it will need, so all are frozen. One
-    that does not exist is left out: it may stand where it is never included, and rendering names it otherwise.
+    If a template computes the name of what it includes, any template may be needed, so all are frozen. A template that
+    does not exist is left out: it may be in a branch that is never rendered; if not, rendering reports it.
     """
-    found, there = environment(), set(Overlays().list_templates())
+    sandbox, existing = environment(), set(Overlays().list_templates())
     prompts = dict.fromkeys(step.prompt for _, step in workflow.steps())
-    firsts = (next((name for name in candidates(workflow, prompt) if name in there), None) for prompt in prompts)
+    firsts = (next((name for name in candidates(workflow, prompt) if name in existing), None) for prompt in prompts)
     waiting = [name for name in firsts if name]
     texts: dict[str, str] = {}
     while waiting:
         name = waiting.pop()
         try:
-            texts[name] = Overlays().get_source(found, name)[0]
-            included = [*meta.find_referenced_templates(found.parse(texts[name], name))]
+            texts[name] = Overlays().get_source(sandbox, name)[0]
+            included = [*meta.find_referenced_templates(sandbox.parse(texts[name], name))]
         except jinja2.TemplateNotFound:
             continue
         except (jinja2.TemplateError, RecursionError) as wrong:
             raise UsageError(f"the template {name}: {wrong}") from None
-        waiting += [one for one in (there if None in included else included) if one and one not in texts]
+        waiting += [other for other in (existing if None in included else included) if other and other not in texts]
     return texts
 
 
 def program_of(session: Session) -> Program:
-    """The session's frozen program. One that began without has the templates of today, and keeps them in memory."""
+    """The session's frozen program. A session that has none uses the current templates, read once."""
     if session.program is None:
         session.program = Program(freeze(session.workflow), session.metadata["seats"])
     return session.program
 
 
-def template(session: Session, prompt: str) -> jinja2.Template:
-    """The first template that there is for a prompt, as this session has it."""
-    return _compiled(program_of(session)).select_template(candidates(session.workflow, prompt))
-
-
 @lru_cache(maxsize=8)
-def _compiled(program: Program) -> jinja2.Environment:
-    """Compiled templates belong to one program: another session's may have the same names."""
+def compiled(program: Program) -> jinja2.Environment:
+    """The sandbox that compiles the templates of one program: another program's may have the same names."""
     return environment(jinja2.DictLoader(dict(program.templates)))

@@ -1,4 +1,4 @@
-"""A session is made here: in a folder of its own, with its metadata written last."""
+"""Creates a session: a folder of its own, with its metadata written last."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from council.record.turn_file import sha256
 
 
 def create(root: Path, workflow_text: str, topic: str, program: Program, facts: Mapping[str, Any]) -> Session:
-    """A new session. Its metadata is written last: a folder without it never began, and nothing was spent on it."""
-    clear_unborn(root)
+    """A new session. Its metadata is written last: without it, a session never began and nothing was spent on it."""
+    remove_unfinished(root)
     now = datetime.now(UTC)
     folder = root / f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     frozen = dict(zip(FROZEN, (files.encode(workflow_text), files.encode(topic), program.data), strict=True))
@@ -30,28 +30,27 @@ def create(root: Path, workflow_text: str, topic: str, program: Program, facts: 
         **facts,
         "files": {name: sha256(data) for name, data in frozen.items()},
     }
-    files.make_folder(root)
+    for name, data in frozen.items():
+        files.check_size(data, f"the session's {name}")
     files.make_folder(folder)
-    with lock.hold(folder) as mine:
+    with lock.hold(folder) as held:
         for name, data in frozen.items():
-            mine.check()
+            held.check()
             files.create(folder / name, data)
         files.create(folder / "metadata.json", sealed(metadata))
     return open_(folder)
 
 
-def clear_unborn(root: Path) -> None:
-    """Remove what is left of sessions whose making was cut off before they began; where there is more, nothing is."""
+def remove_unfinished(root: Path) -> None:
+    """Remove what is left of sessions that were interrupted before they began.
+
+    A folder with anything else in it stays: a damaged session has turns or briefs. So does a link, which leads to
+    what may not be ours.
+    """
     for folder in catalog.folders(root):
-        if _unborn(folder):
+        names = set() if folder.is_symlink() else {path.name for path in folder.iterdir()}
+        if {name for name in names if not name.endswith(files.TEMP)} - set(FROZEN) == {lock.LOCK}:
             with suppress(CouncilError, OSError), lock.hold(folder):
                 for name in (*RECORD, lock.LOCK):
                     files.remove(folder / name)
                 folder.rmdir()
-
-
-def _unborn(folder: Path) -> bool:
-    """A damaged session still has turns or briefs, and a link leads to what is not ours: neither is a leftover."""
-    names = set() if folder.is_symlink() else {path.name for path in folder.iterdir()}
-    rest = {name for name in names if not name.endswith(files.TEMP)} - set(FROZEN)
-    return rest == {lock.LOCK}

@@ -1,6 +1,6 @@
-"""Durable files: a file is there whole or not at all, and it is on the disk when a call returns.
+"""Durable files: a file is complete or does not exist, and it is on the disk when the call returns.
 
-Every change that council makes to the file system goes through here. It knows nothing of sessions.
+Every change that council makes to the file system goes through here. It knows nothing about sessions.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from council.errors import Damaged, StorageError
+from council.errors import Damaged, StorageError, UsageError
 
 TEMP = ".council-temp"
-LARGEST = 32_000_000
+LINK = "a symbolic link, which council does not follow inside a session; remove it"
+LARGEST = 32_000_000  # bytes that `read` accepts
 ADVICE = {
-    errno.ENOSPC: "the disk is full; make room, then go on",
-    errno.EDQUOT: "the disk quota is used up; make room, then go on",
+    errno.ENOSPC: "the disk is full; free some space, then try again",
+    errno.EDQUOT: "the disk quota is used up; free some space, then try again",
     errno.EROFS: "the file system is read-only; move COUNCIL_HOME to one that is not",
     errno.EACCES: "permission denied; make the folder writable or move COUNCIL_HOME",
     errno.EPERM: "permission denied; make the folder writable or move COUNCIL_HOME",
@@ -27,7 +28,7 @@ ADVICE = {
 
 
 def encode(text: str) -> bytes:
-    """UTF-8; what it cannot hold (half of a surrogate pair) is written as an escape, so that any reply can be kept."""
+    """UTF-8. A lone surrogate, which UTF-8 cannot hold, is written as an escape, so that any reply can be stored."""
     return text.encode("utf-8", "backslashreplace")
 
 
@@ -36,36 +37,43 @@ def create(path: Path, data: bytes) -> None:
 
 
 def create_all(new: Mapping[Path, bytes]) -> None:
-    """New files. The caller holds the session's lock, so that nobody comes between the look and the rename."""
-    for path in new:
+    """Write new files. The caller holds the session's lock, so nothing can happen between the check and the rename."""
+    for path, data in new.items():
+        check_size(data, str(path))
         if os.path.lexists(path):
-            raise StorageError(f"{path} is there already; it is never overwritten")
+            raise StorageError(f"{path} already exists; it is never overwritten")
     _put(new)
 
 
-def replace(path: Path, data: bytes, temp: Path | None = None) -> None:
-    """The file with new content; nothing is written where it has that content already.
+def check_size(data: bytes, what: str) -> None:
+    """Refuse to write what could never be read again."""
+    if len(data) > LARGEST:
+        raise UsageError(f"{what} would have {len(data):,} bytes; council reads no file larger than {LARGEST:,}")
 
-    Outside of a session nobody sweeps: there the caller names a `temp` that is its own, and what is left of it goes.
+
+def replace(path: Path, data: bytes, temp: Path | None = None) -> None:
+    """Give the file new content; nothing is written if it has that content already.
+
+    Temporary files are swept only in sessions. Elsewhere the caller names its own `temp`, whose remains are removed.
     """
     if temp is not None:
         remove(temp)
-    if not _stands(path, data):
-        _put({path: data}, temp)
+    replace_all({path: data}, temp)
 
 
-def replace_all(made: Mapping[Path, bytes]) -> None:
-    _put({path: data for path, data in made.items() if not _stands(path, data)})
-
-
-def _stands(path: Path, data: bytes) -> bool:
-    with suppress(OSError, Damaged):
-        return read(path) == data
-    return False
+def replace_all(made: Mapping[Path, bytes], temp: Path | None = None) -> None:
+    changed = {}
+    for path, data in made.items():
+        with suppress(OSError, Damaged):
+            if read(path) == data:
+                continue
+        changed[path] = data
+    _put(changed, temp)
 
 
 def claim(path: Path, data: bytes, temp: Path, mode: int = 0o600) -> bool:
-    """The file under that name, unless another's stands there: whoever links it first has the name."""
+    """Write the file unless another process has written it: the first one to link it has the name. Says whether it has
+    these bytes now."""
     remove(temp)
     try:
         _fill(temp, data, os.O_EXCL)
@@ -82,9 +90,16 @@ def claim(path: Path, data: bytes, temp: Path, mode: int = 0o600) -> bool:
 
 
 def _put(made: Mapping[Path, bytes], temp: Path | None = None) -> None:
-    """A folder is synced once, after the last of its files."""
+    """Write each file under another name, then rename it. A folder is synced once, after the last of its files."""
     for path, data in made.items():
-        _place(path, data, temp or path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}"))
+        written = temp or path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}")
+        try:
+            _fill(written, data, os.O_EXCL)
+            os.rename(written, path)
+        except OSError as failure:
+            with suppress(OSError):
+                os.unlink(written)
+            raise storage_error(path, failure) from failure
     for folder in dict.fromkeys(path.parent for path in made):
         try:
             sync_folder(folder)
@@ -92,29 +107,15 @@ def _put(made: Mapping[Path, bytes], temp: Path | None = None) -> None:
             raise storage_error(folder, failure) from failure
 
 
-def _place(path: Path, data: bytes, temp: Path) -> None:
-    try:
-        _fill(temp, data, os.O_EXCL)
-        os.rename(temp, path)
-    except OSError as failure:
-        with suppress(OSError):
-            os.unlink(temp)
-        raise storage_error(path, failure) from failure
-
-
 def _fill(path: Path, data: bytes, how: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how, 0o600)
     try:
-        _write_all(descriptor, data)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 def sync_folder(folder: Path) -> None:
@@ -126,7 +127,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """The folder and whatever is missing above it, for this user alone."""
+    """Create the folder and its missing parents, for this user alone."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -152,7 +153,7 @@ def remove_empty(folder: Path) -> None:
 
 
 def prove_writable(folder: Path) -> None:
-    """Before anything is paid for: a file can be made, filled and removed there. All use one name, so none is left."""
+    """Check that a file can be written there, before anything is paid for. All runs use one name, so none is left."""
     make_folder(folder)
     probe = folder / f".probe{TEMP}"
     try:
@@ -165,26 +166,26 @@ def prove_writable(folder: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a killed writer left behind. The caller holds the lock, so nobody is writing."""
+    """Remove the temporary files of a killed writer. The caller holds the lock, so nothing is being written."""
     for path in walk(folder):
         if path.name.endswith(TEMP):
             remove(path)
 
 
 def read(path: Path) -> bytes:
-    """The bytes of a plain file; anything else by that name is refused, and so is one that no session could have."""
+    """The bytes of a regular file. Anything else is refused, and so is a file that is too large for a session."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as failure:
         if failure.errno == errno.ELOOP:
-            raise Damaged(path, "it is a symbolic link; council follows none inside a session. Remove it") from None
+            raise Damaged(path, LINK) from None
         raise
     try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
             raise Damaged(path, "not a regular file; remove it")
         if about.st_size > LARGEST:
-            raise Damaged(path, f"it is larger than {LARGEST:,} bytes; no session has such a file")
+            raise Damaged(path, f"larger than {LARGEST:,} bytes, which no file of a session is; remove it")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             return file.read()
     finally:
@@ -192,9 +193,9 @@ def read(path: Path) -> bytes:
 
 
 def walk(folder: Path) -> Iterator[Path]:
-    """Every file below a folder, in order. Links are never followed; they come as themselves."""
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
+    """Every file below a folder, in order. Links are yielded, and never followed."""
+    with os.scandir(folder) as listing:
+        entries = sorted(listing, key=lambda entry: entry.name)
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             yield from walk(Path(entry.path))
@@ -203,11 +204,11 @@ def walk(folder: Path) -> Iterator[Path]:
 
 
 def storage_error(path: Path, failure: OSError) -> StorageError:
-    advice = ADVICE.get(failure.errno or 0, "see to the disk, then go on")
+    advice = ADVICE.get(failure.errno or 0, "check the disk, then try again")
     return StorageError(f"{path}: {os.strerror(failure.errno or 0)}: {advice}")
 
 
 def tilde(path: Path) -> str:
-    """The path as people write it, with their home folder as ~."""
+    """The path with the user's home folder as ~."""
     home = str(Path.home())
     return "~" + str(path).removeprefix(home) if str(path).startswith(home + "/") else str(path)

@@ -1,4 +1,4 @@
-"""Who works on a session: a lock that dies with its process, and a note beside it that says who holds it."""
+"""The lock of a session, which ends with its process, and a note beside it that says which process holds it."""
 
 from __future__ import annotations
 
@@ -23,46 +23,45 @@ PATIENCE = 0.25
 
 
 @dataclass
-class Holder:
-    """The right to write to a session, for as long as the lock file on disk is the one that is held."""
+class Lock:
+    """The right to write to a session, as long as the lock file on disk is the one that is held."""
 
     folder: Path
     inode: tuple[int, int]
 
     def check(self) -> None:
-        """Before each commit: somebody may have deleted or replaced the folder or its lock meanwhile."""
+        """Check before each commit that nobody has deleted or replaced the folder or its lock."""
         if _inode(self.folder / LOCK) != self.inode:
-            raise StorageError(
-                f"{self.folder / LOCK} was removed or replaced; this runner stops before it overwrites another's work"
-            )
+            raise StorageError(f"{self.folder / LOCK} was removed or replaced; stopped before overwriting other work")
 
     def note(self, **facts: Any) -> None:
         self.check()
-        about = {"pid": os.getpid(), "host": socket.gethostname(), "boot": boot(), "since": _now()}
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        about = {"pid": os.getpid(), "host": socket.gethostname(), "boot": boot_id(), "since": since}
         files.replace(self.folder / NOTE, json.dumps(about | facts, indent=2).encode() + b"\n")
 
     def clear(self) -> None:
-        """Nobody works here any more, and nothing is left to do."""
+        """Remove the note: the work is done."""
         self.check()
         files.remove(self.folder / NOTE)
 
 
 @contextmanager
-def hold(folder: Path) -> Iterator[Holder]:
-    """The session's lock, at once or not at all. Whoever died holding it no longer does."""
+def hold(folder: Path) -> Iterator[Lock]:
+    """The session's lock, at once or not at all. A process that died does not hold it."""
     lock = _lock(folder)
     if not _acquired(lock, PATIENCE):
-        raise Busy(f"{folder.name} is being worked on by {described(read_note(folder))}")
+        raise Busy(f"{folder.name} is in use by {describe(read_note(folder))}")
     try:
-        holder = Holder(folder, _inode(folder / LOCK))
+        held = Lock(folder, _inode(folder / LOCK))
         files.sweep(folder)
-        yield holder
+        yield held
     finally:
         lock.release()
 
 
-def held(folder: Path) -> bool:
-    """Whether somebody holds the session right now."""
+def is_held(folder: Path) -> bool:
+    """Whether a process holds the session right now."""
     if not (folder / LOCK).exists():
         return False
     lock = _lock(folder)
@@ -81,7 +80,7 @@ def _lock(folder: Path) -> BaseFileLock:
 
 
 def _acquired(lock: BaseFileLock, patience: float) -> bool:
-    """A look at the status takes the lock for a moment too, so wait a moment before it counts as taken."""
+    """`is_held` takes the lock for a moment too, so wait a moment before it counts as taken."""
     try:
         lock.acquire(timeout=patience, poll_interval=0.02)
     except TimeoutError:
@@ -92,7 +91,7 @@ def _acquired(lock: BaseFileLock, patience: float) -> bool:
 
 
 def read_note(folder: Path) -> Mapping[str, Any]:
-    """What the holder says of itself; empty where nothing readable stands there. It proves nothing: the lock does."""
+    """What the process that holds the lock wrote about itself; empty if nothing can be read. Only the lock is proof."""
     try:
         note = json.loads(files.read(folder / NOTE))
     except (OSError, ValueError, RecursionError, Damaged):
@@ -100,26 +99,26 @@ def read_note(folder: Path) -> Mapping[str, Any]:
     return note if isinstance(note, dict) else {}
 
 
-def described(note: Mapping[str, Any]) -> str:
-    """Who it was that noted itself there last; only if that one can still be the holder."""
-    here = note.get("host") == socket.gethostname() and note.get("boot") == boot()
-    if not note or (here and not alive(note.get("pid"))):
-        return "another runner"
+def describe(note: Mapping[str, Any]) -> str:
+    """The process that wrote the note, if it can still hold the lock."""
+    here = note.get("host") == socket.gethostname() and note.get("boot") == boot_id()
+    if not note or (here and not is_alive(note.get("pid"))):
+        return "another process"
     return f"pid {note.get('pid')} on {note.get('host')}, since {note.get('since')}"
 
 
-def alive(pid: object) -> bool:
+def is_alive(pid: object) -> bool:
     try:
         os.kill(pid if isinstance(pid, int) and pid > 0 else os.getpid(), 0)
     except ProcessLookupError:
         return False
-    except OSError:  # somebody else's process, which is there
+    except OSError:  # the process exists, and is another user's
         return True
     return True
 
 
-def boot() -> str:
-    """What tells this start of the machine from the one before; empty where the system does not say."""
+def boot_id() -> str:
+    """Changes with each start of the machine; empty if the system does not tell."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -132,7 +131,3 @@ def _inode(path: Path) -> tuple[int, int]:
     except OSError as failure:
         raise files.storage_error(path, failure) from failure
     return about.st_dev, about.st_ino
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

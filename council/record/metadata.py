@@ -1,4 +1,4 @@
-"""`metadata.json`: read and sealed. One that was edited, torn or written by a newer council is refused by name."""
+"""Reads and seals `metadata.json`. A file that was edited, cut off or written by a newer council is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from council.errors import Damaged
 from council.record import files, program
-from council.record.turn_file import sha256
+from council.record.turn_file import EDITED, sha256
 from council.workflow.model import NAME
 
 FROZEN = ("workflow.md", "topic.md", program.NAME)  # what decides a debate, written before its metadata
@@ -28,9 +28,7 @@ def read_existing(path: Path) -> bytes:
     try:
         return files.read(path)
     except OSError as failure:
-        raise Damaged(
-            path, f"it cannot be read ({os.strerror(failure.errno or 0)}); put it back from a backup"
-        ) from None
+        raise Damaged(path, f"cannot be read ({os.strerror(failure.errno or 0)}); restore it from a backup") from None
 
 
 def sealed(metadata: Mapping[str, Any]) -> bytes:
@@ -47,30 +45,30 @@ def read_metadata(folder: Path) -> dict[str, Any]:
     try:
         found = json.loads(read_existing(path), object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
-        raise Damaged(path, "it is no JSON any more; put it back from a backup") from None
+        raise Damaged(path, "not valid JSON; restore it from a backup") from None
     if isinstance(found, dict) and isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
         raise Damaged(
             path,
-            f"it was written by a newer council (schema {found['schema']}, this one knows {SCHEMA}); update council",
+            f"written by a newer council (schema {found['schema']}, this one knows {SCHEMA}); update council",
         )
     if not isinstance(found, dict) or found.pop("seal", None) != _seal(found):
-        raise Damaged(path, "it is not as council wrote it; put it back from a backup")
+        raise Damaged(path, f"{EDITED}; restore it from a backup")
     wrong = [key for key, kind in NEEDED.items() if not isinstance(found.get(key), kind)] or list(_misshapen(found))
     if wrong or found["session_id"] != folder.name:
-        raise Damaged(path, f"{', '.join(wrong) or 'session_id'} is missing or not what it must be")
+        raise Damaged(path, f"{', '.join(wrong) or 'session_id'} is missing or invalid; restore the file from a backup")
     return found
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object none of whose keys hides another."""
+    """The object; two equal keys are refused, because one would hide the other."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("duplicate key")
     return found
 
 
 def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
-    """The keys whose values no session could have. A member's name becomes a path, so it must be a name."""
+    """The keys with invalid values. A member's name becomes a path, so it must be a name."""
     if not found["members"] or not all(isinstance(name, str) and NAME.fullmatch(name) for name in found["members"]):
         yield "members"
     seats = found.get("seats", None if found["schema"] < 2 else {})

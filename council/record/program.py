@@ -1,7 +1,7 @@
 """`program.json`: the templates that a session can reach and the personas of its seats, as they were when it began.
 
-Together with `workflow.md` it is the whole program of a session, so nothing that is edited later can change a debate
-that is under way. This module only stores the program; `prompts` collects the templates and renders them.
+Together with `workflow.md` it is the whole program of a session, so a later edit cannot change a debate in progress.
+This module only stores the program; `prompts` collects the templates and renders them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAME = "program.json"
 
 @dataclass(frozen=True)
 class Program:
-    """Two programs of the same bytes are equal, so what is compiled from one serves the other."""
+    """Two programs with the same bytes are equal, so templates compiled for one can be used for the other."""
 
     templates: Mapping[str, str] = field(compare=False)
     personas: Mapping[str, Mapping[str, Any]] = field(compare=False)
@@ -33,7 +33,7 @@ class Program:
 
     @cached_property
     def data(self) -> bytes:
-        """The file. Personas keep their order, because a catalog is printed in it."""
+        """The bytes of the file. Personas keep their order, because a catalog lists them in it."""
         templates = {
             name: {"sha256": sha256(files.encode(text)), "text": text} for name, text in sorted(self.templates.items())
         }
@@ -51,4 +51,4 @@ def decode(data: bytes, path: Path) -> Program:
             return program
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
-    raise Damaged(path, "it is not a program that council wrote; put it back from a backup")
+    raise Damaged(path, "not a program that council wrote; restore it from a backup")

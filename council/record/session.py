@@ -1,6 +1,6 @@
 """A session: a folder of plain files that is the debate. This module is the only writer of its record.
 
-What is derived from the record (rounds, synthesis, transcript) is `publish`'s; who may write is `holder`'s.
+It derives nothing from the record (rounds, synthesis, transcript): `reports` does. `lock` decides who may write.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from council import __version__
 from council.engine.planner import Plan, plan
 from council.engine.scene import RecordedTurn
 from council.errors import Damaged, UsageError
-from council.record import files, lock, turn_file
+from council.record import files, turn_file
 from council.record import program as programs
+from council.record.lock import Lock, hold
 from council.record.metadata import FROZEN, read_existing, read_metadata, sealed
 from council.record.program import Program
 from council.record.turn_file import Receipt, sha256
@@ -28,14 +29,16 @@ from council.workflow.loader import load
 from council.workflow.model import Seat, Workflow
 
 TURN = re.compile(r"\d{2}-[a-z0-9-]+/[a-z][a-z0-9-]*(\.2)?")
+FILE = re.compile(rf"{TURN.pattern}\.md|.*{re.escape(files.TEMP)}", re.S)
 RECORD = ("metadata.json", *FROZEN)
 
 
 @dataclass
 class Session:
-    """A session as it stands on disk. `said` fills as turn files are read or written.
+    """A session as it is on disk. `said` fills as turn files are read or written.
 
-    `program` is None in a session that an earlier version began, until `prompts` reads the templates of today for it.
+    `program` is None in a session that an earlier version began, until `prompts` reads the current templates for it.
+    `lock` is set while this process may write.
     """
 
     folder: Path
@@ -45,7 +48,7 @@ class Session:
     program: Program | None = None
     said: dict[str, RecordedTurn] = field(default_factory=dict)
     receipts: dict[str, Receipt] = field(default_factory=dict)
-    holder: lock.Holder | None = None
+    lock: Lock | None = None
 
     @property
     def id(self) -> str:
@@ -57,11 +60,11 @@ class Session:
 
     @property
     def reproducible(self) -> bool:
-        """Whether this version makes each brief again byte for byte: it began the session, and froze its templates."""
+        """Whether this version renders each brief as before: it began the session and froze its templates."""
         return programs.NAME in self.metadata["files"] and self.metadata.get("council") == __version__
 
     def snapshot(self) -> Session:
-        """The session as it stands now, for whoever reads it while others go on writing."""
+        """A copy to read while turns are still being recorded."""
         return replace(self, said=dict(self.said), receipts=dict(self.receipts))
 
     def plan(self) -> Plan:
@@ -69,48 +72,49 @@ class Session:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Work on the session: nobody else does meanwhile, and what was recorded before is read anew."""
-        with lock.hold(self.folder) as mine:
-            self.holder = mine
+        """Lock the session, and read again what was recorded before."""
+        with hold(self.folder) as held:
+            self.lock = held
             try:
                 self.metadata = read_metadata(self.folder)
                 self.read_turns()
                 yield
             finally:
-                self.holder = None
+                self.lock = None
 
     def read_turns(self) -> None:
-        """Every turn on disk. One that is torn, edited or foreign stops everything, by name."""
+        """Read every turn on disk, and raise the first one that is damaged."""
         for wrong in self.check_turns():
             raise wrong
 
     def check_turns(self) -> Iterator[Damaged]:
-        """Read every turn on disk, and say of each file that is not as it must be what is wrong with it."""
+        """Read every turn on disk, and yield what is wrong with each file."""
         self.said, self.receipts = {}, {}
-        yield from self._strangers()
-        for path in _turn_files(self.folder / "turns"):
+        yield from self._foreign_files()
+        turns = self.folder / "turns"
+        for path in sorted(turns.rglob("*.md")) if turns.is_dir() else []:  # a folder of that name too, to refuse it
             try:
-                self._read_turn(str(path.relative_to(self.folder / "turns").with_suffix("")), path)
+                self._read_turn(path.relative_to(turns).with_suffix("").as_posix(), path)
             except Damaged as wrong:
                 yield wrong
-        found = self.plan()
+        plan = self.plan()
         for turn in self.said:
-            if not _possible(turn, self.workflow) or (found.done and turn not in found.expected):
-                why = "it is no turn of this debate as its other turns stand; move it away, or put back what changed"
+            if not _possible(turn, self.workflow) or (plan.done and turn not in plan.expected):
+                why = "does not fit the other turns of this debate; move it away, or restore the turns that changed"
                 yield Damaged(self.turn_path(turn), why)
 
     def _read_turn(self, turn: str, path: Path) -> None:
         receipt, body = turn_file.decode(files.read(path), path)
         if receipt.turn != turn:
-            raise Damaged(path, f"it is the turn {receipt.turn}, under another's name; move it back")
+            raise Damaged(path, f"holds the turn {receipt.turn}; move it back to that name")
         brief = self.brief(turn)
         if brief is None:
-            raise Damaged(self.brief_path(turn), "the brief of a recorded turn is missing; put it back from a backup")
+            raise Damaged(self.brief_path(turn), "the brief of a recorded turn is missing; restore it from a backup")
         if sha256(brief) != receipt.brief:
             raise Damaged(
                 self.brief_path(turn),
-                f"it is not the brief that {path} answered: one of the two was changed, or is another session's; "
-                "put it back from a backup",
+                f"not the brief that {path} answered: one of the two was changed, or belongs to another session; "
+                "restore it from a backup",
             )
         self.remember(receipt, body, brief)
 
@@ -120,14 +124,14 @@ class Session:
         self.said[receipt.turn] = RecordedTurn(body, text, receipt.absent, tokens, receipt.usd, receipt.answered)
         self.receipts[receipt.turn] = receipt
 
-    def _strangers(self) -> Iterator[Damaged]:
-        """Links are refused wherever they stand in a session, and so is what is no turn among the turns."""
+    def _foreign_files(self) -> Iterator[Damaged]:
+        """Links anywhere in the session, and files under turns/ and briefs/ that are neither."""
         for path in files.walk(self.folder):
             top, _, rest = str(path.relative_to(self.folder)).partition(os.sep)
             if path.is_symlink():
-                yield Damaged(path, "it is a symbolic link; council follows none inside a session. Remove it")
-            elif top in ("turns", "briefs") and not _of_council(rest):
-                yield Damaged(path, f"it is no file of council's; move it out of {top}/")
+                yield Damaged(path, files.LINK)
+            elif top in ("turns", "briefs") and not FILE.fullmatch(rest):
+                yield Damaged(path, f"council did not write this file; move it out of {top}/")
 
     def turn_path(self, turn: str) -> Path:
         return self.folder / "turns" / f"{turn}.md"
@@ -142,33 +146,31 @@ class Session:
             return None
 
     def write_briefs(self, texts: Mapping[str, str]) -> None:
-        """Briefs are on disk before they are sent. One that stands there already must be the same."""
+        """Write briefs before they are sent. A brief that is already there must be the same."""
         new = {}
         for turn, text in texts.items():
             data, written = files.encode(text), self.brief(turn)
             if written is not None and written != data:
-                why = "it was edited after council wrote it; remove it, and `council recover` writes it again"
+                why = "edited after council wrote it; remove it, and `council recover` writes it again"
                 raise Damaged(self.brief_path(turn), why)
             if written is None:
                 new[self.brief_path(turn)] = data
         self._commit(new)
 
     def record(self, receipt: Receipt, body: str) -> None:
-        """The turn is spoken once this returns. It is refused if it was spoken before."""
+        """Record a turn. It is refused if it was recorded before."""
         self.remember(*self.store(receipt, body))
 
     def store(self, receipt: Receipt, body: str) -> tuple[Receipt, str, bytes]:
-        """The part of recording that works on the disk; what was written then has to be remembered.
+        """The part of `record` that writes: the caller passes what it returns to `remember`.
 
-        What the receipt says of the brief is what lies on the disk now.
+        The receipt gets the hash of the brief that is on the disk now.
         """
         brief = self.brief(receipt.turn)
         if brief is None:
-            raise Damaged(self.brief_path(receipt.turn), "the brief went missing while it was being answered")
+            raise Damaged(self.brief_path(receipt.turn), "the brief disappeared while it was being answered")
         receipt = replace(receipt, brief=sha256(brief))
         data = turn_file.encode(receipt, body)
-        if len(data) > files.LARGEST:
-            raise UsageError(f"the reply is larger than {files.LARGEST:,} bytes, and could never be read again")
         self._commit({self.turn_path(receipt.turn): data})
         return *turn_file.decode(data, self.turn_path(receipt.turn)), brief
 
@@ -179,71 +181,52 @@ class Session:
         files.create_all(new)
 
     def merge(self, **facts: Any) -> None:
-        """Facts that are known later join the metadata; what stands there stays."""
+        """Add facts to the metadata."""
         self._check_held()
         self.metadata = {**read_metadata(self.folder), **facts}
         files.replace(self.folder / "metadata.json", sealed(self.metadata))
 
     def _check_held(self) -> None:
-        if self.holder is None:
-            raise AssertionError("a session is written to only while it is held")
-        self.holder.check()
+        if self.lock is None:
+            raise AssertionError("a session may be written only while it is locked")
+        self.lock.check()
 
     def key(self, *about: str) -> str:
-        """A word for a fence that nobody knows who wrote what stands inside of it."""
-        return fence_key(self.seed, *about)
+        """A key for the marks around a text that the author of the text cannot know."""
+        return derive_key(self.seed, *about)
 
 
-def _of_council(name: str) -> bool:
-    return name.endswith(files.TEMP) or (name.endswith(".md") and TURN.fullmatch(name.removesuffix(".md")) is not None)
-
-
-def fence_key(seed: str, *about: str) -> str:
+def derive_key(seed: str, *about: str) -> str:
     words = "\x1f".join(about).encode("utf-8", "surrogatepass")
     return hmac.new(seed.encode(), words, hashlib.sha256).hexdigest()[:16]
 
 
-def _turn_files(folder: Path) -> list[Path]:
-    """Whatever is called like a turn: a folder of that name is read as one too, and so refused."""
-    return sorted(folder.rglob("*.md")) if folder.is_dir() else []
-
-
 def _possible(turn: str, workflow: Workflow) -> bool:
     """Whether the workflow could ever ask for this turn."""
-    place = turn.partition("/")[0]
+    folder = turn.partition("/")[0]
     for phase, step in workflow.steps():
-        if place == phase.folder(1, step):
-            return True
-        match = re.match(rf"{phase.number:02}-{re.escape(phase.name)}-r(\d\d)", place)
-        if match and place == phase.folder(int(match.group(1)), step):
+        repeated = re.match(rf"{phase.number:02}-{re.escape(phase.name)}-r(\d\d)", folder)
+        if folder in {phase.folder(round, step) for round in (1, int(repeated[1]) if repeated else 1)}:
             return True
     return False
 
 
 def open_(folder: Path) -> Session:
-    """The session as it is, with its turns not read yet. It may be damaged: then this says where."""
+    """The session, with its turns not read yet. If it is damaged, the error names the file."""
     if folder.is_symlink():
-        raise Damaged(folder, "it is a symbolic link; council follows none to a session")
+        raise Damaged(folder, "a symbolic link, which council does not follow to a session")
     metadata = read_metadata(folder)
-    frozen = {name: _frozen(folder / name, str(digest)) for name, digest in metadata["files"].items() if name in FROZEN}
+    frozen = {name: read_existing(folder / name) for name in metadata["files"] if name in FROZEN}
+    for name, data in frozen.items():
+        if sha256(data) != metadata["files"][name]:
+            raise Damaged(folder / name, "changed since the session began; restore it from a backup")
     program = programs.decode(frozen[programs.NAME], folder / programs.NAME) if programs.NAME in frozen else None
     personas = program.personas if program else metadata["seats"]
     text, topic = (frozen[name].decode("utf-8", "replace") for name in ("workflow.md", "topic.md"))
+    members = [Seat(str(name), "") for name in metadata["members"]]
     try:
-        workflow = seated(load(text, str(folder / "workflow.md")), metadata, personas)
+        workflow = load(text, str(folder / "workflow.md")).with_members(members)
+        workflow = workflow.with_options(metadata["options"]).with_attributes(personas)
     except UsageError as bad:
         raise Damaged(folder / "workflow.md", str(bad)) from None
     return Session(folder, metadata, workflow, topic, program)
-
-
-def seated(workflow: Workflow, metadata: Mapping[str, Any], personas: Mapping[str, Mapping[str, Any]]) -> Workflow:
-    """The frozen workflow with this session's members, options and personas."""
-    members = [Seat(str(name), "") for name in metadata["members"]]
-    return workflow.with_members(members).with_options(metadata["options"]).with_attributes(personas)
-
-
-def _frozen(path: Path, expected: str) -> bytes:
-    data = read_existing(path)
-    if sha256(data) != expected:
-        raise Damaged(path, "it is not as the session was begun with; put it back from a backup")
-    return data

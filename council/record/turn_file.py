@@ -1,6 +1,7 @@
 """A turn as a file: the receipt as frontmatter, the reply as the body, byte for byte, and a seal over both.
 
-The frontmatter is a line a key, each value as JSON, which is YAML too: people can read it, and nothing is guessed.
+The frontmatter has one line per key, with the value as JSON, which is also YAML: people can read it, and no type is
+guessed.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ OPEN, CLOSE = b"---\n", b"\n---\n"
 
 @dataclass(frozen=True)
 class Receipt:
-    """Who said it, in answer to what, and what it took. None means that nobody knows.
+    """Who spoke, in answer to which brief, and what it cost. None means unknown.
 
-    `call` is what the API, or the program that asked it, calls the answer: the trace of a real call.
+    `call` is the id that the API, or the program that called it, gave the answer: the trace of a real call.
     """
 
     turn: str
@@ -49,7 +50,9 @@ class Receipt:
 
 
 ALLOWED: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
-MOST = 1_000_000_000  # seconds or dollars: whatever says more was not written by council
+REMEDY = "restore the file from a backup, or move it away and `council recover` runs that turn again"
+EDITED = "changed since council wrote it"
+MOST = 1_000_000_000  # seconds or dollars: council writes no larger number
 TYPES = {field.name: field.type for field in fields(Receipt)}
 
 
@@ -68,28 +71,25 @@ def _seal(lines: bytes, words: bytes) -> str:
 
 
 def decode(data: bytes, path: Path) -> tuple[Receipt, str]:
-    """The receipt and the body. A file that is not exactly as it was written is damaged, and says so."""
+    """The receipt and the body. A file that is not exactly as council wrote it is damaged."""
     head, close, words = data.removeprefix(OPEN).partition(CLOSE)
     lines, _, seal = head.rpartition(b"\nseal: ")
     if not data.startswith(OPEN) or not close or not lines:
-        raise Damaged(path, f"its receipt is missing or cut off; {REMEDY}")
+        raise Damaged(path, f"the receipt is missing or cut off; {REMEDY}")
     if seal != json.dumps(_seal(lines, words)).encode():
-        raise Damaged(path, f"it is not as council wrote it; {REMEDY}")
+        raise Damaged(path, f"{EDITED}; {REMEDY}")
     try:
         pairs = [line.split(": ", 1) for line in lines.decode("utf-8").split("\n")]
         found = {key: json.loads(value) for key, value in pairs}
         if len(found) < len(pairs):
-            raise ValueError("a key stands twice")
+            raise ValueError("duplicate key")
         return _receipt(found), words.decode("utf-8")
     except (ValueError, TypeError, LookupError, RecursionError):
-        raise Damaged(path, f"its receipt cannot be read; {REMEDY}") from None
-
-
-REMEDY = "put the file back from a backup, or move it away and `council recover` runs that turn again"
+        raise Damaged(path, f"the receipt cannot be read; {REMEDY}") from None
 
 
 def _receipt(found: dict[str, Any]) -> Receipt:
-    found = {"call": None, **found}  # there were receipts before there was this key
+    found = {"call": None, **found}  # older receipts do not have this key
     for name, kind in TYPES.items():
         allowed = ALLOWED[str(kind).split(" ")[0]]
         if not (isinstance(found[name], allowed) or (found[name] is None and "None" in str(kind))):
@@ -97,6 +97,6 @@ def _receipt(found: dict[str, Any]) -> Receipt:
     if datetime.fromisoformat(found["started"]).tzinfo is None:
         raise ValueError("started")
     for name in ("seconds", "usd"):
-        if not 0 <= (found[name] or 0) < MOST:  # false of NaN too
+        if not 0 <= (found[name] or 0) < MOST:  # NaN is refused too
             raise ValueError(name)
     return Receipt(**found)

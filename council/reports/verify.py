@@ -50,7 +50,7 @@ def status(folder: Path) -> Status:
         found = session.open_(folder)
         found.read_turns()
         plan = found.plan()
-        running = lock.held(folder)
+        running = lock.is_held(folder)
         findings = [] if running else list(check_derived(found, plan))
     except (CouncilError, OSError) as failure:
         return Status("damaged", str(failure))
@@ -64,7 +64,7 @@ def status(folder: Path) -> Status:
 def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
     note = lock.read_note(found.folder)
     if running:
-        return "running", lock.described(note)
+        return "running", lock.describe(note)
     if plan.done:
         if found.metadata.get("completed_at"):
             return "complete", outcome.outcome(plan)

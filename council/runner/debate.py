@@ -144,8 +144,8 @@ def run(
     start.check_quorum(session.workflow, limits.quorum)
     files.prove_writable(settings.archive)
     with session.hold():
-        assert session.holder is not None
-        session.holder.note()
+        assert session.lock is not None
+        session.lock.note()
         if session.metadata["speaker"] != voices.name:
             session.merge(speaker=voices.name)
         audience.begins(voices.name)
@@ -156,10 +156,10 @@ def run(
             archived = drive(runner.run(settings.archive))
         except CouncilError as failure:
             with suppress(CouncilError):
-                session.holder.note(paused=str(failure))
+                session.lock.note(paused=str(failure))
                 derived.build(session, session.plan())
             raise
-        session.holder.clear()
+        session.lock.clear()
     return archived
 
 

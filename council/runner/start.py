@@ -16,13 +16,12 @@ from council.errors import UsageError
 from council.prompts import templates
 from council.prompts.invocation import MODES, PATCHLIST, seats
 from council.protocols import outcome
-from council.record import session
 from council.record.create import create
 from council.record.program import Program
-from council.record.session import Session
+from council.record.session import Session, derive_key
 from council.reports import documents, filing, markdown
 from council.speakers import registry
-from council.text import did_you_mean, one_line
+from council.text import did_you_mean, fence, one_line
 from council.workflow.loader import load
 from council.workflow.model import Cast, Seat, Workflow
 
@@ -89,7 +88,7 @@ def begin(request: Request, settings: Config) -> Session:
         facts["replay_of"] = request.replay_of
     if request.after:
         facts["after"] = request.after.id
-    fenced = "".join(fence(name, words, seed) for name, words in filing)
+    fenced = "".join(f"\n\n{fence(f'file {name}', words, derive_key(seed, name, words))}" for name, words in filing)
     if len(fenced) > LARGEST_TOPIC:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     people = {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()}
@@ -142,12 +141,6 @@ def attached(path: Path) -> str:
     if "\0" in text or not text.strip():
         raise UsageError(f"{path}: empty or not a text file; attach text in UTF-8")
     return text
-
-
-def fence(name: str, text: str, seed: str) -> str:
-    """A document, fenced with a key that its author could not know."""
-    mark = f'said by="file {name}" key="{session.fence_key(seed, name, text)}"'
-    return f"\n\n<{mark}>\n{text}\n</{mark}>"
 
 
 def shown(path: Path) -> str:

@@ -51,7 +51,7 @@ class Asked:
     def running(self, now: float) -> bool:
         """Whether an answer may still come: the assistant runs, and the member showed a sign of life recently."""
         path = self.file()
-        if not lock.alive(self.pid) or (path and failed(path)):
+        if not lock.is_alive(self.pid) or (path and failed(path)):
             return False
         heard = max(self.at, path.stat().st_mtime) if path and path.exists() else self.at
         return now - heard < MOST_SILENCE
