@@ -149,14 +149,25 @@ def test_the_page_of_a_debate(user):
     shown = " ".join("".join(parsed(text).text).split())
     for told in (
         f"Session ID{user.session.name}", "Architect (Serena), Designer (Aditi)", "Degraded: absent: Designer (Aditi)",
-        "Replay ofscript.yaml (these words were spoken before", "Round 1: Initial Positions",
+        "Replay of: script.yaml (these words were spoken before", "Round 1: Initial Positions",
         "Round 2: Responses & Challenges", "Convergence check: still moving", "Round 3 needed: ",
         "Round 3: Synthesis", "absent: on holiday",
         "Stance: disagree", "Blocking: The restore is untested.", "Council Synthesis", "Keep one database.",
         "Dissent on record", "Receipts", "02-challenges/engineer", "cost $0.0000", "Outcome: ",
     ):  # fmt: skip
         assert told in shown, told
-    order = [shown.index(word) for word in ("Round 1:", "Round 2:", "Convergence check:", "Round 3:", "Receipts")]
+    order = [
+        shown.index(word)
+        for word in (
+            "Replay of:",
+            "Who stood where",
+            "Round 1:",
+            "Round 2:",
+            "Convergence check:",
+            "Round 3:",
+            "Receipts",
+        )
+    ]
     assert order == sorted(order)
 
 

@@ -71,6 +71,8 @@ def head(debate: Transcript) -> Iterator[str]:
     yield "</header>"
     if " ".join(debate.topic.split()) != debate.title:
         yield whole_question(debate)
+    for fact in (fact for fact in debate.facts if fact.caution):
+        yield f'<div class="note"><p dir="auto"><strong>{clean(fact.name)}:</strong> {clean(fact.text)}</p></div>'
     if debate.absent:
         missing = clean("; ".join(debate.absent))
         yield f'<div class="note"><p><strong>Degraded:</strong> absent: {missing}</p></div>'
@@ -287,7 +289,11 @@ def words(turn: Statement) -> Iterator[str]:
 
 def record(debate: Transcript) -> Iterator[str]:
     """Which session this is, and what each turn took."""
-    pairs = (f'<dt>{clean(fact.name)}</dt><dd dir="auto">{clean(fact.text)}</dd>' for fact in debate.facts)
+    pairs = (
+        f'<dt>{clean(fact.name)}</dt><dd dir="auto">{clean(fact.text)}</dd>'
+        for fact in debate.facts
+        if not fact.caution
+    )
     yield f'<section id="record">\n<h2>Record</h2>\n<dl class="facts">{"".join(pairs)}</dl>'
     if debate.question.strip() != debate.topic.strip() and " ".join(debate.topic.split()) == debate.title:
         yield whole_question(debate)

@@ -24,6 +24,7 @@ class Fact:
 
     name: str
     text: str
+    caution: bool = False  # what a reader has to know before the verdict
 
 
 @dataclass(frozen=True)

@@ -83,10 +83,10 @@ def facts(session: Session, cast: Iterable[Seat] = ()) -> Iterator[Fact]:
     yield Fact("Council Members", ", ".join(seat.label for seat in (*session.workflow.table, *cast)))
     yield Fact("Rounds", _rounds_planned(session))
     if told := _small_print(session):
-        yield Fact("Model", told)
+        yield Fact("Model", told, caution=True)
     if source := session.metadata.get("replay_of"):
         told = "these words were spoken before; this is no debate of its own"
-        yield Fact("Replay of", f"{one_line(str(source))} ({told})")
+        yield Fact("Replay of", f"{one_line(str(source))} ({told})", caution=True)
 
 
 def cast(session: Session, plan: Plan) -> list[Seat]:
