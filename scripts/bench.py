@@ -232,7 +232,7 @@ def commands(place: Path, repeats: int) -> Iterator[Figure]:
         for _ in range(repeats):
             bare = seconds(partial(python, "pass"))
             added.append(seconds(partial(python, PROGRAM, *words, env=env)) - bare)
-        yield Figure(f"c  council {words[0]} minus a bare interpreter", added, 0.25, "s")
+        yield Figure(f"c  council {words[0]} minus a bare interpreter", added, 0.15, "s")
 
 
 def replayed() -> dict[str, str]:
