@@ -190,6 +190,16 @@ def test_what_is_remarked_of_a_turn(said, told):
     assert [*boardroom.both_versions(said, record), *boardroom.rubber_stamp(said, record)] == told
 
 
+@pytest.mark.parametrize(
+    ("name", "silent"), [("board/rubber-stamp", "-respond/cto"), ("board/fundamental", "01-positions/moonshot")]
+)
+def test_nothing_is_remarked_of_a_turn_that_nobody_spoke(name, silent, user):
+    silenced = [turn for turn in everything(played(name)) if turn.partition(".")[0].endswith(silent)]
+    transcript = text(hold(user, name, **dict.fromkeys(silenced, "absent: overloaded")), "transcript.md")
+    assert "absent: overloaded" in transcript
+    assert not re.search("rubber stamp|names no moonshot", transcript)
+
+
 def test_how_a_check_is_told():
     ended = plan(program("board"), {})
 

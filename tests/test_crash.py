@@ -227,11 +227,11 @@ def test_derived_files_are_made_again_byte_for_byte(world: World) -> None:
 
 @pytest.fixture
 def hanging(ground: Path, nursery: Nursery) -> Iterator[tuple[World, Running, Members]]:
-    """A run whose four calls hang in the API."""
+    """A run whose four calls hang in the API, and that has nothing to write meanwhile."""
     with Members(gated=True) as api:
         world = World(ground / "hanging", nursery, api)
         running = world.start(world.job(begin(world)))
-        wait_until(lambda: len(api.prompts) == 4)
+        wait_until(lambda: len(api.prompts) == 4 and (world.session / "transcript.md").exists())
         yield world, running, api
         api.open()
         with contextlib.suppress(ProcessLookupError):

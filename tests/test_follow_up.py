@@ -76,7 +76,7 @@ def test_what_has_no_end_is_no_beginning(user):
 @pytest.mark.parametrize("name", ["board", "consensus", "perspectives", "delphi"])
 def test_a_protocol_is_a_command(name, user):
     """What it says of itself, and that it is that protocol which begins: here it waits for whoever speaks by hand."""
-    assert f"`run --workflow {name}` does the same" in " ".join(user.council(name, "-h").out.split())
+    assert f"`council run --workflow {name}` does the same" in " ".join(user.council(name, "-h").out.split())
     ended = user.council(name, "Shall we?", "--speaker", "assistant")
     assert ended.code == 8, ended.err
     assert f"## Council {name.title()}: Shall we?" in ended.out

@@ -286,7 +286,7 @@ def test_when_it_is_stopped_the_next_one_begins_anew(
 
     with monkeypatch.context() as patch:
         patch.setattr(environment, "mend", interrupt)
-        assert ended(make, capsys) == (130, "council: stopped; run the same again, and it begins this anew")
+        assert ended(make, capsys) == (130, "council: stopped; run the same command again to start over")
     assert (make() / "bin" / "python").exists()
 
 

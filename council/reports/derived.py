@@ -40,6 +40,8 @@ def is_derived(name: str) -> bool:
 def build(session: Session, plan: Plan) -> list[Path]:
     """Write the derived files, and remove one that the record no longer supports."""
     made = derived(session, plan)
+    if session.lock:
+        session.lock.check()  # made while others spoke: another runner may have taken over since
     files.replace_all({session.folder / name: data for name, data in made.items()})
     for path in session.folder.iterdir():
         if is_derived(path.name) and path.name not in made:
