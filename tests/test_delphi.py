@@ -271,12 +271,12 @@ def test_the_ledger_names_what_moved_whom(user):
         "first_usd": 0.0,
     }
     told = report(session)
-    assert "\nThe first round that asked came to no (3 of 5), the last one to no (5 of 5): the same. 2 changes" in told
+    assert "\nFirst round: no (3 of 5). Last round: no (5 of 5), the same. 2 changes" in told
     assert (
         "- Architect (Serena), round 2: yes → no, persuaded: “\u2018Nine of ten slow requests are writes.\u2019 I"
         in told
     )
-    assert "reads are slow.” It stands in 01-positions/engineer, which they had read.\n" in told
+    assert "reads are slow.” It is in 01-positions/engineer, which they had read.\n" in told
     assert found["flips"][0]["flaw"].startswith("“Nine of ten slow requests are writes.” I had taken")
 
 
@@ -306,9 +306,9 @@ def test_who_names_nothing_or_what_nobody_said_was_not_persuaded(user):
         ("researcher", "conformed", None),
     ]
     told = report(session)
-    assert "- Designer (Aditi), round 2: yes → no, unexplained: no flaw in what they said before is named.\n" in told
+    assert "- Designer (Aditi), round 2: yes → no, unexplained: they name no flaw in what they said before.\n" in told
     assert "- Researcher (Ava), round 2: mixed → no, conformed: “Published benchmarks" in told
-    assert "It stands in no turn of another that they had read.\n" in told
+    assert "It is in no other member's turn that they had read.\n" in told
 
 
 def test_silence_is_no_change_of_mind_and_no_vote(user):
@@ -324,7 +324,7 @@ def test_a_tie_is_no_answer(user):
     session = hold(user, "delphi/tie")
     assert facts(session)["helped"]["final"]["answer"] is None
     assert facts(session)["helped"]["same"] is True
-    assert "came to no majority (2 yes, 2 no, 1 mixed, of 5)" in report(session)
+    assert "First round: no majority (2 yes, 2 no, 1 mixed, of 5)" in report(session)
 
 
 def test_the_control_reads_the_question_alone_and_counts_nowhere(user, tmp_path):
@@ -351,7 +351,7 @@ def test_the_control_reads_the_question_alone_and_counts_nowhere(user, tmp_path)
 def test_a_control_that_cannot_be_read_says_nothing(user):
     session = hold(user, "delphi/control", **{f"04-control/control{again}": "I wonder." for again in ("", ".2")})
     assert facts(session)["helped"]["control"] == {"answer": None, "same": None, "calls": 2, "usd": 0.0}
-    assert "was asked for, and gave none that could be read." in report(session)
+    assert "was requested and could not be read." in report(session)
 
 
 @pytest.mark.parametrize("workflow", ["debate", "board", "quick"])
@@ -387,7 +387,7 @@ def test_a_debate_about_where_the_council_heads_has_the_same_reports(user):
         ("engineer", "disagree", "agree", 3, "conformed"),  # what the architect says in the same round
     ]
     assert (found["helped"]["calls"], found["helped"]["first_calls"]) == (13, 8)
-    assert "came to agree (3 of 4), the last one to agree (3 of 4): the same. 2 changes of mind" in report(session)
+    assert "First round: agree (3 of 4). Last round: agree (3 of 4), the same. 2 changes of mind" in report(session)
 
 
 def test_persuasion_without_a_flaw_needs_a_sentence_that_says_so(user):

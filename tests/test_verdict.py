@@ -174,3 +174,22 @@ def test_the_first_sentence(text, first):
 def test_sentences_lose_no_word():
     text = "One. Two is e.g. this.\nThree\n\n- four. Five"
     assert " ".join(sentences(text)).split() == text.replace("- ", "").split()
+
+
+# ---- what the transcript says ----
+
+
+def test_a_synthesis_without_a_majority_is_an_opinion(tmp_path):
+    words = disputed() | {"04-synthesis-r01/chair": summary(), "04-synthesis-r02/chair": summary()}
+    held(tmp_path, stances(words, architect="mixed", designer="mixed", engineer="mixed", researcher="agree"))
+    session = User(tmp_path).session
+    counted = "No answer leads: 1 agree and 3 mixed, of 4."
+    head = (session / "transcript.md").read_text("utf-8").partition("### Round 1")[0]
+    assert f"**Answer:** {counted}\n**Outcome:** " in head
+    synthesis = (session / "synthesis.md").read_text("utf-8")
+    assert f"### Council Synthesis\n\n*({counted} What follows is the chair's opinion.)*\n\n" in synthesis
+
+
+def test_a_synthesis_with_a_majority_needs_no_preface(tmp_path):
+    debate = recorded("debate-complete", tmp_path)
+    assert debate.synthesis.preface == ""

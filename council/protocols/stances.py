@@ -166,7 +166,7 @@ def _counts(now: dict[str, str | None], blocking: dict[str, tuple[str, ...]], an
             said = "disagree" if stance == DISAGREE else f"say {stance}"
             parts.append(f"{join_words(names)} {said if len(names) > 1 else _of_one(said)}")
     if mixed := by_stance.get(MIXED):
-        parts.append(f"{join_words(mixed)} {'is' if len(mixed) == 1 else 'are'} of two minds")
+        parts.append(f"{join_words(mixed)} {'is' if len(mixed) == 1 else 'are'} undecided")
     if items := sum(map(len, blocking.values())):
         parts.append(f"{items} blocking item{'s' if items > 1 else ''}")
     if unheard := by_stance.get(""):

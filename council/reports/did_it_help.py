@@ -97,22 +97,26 @@ def moves(session: Session, plan: Plan, found: Comparison) -> Iterator[str]:
 
 
 def sentence(found: Comparison) -> str:
-    took = f"It took {_price(found.spent)}"
-    if len(found.last.turns) and found.first.turns == found.last.turns:
-        parts = [f"The members were asked only once: {_said(found.first)}. So no change can be told", took]
+    """How the answer and the cost changed from the first round to the last."""
+    if found.last.turns and found.first.turns == found.last.turns:
+        parts = [
+            f"The members were asked once: {_said(found.first)}, so no change can be measured",
+            _price(found.spent),
+        ]
     else:
-        came = f"The first round that asked came to {_said(found.first)}, the last one to {_said(found.last)}"
-        parts = [f"{came}: {_change(found)}", _moves(found), f"{took}; up to that first round, {_price(found.before)}"]
+        last = f"Last round: {_said(found.last)}, {_change(found)}"
+        spent = f"{_price(found.spent)}, of which {_price(found.before)} up to the first round"
+        parts = [f"First round: {_said(found.first)}", last, _moves(found), spent]
     return ". ".join([*parts, *([_beside(found)] if found.control else [])]) + "."
 
 
 def _said(count: RoundCount) -> str:
     if count.mean is not None:
-        return f"a mean of {count.mean:g} (of {count.of})"
+        return f"mean {count.mean:g} (of {count.of})"
     if count.answer:
         return f"{count.answer} ({count.counts[count.answer]} of {count.of})"
-    told = ", ".join(f"{votes} {answer}" for answer, votes in count.counts.items()) or "nobody was heard"
-    return f"no majority ({told}, of {count.of})"
+    votes = ", ".join(f"{votes} {answer}" for answer, votes in count.counts.items()) or "nobody was heard"
+    return f"no majority ({votes}, of {count.of})"
 
 
 def _change(found: Comparison) -> str:
@@ -125,13 +129,9 @@ def _change(found: Comparison) -> str:
         )
     if found.same:
         return "the same"
-    return (
-        "no answer any more"
-        if found.last.answer is None
-        else "another answer"
-        if found.first.answer
-        else "an answer now"
-    )
+    if found.last.answer is None:
+        return "the majority is gone"
+    return "another answer" if found.first.answer else "a majority now"
 
 
 def _moves(found: Comparison) -> str:
@@ -148,7 +148,7 @@ def _price(spent: CallTotals) -> str:
 def _beside(found: Comparison) -> str:
     facts = _alone(found)
     if facts["answer"] is None:
-        return "One plain answer without a debate was asked for, and gave none that could be read"
+        return "One plain answer without a debate was requested and could not be read"
     said = (
         f"One plain answer without a debate ({_price(CallTotals(facts['calls'], facts['usd']))}) said {facts['answer']}"
     )
@@ -160,9 +160,9 @@ def _beside(found: Comparison) -> str:
 def _line(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> str:
     flaw = one_line(restore_names(flip.flaw, flip.turn, session.workflow, plan.scene), LONGEST_FLAW).translate(INNER)
     told = {
-        mind_changes.PERSUADED: f"“{flaw}” It stands in {flip.source.id if flip.source else ''}, which they had read.",
-        mind_changes.CONFORMED: f"“{flaw}” It stands in no turn of another that they had read.",
-        mind_changes.UNEXPLAINED: "no flaw in what they said before is named.",
+        mind_changes.PERSUADED: f"“{flaw}” It is in {flip.source.id if flip.source else ''}, which they had read.",
+        mind_changes.CONFORMED: f"“{flaw}” It is in no other member's turn that they had read.",
+        mind_changes.UNEXPLAINED: "they name no flaw in what they said before.",
     }
     moved = f"{flip.turn.seat.label}, round {_number(flip, numbers)}: {flip.before} → {flip.after}"
     return f"{moved}, {flip.kind}: {told[flip.kind]}"

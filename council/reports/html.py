@@ -194,6 +194,8 @@ def conclusion(debate: Transcript) -> Iterator[str]:
     if debate.synthesis:
         made = debate.synthesis.statement
         yield '<section id="synthesis">\n<h2>Council Synthesis</h2>'
+        if debate.synthesis.preface:
+            yield f'<div class="note"><p dir="auto">{clean(debate.synthesis.preface)}</p></div>'
         yield f'<article class="synthesis" id="{made.id}">\n<header><h3>{clean(label(made))}</h3></header>'
         yield from words(made)
         yield "</article>"

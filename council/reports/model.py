@@ -85,12 +85,13 @@ class Stage:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What the debate was written up as, and what the program adds to it."""
+    """What the debate was written up as, and what the program adds to it: in `preface`, that no majority holds it."""
 
     author: str
     text: str
     additions: tuple[Addition, ...]
     statement: Statement
+    preface: str = ""
 
     @property
     def missing(self) -> str:

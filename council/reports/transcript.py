@@ -192,12 +192,13 @@ def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
 
 
 def length_remark(session: Session, turn: Turn) -> str:
-    """Whether a turn kept to the number of words that the round asked for; the answers below it do not count."""
+    """Whether a turn was far from the number of words that the round asked for; its answers do not count as words."""
     low, dash, high = str(session.workflow.options.get(limits.WORDS, "")).partition("-")
     if not dash or not low.isdigit() or not high.isdigit() or outcome.is_synthesis(turn.phase, session.workflow):
         return ""
     words = len(WORD.findall(turn.prose))
-    return "" if int(low) <= words <= int(high) else f"{words} words; {low}-{high} were asked for"
+    near = int(low) * 2 <= words * 3 and words * 3 <= int(high) * 4  # a third is no news
+    return "" if near else f"{words} words; {low}-{high} were requested"
 
 
 def same_model(asked: str | None, answered: str | None) -> bool:
@@ -220,7 +221,8 @@ def synthesis(session: Session, plan: Plan) -> Synthesis | None:
         return None
     statement = _statement(session, plan, tries[-1])
     author = tries[-1].seat.title.lower()
-    return Synthesis(author, outcome.synthesis_body(plan), tuple(_additions(session, plan)), statement)
+    before = verdict.preface(plan) if plan.done else ""
+    return Synthesis(author, outcome.synthesis_body(plan), tuple(_additions(session, plan)), statement, before)
 
 
 def _additions(session: Session, plan: Plan) -> Iterator[Addition]:
@@ -229,6 +231,8 @@ def _additions(session: Session, plan: Plan) -> Iterator[Addition]:
         yield Addition("Dissent on record", aside=aside, points=tuple(_dissent(*one) for one in lost))
     if wrong := outcome.describe_citation_problems(plan):
         yield Addition("Citations not in order", f"{one_line(wrong, 600)}.", "checked by council")
+    if plan.done and (capped := verdict.capped_confidence(plan)):
+        yield Addition("Confidence", capped)
     record = Record(session.workflow, plan, session.topic, session.metadata)
     made = (function(record) for function in contributions.addition.known.values())
     yield from (one for one in made if one is not None)

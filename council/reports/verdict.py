@@ -16,7 +16,7 @@ from council.engine.scene import Turn
 from council.protocols import mind_changes, outcome
 from council.protocols.consensus import find_escalations
 from council.protocols.dissent import DISAGREES, OPPOSED, find_dissent
-from council.protocols.perspectives import CONFIDENCE
+from council.protocols.perspectives import CONFIDENCE, LOW
 from council.protocols.stances import (
     AGREE,
     AGREED_WITH_DISSENT,
@@ -173,7 +173,24 @@ def _confidence(plan: Plan, carried: bool) -> str:
     """As the synthesis says, but never above the tally."""
     tries = outcome.find_syntheses(plan)
     said = tries[-1].answers.get(CONFIDENCE) if tries else None
-    return "" if said is None else str(said) if carried else "low"
+    return "" if said is None else str(said) if carried else LOW
+
+
+def preface(plan: Plan) -> str:
+    """What has to be known before a synthesis is read: that no answer has a majority. Empty where one has."""
+    now = assess(plan.scene)
+    if now.own or not now.stances or _carried(plan, now, outcome.outcome(plan, now)):
+        return ""
+    return f"No answer leads: {_counted(now)}. What follows is the {_author(plan)}'s opinion."
+
+
+def capped_confidence(plan: Plan) -> str:
+    """The confidence that the count allows, and why, where the synthesis claims more; empty where it does not."""
+    tries = outcome.find_syntheses(plan)
+    said = tries[-1].answers.get(CONFIDENCE) if tries and preface(plan) else None
+    if said is None or said == LOW:
+        return ""
+    return f"{LOW} *(set by council: no answer has a majority; “{said}” was written)*"
 
 
 # ---- who stood where ----

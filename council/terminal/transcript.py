@@ -46,6 +46,8 @@ def conclusion(debate: Transcript, paint: Paint) -> Iterator[str]:
     """The synthesis, and whether the debate helped."""
     if debate.synthesis:
         yield paint.rule("Council Synthesis", heavy=True) + "\n"
+        if debate.synthesis.preface:
+            yield paint.text(f"({debate.synthesis.preface})\n")
         yield paint.text(debate.synthesis.text or debate.synthesis.missing, debate.synthesis.statement.reply) + "\n"
         yield from (paint.text(markdown.addition_text(addition)) for addition in debate.synthesis.additions)
     if debate.effect:

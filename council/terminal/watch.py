@@ -158,7 +158,7 @@ class Watcher:
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (note.phase, note.round)]
         for turn in turns if not outcome.is_synthesis(note.phase, plan.scene) else ():
             if turn.absent is None and (told := transcript.length_remark(self.session, turn)):
-                self.screen.say(f"{turn.seat.label}: {told}", "yellow")
+                self.screen.say(f"{turn.seat.label}: {told}", "dim")
 
     def closed(self, plan: Plan, note: Note) -> None:
         """On a terminal, a round that was spoken in this run is seen to end."""
