@@ -26,7 +26,7 @@ def called(budget: Budget, times: int = 1, usd: float | None = 0.001, speaker: s
 
     async def one() -> None:
         async with budget.call(speaker, BRIEF):
-            budget.paid(usd)
+            budget.usd += usd or 0.0
 
     async def all_() -> int:
         for number in range(times):
@@ -94,7 +94,7 @@ def test_who_comes_while_calls_are_under_way_waits_for_what_they_leave():
             under_way[0] += 1
             most[0] = max(most[0], under_way[0])
             await asyncio.sleep(0)
-            budget.paid(0.001)
+            budget.usd += 0.001
             under_way[0] -= 1
 
     async def many() -> None:

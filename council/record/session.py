@@ -55,10 +55,6 @@ class Session:
         return self.folder.name
 
     @property
-    def seed(self) -> str:
-        return str(self.metadata["seed"])
-
-    @property
     def reproducible(self) -> bool:
         """Whether this version renders each brief as before: it began the session and froze its templates."""
         return programs.NAME in self.metadata["files"] and self.metadata.get("council") == __version__
@@ -68,7 +64,7 @@ class Session:
         return replace(self, said=dict(self.said), receipts=dict(self.receipts))
 
     def plan(self) -> Plan:
-        return plan(self.workflow, self.said, self.seed)
+        return plan(self.workflow, self.said, self.metadata["seed"])
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -193,7 +189,7 @@ class Session:
 
     def key(self, *about: str) -> str:
         """A key for the marks around a text that the author of the text cannot know."""
-        return derive_key(self.seed, *about)
+        return derive_key(self.metadata["seed"], *about)
 
 
 def derive_key(seed: str, *about: str) -> str:

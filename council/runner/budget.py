@@ -49,9 +49,6 @@ class Budget:
     def fits(self, most: float) -> bool:
         return self.max_usd is None or self.usd + self.reserved + most <= self.max_usd
 
-    def paid(self, usd: float | None) -> None:
-        self.usd += usd or 0.0
-
 
 def most_usd(brief: Brief) -> float:
     """The most a call can cost: none of its prompt cached, and the longest reply allowed."""

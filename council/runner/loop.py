@@ -47,7 +47,7 @@ T = TypeVar("T")
 class Events(Protocol):
     """What an observer is told. Nothing in the loop depends on it."""
 
-    def due(self, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None: ...
+    def due(self, plan: Plan, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None: ...
 
     def words(self, due: Due, piece: str) -> None: ...
 
@@ -69,7 +69,7 @@ class Late(CallFailed):
 @dataclass
 class Clock:
     """The seconds that models have taken in this run and in its current round. The time that people take is not
-    counted.
+    counted. `ended` is when the last call of the current batch ended.
     """
 
     run: float = 0.0
@@ -84,10 +84,6 @@ class Clock:
         self.run, self.round = self.run + taken, self.round + taken if self.key == (phase, round) else 0.0
         self.key, self.began, self.ended = (phase, round), time.monotonic(), 0.0
 
-    def end(self) -> None:
-        """A call of the batch is over."""
-        self.ended = time.monotonic()
-
 
 @dataclass
 class Runner:
@@ -101,7 +97,6 @@ class Runner:
     events: Events
     quorum: int | None = None
     budget: Budget = field(default_factory=Budget)
-    reported: int = 0
     clock: Clock = field(default_factory=Clock)
     retries: RetryPolicy = field(init=False)
     cache: PromptCache = field(init=False)
@@ -113,9 +108,15 @@ class Runner:
 
     async def run(self, archive: Path) -> Path:
         """Run until nothing is due, then write and archive the results. Returns the path of the archive."""
-        while not (plan := self.plan()).done:
+        reported = 0
+        while True:
+            plan = self.session.plan()
+            for note in plan.notes[reported:]:
+                self.events.decided(plan, note)
+            reported = len(plan.notes)
+            if plan.done:
+                return await self.disk(partial(finish, self.session, plan, archive))
             await self.batch(plan)
-        return await self.disk(partial(finish, self.session, plan, archive))
 
     async def disk(self, work: Callable[[], T]) -> T:
         """Work on the session's files in a thread, one piece at a time.
@@ -136,13 +137,6 @@ class Runner:
                     await asyncio.wait([task])
             raise
 
-    def plan(self) -> Plan:
-        plan = self.session.plan()
-        for note in plan.notes[self.reported :]:
-            self.events.decided(plan, note)
-        self.reported = len(plan.notes)
-        return plan
-
     async def batch(self, plan: Plan) -> None:
         """Call the speaker of every due turn and record each reply as it arrives, then handle the calls that failed.
 
@@ -155,7 +149,7 @@ class Runner:
         if not batch:
             ids = ", ".join(due.id for due in plan.due)
             raise Waiting(f"waiting for {ids}; `council next {self.session.id}` shows the briefs")
-        self.events.due(batch, {due.id: brief.model for due, brief in prepared})
+        self.events.due(plan, batch, {due.id: brief.model for due, brief in prepared})
         self.clock.begin(batch[0].phase.name, batch[0].round)
         speaking = [(due, brief, speaker) for due, brief in prepared if (speaker := voices[due.id])]
         starts = self.cache.starts(brief for _, brief, speaker in speaking if describe(speaker.name).caches_prompts)
@@ -181,7 +175,8 @@ class Runner:
         def arrived(piece: str) -> None:
             if not start.begun.is_set():
                 self.cache.answer_began(brief)
-                start.begin()
+                start.at = time.monotonic()
+                start.begun.set()
             if piece:
                 self.events.words(due, piece)
 
@@ -190,7 +185,7 @@ class Runner:
             async with self.budget.call(speaker.name, brief):
                 started, clock = datetime.now(UTC), time.monotonic()
                 spoken = await speaker.speak(brief, arrived)
-                self.budget.paid(describe(speaker.name).usd(spoken, brief.model.price))
+                self.budget.usd += describe(speaker.name).usd(spoken, brief.model.price) or 0.0
                 if start.at >= clock:
                     self.cache.call_ended(start.at - clock, time.monotonic() - clock)
                 return spoken
@@ -199,8 +194,13 @@ class Runner:
             start.begun.set()
             self.events.waits(due, why, seconds)
 
-        async with self.in_time(speaker), start:
-            spoken = await self.retries.call(attempt, waits)
+        try:
+            async with self.in_time(speaker):
+                if start.after is not None:
+                    await start.after.wait()
+                spoken = await self.retries.call(attempt, waits)
+        finally:
+            start.begun.set()
         await self.record(
             due,
             receipt(self.session, due, brief.model, speaker.name, spoken, started, time.monotonic() - clock),
@@ -226,7 +226,7 @@ class Runner:
                 raise Paused(f"the run took longer than {run:g} s; run `council recover` to continue") from None
             raise Late(f"the round took longer than {round:g} s") from None
         finally:
-            self.clock.end()
+            self.clock.ended = time.monotonic()
 
     def limit(self, name: str, speaker: Speaker) -> float:
         """A limit in seconds. For a speaker on this machine, only one that was set for this debate counts."""

@@ -30,26 +30,15 @@ def breakpoints(brief: Brief, min_tokens: int) -> tuple[int, ...]:
 
 @dataclass
 class Start:
-    """When a turn may begin. `begun` is set once its answer begins, fails or ends.
+    """When a turn may begin: once `after` is set. `begun` is set once its answer begins, fails or ends.
 
-    `keep` are the offsets up to which the API is asked to cache its brief.
+    `keep` are the offsets up to which the API is asked to cache its brief. `at` is when its answer began.
     """
 
     after: asyncio.Event | None = None
     keep: tuple[int, ...] = ()
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     at: float = 0.0
-
-    def begin(self) -> None:
-        self.at = time.monotonic()
-        self.begun.set()
-
-    async def __aenter__(self) -> None:
-        if self.after is not None:
-            await self.after.wait()
-
-    async def __aexit__(self, *failure: object) -> None:
-        self.begun.set()
 
 
 @dataclass

@@ -31,7 +31,10 @@ class RetryPolicy:
         failures = 0
         while True:
             async with self.slots:
-                await self._wait()
+                while (left := self.open_at - asyncio.get_running_loop().time()) > 0:
+                    if self.denied is not None:
+                        raise CallFailed(f"given up because another call was denied: {self.denied}")
+                    await asyncio.sleep(min(left, 0.2))
                 try:
                     return await attempt()
                 except Denied as denied:
@@ -40,14 +43,6 @@ class RetryPolicy:
                 except CallFailed as failure:
                     failures += 1
                     tell(str(failure), self._back_off(failure, failures))
-
-    async def _wait(self) -> None:
-        """Wait until the shared back-off is over, or until another call is denied permanently."""
-        now = asyncio.get_running_loop().time
-        while (left := self.open_at - now()) > 0:
-            if self.denied is not None:
-                raise CallFailed(f"given up because another call was denied: {self.denied}")
-            await asyncio.sleep(min(left, 0.2))
 
     def _back_off(self, failure: CallFailed, failures: int) -> float:
         """Extend the shared back-off and return the seconds to wait, or raise CallFailed if the budget is used up."""

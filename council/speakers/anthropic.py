@@ -236,15 +236,12 @@ class _Answer:
                 self.model, self.call = event.message.model, event.message.id
                 self.count(event.message)
             case "content_block_start":
-                self.add(event.content_block)
+                self.piece = getattr(event.content_block, "text", None) or ""
             case "content_block_delta":
-                self.add(event.delta)
+                self.piece = getattr(event.delta, "text", None) or ""
             case "message_delta":
                 self.stop = event.delta.stop_reason
                 self.count(event)
-
-    def add(self, part: Any) -> None:
-        self.piece = getattr(part, "text", None) or ""
         self.body += self.piece
 
     def count(self, part: Any) -> None:

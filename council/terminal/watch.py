@@ -76,9 +76,9 @@ class Watcher:
             kept = "1 turn is" if len(self.session.said) == 1 else f"{len(self.session.said)} turns are"
             self.screen.say(f"going on: {kept} recorded already", "dim")
 
-    def due(self, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None:
+    def due(self, plan: Plan, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None:
         self.speaking = {due.id: Speech(due) for due in batch}
-        heading = heading_of(self.session, batch[0])
+        heading = heading_of(self.session, plan, batch[0])
         if heading != self.heading:
             self.heading, self.round_began = heading, time.monotonic()
             self.screen.heading(heading, heavy=outcome.is_synthesis(batch[0].phase.name, batch[0].scene))
@@ -263,12 +263,11 @@ def unsaved_text(turn: str, body: str) -> str:
     return f"--- the reply of {turn}, which could not be stored ---\n{body}\n--- end of the reply ---\n"
 
 
-def heading_of(session: Session, due: Due) -> str:
+def heading_of(session: Session, plan: Plan, due: Due) -> str:
     """As the round will be headed in its file; several steps of one round stand under one heading."""
     if outcome.is_synthesis(due.phase.name, due.scene):
         return "Council Synthesis" + ("" if due.round == 1 else ", corrected")
     if is_control(due.phase.name, session.workflow):
         return "Beside the debate: one plain answer"
-    plan = session.plan()
     number = len([key for key in outcome.rounds(plan) if key != (due.phase.name, due.round)]) + 1
     return f"Round {number}: {outcome.title(due.phase)}"
