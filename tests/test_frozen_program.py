@@ -15,7 +15,7 @@ import pytest
 
 from council.config import overlays
 from council.prompts import brief as briefs
-from council.record import metadata, session
+from council.record import files, metadata, session
 from council.record.turn_file import sha256
 from tests.fakeapi import FakeApi
 from tests.helpers import CODE, Ended, Table, User, agreed, disputed, script
@@ -141,6 +141,62 @@ def test_a_replay_takes_over_the_program_of_its_source(tmp_path: Path) -> None:
     (again,) = [one for one in user.sessions if one != source]
     assert (again / "program.json").read_bytes() == (source / "program.json").read_bytes()
     assert "Answer in verse." in (again / "briefs" / f"{OPEN}.md").read_text("utf-8")
+
+
+def test_a_template_that_is_no_file_is_passed_over(tmp_path: Path) -> None:
+    """A link that leads nowhere, and a folder: else the template behind them would be missing from the program."""
+    user = User(tmp_path)
+    overlay(user, "debate/positions.md.j2", "").unlink()
+    (user.settings / "templates/debate/positions.md.j2").symlink_to(tmp_path / "nowhere")
+    (user.settings / "templates/debate/challenges.md.j2").mkdir()
+    start(user)
+    recover(user)
+    found = json.loads((user.session / "program.json").read_text("utf-8"))
+    assert {"positions.md.j2", "challenges.md.j2"} <= set(found["templates"])
+
+
+def test_a_long_template(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    overlay(user, "_tail.md.j2", "Indeed. " * 130_000 + kit("_tail.md.j2"))
+    start(user)
+    assert (user.session / "program.json").stat().st_size > 1_000_000
+    recover(user)
+
+
+def test_a_program_that_could_not_be_read_again_is_refused(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    overlay(user, "_tail.md.j2", "x" * (files.LARGEST + 1))
+    ended = user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed()))
+    assert ended.code == 2
+    assert "program.json would have 32,0" in ended.err
+    assert user.sessions == []
+
+
+def test_a_brief_that_could_not_be_read_again_is_refused(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    overlay(user, "_tail.md.j2", "{{ 'x' * " + str(files.LARGEST + 1) + " }}")
+    ended = user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed()))
+    assert ended.code == 2
+    assert " would have 32,0" in ended.err
+    assert list(user.session.glob("briefs/*/*")) == []
+
+
+def test_a_session_continues_on_another_machine(tmp_path: Path) -> None:
+    """With other templates, in another home, after a run that ended there without saying so."""
+    user, other = User(tmp_path / "here"), User(tmp_path / "there")
+    start(user)
+    (user.session / "runner.json").write_text('{"pid": 1, "host": "here", "boot": "1"}')
+    shutil.copytree(user.session, other.home / "STATE" / "council-sessions" / user.session.name)
+    change_every_template(other)
+    before = spoken(other.session)
+    script(other, agreed(MEMBERS))
+    recover(other)
+    recover(user)
+    after = spoken(other.session)
+    assert {name: after.get(name) for name in before} == before
+    briefs = {name: data for name, data in after.items() if name.startswith("briefs/")}
+    assert briefs == {name: data for name, data in spoken(user.session).items() if name.startswith("briefs/")}
+    assert user.council("show").out.count("Indeed. ") == other.council("show").out.count("Indeed. ")
 
 
 # ---- personas ----

@@ -69,7 +69,7 @@ class Late(CallFailed):
 @dataclass
 class Clock:
     """The seconds that models have taken in this run and in its current round. The time that people take is not
-    counted. `ended` is when the last call of the current batch ended.
+    counted.
     """
 
     run: float = 0.0
@@ -83,6 +83,10 @@ class Clock:
         taken = max(0.0, self.ended - self.began)
         self.run, self.round = self.run + taken, self.round + taken if self.key == (phase, round) else 0.0
         self.key, self.began, self.ended = (phase, round), time.monotonic(), 0.0
+
+    def end(self) -> None:
+        """A call of the batch has ended."""
+        self.ended = time.monotonic()
 
 
 @dataclass
@@ -226,7 +230,7 @@ class Runner:
                 raise Paused(f"the run took longer than {run:g} s; run `council recover` to continue") from None
             raise Late(f"the round took longer than {round:g} s") from None
         finally:
-            self.clock.ended = time.monotonic()
+            self.clock.end()
 
     def limit(self, name: str, speaker: Speaker) -> float:
         """A limit in seconds. For a speaker on this machine, only one that was set for this debate counts."""
