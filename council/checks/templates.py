@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import jinja2
 from jinja2 import meta, nodes
 
+from council.config import overlays
 from council.engine.facts import fact
 from council.prompts import templates
 from council.text import did_you_mean
@@ -43,7 +44,7 @@ def _broken(workflow: Workflow, there: Collection[str]) -> Iterator[str]:
     """What is no template among the workflow's documents and its remarks."""
     found = templates.environment()
     for name in sorted(there):
-        if name.startswith((f"{templates.DOCUMENTS}/", f"{workflow.name}/")):
+        if name.startswith((f"{overlays.DOCUMENTS}/", f"{workflow.name}/")):
             try:
                 found.parse(templates.Overlays().get_source(found, name)[0], name)
             except jinja2.TemplateSyntaxError as wrong:

@@ -9,6 +9,7 @@ from pathlib import Path
 from council.errors import UsageError
 from council.text import did_you_mean
 
+DOCUMENTS = "documents"  # the folder of the templates of documents
 # Files among the kit's workflows that are guides for people and assistants, and not workflows.
 GUIDES = {"recovery": "a guide to interrupted sessions; `council recover` continues one"}
 

@@ -17,7 +17,6 @@ from council.record.program import Program
 from council.record.session import Session
 from council.workflow.model import Workflow
 
-DOCUMENTS = "documents"  # the folder of the templates of documents
 PARTS = {"transcript", "round", "synthesis", "section", "issue"}  # templates in it that are part of other documents
 FRAME = "_task"  # the template around a prompt that is a section of a workflow's body
 
@@ -78,7 +77,7 @@ def prompts(workflow: str) -> set[str]:
 def documents(workflow: str) -> set[str]:
     """The kinds of documents that a workflow can end in: its own templates, and those for all."""
     names = [name.removesuffix(".md.j2").split("/") for name in Overlays().list_templates()]
-    found = {rest[0] for folder, *rest in names if folder in (DOCUMENTS, workflow) and rest}
+    found = {rest[0] for folder, *rest in names if folder in (overlays.DOCUMENTS, workflow) and rest}
     return {name for name in found if not name.startswith("_")} - PARTS
 
 

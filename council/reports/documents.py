@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
-
-import jinja2
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from typing import TYPE_CHECKING, Any
 
 from council.config import overlays
 from council.engine.planner import Plan
 from council.engine.scene import Turn
-from council.prompts import templates
 from council.record.session import Session
 from council.text import one_line
 from council.workflow.model import Workflow
 
-FOLDER = templates.DOCUMENTS
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FOLDER = overlays.DOCUMENTS
 REMARKS = "remarks"
 LONGEST_REMARK = 300
 Overlaid = Mapping[str, str]  # templates in place of the kit's, by their names
@@ -31,6 +30,8 @@ NOTHING: Overlaid = MappingProxyType({})
 
 def freeze(workflow: Workflow) -> dict[str, str]:
     """The documents and remarks that are overlaid today, for a session of this workflow that begins."""
+    from council.prompts import templates
+
     texts, kit = {}, overlays.kit_folder()
     for name in templates.Overlays().list_templates():
         path = next(overlays.overlaid(f"templates/{name}"))
@@ -92,7 +93,10 @@ def kit() -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=4)
-def _environment(overlaid: tuple[tuple[str, str], ...]) -> jinja2.Environment:
+def _environment(overlaid: tuple[tuple[str, str], ...]) -> Environment:
+    import jinja2  # looking at sessions that are as they were left renders nothing
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
     found = ImmutableSandboxedEnvironment(
         loader=jinja2.ChoiceLoader([jinja2.DictLoader(dict(overlaid)), jinja2.DictLoader(kit())]),
         undefined=jinja2.StrictUndefined,

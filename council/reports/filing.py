@@ -16,7 +16,6 @@ from typing import Any
 
 from council.engine.planner import Plan
 from council.errors import UsageError
-from council.prompts import templates
 from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
@@ -35,6 +34,8 @@ NAMES = ("decision.md", "issue.md")
 
 def check(workflow: Workflow) -> None:
     """Refuse a kind of document that has no template."""
+    from council.prompts import templates
+
     document = workflow.document
     known = {*templates.documents(workflow.name), NO_DOCUMENT}
     if document and document.kind not in known:

@@ -5,7 +5,7 @@ A later version may word a transcript in another way. What an earlier one made o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,14 @@ def _turns(session: Session) -> str:
     """A hash over every turn. When one is lost or replaced, files that were derived before are not its files."""
     hashes = [f"{turn} {sha256(files.read(session.turn_path(turn)))}" for turn in sorted(session.said)]
     return sha256("\n".join(hashes).encode())
+
+
+def is_current(session: Session, names: Iterable[str]) -> bool:
+    """Whether this version derived the files of these names from these turns, and nobody changed them since."""
+    found = session.metadata.get("derived")
+    if found is None or found["council"] != __version__ or found["turns"] != _turns(session):
+        return False
+    return bool(found["files"] == {name: sha256(files.read(session.folder / name)) for name in names})
 
 
 def made_by(session: Session, name: str, data: bytes | None, kind: str = "derived") -> str | None:
