@@ -257,7 +257,7 @@ def resealed(**changed: object) -> Mutation:
 
     def mutate(path: Path) -> None:
         found = json.loads(path.read_text())
-        path.write_bytes(metadata.sealed({**found, **changed}))
+        path.write_bytes(metadata.seal({**found, **changed}))
 
     return mutate
 

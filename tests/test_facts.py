@@ -72,7 +72,7 @@ def test_a_brief_computes_only_what_its_template_reads(tmp_path: Path, computed:
     found.read_turns()
     turns = [path.stem for path in sorted(user.session.glob("briefs/*/*.md"))]
     assert turns == ["architect", "engineer"]
-    assert set(computed) <= read_by(templates.program_of(found).templates)
+    assert set(computed) <= read_by(templates.load_program(found).templates)
     assert set(computed) & PROTOCOLS == set()
     assert {name for name, count in computed.items() if count > len(turns)} == set()
     assert computed["topic"] == len(turns)

@@ -245,7 +245,7 @@ def test_metadata_that_no_longer_name_a_program_are_damaged(tmp_path: Path) -> N
     path = user.session / "metadata.json"
     facts = json.loads(path.read_text("utf-8"))
     del facts["files"]["program.json"]
-    path.write_bytes(metadata.sealed(facts))
+    path.write_bytes(metadata.seal(facts))
     (user.session / "program.json").unlink()
     ended = user.council("recover")
     assert ended.code == 1
@@ -266,7 +266,7 @@ def test_a_forged_program_is_damaged(program: str, tmp_path: Path) -> None:
     path = user.session / "metadata.json"
     facts = json.loads(path.read_text("utf-8"))
     facts["files"]["program.json"] = sha256(program.encode())
-    path.write_bytes(metadata.sealed(facts))
+    path.write_bytes(metadata.seal(facts))
     ended = user.council("recover")
     assert ended.code == 1
     assert "program.json: not a program that council wrote" in ended.err

@@ -418,7 +418,7 @@ def shown(user: User):
         found = session.open_(user.session)
         found.read_turns()
         (due,) = found.plan().due
-        return for_humans.shown(found, due, *briefs.render(found, due)[:2])
+        return for_humans.summarize(found, due, *briefs.render(found, due)[:2])
 
 
 def test_a_person_reads_the_task_without_what_is_for_models(user):

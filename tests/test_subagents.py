@@ -212,10 +212,10 @@ def test_a_line_that_is_half_written_is_waited_for(begun):
     whole = json.dumps(answer("I agree.")).encode()
     with path.open("ab") as file:
         file.write(whole[:50])
-    assert transcripts.heard(path) is None
+    assert transcripts.read_answer(path) is None
     with path.open("ab") as file:
         file.write(whole[50:])
-    found = transcripts.heard(path)
+    found = transcripts.read_answer(path)
     assert found is not None
     assert found.spoken.body == "I agree."
 

@@ -34,7 +34,7 @@ def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...
     settings, known = config.load(), personas.load()
     found = load(*overlays.workflow_text(workflow))
     request = start.Request(topic, workflow, with_, only)
-    found = found.with_members(start.seated(found, request, known)).with_attributes(known)
+    found = found.with_members(start.seat_members(found, request, known)).with_attributes(known)
     rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
     rows = bound_steps(found, topic, rates)
     if as_json:

@@ -62,7 +62,7 @@ def next_(state: State, session: str, as_json: bool) -> None:
     with found.hold():
         subagents.harvest(found, settings)
         now = manual.advance(found, settings)
-    flying = subagents.in_flight(found)
+    flying = subagents.find_in_flight(found)
     rows = [row(found, one, brief, one.id in flying) for one, brief in now.due]
     if as_json:
         print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": now.archived})
@@ -76,8 +76,8 @@ def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
 
     return {
         "turn": due.id, "seat": due.seat.name, "name": due.seat.label, "tier": due.tier, "model": brief.model.name,
-        "person": due.of_a_person, "state": "asked" if flying else "due", "agent": subagents.agent(due),
-        "agent_model": subagents.alias(brief.model), "prompt": subagents.marker(found, due.id),
+        "person": due.of_a_person, "state": "asked" if flying else "due", "agent": subagents.agent_of(due),
+        "agent_model": subagents.alias_of(brief.model), "prompt": subagents.write_marker(found, due.id),
         "brief": str(found.brief_path(due.id)), "answers": answers_of(due), "record": record_command(found, due),
     }  # fmt: skip
 

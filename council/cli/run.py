@@ -58,7 +58,8 @@ def debate(state: State, given: dict[str, Any]) -> None:
         state.open(request)
     else:
         request, source = debates.with_source(request, wanted, source, settings)
-        start.chosen(load(*overlays.workflow_text(request.workflow)), request)  # refuse before anything is fetched
+        # Refuse before anything is downloaded.
+        start.choose_options(load(*overlays.workflow_text(request.workflow)), request)
         name = select.choose(wanted, settings)
         debates.check_pace(name, paced(given))
         select.warm_up(name)

@@ -51,7 +51,7 @@ def new_workflow(name: str, source: str | None, user: bool) -> None:
         made = copied(source, name)
     paths = {folder / path: text for path, text in made.items()}
     for path in paths:
-        if os.path.lexists(overlays.inside(path, folder)):
+        if os.path.lexists(overlays.check_inside(path, folder)):
             raise UsageError(f"{shown(path)} already exists and is never overwritten; choose another name")
     for path, text in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def copied(source: str, name: str) -> dict[str, str]:
     if not count:
         raise UsageError(f"{where}: it has no line that starts with `name:`, so it cannot be copied under a new name")
     own = {step.prompt: f"templates/{found.name}/{step.prompt}.md.j2" for _, step in found.steps()}
-    templates = {prompt: next(overlays.overlaid(path), None) for prompt, path in own.items()}
+    templates = {prompt: next(overlays.find(path), None) for prompt, path in own.items()}
     return {f"Workflows/{name}.md": renamed} | {
         f"templates/{name}/{prompt}.md.j2": overlays.read(path) for prompt, path in templates.items() if path
     }

@@ -40,15 +40,15 @@ def overlays() -> list[Path]:
     return [folder for folder in (project_folder(), user_folder(), kit_folder()) if folder is not None]
 
 
-def overlaid(name: str) -> Iterator[Path]:
+def find(name: str) -> Iterator[Path]:
     """The files of that name, nearest first. A link out of its folder is refused: strangers write project folders."""
     for folder in overlays():
         path = folder / name
         if path.is_file():
-            yield inside(path, folder)
+            yield check_inside(path, folder)
 
 
-def inside(path: Path, folder: Path) -> Path:
+def check_inside(path: Path, folder: Path) -> Path:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"{path}: the path escapes {folder}; copy the file there instead of linking it")
     return path
@@ -60,7 +60,7 @@ def workflows(folders: Iterable[Path] | None = None) -> dict[str, Path]:
     for folder in overlays() if folders is None else folders:
         for path in sorted((folder / "Workflows").glob("*.md")):
             if folder != kit_folder() or path.stem.lower() not in GUIDES:
-                found.setdefault(path.stem.lower(), inside(path, folder))
+                found.setdefault(path.stem.lower(), check_inside(path, folder))
     return found
 
 

@@ -41,6 +41,6 @@ def _persona(text: str, where: str) -> Persona:
 def load() -> dict[str, Persona]:
     """Every known persona. Of several with the same name, the one in the nearest file is used."""
     personas: dict[str, Persona] = {}
-    for path in overlays.overlaid("AgentPersonalities.md"):
+    for path in overlays.find("AgentPersonalities.md"):
         personas = parse(overlays.read(path), str(path)) | personas
     return personas

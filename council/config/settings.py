@@ -69,7 +69,7 @@ class Config:
             )
         return self.endpoints[name]
 
-    def mapped(self, tier: str, target: str) -> Model:
+    def map_tier(self, tier: str, target: str) -> Model:
         """`--tier-map tier=target`: another tier, a model with a price, or endpoint/model."""
         if target in self.tiers:
             return replace(self.tiers[target], tier=tier)

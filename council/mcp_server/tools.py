@@ -87,7 +87,7 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
             "synthesis": markdown.synthesis_of(found, now.plan), "folder": str(found.folder),
             "archived_to": str(now.archived),
         }  # fmt: skip
-    flying = subagents.in_flight(found)
+    flying = subagents.find_in_flight(found)
     rows = [
         {
             "turn": one.id, "seat": one.seat.name, "name": one.seat.label, "tier": one.tier, "model": brief.model.name,

@@ -13,7 +13,7 @@ import jinja2
 from council.engine.facts import Facts, PromptContext
 from council.engine.planner import Due
 from council.errors import UsageError
-from council.prompts.templates import FACTS, candidates, compiled, program_of
+from council.prompts.templates import FACTS, candidates, load_environment, load_program
 from council.protocols.perspectives import list_catalog
 from council.record.session import Session
 from council.workflow.model import Cast, Workflow
@@ -34,7 +34,8 @@ def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
     cut = session.key("cut", due.id)
     name = f"{due.step.prompt}.md.j2"
     try:
-        template = compiled(program_of(session)).select_template(candidates(session.workflow, due.step.prompt))
+        environment = load_environment(load_program(session))
+        template = environment.select_template(candidates(session.workflow, due.step.prompt))
         text = template.render({FACTS: Facts(prompt_context(session, due)), "cut": cut})
     except jinja2.TemplatesNotFound:
         raise UsageError(f'there is no template "{name}" for the step {due.step.name}') from None

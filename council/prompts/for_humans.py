@@ -24,7 +24,7 @@ LIST = re.compile(r"\s*(?:[-*+#>|`]|\d+[.)]\s|[A-Z]\)\s)")
 HEADING = re.compile(r"^#{1,6}\s+", re.M)
 
 
-def shown(session: Session, due: Due, shared: str, own: str) -> Shown:
+def summarize(session: Session, due: Due, shared: str, own: str) -> Shown:
     """`shared` and `own` are the brief's two parts."""
     context = prompt_context(session, due)
     said = facts.transcript(context)
@@ -34,11 +34,11 @@ def shown(session: Session, due: Due, shared: str, own: str) -> Shown:
     asked = replies[last[0], last[2]] if last else ()
     turns = tuple((row["id"], _spoken(row["by"], _inner(row["text"]), asked)) for row in said if row["id"] in newest)
     mark = said[-1]["text"] if said else facts.topic(context)
-    parts = [how_it_ended(session, due), task(due, shared, own, mark.rpartition("\n")[2])]
+    parts = [describe_ending(session, due), task(due, shared, own, mark.rpartition("\n")[2])]
     return Shown(heading(due), turns, "\n\n".join(filter(None, parts)))
 
 
-def how_it_ended(session: Session, due: Due) -> str:
+def describe_ending(session: Session, due: Due) -> str:
     """How a rule ended the phase before this one: the person may be asked about it."""
     plan = session.plan()
     before = [note for note in plan.notes if note.kind == "ended" and note.phase != due.phase.name]

@@ -25,7 +25,7 @@ class Overlays(jinja2.BaseLoader):
     """Loads a template by its name: the project's, the user's or the kit's."""
 
     def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Any]:
-        path = next(overlays.overlaid(f"templates/{template}"), None)
+        path = next(overlays.find(f"templates/{template}"), None)
         if path is None:
             raise jinja2.TemplateNotFound(template)
         return overlays.read(path), str(path), None
@@ -115,7 +115,7 @@ def freeze(workflow: Workflow) -> dict[str, str]:
     return texts
 
 
-def program_of(session: Session) -> Program:
+def load_program(session: Session) -> Program:
     """The session's frozen program. A session that has none uses the current templates, read once."""
     if session.program is None:
         session.program = Program(freeze(session.workflow), session.metadata["seats"])
@@ -123,6 +123,6 @@ def program_of(session: Session) -> Program:
 
 
 @lru_cache(maxsize=8)
-def compiled(program: Program) -> jinja2.Environment:
+def load_environment(program: Program) -> jinja2.Environment:
     """The sandbox that compiles the templates of one program: another program's may have the same names."""
     return environment(jinja2.DictLoader(dict(program.templates)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from council.errors import CouncilError
 from council.record import catalog, files, lock
-from council.record.metadata import FROZEN, SCHEMA, sealed
+from council.record.metadata import FROZEN, SCHEMA, seal
 from council.record.program import Program
 from council.record.session import RECORD, Session, open_
 from council.record.turn_file import sha256
@@ -37,7 +37,7 @@ def create(root: Path, workflow_text: str, topic: str, program: Program, facts: 
         for name, data in frozen.items():
             held.check()
             files.create(folder / name, data)
-        files.create(folder / "metadata.json", sealed(metadata))
+        files.create(folder / "metadata.json", seal(metadata))
     return open_(folder)
 
 

@@ -31,12 +31,12 @@ def read_existing(path: Path) -> bytes:
         raise Damaged(path, f"cannot be read ({os.strerror(failure.errno or 0)}); restore it from a backup") from None
 
 
-def sealed(metadata: Mapping[str, Any]) -> bytes:
+def seal(metadata: Mapping[str, Any]) -> bytes:
     plain = {key: value for key, value in metadata.items() if key != "seal"}
-    return files.encode(json.dumps({**plain, "seal": _seal(plain)}, indent=2, ensure_ascii=False) + "\n")
+    return files.encode(json.dumps({**plain, "seal": _hash(plain)}, indent=2, ensure_ascii=False) + "\n")
 
 
-def _seal(plain: Mapping[str, Any]) -> str:
+def _hash(plain: Mapping[str, Any]) -> str:
     return sha256(files.encode(json.dumps(plain, sort_keys=True, ensure_ascii=False)))
 
 
@@ -51,7 +51,7 @@ def read_metadata(folder: Path) -> dict[str, Any]:
             path,
             f"written by a newer council (schema {found['schema']}, this one knows {SCHEMA}); update council",
         )
-    if not isinstance(found, dict) or found.pop("seal", None) != _seal(found):
+    if not isinstance(found, dict) or found.pop("seal", None) != _hash(found):
         raise Damaged(path, f"{EDITED}; restore it from a backup")
     wrong = [key for key, kind in NEEDED.items() if not isinstance(found.get(key), kind)] or list(_misshapen(found))
     if wrong or found["session_id"] != folder.name:

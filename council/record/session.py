@@ -22,7 +22,7 @@ from council.errors import Damaged, UsageError
 from council.record import files, turn_file
 from council.record import program as programs
 from council.record.lock import Lock, hold
-from council.record.metadata import FROZEN, read_existing, read_metadata, sealed
+from council.record.metadata import FROZEN, read_existing, read_metadata, seal
 from council.record.program import Program
 from council.record.turn_file import Receipt, sha256
 from council.workflow.loader import load
@@ -180,7 +180,7 @@ class Session:
         """Add facts to the metadata."""
         self._check_held()
         self.metadata = {**read_metadata(self.folder), **facts}
-        files.replace(self.folder / "metadata.json", sealed(self.metadata))
+        files.replace(self.folder / "metadata.json", seal(self.metadata))
 
     def _check_held(self) -> None:
         if self.lock is None:

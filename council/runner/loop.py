@@ -256,7 +256,7 @@ class Runner:
         for due, failure in lost:
             self.events.lost(due, str(failure))
         if lost and not self.has_quorum(batch, len(lost)):
-            raise Paused(why_lost(lost))
+            raise Paused(explain_losses(lost))
         for due, failure in lost:
             speaker = self.voice(due.seat)
             model = model_of(self.session, self.config, due, speaker)
@@ -281,7 +281,7 @@ class Runner:
         return self.quorum is not None and seated and len(members) - len(gone) - lost >= self.quorum
 
 
-def why_lost(lost: list[tuple[Due, BaseException]]) -> str:
+def explain_losses(lost: list[tuple[Due, BaseException]]) -> str:
     """Whose call failed, and why; those who ran out of time share a sentence."""
     late = [(due.seat.label, failure) for due, failure in lost if isinstance(failure, Late)]
     reasons = [f"{due.seat.label} did not answer: {failure}" for due, failure in lost if not isinstance(failure, Late)]
@@ -310,7 +310,7 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
     shown = None
     if speaker is not None and describe(speaker.name).is_person:
         deadline = limits.read_seconds(session.workflow.options, limits.PERSON)
-        shown = for_humans.shown(session, due, shared, own)
+        shown = for_humans.summarize(session, due, shared, own)
     return Brief(
         turn=due.id, seat=due.seat.name, shared=shared, own=own, model=model_of(session, config, due, speaker),
         deadline=math.inf if deadline is None else deadline, reply=due.step.reply, openings=briefs.openings(due),

@@ -52,8 +52,8 @@ def begin(request: Request, settings: Config) -> Session:
     text, where = overlays.workflow_text(request.workflow)
     known = personas.load()
     workflow = load(text, where)
-    members = seated(workflow, request, known)
-    options = chosen(workflow, request)
+    members = seat_members(workflow, request, known)
+    options = choose_options(workflow, request)
     checked = check(
         workflow.with_members(members).with_options(options),
         Known(
@@ -68,17 +68,17 @@ def begin(request: Request, settings: Config) -> Session:
         raise UsageError(f"{workflow.name} needs at least two members; name another with --only or --with")
     check_quorum(checked, request.quorum)
     seed = secrets.token_hex(16)
-    filing = [*outcome_of(request.after), *((shown(path), attached(path)) for path in request.files)]
+    filing = [*read_outcome(request.after), *((format_name(path), read_attachment(path)) for path in request.files)]
     facts = {
-        "topic": topic(request.topic),
+        "topic": check_topic(request.topic),
         "workflow": workflow.name,
         "members": [seat.name for seat in members],
         "output_mode": request.mode,
-        "rounds_planned": planned(checked),
+        "rounds_planned": describe_rounds(checked),
         "options": options,
         "seed": seed,
         "speaker": request.speaker,
-        "tiers": tiers(checked, request, settings, known),
+        "tiers": freeze_tiers(checked, request, settings, known),
         "attachments": [name for name, _ in filing],
         "council": __version__,
     }
@@ -91,21 +91,21 @@ def begin(request: Request, settings: Config) -> Session:
     fenced = "".join(f"\n\n{fence(f'file {name}', words, derive_key(seed, name, words))}" for name, words in filing)
     if len(fenced) > LARGEST_TOPIC:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
-    people = {name: persona for name, persona in known.items() if casts(checked) or name in checked.seat_names()}
+    people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.seat_names()}
     program = Program(templates.freeze(checked) | documents.freeze(checked), people)
     return create(settings.sessions, text, request.topic + fenced, program, facts)
 
 
-def again(source: Session, settings: Config, speaker: str) -> Session:
+def begin_again(source: Session, settings: Config, speaker: str) -> Session:
     """The same question to the same table, for a replay: everything that decides the plan is taken over."""
     same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers")
     facts = {key: source.metadata[key] for key in same}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__}
-    return create(settings.sessions, text, source.topic, templates.program_of(source), facts)
+    return create(settings.sessions, text, source.topic, templates.load_program(source), facts)
 
 
-def topic(text: str) -> str:
+def check_topic(text: str) -> str:
     if not text.strip():
         raise UsageError("the topic is empty; say what the council should debate")
     if "\0" in text:
@@ -117,7 +117,7 @@ def topic(text: str) -> str:
     return text
 
 
-def outcome_of(before: Session | None) -> Iterator[tuple[str, str]]:
+def read_outcome(before: Session | None) -> Iterator[tuple[str, str]]:
     """What an earlier debate came to, as a document that the next one has before it."""
     if before is not None:
         plan = before.plan()
@@ -126,7 +126,7 @@ def outcome_of(before: Session | None) -> Iterator[tuple[str, str]]:
         yield f"synthesis of session {before.id}", markdown.synthesis_of(before, plan)
 
 
-def attached(path: Path) -> str:
+def read_attachment(path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_TOPIC + 1)
@@ -143,15 +143,15 @@ def attached(path: Path) -> str:
     return text
 
 
-def shown(path: Path) -> str:
+def format_name(path: Path) -> str:
     """A document's name: the path as it was given, where that says nothing of this machine."""
     plain = path.name if path.is_absolute() or ".." in path.parts else path.as_posix()
     return one_line(plain).replace(chr(34), chr(39))
 
 
-def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
+def seat_members(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
     """The members: the workflow's own or `only` these, and those called in `with` them; a group means its seats."""
-    only, with_ = grouped(workflow, request.only), grouped(workflow, request.with_)
+    only, with_ = expand_groups(workflow, request.only), expand_groups(workflow, request.with_)
     seats(",".join((*only, *with_)), known)
     own = {seat.name: seat for seat in workflow.members}
     first = next(iter(workflow.groups))
@@ -167,16 +167,16 @@ def seated(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> li
 
 def check_quorum(workflow: Workflow, quorum: int | None) -> None:
     """Refuse a quorum that no call could reach. How many a moderator casts is not known before."""
-    if quorum is not None and not casts(workflow) and quorum > len(workflow.table):
+    if quorum is not None and not has_cast(workflow) and quorum > len(workflow.table):
         raise UsageError(f"--quorum {quorum}: this debate has only {len(workflow.table)} members")
 
 
-def grouped(workflow: Workflow, names: Iterable[str]) -> list[str]:
+def expand_groups(workflow: Workflow, names: Iterable[str]) -> list[str]:
     """The names, with the seats of a group in the place of its name."""
     return [seat for name in names for seat in [one.name for one in workflow.groups.get(name, ())] or [name]]
 
 
-def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
+def choose_options(workflow: Workflow, request: Request) -> dict[str, Any]:
     """The options that differ from the workflow's own, each of a kind that the workflow's value has."""
     if request.mode not in MODES:
         raise UsageError(f'there is no output mode "{request.mode}"; {did_you_mean(request.mode, MODES)}')
@@ -193,7 +193,7 @@ def chosen(workflow: Workflow, request: Request) -> dict[str, Any]:
     return wanted
 
 
-def planned(workflow: Workflow) -> str:
+def describe_rounds(workflow: Workflow) -> str:
     return (
         "adaptive"
         if any(phase.when or phase.min_rounds < phase.max_rounds for phase in workflow.phases)
@@ -201,11 +201,11 @@ def planned(workflow: Workflow) -> str:
     )
 
 
-def casts(workflow: Workflow) -> bool:
+def has_cast(workflow: Workflow) -> bool:
     return any(isinstance(one, Cast) for _, step in workflow.steps() for one in step.seats)
 
 
-def tiers(
+def freeze_tiers(
     workflow: Workflow, request: Request, settings: Config, known: Mapping[str, Any]
 ) -> dict[str, dict[str, str]]:
     """What each tier of this debate stands for: frozen, so that a recovered debate asks the same models."""
@@ -216,7 +216,7 @@ def tiers(
             raise UsageError(f"--tier-map {pair}: write {tier or 'TIER'}=TARGET, as in haiku=sonnet")
         if tier not in settings.tiers:
             raise UsageError(f'--tier-map {pair}: unknown tier "{tier}"; {did_you_mean(tier, settings.tiers)}')
-        changed[tier] = settings.mapped(tier, target)
+        changed[tier] = settings.map_tier(tier, target)
     used = {step.tier for _, step in workflow.steps()}
     used |= {
         str(seat.attributes.get("tier") or known.get(seat.name, {}).get("tier", "")) for seat in workflow.all_seats()

@@ -24,7 +24,7 @@ from council.record.session import TURN, Session
 from council.runner import manual
 from council.runner.loop import model_of
 from council.speakers.assistant import transcripts
-from council.speakers.assistant.transcripts import Asked
+from council.speakers.assistant.transcripts import CallNote
 from council.speakers.base import Spoken
 
 TARGET = re.compile(rf"({ID.pattern}) ({TURN.pattern})")
@@ -33,38 +33,40 @@ DESCRIPTION = re.compile(rf".*{TARGET.pattern}", re.S)
 AGENT = "council:council-"
 ALIASES = ("opus", "sonnet", "haiku")  # what Claude Code calls the models that a member can be given
 PATIENCE = 30.0
-LAG = 5.0  # seconds in which a transcript has what its member said, at the most
+LAG = 5.0  # seconds until a transcript has what its member said, at most
 
 
-def marker(found: Session, turn: str) -> str:
+def write_marker(found: Session, turn: str) -> str:
     return f"council turn {found.id} {turn}"
 
 
-def agent(due: Due) -> str:
+def agent_of(due: Due) -> str:
     """The agent without tools that has this seat's persona; other seats use the general agent."""
     known = overlays.kit_folder() / "agents" / f"council-{due.seat.name}.md"
     return f"{AGENT}{due.seat.name if known.is_file() else 'member'}"
 
 
-def alias(model: Model) -> str | None:
+def alias_of(model: Model) -> str | None:
     return next((word for word in ALIASES if word in model.name), None)
 
 
-def in_flight(found: Session) -> set[str]:
+def find_in_flight(found: Session) -> set[str]:
     """The turns that a member is working on."""
     now = time.time()
-    return {one.turn for one in transcripts.notes(found.folder) if one.turn not in found.said and one.running(now)}
+    return {
+        one.turn for one in transcripts.read_notes(found.folder) if one.turn not in found.said and one.is_running(now)
+    }
 
 
 def harvest(found: Session, settings: Config) -> None:
     """Record every answer that is in a transcript by now. The session must be locked."""
-    for asked in transcripts.notes(found.folder):
-        path = asked.file() if _is_due(found, asked.turn) else None
-        answer = transcripts.heard(path) if path else None
+    for asked in transcripts.read_notes(found.folder):
+        path = asked.find_file() if _is_due(found, asked.turn) else None
+        answer = transcripts.read_answer(path) if path else None
         if answer and files.encode(answer.asked) == found.brief(asked.turn):
             manual.record(found, settings, asked.turn, answer.spoken, answer.started, answer.seconds)
         if asked.turn in found.said:
-            transcripts.forget(found.folder, asked.turn)
+            transcripts.remove_note(found.folder, asked.turn)
 
 
 def _is_due(found: Session, turn: str) -> bool:
@@ -73,8 +75,8 @@ def _is_due(found: Session, turn: str) -> bool:
 
 def wait_for_assistant(found: Session) -> None:
     """Refuse to ask for a turn that is being answered: it would be paid for twice."""
-    if flying := in_flight(found):
-        pids = {one.pid for one in transcripts.notes(found.folder) if one.turn in flying}
+    if flying := find_in_flight(found):
+        pids = {one.pid for one in transcripts.read_notes(found.folder) if one.turn in flying}
         raise Busy(
             f"{', '.join(sorted(flying))}: an assistant that still runs (pid {', '.join(map(str, sorted(pids)))}) has "
             "asked for that; wait for the answer, or end the assistant"
@@ -84,22 +86,22 @@ def wait_for_assistant(found: Session) -> None:
 # ---- what Claude Code tells a hook, and what it is told ----
 
 
-def hook(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
+def answer_hook(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
     """The answer to one event; None if there is none."""
     match call.get("hook_event_name"):
         case "PreToolUse":
-            return ask(call, settings)
+            return on_call(call, settings)
         case "SubagentStop":
-            stopped(call, settings)
+            on_stop(call, settings)
         case "PostToolUse":
-            ended(call, settings)
+            on_end(call, settings)
         case "PostToolUseFailure":
-            if target := _target(call["tool_input"]):
-                transcripts.forget(catalog.find(settings.sessions, target[0]), target[1])
+            if target := _find_target(call["tool_input"]):
+                transcripts.remove_note(catalog.find(settings.sessions, target[0]), target[1])
     return None
 
 
-def ask(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
+def on_call(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
     """Put the brief in place of the marker, byte for byte, and set the model of the turn's tier."""
     tool = call["tool_input"]
     marked = MARKER.fullmatch(str(tool.get("prompt", "")))
@@ -108,62 +110,65 @@ def ask(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
     try:
         if marked is None:
             raise UsageError("a member is asked by its marker alone, as `council next` prints it")
-        found, due = _due(settings, marked[1], marked[2])
-        changed = {**tool, **_given(found, settings, due)}
-        seen = Asked(due.id, str(call.get("tool_use_id")), _client(), time.time(), transcripts.transcripts(call))
-        transcripts.note(found.folder, seen)
+        found, due = _find_due(settings, marked[1], marked[2])
+        changed = {**tool, **_fill_in(found, settings, due)}
+        seen = CallNote(due.id, str(call.get("tool_use_id")), _client_pid(), time.time(), transcripts.find_folder(call))
+        transcripts.write_note(found.folder, seen)
     except CouncilError as wrong:
-        return _said("PreToolUse", permissionDecision="deny", permissionDecisionReason=f"council: {wrong}")
-    return _said("PreToolUse", updatedInput=changed)
+        return _format_output("PreToolUse", permissionDecision="deny", permissionDecisionReason=f"council: {wrong}")
+    return _format_output("PreToolUse", updatedInput=changed)
 
 
-def _due(settings: Config, id: str, turn: str) -> tuple[Session, Due]:
+def _find_due(settings: Config, id: str, turn: str) -> tuple[Session, Due]:
     """The turn, if it is due and not in progress."""
     found = session.open_(catalog.find(settings.sessions, id))
     found.read_turns()
     due = manual.due_turn(found, found.plan(), turn)
     if found.brief(turn) is None:
         raise UsageError(f"{turn} has no brief yet; `council next {id}` writes it")
-    if turn in in_flight(found):
+    if turn in find_in_flight(found):
         raise UsageError(f"{turn} was asked for already, and its answer is still to come; wait for it")
     return found, due
 
 
-def _given(found: Session, settings: Config, due: Due) -> dict[str, Any]:
+def _fill_in(found: Session, settings: Config, due: Due) -> dict[str, Any]:
     brief = (found.brief(due.id) or b"").decode("utf-8", "replace")
-    model = alias(model_of(found, settings, due, None))
+    model = alias_of(model_of(found, settings, due, None))
     about = f"{due.seat.label}, {due.phase.name} · {found.id} {due.id}"
-    given = {"prompt": brief, "description": about, "subagent_type": agent(due), "run_in_background": False}
+    given = {"prompt": brief, "description": about, "subagent_type": agent_of(due), "run_in_background": False}
     return given | ({"model": model} if model else {})
 
 
-def stopped(call: Mapping[str, Any], settings: Config) -> None:
+def on_stop(call: Mapping[str, Any], settings: Config) -> None:
     """A member has answered, in the foreground or not. Its words are in its transcript a moment later."""
     path = Path(str(call.get("agent_transcript_path")))
-    target = _target(transcripts.about(path))
+    target = _find_target(transcripts.read_about(path))
     until = time.monotonic() + LAG
-    while target and transcripts.heard(path) is None and not transcripts.failed(path) and time.monotonic() < until:
+    while time.monotonic() < until and target:
+        if transcripts.read_answer(path) is not None or transcripts.has_failed(path):
+            break
         time.sleep(0.02)
     if target:
         take(settings, target[0])
-        transcripts.forget(catalog.find(settings.sessions, target[0]), target[1])  # whoever said nothing is asked again
+        # A member without an answer may be asked again.
+        transcripts.remove_note(catalog.find(settings.sessions, target[0]), target[1])
 
 
-def ended(call: Mapping[str, Any], settings: Config) -> None:
+def on_end(call: Mapping[str, Any], settings: Config) -> None:
     """The call of a member is over. Without a transcript, the words that the assistant was shown are recorded."""
-    target, response = _target(call["tool_input"]), call.get("tool_response")
+    target, response = _find_target(call["tool_input"]), call.get("tool_response")
     if target is None or not isinstance(response, dict) or response.get("status") != "completed":
         return
     id, turn = target
     take(settings, id)
     found = session.open_(catalog.find(settings.sessions, id))
     found.read_turns()
-    if turn not in found.said and (body := _shown(response)).strip():
+    if turn not in found.said and (body := _read_words(response)).strip():
         take(settings, id, turn, Spoken(body, call=response.get("agentId")))
-    transcripts.forget(found.folder, turn)
+    transcripts.remove_note(found.folder, turn)
 
 
-def _shown(response: Mapping[str, Any]) -> str:
+def _read_words(response: Mapping[str, Any]) -> str:
     """The member's words, without what the assistant's program put around them."""
     parts = [str(part.get("text", "")) for part in response.get("content") or [] if isinstance(part, dict)]
     before, after = (int(response.get(key) or 0) for key in ("harnessNoteCount", "harnessTailCount"))
@@ -187,16 +192,16 @@ def take(settings: Config, id: str, turn: str = "", shown: Spoken | None = None)
             time.sleep(0.02)
 
 
-def _target(about: Mapping[str, Any]) -> tuple[str, str] | None:
+def _find_target(about: Mapping[str, Any]) -> tuple[str, str] | None:
     found = DESCRIPTION.fullmatch(str(about.get("description", "")))
     return (found[1], found[2]) if found else None
 
 
-def _client() -> int:
+def _client_pid() -> int:
     """The assistant's process: while it runs, its members may answer."""
     told = os.environ.get("CLAUDE_PID", "")
     return int(told) if told.isdigit() else os.getppid()
 
 
-def _said(event: str, **facts: Any) -> dict[str, Any]:
+def _format_output(event: str, **facts: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, **facts}}

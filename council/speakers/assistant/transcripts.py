@@ -21,7 +21,7 @@ MOST_SILENCE = 900.0  # seconds without a sign of life, after which no answer is
 
 
 @dataclass(frozen=True)
-class Heard:
+class MemberAnswer:
     """A member's answer: the exact prompt, the reply, and when."""
 
     asked: str
@@ -31,7 +31,7 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class Asked:
+class CallNote:
     """A note that a member was given a turn: by which call of which assistant, and where its transcript will be."""
 
     turn: str
@@ -40,24 +40,24 @@ class Asked:
     at: float
     transcripts: str
 
-    def file(self) -> Path | None:
+    def find_file(self) -> Path | None:
         """The member's transcript, once it exists. A file beside it says which call it belongs to."""
         for note in Path(self.transcripts).glob("agent-*.meta.json"):
             path = note.with_name(note.name.replace(".meta.json", ".jsonl"))
-            if about(path).get("toolUseId") == self.call:
+            if read_about(path).get("toolUseId") == self.call:
                 return path
         return None
 
-    def running(self, now: float) -> bool:
+    def is_running(self, now: float) -> bool:
         """Whether an answer may still come: the assistant runs, and the member showed a sign of life recently."""
-        path = self.file()
-        if not lock.is_alive(self.pid) or (path and failed(path)):
+        path = self.find_file()
+        if not lock.is_alive(self.pid) or (path and has_failed(path)):
             return False
-        heard = max(self.at, path.stat().st_mtime) if path and path.exists() else self.at
-        return now - heard < MOST_SILENCE
+        last_sign = max(self.at, path.stat().st_mtime) if path and path.exists() else self.at
+        return now - last_sign < MOST_SILENCE
 
 
-def heard(path: Path) -> Heard | None:
+def read_answer(path: Path) -> MemberAnswer | None:
     """The complete answer in a transcript; None if there is none yet, or an empty one."""
     lines = _lines(path)
     asked = next((line for line in lines if line.get("type") == "user"), None)
@@ -75,16 +75,16 @@ def heard(path: Path) -> Heard | None:
     spoken = Spoken(
         body, last.get("model"), str(last["stop_reason"]), _usage(answers), absent=absent, call=last.get("id")
     )
-    return Heard(str(asked["message"]["content"]), spoken, began, max(0.0, (ended - began).total_seconds()))
+    return MemberAnswer(str(asked["message"]["content"]), spoken, began, max(0.0, (ended - began).total_seconds()))
 
 
-def failed(path: Path) -> bool:
+def has_failed(path: Path) -> bool:
     """Whether a transcript ends with an API error."""
     said = [line for line in _lines(path) if line.get("type") == "assistant"]
     return bool(said and said[-1].get("isApiErrorMessage"))
 
 
-def about(path: Path) -> dict[str, Any]:
+def read_about(path: Path) -> dict[str, Any]:
     """What Claude Code notes about the call that a transcript belongs to."""
     try:
         return _json(path.with_suffix(".meta.json").read_bytes())
@@ -148,21 +148,21 @@ def _time(line: Mapping[str, Any]) -> datetime:
 NOTES = ".asked"
 
 
-def note(folder: Path, asked: Asked) -> None:
+def write_note(folder: Path, note: CallNote) -> None:
     """Written beside the record, and removed when the turn is recorded."""
     files.make_folder(folder / NOTES)
-    files.replace(_note_path(folder, asked.turn), json.dumps(vars(asked)).encode())
+    files.replace(_note_path(folder, note.turn), json.dumps(vars(note)).encode())
 
 
-def notes(folder: Path) -> Iterator[Asked]:
+def read_notes(folder: Path) -> Iterator[CallNote]:
     for path in sorted((folder / NOTES).glob("*.json")):
         try:
-            yield Asked(**_json(path.read_bytes()))
+            yield CallNote(**_json(path.read_bytes()))
         except (TypeError, OSError):
             continue
 
 
-def forget(folder: Path, turn: str) -> None:
+def remove_note(folder: Path, turn: str) -> None:
     files.remove(_note_path(folder, turn))
     files.remove_empty(folder / NOTES)
 
@@ -171,6 +171,6 @@ def _note_path(folder: Path, turn: str) -> Path:
     return folder / NOTES / f"{turn.replace('/', '.')}.json"
 
 
-def transcripts(call: Mapping[str, Any]) -> str:
+def find_folder(call: Mapping[str, Any]) -> str:
     """Where Claude Code keeps the transcripts of a session's subagents, from the input of a hook."""
     return str(Path(str(call.get("transcript_path") or os.devnull)).with_suffix("") / "subagents")
