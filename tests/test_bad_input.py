@@ -248,7 +248,7 @@ CONFIGS = [
     ("home: [a]", "home"),
     ("home: !!python/object/apply:os.system ['touch P']", "tags are not part"),
     ("a: &a [*a]", "anchors"),
-    ("deadline: 1\ndeadline: 2", "stands twice"),
+    ("deadline: 1\ndeadline: 2", "is repeated"),
     ("a: [", "not valid YAML"),
     ("a: " + "[" * 100_000, "Config.md"),
 ]

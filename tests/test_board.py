@@ -148,7 +148,7 @@ def test_a_rubber_stamp_is_sent_back_once_and_then_recorded(user):
     session = hold(user, "board/rubber-stamp")
     again = (session / "briefs/02-challenge-r01-1-respond/cto.2.md").read_text("utf-8")
     assert "there must be at least one" in again.partition("# Once more")[2]
-    stamp = "*(rubber stamp: it challenges nobody, also when asked again)*"
+    stamp = "*(rubber stamp: it challenges nobody, even when asked again)*"
     assert text(session, "round-2.md").count(stamp) == text(session, "transcript.md").count(stamp) == 1
     assert text(session, "round-2.md").partition("**🔧 CTO:**")[2].lstrip().partition("\n")[2].startswith(stamp)
     assert stamp not in text(session, "round-3.md")
@@ -165,22 +165,22 @@ def response(*challenges: str, prose: str = "Fine.", **more: object) -> Turn:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (response(), ["rubber stamp: it challenges nobody, also when asked again"]),
+        (response(), ["rubber stamp: it challenges nobody, even when asked again"]),
         (response(prose="The CFO forgets the rent."), []),
         (response("CFO: the rent."), []),
         (response("the rent, of the cfo’s plan"), []),
         (response("Ribeiro stores it twice."), []),
         (response("The Data Specialist stores it twice."), []),
         (response("The rent.", "The CFO's estimate."), []),
-        (response("The rent."), ["no challenge of it says whose point it is"]),
-        (response("As the ceo I know better."), ["no challenge of it says whose point it is"]),
-        (response("The cfoo is wrong."), ["no challenge of it says whose point it is"]),
+        (response("The rent."), ["none of its challenges says whose point it is"]),
+        (response("As the ceo I know better."), ["none of its challenges says whose point it is"]),
+        (response("The cfoo is wrong."), ["none of its challenges says whose point it is"]),
         (absent("ceo", asked="challenges"), []),
         (turn("ceo", stance="agree"), []),
         (turn("ceo", body="Aim lower."), []),
         (turn("moonshot", body="**The moonshot:** Mars. **The stepping stone:** the Moon."), []),
-        (turn("moonshot", body="The moonshot is Mars."), ["it names no stepping stone, and always has to give both"]),
-        (turn("moonshot", body="Go."), ["it names no moonshot and no stepping stone, and always has to give both"]),
+        (turn("moonshot", body="The moonshot is Mars."), ["it does not give a stepping stone; both are required"]),
+        (turn("moonshot", body="Go."), ["it does not give a moonshot or a stepping stone; both are required"]),
         (absent("moonshot"), []),
     ],
 )
@@ -229,7 +229,7 @@ def test_from_round(round, result):
 
 @pytest.mark.parametrize("number", ["0", "two", "-1", "1.5", "100", [2], None])
 def test_from_round_refuses_what_is_no_round(number):
-    with pytest.raises(UsageError, match="is no round"):
+    with pytest.raises(UsageError, match="is not a round"):
         judge(Ref("from_round", {"number": number}), scene(round=1))
 
 

@@ -196,7 +196,7 @@ def test_a_synthesis_is_told_what_it_lacks(user):
     assert "Your last synthesis" not in first
     assert 'with each of these under "Dissents"' in second
     assert "\n- Engineer (Marcus): disagrees\n" in second
-    assert "\n- 01-positions/writer is no turn that was spoken\n" in second
+    assert "\n- there is no turn 01-positions/writer\n" in second
     assert facts(session)["phases"]["synthesis"] == "complete"
     assert "Citations not in order" not in text(session, "synthesis.md")
 

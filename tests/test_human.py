@@ -130,7 +130,7 @@ def test_a_wrong_entry_is_asked_again_at_once(user):
             shell.type(f"{wrong}\n")
             assert "continue, guide or end.\r\n" in shell.until(MENU)
         shell.type("\n")
-        assert "it needs an answer: continue, guide or end." in shell.until(MENU)
+        assert "an answer is required: continue, guide or end." in shell.until(MENU)
         shell.type("e\n")
         shell.until("archive:")
     assert body(user).startswith("## Decision\nend\n")
@@ -269,11 +269,11 @@ def test_who_speaks_beside_a_person_is_heard_when_the_person_is_done(user):
     with table(user, **{f"01-positions/{seat}": said for seat in ("architect", "engineer")}) as shell:
         shell.type("./council run -w asked 'Shall we?'\n")
         shell.until("═══ Positions ═══")
-        shell.until(r"Your risks, an item a line \(an empty line ends it; Enter for none\): ")
+        shell.until(r"Your risks, one item per line \(an empty line ends it; Enter for none\): ")
         shell.type("- It burns.\n2. It floods.\n\n")
-        shell.until("Your must, an item a line \\(an empty line ends it\\): ")
+        shell.until("Your must, one item per line \\(an empty line ends it\\): ")
         shell.type("none\n\n")
-        assert '"none" does not answer it: items, one a line.' in shell.until("ends it\\): ")
+        assert '"none" is not a valid answer: write items, one per line.' in shell.until("ends it\\): ")
         shell.type("It lasts.\n\n")
         shell.until("Sure \\(0-100\\): ")
         for wrong in ("sure", "101", ""):
@@ -338,7 +338,7 @@ REPLAY = ("--speaker", "replay", "--from", "script.yaml")
 def test_next_says_what_a_person_is_asked_and_how_it_is_recorded(waiting):
     told = waiting.council("next").out
     command = f'council record {waiting.session.name} {CHECKPOINT} --answer "decision=…" --answer "guidance=…"'
-    assert f'  decision: continue, guide or end\n  guidance: words of your own, or "none"\n  {command}\n' in told
+    assert f'  decision: continue, guide or end\n  guidance: your own words, or "none"\n  {command}\n' in told
     (row,) = waiting.council("next", "--json").json["due"]
     assert row["record"] == command
     assert list(row["answers"]) == ["decision", "guidance"]
@@ -360,12 +360,12 @@ def test_answers_by_name_are_the_reply(waiting):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (["decision=perhaps"], 'decision: "perhaps" does not answer it: continue, guide or end'),
-        (["decision="], "decision: it needs an answer: continue, guide or end"),
-        (["guidance=Think."], "decision: it needs an answer: continue, guide or end"),
+        (["decision=perhaps"], 'decision: "perhaps" is not a valid answer: write continue, guide or end'),
+        (["decision="], "decision: an answer is required: continue, guide or end"),
+        (["guidance=Think."], "decision: an answer is required: continue, guide or end"),
         (["decision=guide", "decision=end"], "decision is given twice"),
         (["decision"], "write NAME=VALUE"),
-        (["decision=end", "advice=x"], 'no answer "advice" is asked for here'),
+        (["decision=end", "advice=x"], 'this turn does not ask for an answer "advice"'),
         (["decison=end"], 'did you mean "decision"?'),
     ],
 )

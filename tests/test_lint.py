@@ -50,7 +50,7 @@ FIRST, LAST = f"{{name: first, {ASK}}}", "{name: synthesis}"
         # asked for only later, or in another phase
         (
             ("{name: p, when: {some: {stance: agree}}}", FIRST),
-            "phase p: when: some: no step that is spoken by then asks for stance",
+            "phase p: when: some: no step spoken by then asks for stance",
         ),
         (
             (FIRST, "{name: p, until: {done: {every: {score: any}}}}"),
@@ -58,11 +58,11 @@ FIRST, LAST = f"{{name: first, {ASK}}}", "{name: synthesis}"
         ),
         (
             ("{name: p, steps: [{name: q, when: {stuck: {field: score}}}, {name: r, reply: {score: 0-9}}]}",),
-            "phase p, step q: when: stuck: no step that is spoken by then asks for score",
+            "phase p, step q: when: stuck: no step spoken by then asks for score",
         ),
         (
             ("{name: p, reply: {x: a | b}}", "{name: q, reply: {y: a | b}}", "{name: z, when: {some: {x: a, y: a}}}"),
-            "phase z: when: some: no step that is spoken by then asks for x and y together",
+            "phase z: when: some: no step spoken by then asks for x and y together",
         ),
         (
             ("{name: p, reply: {x: a | b}}", "{name: q, reply: {n: 0-9}, until: {d: {vote: {field: x, sure: n}}}}"),
@@ -70,12 +70,12 @@ FIRST, LAST = f"{{name: first, {ASK}}}", "{name: synthesis}"
         ),
         (
             ("{name: p, when: {not: {all: [{some: {stance: agree}}, last_round]}}}", FIRST),
-            "phase p: when: some: no step that is spoken by then asks for stance",
+            "phase p: when: some: no step spoken by then asks for stance",
         ),
         # rounds that never come
         (("{name: p, rounds: 2, steps: [{name: q, when: {from_round: 3}}]}",), "at most 2 rounds, so round 3"),
         (("{name: p, rounds: [1, 2], until: {late: {from_round: {number: 9}}}}",), "so round 9 never comes"),
-        (("{name: p, when: {from_round: 1}}",), "the `when` of a phase is asked before its first round"),
+        (("{name: p, when: {from_round: 1}}",), "the `when` of a phase is checked before its first round"),
         (("{name: p, when: last_round}",), "phase p: when: last_round: the `when` of a phase"),
         # outcomes of what is not over
         (("{name: p, when: {outcome: {q: done}}}", "{name: q}"), "phase p: when: outcome: the phase q is not over"),
@@ -89,28 +89,28 @@ FIRST, LAST = f"{{name: first, {ASK}}}", "{name: synthesis}"
         ((FIRST, "{name: p, when: {some: {score: [101, 102]}}}"), '"101" can never be the answer'),
         ((FIRST, "{name: p, when: {some: {count: many}}}"), '"many" can never be the answer, which is a whole number'),
         ((FIRST, '{name: p, when: {some: {items: "> 3"}}}'), '"> 3" can never be the answer, which is a list'),
-        ((FIRST, '{name: p, when: {some: {why: "< 1"}}}'), '"< 1" can never be the answer, which is a text'),
-        ((FIRST, "{name: p, when: {every: {stance: yes}}}"), '"yes" is none of its options'),
+        ((FIRST, '{name: p, when: {some: {why: "< 1"}}}'), '"< 1" can never be the answer, which is text'),
+        ((FIRST, "{name: p, when: {every: {stance: yes}}}"), '"yes" is not one of its options'),
         (
             ("{name: p, reply: {x: a | b}, until: {d: {vote: {field: x, among: [a, c]}}}}",),
-            'phase p: until: d: vote: x: "c" is none of its options; ',
+            'phase p: until: d: vote: x: "c" is not one of its options; ',
         ),
-        (("{name: p, reply: {x: a | b}, until: {d: {share: {x: a, over: 1}}}}",), "no share is over 1"),
+        (("{name: p, reply: {x: a | b}, until: {d: {share: {x: a, over: 1}}}}",), "a share cannot be over 1"),
         # names that nobody answers to
         (("{name: p, reply: {x: a | b}, until: {d: {vote: {field: x, sure: n}}}}",), 'answer "n" does not exist'),
         (("{name: p, until: {d: dissent_kept}}",), 'dissent_kept: no phase has the role synthesis'),
         (("{name: p, until: {d: {dissent_kept: {by: q}}}}",), 'there is no phase or step "q"'),
-        (("{name: p, until: {d: cites}}",), "say which step writes it: {cites: {by: …}}"),
+        (("{name: p, until: {d: cites}}",), "name the step that writes it: {cites: {by: …}}"),
         (("{name: p, rounds: 2, until: {d: split}}",), 'split: the answer "stance" does not exist'),
         (("{name: p, rounds: 2, until: {d: {moved: scor}}, reply: {score: 0-9}}",), 'did you mean "score"?'),
         # views of what comes later
-        (("{name: p, sees: q}", "{name: q}"), 'phase p, step p: sees: "q" is spoken only later'),
-        (("{name: p, sees: p}",), '"p" is spoken only later'),
-        (("{name: p, sees: {anonymous: [own, q]}}", "{name: q}"), '"q" is spoken only later'),
-        (("{name: p, steps: [{name: x, sees: [own, y]}, {name: y}]}",), 'step x: sees: "y" is spoken only later'),
+        (("{name: p, sees: q}", "{name: q}"), 'phase p, step p: sees: "q" comes later'),
+        (("{name: p, sees: p}",), '"p" comes later'),
+        (("{name: p, sees: {anonymous: [own, q]}}", "{name: q}"), '"q" comes later'),
+        (("{name: p, steps: [{name: x, sees: [own, y]}, {name: y}]}",), 'step x: sees: "y" comes later'),
         (
             ("{name: p, seats: {from: q.items}}", f"{{name: q, {ASK}}}"),
-            'phase p, step p: seats: "q" is spoken only later, so nobody is named yet',
+            'phase p, step p: seats: "q" comes later, so nobody is named yet',
         ),
     ],
 )  # fmt: skip
@@ -158,23 +158,23 @@ def test_a_halt_may_ask_for_anything() -> None:
 @pytest.mark.parametrize(
     ("phases", "why"),
     [
-        (("{name: p, until: {d: disagreement}}", LAST), "phase p: until: it has one round, so there is nothing to end"),
+        (("{name: p, until: {d: disagreement}}", LAST), "phase p: until: there is only one round, so it ends nothing"),
         (("{name: p, seats: c}", "{name: synthesis, seats: c}"), "seats: m: no step seats this group"),
-        (("{name: p, reply: {stance: agree | other}}", LAST), "reply: stance: disagree cannot be said, and the"),
+        (("{name: p, reply: {stance: agree | other}}", LAST), "reply: stance: disagree is not an option, but the"),
         (("{name: p}",), "no phase has the role synthesis"),
         (
             ("{name: p, rounds: 2, reply: {plan: text}, until: {d: {vote: {field: plan}}}}", LAST),
-            "phase p: until: d: vote: plan is a free text, and no two seats write the same words; make it a choice",
+            "phase p: until: d: vote: plan is free text, and no two seats write the same words; make it a choice",
         ),
         (
             ("{name: p, reply: {plan: text+}}", "{name: q, when: {split: plan}}", LAST),
-            "phase q: when: split: plan is a free text",
+            "phase q: when: split: plan is free text",
         ),
         (
             ("{name: synthesis}", "{name: after, seats: human}"),
-            "phase after, step after: a person is asked, and nobody hears the answer",
+            "phase after, step after: a person is asked, but nothing uses the answer",
         ),
-        (("{name: p, seats: human}", "{name: synthesis, sees: own}"), "a person is asked, and nobody hears the answer"),
+        (("{name: p, seats: human}", "{name: synthesis, sees: own}"), "a person is asked, but nothing uses the answer"),
     ],
 )  # fmt: skip
 def test_what_is_hardly_meant(phases: tuple[str, ...], why: str) -> None:
@@ -228,8 +228,8 @@ BODY = "# Prompts\n## p\nSay so.\n## q\nIn {{ words }} words.\n"
 
 def test_sections_that_are_no_prompts_or_look_like_templates() -> None:
     found = find_hints(load(f"---\nname: t\nseats: {{m: a}}\nphases: [{{name: p}}]\n---\n{BODY}", "t.md"))
-    assert 'the section "q" below "Prompts" is the prompt of no step; known: p' in found
-    assert any(one.startswith('the section "q" below "Prompts" is printed as it stands') for one in found)
+    assert 'the section "q" below "Prompts" is not used by any step; known: p' in found
+    assert any(one.startswith('the section "q" below "Prompts" is printed unchanged') for one in found)
     assert not any('"p"' in one for one in found)
 
 
@@ -321,12 +321,12 @@ def test_the_command_says_what_where_and_what_to_do(tmp_path: Path) -> None:
     talk = 'write .council/templates/other/talk.md.j2, or a section "## talk" below a heading "# Prompts"'
     said = dict(re.findall(r"^mine/flawed\.md:(\d+): (.*)$", ended.out, re.M))
     assert 'sees: there is no view "nothin"; did you mean "nothing"?' in said["6"]
-    assert 'share: stance: "agreed" is none of its options; did you mean "agree"?' in said["10"]
+    assert 'share: stance: "agreed" is not one of its options; did you mean "agree"?' in said["10"]
     assert 'tier "sonet" does not exist; did you mean "sonnet"?' in said["11"]
     assert 'persona "enginer" does not exist; did you mean "engineer"?' in said["3"]
     assert 'write a section "## enginer" into .council/AgentPersonalities.md' in said["3"]
     assert talk in said["7"]
-    assert said["4"] == "note: options: loud: nothing reads it; ask for it in a rule, {option: loud}, or take it out"
+    assert said["4"] == "note: options: loud: nothing reads it; use it in a rule, {option: loud}, or remove it"
     assert said["2"].startswith('note: name: on the command line the workflow has its file\'s name, "flawed"')
     assert "5 problems, see above" in ended.err
 
@@ -337,8 +337,8 @@ def test_the_command_says_what_where_and_what_to_do(tmp_path: Path) -> None:
         ("rounds: [1, 2]", "ruonds: 2", 8, 'phase talk has no key "ruonds"; did you mean "rounds"?'),
         ("sees: nothin", "sees: &x own", 6, "anchors and aliases"),
         ("seats: chair, tier", "seats: chiar, tier", 11, 'step synthesis: seats: no seat or group "chiar"; did you'),
-        ("stance: agree | disagree", "stance: wrods", 9, 'reply: stance: "wrods" is no type; known: text, list'),
-        ("agreed: {share", "Agreed: {share", 10, 'phase talk: until: "Agreed" is no name'),
+        ("stance: agree | disagree", "stance: wrods", 9, 'reply: stance: "wrods" is not a type; known: text, list'),
+        ("agreed: {share", "Agreed: {share", 10, 'phase talk: until: "Agreed" is not a valid name'),
     ],
 )
 def test_what_the_loader_refuses_has_its_line_too(tmp_path: Path, old: str, new: str, line: int, why: str) -> None:
@@ -500,9 +500,9 @@ def test_a_misspelt_answer_of_a_new_rule_is_found_as_one_of_the_kits(added: None
     expected = {
         10: 'phase talk: until: first: same_for_all: the answer "stanc" does not exist; did you mean "stance"?',
         11: 'phase talk: until: second: nobody: the answer "stanse" does not exist; did you mean "stance"?',
-        12: 'phase talk: until: third: nobody: stance: "agreee" is none of its options; did you mean "agree"?',
-        14: "phase talk: until: fifth: the rule \"same_for_all\": missing a required argument: 'field'; it is written "
-        "{same_for_all: {field: …}}, of which it needs field",
+        12: 'phase talk: until: third: nobody: stance: "agreee" is not one of its options; did you mean "agree"?',
+        14: "phase talk: until: fifth: the rule \"same_for_all\": missing a required argument: 'field'; write "
+        "{same_for_all: {field: …}} (field is required)",
     }
     assert {line_of(problem, ADDED): problem for problem in problems} == expected
 
@@ -538,11 +538,11 @@ def test_the_fixtures_are_without_fault(path: Path) -> None:
     [
         (
             "{vote: stance}",
-            "it is written {vote: {field: …, method: …, among: …, sure: …, scored: …}}, of which it needs field",
+            "write {vote: {field: …, method: …, among: …, sure: …, scored: …}} (field is required)",
         ),
-        ("vote", "of which it needs field"),
-        ("{last_round: 3}", "it is written last_round, and takes nothing"),
-        ("{disagreement: {by: a}}", "it is written disagreement, and takes nothing"),
+        ("vote", "(field is required)"),
+        ("{last_round: 3}", "write last_round, without arguments"),
+        ("{disagreement: {by: a}}", "write disagreement, without arguments"),
     ],
 )
 def test_a_rule_that_is_given_the_wrong_things_is_shown_as_it_is_written(condition: str, told: str) -> None:
@@ -553,10 +553,13 @@ def test_a_rule_that_is_given_the_wrong_things_is_shown_as_it_is_written(conditi
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("name: own\ndescription: start: stop\n", "a text with a colon in it must stand in quotation marks"),
+        ("name: own\ndescription: start: stop\n", "quote text that contains a colon"),
         ("name: own\nat: @home\n", "must be quoted"),
         ("name: own\nphases: [{name: a}\n", "a bracket is not closed"),
-        ("name: own\nseats: {a: b}\nphases: [{name: p, when: round > 1}]\n", "is written {from_round: 2}"),
+        (
+            "name: own\nseats: {a: b}\nphases: [{name: p, when: round > 1}]\n",
+            "with an argument as {from_round: 2}",
+        ),
     ],
 )
 def test_what_yaml_does_not_take_is_explained(text: str, told: str) -> None:

@@ -248,7 +248,7 @@ def test_a_section_goes_before_the_kits_template_and_after_the_workflows_own(use
     ok(user.council("next"))
     assert "# Now: positions\n\nMy own positions." in brief(user, "02-positions/architect")
     user.write(".council/templates/tiny/first-words.md.j2", "A template.")
-    assert "first-words.md.j2 goes first" in ok(user.council("lint", "tiny.md")).out
+    assert "first-words.md.j2 replaces it" in ok(user.council("lint", "tiny.md")).out
     ok(user.council("start", "-w", "./tiny.md", "Again?"))
     ok(user.council("next"))
     briefs_ = {path.read_text("utf-8") for path in user.home.rglob("briefs/01-first-words/architect.md")}

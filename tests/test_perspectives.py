@@ -320,9 +320,9 @@ FAST, PLAIN, LEAN = "Performance Advocate: fast.", "Simplicity Advocate: plain."
         (cast_by(FAST, PLAIN, LEAN, "Beauty"), ""),
         (cast_by(FAST, PLAIN, perspectives="3"), "2 perspectives named (Performance Advocate and Simplicity"),
         (cast_by(FAST, PLAIN, LEAN, perspectives="3"), ""),
-        (cast_by(FAST, PLAIN, "24/7: always."), "“24/7” is no name: it must begin with a letter"),
-        (cast_by(FAST, PLAIN, "日本"), "“日本” is no name"),
-        (cast_by(FAST, PLAIN, "What somebody wrote without any colon that parts it"), "is no name"),
+        (cast_by(FAST, PLAIN, "24/7: always."), "“24/7” is not a valid name: it must begin with a letter"),
+        (cast_by(FAST, PLAIN, "日本"), "“日本” is not a valid name"),
+        (cast_by(FAST, PLAIN, "What somebody wrote without any colon that parts it"), "is not a valid name"),
         (cast_by(FAST, PLAIN, "Security: locks."), "“Security” is a person of this council, not a perspective"),
     ],
 )  # fmt: skip
@@ -470,7 +470,7 @@ def test_who_was_muted_and_who_was_not_stands_beside_the_turn_and_in_the_briefs(
     session = hold(user, "perspectives/muted")
     transcript = text(session, "transcript.md")
     assert transcript.count("*(muted from here on: Taste)*") == 1
-    assert "*(Speed is not muted: two at least have to stay)*" in transcript
+    assert "*(Speed is not muted: at least two must remain)*" in transcript
     assert "The perspectives: Habit, Speed, Taste.\n" in brief(session, "02-debate-r01-4-evaluate/moderator")
     assert "The perspectives: Habit, Speed, Taste (muted).\n" in brief(session, "02-debate-r02-1-frame/moderator")
     assert not list(session.glob("turns/02-debate-r0[2-9]*/taste.md"))
@@ -480,7 +480,7 @@ def test_a_mute_of_nobody_is_told(user):
     told = text(
         hold(user, "perspectives/guided", **{EVALUATED: evaluation("new ground", "The Cat: it")}), "transcript.md"
     )
-    assert "*(nobody is called “The Cat: it”, so nobody is muted by that)*" in told
+    assert "*(there is no seat “The Cat: it” to mute)*" in told
 
 
 # ---- who repeats ----
@@ -499,8 +499,8 @@ def test_a_repetition_is_measured_told_to_the_moderator_and_shown_beside_the_tur
     session = hold(user, "perspectives/guided", **said)
     shown = brief(session, "02-debate-r02-4-evaluate/moderator")
     assert re.findall(r"^- (.+) %", shown, re.M) == ["Cost (argue): 70"]
-    beside = re.findall(r"\*\((.+ stood in its own turn a round before)\)\*", text(session, "transcript.md"))
-    assert beside == ["70 % of it stood in its own turn a round before"]
+    beside = re.findall(r"\*\((.+ repeats its own previous turn)\)\*", text(session, "transcript.md"))
+    assert beside == ["70 % of it repeats its own previous turn"]
     assert "has measured" not in brief(session, EVALUATED)
 
 

@@ -45,7 +45,6 @@ def hooks_of(room: str) -> tuple[str, ...]:
 
 
 DEFAULT = "what the language means where a step says nothing"
-ESCALATION = "what consensus calls an escalation, by the rule that asked for it"
 TEMPLATE = "a variable of a template"
 ROWS = [
     Row(
@@ -55,9 +54,8 @@ ROWS = [
             ("workflow/loader.py", "parallel"): DEFAULT,
             ("workflow/loader.py", "so_far"): DEFAULT,
             ("protocols/perspectives.py", "parallel"): "the order that `unmuted` keeps to where it names none",
-            ("protocols/consensus.py", "share"): ESCALATION,
-            ("protocols/consensus.py", "stuck"): ESCALATION,
             ("protocols/consensus.py", "repeats"): TEMPLATE,
+            ("protocols/consensus.py", "share"): "the same",
             ("speakers/local/download.py", "share"): "a folder below ~/.local",
         },
         {

@@ -210,7 +210,7 @@ def test_what_was_wrong_is_said() -> None:
     short: Reply = (("stance", STANCE), ("score", Kind("range", low=0, high=100)), ("path", Kind("text")))
     answers = read(short, "Words.\n\n## Stance\nperhaps\n\n## Score\n1\n\n## Score\n2")
     assert answers.problems == (
-        'what stands under "## Stance" is not exactly one word of these: agree, mixed or disagree',
+        'the text under "## Stance" is not exactly one word of these: agree, mixed or disagree',
         '"Score" is answered more than once, and differently',
         'there is no "## Path"',
     )

@@ -89,13 +89,13 @@ def test_fraction(written: str, part: Fraction) -> None:
 
 @pytest.mark.parametrize("written", ["most", "3/2", "1/0", "-1/2", "1e9", "nan", "", "2", ["1/2"]])
 def test_no_fraction(written: Any) -> None:
-    with pytest.raises(UsageError, match="is no share"):
+    with pytest.raises(UsageError, match="is not a share"):
         fraction(written)
 
 
 @pytest.mark.parametrize("written", ["many", "inf", "nan", "1e400", "", [5]])
 def test_no_number(written: Any) -> None:
-    with pytest.raises(UsageError, match="is no number"):
+    with pytest.raises(UsageError, match="is not a number"):
         number(written)
 
 
@@ -155,7 +155,7 @@ def test_the_newest_round_abandons_the_one_before() -> None:
 @pytest.mark.parametrize(
     ("args", "why"),
     [
-        ({}, "need an answer"),
+        ({}, "need the name of an answer"),
         ({"move_on": "yes"}, "either at"),
         ({"move_on": "yes", "at": "1", "over": "1"}, "either at"),
     ],
@@ -389,7 +389,7 @@ def test_repeats_compares_the_same_step_of_the_round_before() -> None:
     earlier = [turn("a", "warmup", 1, body=words), turn("a", "debate/other", 1, body=words)]
     assert not holds(Ref("repeats"), scene(*earlier, turn("a", "debate/argue", 2, body=words)))
     assert not holds(Ref("repeats"), scene())
-    with pytest.raises(UsageError, match="some and every"):
+    with pytest.raises(UsageError, match="seats must be some or every"):
         judge(Ref("repeats", {"seats": "many"}), scene())
 
 
@@ -500,11 +500,11 @@ def test_a_seats_weight_counts_in_every_method(method: str) -> None:
 
 def test_a_vote_refuses_what_it_does_not_know() -> None:
     for args, weight, why in (
-        ({"method": "bodra"}, "1", 'no method of voting "bodra"; did you mean "borda"?'),
+        ({"method": "bodra"}, "1", 'no voting method "bodra"; did you mean "borda"?'),
         ({"scored": "no"}, "1", "scored: true or false"),
         ({"among": ["a", " "]}, "1", "among: a list of options"),
-        ({}, "heavy", 'the seat chief: its weight "heavy" is no number'),
-        ({}, "-1", 'its weight "-1" is no number'),
+        ({}, "heavy", 'the seat chief: its weight "heavy" is not a number'),
+        ({}, "-1", 'its weight "-1" is not a number'),
     ):
         table = Scene("", {}, {"members": (Seat("chief", "members", {"weight": weight}),)})
         with pytest.raises(UsageError, match=re.escape(why)):
@@ -656,15 +656,15 @@ TURNS = [turn("engineer", "positions", stance="no"), absent("designer", "positio
     [
         ("It rests on [01-positions/engineer].", []),
         ("It rests on `01-positions/engineer`, and on 01-positions/engineer.2.", []),
-        ("It rests on reasons.", ["it names no turn by its id"]),
-        ("It rests on [01-positions/writer].", ["01-positions/writer is no turn that was spoken"]),
+        ("It rests on reasons.", ["it cites no turn by its id"]),
+        ("It rests on [01-positions/writer].", ["there is no turn 01-positions/writer"]),
         (
             "[01-positions/engineer], [02-challenge-r01/engineer]",
-            ["02-challenge-r01/engineer is no turn that was spoken"],
+            ["there is no turn 02-challenge-r01/engineer"],
         ),
-        ("[01-positions/designer]", ["01-positions/designer is no turn that was spoken"]),  # she was absent
-        ("[03-synthesis-r01/pen]", ["03-synthesis-r01/pen is no turn that was spoken"]),  # it cannot rest on itself
-        ("see docs/01-positions/engineer and 2024-01-positions/engineer", ["it names no turn by its id"]),
+        ("[01-positions/designer]", ["there is no turn 01-positions/designer"]),  # she was absent
+        ("[03-synthesis-r01/pen]", ["there is no turn 03-synthesis-r01/pen"]),  # it cannot rest on itself
+        ("see docs/01-positions/engineer and 2024-01-positions/engineer", ["it cites no turn by its id"]),
         ("on 01-02/03 there was [01-positions/engineer]", []),
     ],
 )

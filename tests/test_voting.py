@@ -174,7 +174,7 @@ def test_the_number_of_voters_chooses_the_method(voters: int, method: str) -> No
 
 
 def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(UsageError, match='no method of voting "majorty"; did you mean "majority"'):
+    with pytest.raises(UsageError, match='no voting method "majorty"; did you mean "majority"'):
         count(poll("1: a"), "majorty")
 
 

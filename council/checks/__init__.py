@@ -1,4 +1,4 @@
-"""All that can be said of a workflow before a cent is spent: lint, hints, reachability, cost, diagram.
+"""Checks a workflow before anything is spent: lint, hints, reachability, cost and diagram.
 
-It changes nothing and calls nobody.
+It changes nothing and calls no model.
 """

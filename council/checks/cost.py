@@ -1,8 +1,8 @@
-"""What a debate can cost, before a cent is spent: its calls, its tokens and their price, from the workflow alone.
+"""Estimates and bounds the calls, tokens and price of a debate from its workflow alone.
 
-The most of everything is a bound as far as this holds: prose has no fewer than `BYTES_A_TOKEN` bytes a token, templates
-of one's own are no longer than the kit's, a reply casts no more than `MOST_CAST` seats, and people grant no rounds and
-say no more than a model may. What failed calls took is not in it, for no receipt tells that.
+The maximum is a bound under these assumptions: prose has at least `BYTES_A_TOKEN` bytes per token, custom templates are
+no longer than the kit's, a reply casts at most `MOST_CAST` seats, and people grant no rounds and write no more than a
+model may. Failed calls are not included, because no receipt says what they cost.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from council.workflow.model import (
     Workflow,
 )
 
-BYTES_A_TOKEN = Fraction(5, 2)  # prose takes about four: what is a bound is reckoned with room to spare
+BYTES_A_TOKEN = Fraction(5, 2)  # prose has about four, but a bound needs a margin
 FRAME = 700  # rules, task, persona and format of a brief, usually
-MOST_FRAME = 1600  # the same at the most, without the persona, which is counted
-GIST = 80  # tokens of a turn in a line, usually
-MOST_GIST = 600  # and at the most: 300 characters and some figures, in signs of four bytes
+MOST_FRAME = 1600  # the maximum, without the persona, which is counted separately
+GIST = 80  # tokens of a gist, usually
+MOST_GIST = 600  # the maximum: 300 characters of four bytes, and some figures
 MARKS = 100  # heading and marks around a turn in a brief
-SCORE = 20  # a seat and its score, in what a brief tells of how the scores went
+SCORE = 20  # a seat and its score, in a brief's history of scores
 ANSWERS = 80  # the headings and short answers below a reply
 USUAL_WORDS = 200
 
 
 @dataclass(frozen=True)
 class Rates:
-    """A tier's price per million tokens, None where it is unknown, and the most tokens that one reply may take."""
+    """A tier's price per million tokens (None if unknown), and the maximum tokens of a reply."""
 
     model: str
     input: float | None
@@ -63,13 +63,13 @@ class Rates:
         return cls(model.name, price.input, price.output, model.max_tokens, price.cache_write, *long)
 
     def usd(self, prompt: int, output: int) -> float | None:
-        """The price of a call whose prompt is all new, and not kept for others."""
+        """The price of a call that neither reads nor writes the cache."""
         if self.input is None or self.output is None:
             return None
         return (prompt * self.input + output * self.output) / 1_000_000
 
     def most_usd(self, prompt: int, output: int) -> float | None:
-        """The same at the most: the prompt is written to the cache, and a long one pays its surcharge."""
+        """The maximum price of a call: its prompt is written to the cache, and a long one costs extra."""
         if self.input is None or self.output is None:
             return None
         long = self.long_over is not None and prompt > self.long_over
@@ -80,7 +80,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Row:
-    """The bounds of one step. `again` are the calls that unreadable replies could add, `bound` the most of `usd`."""
+    """The bounds of one step. `again` counts calls that unreadable replies could add; `bound` is the maximum price."""
 
     phase: str
     step: str
@@ -97,8 +97,8 @@ class Row:
 
 @dataclass(frozen=True)
 class DebateCost:
-    """Calls, tokens and US dollars: what a debate took, or what it takes at the most. `cached` are those of `input`
-    that were read from the API's cache.
+    """The calls, tokens and US dollars that a debate took, or their maximum. `cached` is the part of `input` that was
+    read from the API's cache.
     """
 
     calls: int
@@ -113,7 +113,7 @@ class DebateCost:
 
 
 def sum_bounds(rows: Iterable[Row]) -> DebateCost:
-    """The bounds of all phases together, with every reply asked for once more."""
+    """The bounds of all phases together, if every reply is asked for twice."""
     rows = list(rows)
     usd = _total(row.bound for row in rows)
     calls = sum(row.most + row.again for row in rows)
@@ -121,14 +121,14 @@ def sum_bounds(rows: Iterable[Row]) -> DebateCost:
 
 
 def sum_usual(rows: Iterable[Row]) -> DebateCost:
-    """What all phases together usually take, where each of them runs."""
+    """The usual totals of all phases together, if none is skipped."""
     rows = list(rows)
     calls, sent, received = (sum(getattr(row, name) for row in rows) for name in ("most", "input", "output"))
     return DebateCost(calls, sent, received, _total(row.usd for row in rows))
 
 
 def format_usage(taken: DebateCost, most: DebateCost | None = None) -> str:
-    """In a line, each figure beside its bound; a bound that was passed (people can grant rounds) is none."""
+    """One line, with each figure and its bound. A bound that was exceeded (people can grant rounds) is left out."""
     if most is not None and not taken.within(most):
         most = None
     calls, tokens = f"{taken.calls} call{'' if taken.calls == 1 else 's'}", f"{taken.input:,} tokens in"
@@ -145,7 +145,7 @@ def format_dollars(usd: float | None) -> str:
 
 
 def bound_steps(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[Row]:
-    """A row a step: its calls, the tokens usual at the most calls, the price, and what nothing can pass."""
+    """One row per step: its calls, its usual tokens and price, and the bounds."""
     alone, history = Size.of(topic), History(workflow)
     rows = []
     for phase in workflow.phases:
@@ -166,7 +166,7 @@ def bound_tokens(text: str) -> int:
 
 @dataclass(frozen=True)
 class Size:
-    """Tokens: usually, and at the most."""
+    """A number of tokens: the usual one, and the maximum."""
 
     usual: int = 0
     max_: int = 0
@@ -181,9 +181,9 @@ class Size:
 
 @dataclass
 class History:
-    """Every turn that may have been spoken so far, with its size and no words yet.
+    """Every turn that may have been spoken so far, with its size but without words.
 
-    Views that look at words could show less of real turns than of these, and never more.
+    A view that depends on words may show fewer of the real turns, but never more.
     """
 
     workflow: Workflow
@@ -199,16 +199,16 @@ class History:
             self.sizes[made.id] = size
 
     def scores(self, phase: Phase) -> int:
-        """How many scores were given in the phase so far."""
+        """The number of scores given in the phase so far."""
         asked = {step.name for step in phase.steps if find_score_field(self.workflow, phase.name) in dict(step.reply)}
         return sum((turn.phase, turn.step in asked) == (phase.name, True) for turn in self.turns)
 
     def heard(self, phase: Phase, step: Step, round: int, seat: Seat) -> Size:
-        """What the seat may read, of the turns so far, when it speaks in that step of that round."""
+        """The size of the turns that the seat may read in this step of this round."""
         flow = self.workflow
         scene = Scene("", flow.options, flow.groups, tuple(self.turns), roles=flow.roles)
         scene = scene.at(phase.name, round, phase.max_rounds)
-        # A view that goes by what was said may show any of it.
+        # A view that depends on words may show any turn.
         placed = all(view.traits(ref.name).by_place or ref.name not in view.known for ref in step.sees)
         seen = look(step.sees, seat, scene) if placed else everything(scene)
         whole = (Size(GIST, MOST_GIST) if one.gist else self.sizes[one.turn.id] for one in seen)
@@ -217,7 +217,7 @@ class History:
 
 @dataclass(frozen=True)
 class Call:
-    """One seat speaking once: the tokens that are usual, and those that nothing can pass."""
+    """One call for one seat: its usual tokens, and the bounds."""
 
     step: str
     rate: Rates
@@ -246,7 +246,7 @@ def _row(phase: str, step: str, calls: list[Call]) -> Row:
 
 
 def _total(prices: Iterable[float | None]) -> float | None:
-    """Their sum; a price that nobody knows makes it unknown, not smaller."""
+    """The sum; None if any price is unknown."""
     total = 0.0
     for price in prices:
         if price is None:
@@ -269,24 +269,24 @@ def _calls(
             whole = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
             rated = [_limit_tokens(workflow, phase, step, seat, rate) for seat, rate in zip(seats, whole, strict=True)]
             sizes = [Size(estimate_reply(workflow, step), rate.max_tokens + MARKS) for rate in rated]
-            told = bound_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
+            added = bound_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
             for seat, rate, full, size in zip(seats, rated, whole, sizes, strict=True):
                 heard = topic + history.heard(phase, step, round, seat)
                 others = 0 if order.traits(step.order.name).parallel else sum(sizes, Size()).max_ - size.max_
-                longest = heard.max_ + others + quoted + told + _bound_frame(workflow, seat, full)
+                longest = heard.max_ + others + quoted + added + _bound_frame(workflow, seat, full)
                 call = Call(step.name, rate, sure, False, FRAME + heard.usual, 0, longest)
                 yield from _turn(workflow, step, seat, call)
             history.spoke(phase, step, round, zip(seats, sizes, strict=True))
 
 
 def _limit_tokens(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate: Rates) -> Rates:
-    """No more tokens than the seat has for one of its replies in a round."""
+    """The rate with the seat's own limit for one reply, if it has one."""
     share = limits.bound_reply(workflow, phase.steps, step, seat)
     return replace(rate, max_tokens=min(rate.max_tokens, share or rate.max_tokens))
 
 
 def _turn(workflow: Workflow, step: Step, seat: Seat, call: Call) -> Iterator[Call]:
-    """The calls of one turn: perhaps once more, with the reply that could not be read. People take none."""
+    """The calls of one turn, including a second one after an unreadable reply. People take none."""
     if seat.is_person:
         return
     usual = min(estimate_reply(workflow, step), call.rate.max_tokens)
@@ -300,14 +300,14 @@ CAST_GROUP = "<cast>"  # no workflow can have a group of that name
 
 
 def _seats(workflow: Workflow, step: Step) -> list[Seat]:
-    """Who may speak in a step; whom a reply casts while it runs is not known before."""
+    """The seats that may speak in a step, with placeholders for those that a reply casts."""
     named = workflow.seats(name for name in step.seats if isinstance(name, str))
     cast = any(isinstance(one, Cast) for one in step.seats)
     return [*named, *(Seat(f"cast-{number}", CAST_GROUP) for number in range(MOST_CAST if cast else 0))]
 
 
 def _bound_frame(workflow: Workflow, seat: Seat, rate: Rates) -> int:
-    """All of a brief but the topic and what was said. Who was cast stands for something that a reply told."""
+    """The maximum size of a brief without the topic and the turns. A cast seat's description comes from a reply."""
     persona = "".join(str(value) for value in seat.attributes.values())
     labels = "".join(member.label for member in workflow.table)
     return MOST_FRAME + bound_tokens(persona + labels) + (rate.max_tokens if seat.group == CAST_GROUP else 0)

@@ -1,4 +1,4 @@
-"""A workflow drawn as a Mermaid flowchart: phases, the steps in them, and the rules that lead from one to the next."""
+"""Draws a workflow as a Mermaid flowchart: phases, their steps, and the rules that lead from one to the next."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLASSES = (
     "classDef shell fill:#e8e8e8,stroke:#555,color:#222",
     "classDef cast stroke-dasharray: 5 3",
 )
-LooseEnds = list[tuple[str, str]]  # ends that still lead nowhere: a node, and what is written on the way from it
+LooseEnds = list[tuple[str, str]]  # nodes whose arrows are still open, each with the label of its arrow
 
 
 def mermaid(workflow: Workflow) -> str:
@@ -37,8 +37,7 @@ def mermaid(workflow: Workflow) -> str:
 
 
 class _Drawing:
-    """Boxes are drawn phase by phase. The arrows come after them: one that stands inside of a phase draws into it
-    whatever it names."""
+    """Boxes are drawn phase by phase, and arrows after them, because an arrow inside a subgraph pulls its nodes in."""
 
     def __init__(self, workflow: Workflow) -> None:
         self.workflow = workflow
@@ -55,7 +54,7 @@ class _Drawing:
         yield from (f"    {line}" for line in (*self.halts(), *self.arrows, *CLASSES))
 
     def phase(self, phase: Phase) -> Iterator[str]:
-        """A frame with its steps. What happens after them is written on the arrows that lead out of it."""
+        """A frame with its steps. The arrows that leave it have the outcomes as labels."""
         name, past, inside = f"p{phase.number}", LooseEnds(), list[str]()
         if phase.when is not None:
             yield self.fork(f"{name}when", phase.when)
@@ -88,7 +87,7 @@ class _Drawing:
         return f"{node}{{{quote('when')}}}"
 
     def join(self, node: str) -> None:
-        """Whatever led nowhere leads here."""
+        """Lead all open arrows to this node."""
         for before, label in self.loose:
             self.arrow(before, node, label)
         self.loose = []
@@ -97,7 +96,7 @@ class _Drawing:
         self.arrows.append(f"{before} {line}{f'|{quote(label)}|' if label else ''} {after}")
 
     def box(self, node: str, step: Step) -> str:
-        """Who speaks, in which order, with what before them, and what is asked."""
+        """The box of a step: its name, who speaks in which order, what they see, and the answers."""
         kind = self.kind(step)
         parts = [step.name, self.who(step), f"sees {_views(step.sees)}"]
         parts += [f"answers {', '.join(name for name, _ in step.reply)}"] if step.reply else []
@@ -118,7 +117,7 @@ class _Drawing:
         return self.workflow.seats(name for name in step.seats if isinstance(name, str))
 
     def kind(self, step: Step) -> str:
-        """How its box is drawn: whoever is not a member asked as usual stands out."""
+        """The shape of its box: people, shells and cast seats have their own."""
         seats = self.seats(step)
         if any(seat.is_person for seat in seats):
             return "person"
@@ -165,13 +164,13 @@ def describe_condition(condition: Condition) -> str:
 
 
 def _inner(condition: Condition) -> str:
-    """With brackets where several conditions stand inside of another."""
+    """A nested condition, in parentheses if it has several parts."""
     several = isinstance(condition, (AnyOf, AllOf)) and len(list(find_refs(condition))) > 1
     return f"({describe_condition(condition)})" if several else describe_condition(condition)
 
 
 def _ref(ref: Ref, between: str = " or ") -> str:
-    """`share stance agree, at 2/3`: a rule, an order or a view as people would say it."""
+    """A rule, an order or a view in words: `share stance agree, at 2/3`."""
     return f"{ref.name} {_value(ref.args, between)}".strip()
 
 
@@ -198,5 +197,5 @@ def quote(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that is nothing but text to Mermaid: whatever could be a sign, of its own or of Markdown, is a number."""
+    """Escape text for Mermaid: every character with a meaning in Mermaid or Markdown becomes its code."""
     return SIGN.sub(lambda sign: f"#{ord(sign.group())};", " ".join(text.replace("_", " ").split()))

@@ -1,4 +1,4 @@
-"""In which line of a workflow's file something stands, by the words with which messages speak of it. Pure."""
+"""Finds the line of a workflow's file that a message is about, by the words with which the message begins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Entry = tuple[str, int, Any]
 
 
 def line_of(problem: str, text: str) -> int | None:
-    """The line of the key that a message about this file begins with, as in `phase talk, step answer: when: …`."""
+    """The line of the key that a message begins with, as in `phase talk, step answer: when: …`."""
     named = [(what, line) for what, line in places(text).items() if _begins(problem, what)]
     return max(named, key=lambda one: len(one[0]))[1] if named else None
 
@@ -25,7 +25,7 @@ def _begins(problem: str, what: str) -> bool:
 
 
 def places(text: str) -> dict[str, int]:
-    """Lines by what stands in them. Empty where the file cannot be read: that is refused with a line of its own."""
+    """Line numbers by the words for what is in the line. Empty if the file is invalid, which is reported elsewhere."""
     try:
         top = yaml.compose(frontmatter.split_text(text, "")[0], Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError, UsageError):

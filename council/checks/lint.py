@@ -1,4 +1,4 @@
-"""Whether every name in a workflow means something: rules, orders, views, answers, options, tiers, prompts, seats."""
+"""Checks every name in a workflow: rules, orders, views, answers, options, tiers, prompts and seats."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _describe_types(name: str) -> str:
 
 @dataclass(frozen=True)
 class Known:
-    """The names that exist outside of the workflow. None means: not checked."""
+    """The names that exist outside the workflow. None means that they are not checked."""
 
     tiers: Collection[str] | None = None
     prompts: Collection[str] | None = None
@@ -60,12 +60,12 @@ class Known:
 
 
 def lint(workflow: Workflow, known: Known = Known()) -> list[str]:
-    """Everything wrong with a workflow, each in a sentence; empty where nothing is."""
+    """Every problem of a workflow, in one sentence each."""
     return [f"{workflow.name}: {problem}" for problem in _Lint(workflow, known).problems()]
 
 
 def check(workflow: Workflow, known: Known = Known()) -> Workflow:
-    """The workflow itself, or a refusal that lists all that is wrong."""
+    """Return the workflow, or raise UsageError with all its problems."""
     if problems := lint(workflow, known):
         raise UsageError("\n".join(problems))
     return workflow
@@ -88,7 +88,7 @@ class _Lint:
         for phase in self.workflow.phases:
             yield from self.phase(phase)
         for name in sorted(self.places & set(view.known)):
-            yield f'"{name}" names a phase or step, and a view; the phase or step needs another name'
+            yield f'"{name}" is a phase or step, and also a view; give the phase or step another name'
         if self.workflow.document and self.known.documents is not None:
             kind, place = self.workflow.document.kind, f".council/templates/{self.workflow.name}/"
             yield from self.named(kind, self.known.documents, "document: kind", f"write {place}{kind}.md.j2")
@@ -154,7 +154,7 @@ class _Lint:
             yield f'{what}: no step "{source[0]}" asks for "{source[1]}"'
 
     def sources(self, hook: CheckedHook[Any, Any], ref: Ref, what: str) -> Iterator[str]:
-        """The answers of a step that a rule or an order names, as in analyze.perspectives."""
+        """Check answers that a rule or an order names with their step, as in analyze.perspectives."""
         for name in hook.traits(ref.name).sources:
             if len(source := str(hook.arguments(ref).get(name) or "").split(".")) == 2:
                 yield from self.asked_for((source[0], source[1]), f"{what}: {ref.name}: {name}")
@@ -171,7 +171,7 @@ class _Lint:
             yield from self.fields(condition, what)
 
     def rule(self, ref: Ref) -> None:
-        """A rule is tried on an empty scene: an argument that it cannot read shows there."""
+        """Try a rule on an empty scene, so that it refuses arguments that it cannot read."""
         rule.check(ref)
         judge(ref, self.scene)
 
@@ -185,27 +185,27 @@ class _Lint:
                 yield from self.named(str(wanted), self.outcomes[phase], f"{what}: {ref.name}: {phase}: the outcome")
 
     def values(self, name: str, wanted: Any, what: str) -> Iterator[str]:
-        """A value that no reply can have would never be met."""
+        """Refuse a value that no reply can have."""
         kinds = self.answers.get(name, [])
         options = {option for kind in kinds for option in kind.options}
         for one in _listed(wanted) if wanted is not None and kinds else ():
             if any(can_match(kind, one) for kind in kinds):
                 continue
             if options:
-                yield f'{what}: "{one}" is none of its options; {did_you_mean(str(one), options)}'
+                yield f'{what}: "{one}" is not one of its options; {did_you_mean(str(one), options)}'
             else:
                 yield f'{what}: "{one}" can never be the answer, which is {describe_type(kinds[0])}'
 
     def named(self, name: str, known: Collection[str] | None, what: str, otherwise: str = "") -> Iterator[str]:
-        """Refuses a name that is not known; `otherwise` is what to do where it is no slip of the pen."""
+        """Refuse an unknown name. `otherwise` is what to do if it is not a typo."""
         if known is not None and name not in known:
             guess = did_you_mean(name, known)
-            advice = f"{guess if guess.endswith('?') else guess + '.'} Else {otherwise}" if otherwise else guess
+            advice = f"{guess if guess.endswith('?') else guess + '.'} Otherwise {otherwise}" if otherwise else guess
             yield f'{what} "{name}" does not exist; {advice}'
 
     @property
     def outcomes(self) -> dict[str, set[str]]:
-        """How each phase may end. After a halt nothing is asked any more."""
+        """The possible outcomes of each phase. Those of `halt` are not among them, because they end the debate."""
         usual = {"any", ENDED, ENDED_BY_CAP}
         return {phase.name: usual | {outcome for outcome, _ in phase.until} for phase in self.workflow.phases}
 

@@ -1,6 +1,6 @@
-"""What can never be: a rule that counts what nobody says by then, a view of what is spoken only later.
+"""Finds what can never happen: a rule that counts answers that nobody gives by then, a view of later turns.
 
-It knows in which order the steps are spoken, and takes every name as given: `lint` checks those.
+It only checks the order of the steps. `lint` checks the names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from council.workflow.types import answer_types
 
 @dataclass(frozen=True)
 class RulePosition:
-    """Where a rule stands: what is heard by then, and what of it counts; which phases are over; the last round."""
+    """The place of a rule: the steps heard by then, those whose answers count, the finished phases, the last round."""
 
     what: str
     heard: tuple[Step, ...]
@@ -69,7 +69,7 @@ def find_conditions(workflow: Workflow) -> Iterator[tuple[RulePosition, Conditio
 
 
 def bound_rounds(phase: Phase) -> int:
-    """The most rounds of a phase. Where a person may grant some, or an option says how many, nobody knows it."""
+    """The maximum rounds of a phase: `MOST_ROUNDS` if a person may grant more, or if an option sets the number."""
     grants = any(name == GRANT for step in phase.steps for name, _ in step.reply)
     return MOST_ROUNDS if grants or not all(map(str.isdigit, phase.rounds)) else phase.max_rounds
 
@@ -85,7 +85,7 @@ def find_refs(condition: Condition) -> Iterator[Ref]:
 
 
 def list_answers(ref: Ref) -> dict[str, Any]:
-    """The answers that a rule reads, each with the values that it asks for, or None where it takes any."""
+    """The answers that a rule reads, each with the values that it looks for, or None for any."""
     traits, given = rule.traits(ref.name), rule.arguments(ref)
     if traits.further == ANSWERS:
         return rule.further(ref)
@@ -94,12 +94,12 @@ def list_answers(ref: Ref) -> dict[str, Any]:
 
 
 def list_phases(ref: Ref) -> dict[str, Any]:
-    """The phases whose outcome a rule asks for, each with the outcomes."""
+    """The phases whose outcome a rule reads, each with the outcomes that it looks for."""
     return rule.further(ref) if rule.traits(ref.name).further == PHASES else {}
 
 
 def find_unreachable(workflow: Workflow) -> Iterator[str]:
-    """Each rule, view and cast that asks for what cannot be there by then."""
+    """Every rule, view and cast that needs something that cannot exist by then."""
     for place, condition in find_conditions(workflow):
         for ref in find_refs(condition):
             yield from (f"{place.what}: {ref.name}: {why}" for why in _explain_never(ref, place, workflow))
@@ -120,10 +120,10 @@ def _explain_never(ref: Ref, place: RulePosition, workflow: Workflow) -> Iterato
     asking = [{name for name, _ in step.reply} for step in steps]
     everywhere = {name for _, step in workflow.steps() for name, _ in step.reply}
     if names and names <= everywhere and not any(names <= one for one in asking):
-        by_then = "of this phase" if steps != place.heard else "that is spoken by then"
+        by_then = "of this phase" if steps != place.heard else "spoken by then"
         yield f"no step {by_then} asks for {join_words(sorted(names))}{' together' * (len(names) > 1)}"
     if traits.in_round and place.before:
-        yield "the `when` of a phase is asked before its first round; put it on a step"
+        yield "the `when` of a phase is checked before its first round; put it on a step"
     elif traits.since and (number := find_first_round(ref)) > (last := place.max_rounds):
         yield f"there are at most {last} rounds, so round {number} never comes; give the phase more `rounds`"
     if traits.author and given:
@@ -138,9 +138,9 @@ def _explain_never(ref: Ref, place: RulePosition, workflow: Workflow) -> Iterato
 def _find_unwritten(ref: Ref, by: str, workflow: Workflow) -> Iterator[str]:
     written = f"{{{ref.name}: {{{rule.traits(ref.name).author}: …}}}}"
     if not by and not workflow.role(SYNTHESIS):
-        yield f"no phase has the role {SYNTHESIS}; say which step writes it: {written}"
+        yield f"no phase has the role {SYNTHESIS}; name the step that writes it: {written}"
     if by and by not in list_places(workflow):
-        yield f'there is no phase or step "{by}"; say which one writes it: {written}'
+        yield f'there is no phase or step "{by}"; name the one that writes it: {written}'
 
 
 def find_first_round(condition: Condition) -> int:
@@ -161,25 +161,25 @@ def list_places(workflow: Workflow) -> set[str]:
 
 
 def _find_unseen(step: Step, spoken: set[str], known: set[str]) -> Iterator[str]:
-    """What a step is to read, or whom it casts, from a step that comes only later."""
+    """A view or a cast that refers to a later step."""
     for name in list_views(step.sees):
         if name in known - spoken:
-            yield f'sees: "{name}" is spoken only later, so there is nothing to see of it'
+            yield f'sees: "{name}" comes later, so there is nothing to see yet'
     for cast in step.seats:
         source = cast.source[0] if isinstance(cast, Cast) else ""
         if source in known - spoken:
-            yield f'seats: "{source}" is spoken only later, so nobody is named yet'
+            yield f'seats: "{source}" comes later, so nobody is named yet'
 
 
 def list_views(views: Iterable[Ref]) -> Iterator[str]:
-    """The names of views, and of those inside of them."""
+    """The names of views, and of the views inside them."""
     for ref in views:
         yield ref.name
         yield from list_views(inner_views(ref))
 
 
 def can_match(kind: Kind, wanted: Any) -> bool:
-    """Whether an answer of this type can ever be what a rule wants."""
+    """Whether an answer of this type can ever match a value."""
     text, compares = str(wanted), COMPARISON.fullmatch(str(wanted).strip()) is not None
     if text == "any" or kind.type in answer_types():
         return True
@@ -194,7 +194,7 @@ def can_match(kind: Kind, wanted: Any) -> bool:
 
 
 def describe_type(kind: Kind) -> str:
-    """What answers of a type are, for the end of a sentence."""
+    """A type of answer in words."""
     if kind.type == "range":
         return f"a number from {kind.low:g} to {kind.high:g}"
-    return {"integer": "a whole number", "list": "a list", "code": "code"}.get(kind.type, "a text")
+    return {"integer": "a whole number", "list": "a list", "code": "code"}.get(kind.type, "text")

@@ -1,4 +1,4 @@
-"""What a workflow's templates read, and what is wrong in them, found before a word is spoken."""
+"""Finds what a workflow's templates read, and what is wrong in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from council.workflow.model import Workflow
 
 @dataclass(frozen=True)
 class Examined:
-    """Over all steps: the options that are read, what is wrong, and what is hardly meant, in sentences."""
+    """For all steps: the options that templates read, the problems, and what is probably unintended."""
 
     options: frozenset[str]
     problems: tuple[str, ...]
@@ -31,11 +31,11 @@ def examine(workflow: Workflow) -> Examined:
     remarks: list[str] = []
     for phase, step in workflow.steps():
         first = next((name for name in templates.candidates(workflow, step.prompt) if name in there), "")
-        found = _Reading(there)
-        problems += [f"phase {phase.name}, step {step.name}: prompt: {why}" for why in found.all(first)]
-        options |= found.options
+        reading = _Reading(there)
+        problems += [f"phase {phase.name}, step {step.name}: prompt: {why}" for why in reading.all(first)]
+        options |= reading.options
         if step.prompt in workflow.tasks and first.startswith(f"{workflow.name}/"):
-            remarks.append(f'the section "{step.prompt}" below "Prompts" is not read: templates/{first} goes first')
+            remarks.append(f'the section "{step.prompt}" below "Prompts" is not used: templates/{first} replaces it')
     problems += [f"templates/{why}" for why in _broken(workflow, there)]
     return Examined(frozenset(options), tuple(problems), tuple(dict.fromkeys(remarks)))
 
@@ -52,7 +52,7 @@ def _broken(workflow: Workflow, there: Collection[str]) -> Iterator[str]:
 
 
 class _Reading:
-    """One template with those that it includes. None at all is for `lint` to say."""
+    """Reads one template and those that it includes. `lint` reports a missing first one."""
 
     def __init__(self, there: Collection[str]) -> None:
         self.there = there

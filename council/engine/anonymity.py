@@ -1,4 +1,4 @@
-"""The words of authors who knew the others by labels, for readers who know other labels, or names. Pure."""
+"""Translates the words of authors who know the others by labels, for readers who know other labels, or names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from council.workflow.model import Seat, Step, Workflow
 
 
 def translate_labels(text: str, turn: Turn, reader: Seat, workflow: Workflow, scene: Scene) -> str:
-    """An anonymous author's words with the labels that the author used turned into those that the reader knows."""
+    """Replace the labels in an anonymous author's words with those that the reader knows."""
     if not wrote_under_label(turn, workflow):
         return text
     theirs, ours = labels_for(turn.seat, scene), labels_for(reader, scene)
@@ -20,7 +20,7 @@ def translate_labels(text: str, turn: Turn, reader: Seat, workflow: Workflow, sc
 
 
 def restore_names(text: str, turn: Turn, workflow: Workflow, scene: Scene) -> str:
-    """The same with a part of them, and for whoever reads it under names."""
+    """Replace the labels in a text from an anonymous author's turn with names."""
     if not wrote_under_label(turn, workflow):
         return text
     seats: Mapping[str, Seat] = {seat.name: seat for seat in workflow.all_seats()} | {

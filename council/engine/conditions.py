@@ -1,4 +1,4 @@
-"""What every rule is made of: the registry, conditions judged, and values compared."""
+"""The registry of rules, and the code that judges conditions and compares values."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from council.workflow.registry import CheckedHook
 
 @dataclass(frozen=True)
 class RuleTraits:
-    """What lint, cost and the other checks have to know of a rule. Whatever is not said is not checked."""
+    """What lint, cost and the other checks need to know of a rule. What is not declared is not checked."""
 
     reads: tuple[str, ...] = ()  # arguments that each name an answer
-    choices: Mapping[str, str] = field(default_factory=dict)  # by such an argument, the one that lists its values
-    further: str = ""  # what its further keyword arguments are: ANSWERS, PHASES or OPTIONS
-    counts: bool = False  # in an `until` it counts the answers of the round just spoken
-    equal: bool = False  # it compares answers word for word, so a free text is never the same twice
-    informs: bool = False  # its verdict is worth having where it ends nothing
+    choices: Mapping[str, str] = field(default_factory=dict)  # for such an argument, the one that lists its values
+    further: str = ""  # what its `**keywords` are: ANSWERS, PHASES or OPTIONS
+    counts: bool = False  # in an `until`, it counts the answers of the round that has just ended
+    equal: bool = False  # it compares answers word for word, which makes no sense for free text
+    informs: bool = False  # its verdict is useful even if it ends nothing
     quoted: bool = False  # what it did not find is quoted in the briefs of the next round
     sources: tuple[str, ...] = ()  # arguments that name a step and its answer, as in analyze.perspectives
-    author: str = ""  # the argument that names the phase or step it is about; without one it is the synthesis
-    in_round: bool = False  # it asks about the round being spoken
-    since: str = ""  # the argument that says from which round on it holds
-    never: Callable[[Mapping[str, Any]], str] | None = None  # says why it can never hold with these arguments
+    author: str = ""  # the argument that names the phase or step it checks; by default, the synthesis
+    in_round: bool = False  # it asks about the current round
+    since: str = ""  # the argument with the first round in which it can hold
+    never: Callable[[Mapping[str, Any]], str] | None = None  # explains why it can never hold with these arguments
+    escalates: str = ""  # what it means if it hands a question to a person, as in "stalemate"
 
 
 ANSWERS, PHASES, OPTIONS = "answers", "phases", "options"
@@ -40,35 +41,35 @@ COMPARISON = re.compile(r"(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)")
 
 
 def judge(condition: Condition, scene: Scene) -> Verdict:
-    """Whether a condition of a workflow holds of the scene."""
+    """Whether a condition of a workflow holds in the scene."""
     if isinstance(condition, Not):
         inner = judge(condition.of, scene)
-        fired = () if inner else ("not " + _called(condition.of),)
+        fired = () if inner else ("not " + _format(condition.of),)
         return Verdict(not inner.holds, inner.reason, fired, inner.tally)
     if isinstance(condition, (AnyOf, AllOf)):
-        return _joined([judge(one, scene) for one in condition.of], all_of=isinstance(condition, AllOf))
+        return _combine([judge(inner, scene) for inner in condition.of], all_of=isinstance(condition, AllOf))
     verdict: Verdict = rule.call(condition, scene)
     return Verdict(verdict.holds, verdict.reason, (condition.name,) if verdict else (), verdict.tally)
 
 
-def _joined(verdicts: list[Verdict], all_of: bool) -> Verdict:
+def _combine(verdicts: list[Verdict], all_of: bool) -> Verdict:
     holds = all(verdicts) if all_of else any(verdicts)
-    telling = [verdict for verdict in verdicts if verdict.holds == holds]
+    deciding = [verdict for verdict in verdicts if verdict.holds == holds]
     fired = tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.fired)) if holds else ()
     tally = {key: value for verdict in verdicts for key, value in verdict.tally.items()}
-    return Verdict(holds, "; ".join(dict.fromkeys(verdict.reason for verdict in telling)), fired, tally)
+    return Verdict(holds, "; ".join(dict.fromkeys(verdict.reason for verdict in deciding)), fired, tally)
 
 
-def _called(condition: Condition) -> str:
+def _format(condition: Condition) -> str:
     if isinstance(condition, Not):
-        return "not " + _called(condition.of)
+        return "not " + _format(condition.of)
     if isinstance(condition, (AnyOf, AllOf)):
-        return "(" + (" and " if isinstance(condition, AllOf) else " or ").join(map(_called, condition.of)) + ")"
+        return "(" + (" and " if isinstance(condition, AllOf) else " or ").join(map(_format, condition.of)) + ")"
     return condition.name
 
 
 def matches(value: Any, wanted: Any) -> bool:
-    """Whether an answer is what a workflow asks for: equal, one of a list, `any`, or a comparison as in ">= 90"."""
+    """Whether an answer matches a value in a workflow: equal, one of a list, `any`, or a comparison as in ">= 90"."""
     if value is None:
         return False
     if isinstance(wanted, list):
@@ -97,11 +98,11 @@ def fraction(value: Any) -> Fraction:
     """`2/3`, `0.6` or `1`, exactly."""
     text = str(value).replace(" ", "")
     if not re.fullmatch(r"\d{1,6}(?:\.\d{1,6}|/0*[1-9]\d{0,5})?", text) or (part := Fraction(text)) > 1:
-        raise UsageError(f'"{value}" is no share; write it as 2/3 or 0.6')
+        raise UsageError(f'"{value}" is not a share; write it as 2/3 or 0.6')
     return part
 
 
 def number(value: Any) -> float:
     if not re.fullmatch(r"-?\d{1,12}(?:\.\d{1,12})?", str(value)):
-        raise UsageError(f'"{value}" is no number')
+        raise UsageError(f'"{value}" is not a number')
     return float(value)

@@ -1,6 +1,6 @@
-"""What a room adds to the reports of a debate: remarks beside a turn, notes below the synthesis, sections of its own.
+"""What rooms add to the reports of a debate: remarks on a turn, additions below the synthesis, and sections.
 
-Reports draws whatever is registered here and knows none of those who register. A room that is not there adds nothing.
+Reports render what is registered here without knowing who registered it. A room that was removed adds nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from council.workflow.registry import Hook
 
 @dataclass(frozen=True)
 class Record:
-    """What a contribution may look at: the program, its plan, the question and the session's metadata."""
+    """What a contribution may read: the workflow, its plan, the topic and the session's metadata."""
 
     workflow: Workflow
     plan: Plan
@@ -37,7 +37,7 @@ class Addition:
 
 @dataclass(frozen=True)
 class Part:
-    """A titled piece of a section, in Markdown. `tone` is how grave it is, for those who draw in colour."""
+    """A titled part of a section, in Markdown. `tone` is its severity, which renderers may show in color."""
 
     title: str
     text: str
@@ -46,9 +46,9 @@ class Part:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A list or table that a protocol ends in. It is a file of the session and a part of the transcript.
+    """A list or table that a protocol produces. It is a file of the session and a part of the transcript.
 
-    `answer` is what it comes to in a sentence, and `tone` how that is drawn: agree, mixed or disagree.
+    `answer` is the result in one sentence, and `tone` says how to show it: agree, mixed or disagree.
     """
 
     title: str

@@ -1,6 +1,6 @@
-"""Facts: what the template of a prompt may read. Each is registered by the room that knows it, under its own name.
+"""Facts: the variables of prompt templates. Each is registered by the room that knows it.
 
-A fact is computed when a template reads it, once per brief. Its docstring is its sentence in docs/workflows.md.
+A fact is computed when a template reads it, once per brief. Its docstring is its entry in docs/workflows.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PromptContext:
         return fence(one_line(by), text, self.key(text, about))
 
     def noted(self, key: str) -> list[Any]:
-        """What the `until` rules of this phase noted under that key after its last round; nothing in the first."""
+        """What this phase's `until` rules tallied under that key after the previous round; nothing in the first."""
         if self.scene.round < 2:
             return []
         phase = next(phase for phase in self.workflow.phases if phase.name == self.scene.phase)
@@ -57,5 +57,5 @@ class Facts(dict[str, Any]):
 
 
 def describe_facts() -> dict[str, str]:
-    """Every fact by its name, with its sentence."""
+    """Every fact by its name, with its docstring."""
     return {name: " ".join((function.__doc__ or "").split()) for name, function in sorted(fact.known.items())}

@@ -1,4 +1,4 @@
-"""Orders: who speaks when inside a step. An order gives batches; the seats of a batch speak in parallel."""
+"""Orders: when the seats of a step speak. An order returns batches; the seats of a batch speak in parallel."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Batches = list[tuple[Seat, ...]]
 
 @dataclass(frozen=True)
 class OrderTraits:
-    """What the checks have to know of an order."""
+    """What the checks need to know of an order."""
 
-    parallel: bool = False  # no seat of a step hears another
+    parallel: bool = False  # no seat of a step sees another's turn
     sources: tuple[str, ...] = ()  # arguments that name a step and its answer
 
 
@@ -40,7 +40,7 @@ def sequential(seats: tuple[Seat, ...], scene: Scene) -> Batches:
 
 @order
 def shuffle(seats: tuple[Seat, ...], scene: Scene, *, group: str | None = None, every: Any = 1) -> Batches:
-    """One after the other, shuffled anew every so many rounds; with `group` only its seats, who then come first."""
+    """One after the other, reshuffled after `every` rounds. With `group`, only its seats are shuffled, and go first."""
     if group is not None and group not in scene.groups:
         raise UsageError(f'the order "shuffle" names the group "{group}", which the workflow does not have')
     if not re.fullmatch(r"[1-9][0-9]{0,3}", str(every)):

@@ -1,7 +1,7 @@
-"""The planner: from a workflow and the turns so far to those that may be spoken now. No clock, dice, disk or network.
+"""The planner: given a workflow and the turns so far, which turns are due? No clock, randomness, disk or network.
 
-It walks the workflow from its beginning each time. Every rule, order and view is asked at the place where it stands,
-with the scene as it was there, so a walk over files gives what the first walk gave, in any process, at any time.
+It walks the workflow from the beginning each time. Each rule, order and view sees the scene as it was at its place in
+the workflow, so planning again from the files always gives the same result, in any process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from council.workflow.model import (
 )
 
 GRANT = declare.answer(
-    "grant", "of a person: how many more rounds than planned the phase may have", types=("integer", "range")
+    "grant", "from a person: how many more rounds than planned the phase may have", types=("integer", "range")
 )
 ENDED_BY_CAP = "cap"
 ENDED = "done"
@@ -35,7 +35,7 @@ ENDED = "done"
 
 @dataclass(frozen=True)
 class Due:
-    """A turn that may be spoken now. `problems` are those of `first`, the seat's reply that could not be read."""
+    """A turn that is due. In a second try, `first` is the reply that could not be read, and `problems` say why."""
 
     id: str
     phase: Phase
@@ -58,7 +58,7 @@ class Due:
 
 @dataclass(frozen=True)
 class Note:
-    """What the planner decided on its way: `entered` or `skipped`, `round` (one is over), `ended`, `halted`."""
+    """A decision of the planner. Its kind is `entered`, `skipped`, `round` (a round is over), `ended` or `halted`."""
 
     kind: str
     phase: str
@@ -71,7 +71,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Plan:
-    """`due` may be spoken now, all at once. `scene` is all that was said; `expected` has every turn it asks for."""
+    """`due` are the turns to be spoken now, all at once. `scene` has all recorded turns, `expected` every turn's id."""
 
     due: tuple[Due, ...]
     notes: tuple[Note, ...]
@@ -84,7 +84,7 @@ class Plan:
 
 
 def plan(workflow: Workflow, said: Mapping[str, RecordedTurn], seed: str = "") -> Plan:
-    """What may be spoken now, and all that was decided before."""
+    """The turns that are due, and every decision that led there."""
     walk = _Walk(workflow, said, seed)
     due: tuple[Due, ...] = ()
     try:
@@ -144,7 +144,7 @@ class _Walk:
             self.check_halt()
 
     def turn(self, phase: Phase, step: Step, round: int, seat: Seat) -> Turn | Due:
-        """The seat's turn as recorded, or what is due of it: the reply, or once more a reply that can be read."""
+        """The seat's turn as recorded, or the call that is due: the first, or a second after an unreadable reply."""
         id = f"{phase.folder(round, step)}/{seat.name}"
         self.expected.add(id)
         first = self.said.get(id)
@@ -174,33 +174,33 @@ class _Walk:
         return (*named, *cast)
 
     def cast(self, cast: Cast) -> Iterable[Seat]:
-        """Seats named in a reply: `Name: what it stands for` becomes a seat of that name. No reply can name a seat that
-        the workflow has, or a person."""
+        """The seats that a reply names: `Name: what it stands for` becomes a seat of that name. A reply cannot cast a
+        seat of the workflow, or a person."""
         seated = self.workflow.seat_names()
         left_out = {slug(item.partition(":")[0], 40) for item in self.answered(cast.without)} if cast.without else set()
-        found: dict[str, Seat] = {}
+        seats: dict[str, Seat] = {}
         for item in self.answered(cast.source):
             title, _, about = item.partition(":")
             if (name := slug(title, 40)) and name not in left_out:
                 known = self.workflow.catalog.get(name, {})
                 name = f"the-{name}" if name in seated else name
                 attributes = {**known, "title": title.strip(), "about": about.strip()}
-                found.setdefault(name, Seat(name, cast.source[0], attributes))
-        return found.values()
+                seats.setdefault(name, Seat(name, cast.source[0], attributes))
+        return seats.values()
 
     def answered(self, source: tuple[str, str]) -> list[str]:
-        """What stands under the newest readable answer of that name: whoever is absent once changes nothing."""
+        """The items of the newest readable answer of that name. An absence changes nothing."""
         step, name = source
         given = [turn.answers[name] for turn in self.scene.named(step) if name in turn.answers][-1:]
         return [str(item) for value in given for item in (value if isinstance(value, tuple) else [value])]
 
     def granted(self, phase: Phase) -> int:
-        """Rounds that a person gave on top of the cap, by an answer named `grant`. No model can give itself more."""
+        """The extra rounds that a person granted with the answer `grant`. Models cannot grant any."""
         people = (turn for turn in self.scene.named(phase.name) if turn.seat.is_person)
         return sum(int(turn.answers.get(GRANT) or 0) for turn in people)
 
     def outcome(self, phase: Phase, round: int, begun: int) -> tuple[str, Verdict]:
-        """Why the phase is over after this round; empty while it goes on."""
+        """Why the phase ends after this round; empty if it continues."""
         cap = phase.max_rounds + self.granted(phase)
         scene = replace(self.scene, since=begun, cap=cap)
         verdict = Verdict(False)
@@ -214,7 +214,7 @@ class _Walk:
         return "", verdict
 
     def decided(self, condition: Condition, step: str = "") -> bool:
-        """Whether a `when` holds; both answers are worth a note."""
+        """Whether a `when` holds. Either result is noted."""
         verdict = judge(condition, self.scene)
         self.note(Note("entered" if verdict else "skipped", self.scene.phase, self.scene.round, step, verdict=verdict))
         return verdict.holds

@@ -12,14 +12,14 @@ from council.text import one_line
 from council.workflow import declare
 from council.workflow.model import Seat
 
-GIST = declare.answer("gist", "the turn in a sentence, for those who see gists", types=("text",))
+GIST = declare.answer("gist", "the turn in one sentence, for seats that see gists", types=("text",))
 
 Moment = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
 class RecordedTurn:
-    """One turn file, as `plan` needs it: the words, the brief that asked for them, and what they took."""
+    """One turn file, as `plan` needs it: the reply, its brief, and what the call took."""
 
     body: str
     brief: str = ""
@@ -31,7 +31,7 @@ class RecordedTurn:
 
 @dataclass(frozen=True)
 class Turn:
-    """One seat having spoken, with its answers read. `asked` are those that its step asks for, `prose` the rest."""
+    """A recorded turn with its answers. `asked` are the answers that its step asks for; `prose` is everything else."""
 
     id: str
     phase: str
@@ -59,24 +59,21 @@ class Turn:
 
     @property
     def gist(self) -> str:
-        """The turn in a line: its own gist where one was asked for, with what it said in figures, else its short
-        answers and how it begins."""
+        """The turn in one line: its own gist and its numbers if the step asks for a gist, else its short answers and
+        its first words."""
         if self.absent:
             return f"absent: {self.absent}"
         if self.answers.get(GIST):
-            figures = [f"{name.replace('_', ' ')} {value}" for name, value in self.answers.items() if _counts(value)]
+            numbers = ((name, value) for name, value in self.answers.items() if isinstance(value, (int, float)))
+            figures = [f"{name.replace('_', ' ')} {value}" for name, value in numbers if not isinstance(value, bool)]
             return one_line(str(self.answers[GIST]), 300) + (f" ({', '.join(figures)})" if figures else "")
         short = [f"{name}: {value}" for name, value in self.answers.items() if isinstance(value, (str, int, float))]
         return one_line("; ".join([*(part for part in short if len(part) < 60), self.body]), 300)
 
 
-def _counts(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 @dataclass(frozen=True)
 class Verdict:
-    """What a rule found. `fired` names the rules that held, `tally` carries whatever was counted."""
+    """The result of a rule. `fired` names the rules that held; `tally` has what was counted."""
 
     holds: bool
     reason: str = ""
@@ -98,7 +95,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Scene:
-    """`since` is where the window begins that an `until` judges: the round that has just been spoken."""
+    """`since` is the index of the first turn that an `until` judges: the start of the round that has just ended."""
 
     seed: str
     options: Mapping[str, Any]
@@ -112,44 +109,44 @@ class Scene:
     roles: Mapping[str, str] = field(default_factory=dict)
 
     def role(self, name: str) -> str:
-        """The phase that has this role; empty where none has it."""
+        """The phase that has this role; empty if none has it."""
         return self.roles.get(name, "")
 
     def at(self, phase: str, round: int, cap: int) -> Scene:
         return replace(self, phase=phase, round=round, cap=cap)
 
     def moments(self) -> list[tuple[Turn, ...]]:
-        """The turns, grouped by the step that was spoken, oldest first."""
-        found: dict[Moment, list[Turn]] = {}
+        """The turns grouped by phase, round and step, oldest first."""
+        moments: dict[Moment, list[Turn]] = {}
         for turn in self.turns:
-            found.setdefault(turn.moment, []).append(turn)
-        return [tuple(turns) for turns in found.values()]
+            moments.setdefault(turn.moment, []).append(turn)
+        return [tuple(turns) for turns in moments.values()]
 
     def rounds_that_ask(self, *fields: str) -> Iterator[tuple[Turn, ...]]:
-        """Every moment that asked for all these answers, newest first. Who was absent stays among its turns."""
+        """Every moment that asked for all these answers, newest first, including absent turns."""
         for turns in reversed(self.moments()):
             if set(fields) <= set(turns[0].asked):
                 yield turns
 
     def latest(self, *fields: str) -> tuple[Turn, ...]:
-        """The last moment of the window that asked for these answers; older ones are abandoned and do not count."""
+        """The last moment since `since` that asked for these answers. Older answers do not count."""
         window = replace(self, turns=self.turns[self.since :])
         return next(window.rounds_that_ask(*fields), ())
 
     def last_words(self, name: str) -> dict[str, tuple[Turn, Any]]:
-        """Each seat's newest readable answer of that name, whenever it was given."""
-        found: dict[str, tuple[Turn, Any]] = {}
+        """Each seat's newest readable answer of that name, from any round."""
+        newest: dict[str, tuple[Turn, Any]] = {}
         for turns in self.rounds_that_ask(name):
             for turn in turns:
                 if name in turn.answers:
-                    found.setdefault(turn.seat.name, (turn, turn.answers[name]))
-        return found
+                    newest.setdefault(turn.seat.name, (turn, turn.answers[name]))
+        return newest
 
     def named(self, name: str) -> tuple[Turn, ...]:
         """The turns of the phase or step of that name."""
         return tuple(turn for turn in self.turns if name in (turn.phase, turn.step))
 
     def rng(self, *about: object) -> random.Random:
-        """Dice that fall the same way each time the same session asks about the same thing."""
+        """A random generator that depends only on the session's seed and on `about`."""
         words = "\x1f".join([self.seed, *map(str, about)])
         return random.Random(hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest())

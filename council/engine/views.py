@@ -1,6 +1,6 @@
 """Views: which earlier turns a seat may read, in full or as gists, under names or under labels.
 
-A phase's or a step's name is a view too: its turns. Turns of the same batch are never among the earlier ones.
+The name of a phase or step is also a view: its turns. A seat never sees turns of its own batch.
 """
 
 from __future__ import annotations
@@ -18,32 +18,33 @@ from council.workflow.model import Ref, Seat
 from council.workflow.registry import CheckedHook
 
 View = tuple[Seen, ...]
-OWN = "You"  # what an anonymous view calls its reader
+OWN = "You"  # what anonymous views call their reader
 
 
 @dataclass(frozen=True)
 class ViewTraits:
-    """What the checks have to know of a view."""
+    """What the checks need to know of a view."""
 
-    by_place: bool = False  # it goes by where turns were spoken, not by their words
+    by_place: bool = False  # it selects turns by phase, step, round and seat, not by their words
     everyone: bool = False  # it can show what any seat said in any phase
-    labels: bool = False  # it takes the seats' names off
-    inner: str = ""  # the argument that holds views inside of it
+    labels: bool = False  # it replaces the seats' names with labels
+    inner: str = ""  # the argument that holds other views
 
 
 view: CheckedHook[Callable[..., View], ViewTraits] = CheckedHook("view", 2, ViewTraits)
 
 
 def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> View:
-    """All that these views show, each turn once, in the order spoken; what one view shows in full stays in full.
+    """All that these views show, each turn once, in the order spoken. A turn that one view shows in full stays in full.
 
-    Of a step that is shown under labels the turns stand in the labels' order: that of the table would tell the names.
+    The turns of a step under labels are sorted by label, because the order of the seats would reveal their names.
     """
-    found: dict[str, Seen] = {}
+    shown: dict[str, Seen] = {}
     for ref in refs:
-        for seen in _one(ref, seat, scene):
-            if seen.turn.id not in found or found[seen.turn.id].gist:
-                found[seen.turn.id] = seen
+        view_: View = view.call(ref, seat, scene) if ref.name in view.known else _full(scene.named(ref.name))
+        for seen in view_:
+            if seen.turn.id not in shown or shown[seen.turn.id].gist:
+                shown[seen.turn.id] = seen
     begun, spoken = dict[Moment, int](), dict[str, int]()
     for place, turn in enumerate(scene.turns):
         begun.setdefault(turn.moment, place)
@@ -53,14 +54,7 @@ def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> View:
         label = seen.label or ""
         return begun[seen.turn.moment], 0 if label == OWN else len(label), label, spoken[seen.turn.id]
 
-    return tuple(sorted(found.values(), key=place_of))
-
-
-def _one(ref: Ref, seat: Seat, scene: Scene) -> View:
-    if ref.name in view.known:
-        found: View = view.call(ref, seat, scene)
-        return found
-    return _full(scene.named(ref.name))
+    return tuple(sorted(shown.values(), key=place_of))
 
 
 def _full(turns: Iterable[Turn]) -> View:
@@ -96,13 +90,13 @@ def own(seat: Seat, scene: Scene) -> View:
 
 @view(by_place=True, everyone=True)
 def gists(seat: Seat, scene: Scene) -> View:
-    """Everything so far, a line each."""
+    """Everything said so far, one line per turn."""
     return tuple(Seen(turn, gist=True) for turn in scene.turns)
 
 
 @view(by_place=True, everyone=True)
 def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
-    """The round being spoken and the last few before it."""
+    """The current round and the last `rounds` before it."""
     now = (scene.phase, scene.round)
     before = [key for key in _round_keys(scene) if key != now]
     shown = {now, *before[max(0, len(before) - _whole(rounds, "recent: rounds")) :]}
@@ -111,11 +105,11 @@ def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
 
 @view(by_place=True, everyone=True)
 def fading(seat: Seat, scene: Scene, *, keep: dict[str, Any], digest: Any = None, tokens: Any = None) -> View:
-    """Verbatim while young, gists when old. `keep: {3: all, 7: 2}`: all up to round 3, the last two up to round 7.
+    """Recent rounds in full, older ones as gists. `keep: {3: all, 7: 2}`: all of them up to round 3, the last two up to
+    round 7.
 
-    With `digest: 7` gists stand there up to round 7 only. With `tokens: 50000` the oldest of what would be verbatim
-    becomes gists too, until the rest is no more than that (of four characters each); what the round being spoken has
-    brought always stays."""
+    With `digest: 7`, gists are shown up to round 7 only. With `tokens: 50000`, the oldest turns become gists until the
+    rest has at most that many tokens (of four characters each); the current round is always shown in full."""
     schedule = _schedule(keep)
     rounds = next((rounds for last, rounds in schedule if scene.round <= last), schedule[-1][1])
     digested = digest is None or scene.round <= _whole(digest, "fading: digest")
@@ -129,7 +123,7 @@ def fading(seat: Seat, scene: Scene, *, keep: dict[str, Any], digest: Any = None
 
 
 def _fitting(scene: Scene, now: tuple[str, int], kept: list[tuple[str, int]], most: int) -> list[tuple[str, int]]:
-    """The youngest of these rounds that have room for their words, beside those of the round being spoken."""
+    """The most recent of these rounds that fit into `most` characters together with the current round."""
     size = Counter[tuple[str, int]]()
     for turn in scene.turns:
         size[turn.phase, turn.round] += len(turn.body)
@@ -139,29 +133,29 @@ def _fitting(scene: Scene, now: tuple[str, int], kept: list[tuple[str, int]], mo
 
 
 def _schedule(keep: Any) -> list[tuple[int, int | None]]:
-    """Up to which round how many rounds stay in full, None for all of them."""
+    """Up to which round how many rounds are shown in full; None for all."""
     if not isinstance(keep, dict) or not keep:
-        raise UsageError("fading: keep must say up to which round how much stays, as in {3: all, 7: 2}")
+        raise UsageError("fading: keep must say up to which round how many are shown in full, as in {3: all, 7: 2}")
     what = "fading: keep"
     return sorted((_whole(last, what), None if kept == "all" else _whole(kept, what)) for last, kept in keep.items())
 
 
 @view(everyone=True, labels=True, inner="of")
 def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
-    """Another view with the seats' names taken off: labels stand in their place, shuffled for each reader, and the
-    turns of a step in the labels' order."""
+    """Another view with labels in place of the seats' names. Each reader has its own labels, and the turns of a step
+    are sorted by them."""
     refs = [_ref(one) for one in (of if isinstance(of, list) else [of])]
     labels = labels_for(seat, scene)
     return tuple(replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene))
 
 
 def labels_for(reader: Seat, scene: Scene) -> dict[str, str]:
-    """What this reader calls each of the others; the same through the whole session, and its own label is `You`."""
+    """This reader's labels for all seats, which stay the same for the whole session. Its own label is `You`."""
     others = sorted({seat.name for group in scene.groups.values() for seat in group} - {reader.name})
     scene.rng("labels", reader.name).shuffle(others)
     labels = {reader.name: OWN} | {name: f"Member {_letters(place)}" for place, name in enumerate(others)}
     for turn in scene.turns:
-        if turn.seat.name not in labels:  # cast while the debate ran: any free letter, so that the others keep theirs
+        if turn.seat.name not in labels:  # cast later: any free letter, so that the others keep theirs
             free = {f"Member {_letters(place)}" for place in range(len(labels) + 26)} - set(labels.values())
             labels[turn.seat.name] = scene.rng("labels", reader.name, turn.seat.name).choice(sorted(free))
     return labels
@@ -184,7 +178,7 @@ def _whole(value: Any, what: str) -> int:
 
 
 def check_view(ref: Ref, places: Iterable[str]) -> None:
-    """Refuse a view that is neither registered nor the name of a phase or step of the workflow."""
+    """Raise UsageError for a view that is neither registered nor the name of a phase or step."""
     if ref.name not in view.known and ref.name not in places:
         raise UsageError(f'there is no view "{ref.name}"; {did_you_mean(ref.name, {*view.known, *places})}')
     if ref.name in view.known:
@@ -194,6 +188,6 @@ def check_view(ref: Ref, places: Iterable[str]) -> None:
 
 
 def inner_views(ref: Ref) -> list[Ref]:
-    """The views that this one is made of."""
+    """The views that this view contains."""
     given = view.arguments(ref).get(view.traits(ref.name).inner, [])
     return [_ref(one) for one in (given if isinstance(given, list) else [given])]

@@ -1,4 +1,4 @@
-"""Voting: ballots in, a result out. Exact and blind: no names of voters, no clock, no dice, so a tie stays a tie.
+"""Counts votes: ballots in, a result out. Exact and blind: it sees no names and breaks no ties at random.
 
 It does not know seats, replies or workflows: the rule `vote` makes the ballots.
 """
@@ -17,19 +17,19 @@ from council.errors import UsageError
 from council.text import did_you_mean, fold, join_words, one_line
 
 FULL = 100
-# Nobody ranks more options, or calls one by more letters, and a reply that rambles must not make each look at it slow.
+# Real ballots are shorter than this; the limits keep a rambling reply from making every count slow.
 MOST_OPTIONS = 50
 LONGEST_OPTION = 200
 REMARK = r"(?=\s*[.:;,(]|\s[–—-]\s|—)"
-# The minus of a negative number is no dash, and 8/10 is no eight: what is not plainly a score is none.
+# A minus sign is not a dash, and 8/10 is not 8: anything that is not clearly a score is ignored.
 SCORE = re.compile(rf"(.+?)(?:\s*[:=]\s*|\s[–—-]\s)(\d{{1,3}}(?:[.,]\d{{1,6}})?)(?:\s*(?:%|/\s*100))?(?:$|{REMARK})")
 
 
 @dataclass(frozen=True)
 class Ballot:
-    """What one voter said. Places count from 0, the best; equal places are a tie; what has no place stands last.
+    """One voter's ballot. Places count from 0, the best. Equal places are a tie; options without a place come last.
 
-    Without places it votes for nothing, and its weight stays in every denominator. `unknown` did not count.
+    A ballot without places votes for nothing, but its weight stays in every denominator. `unknown` items do not count.
     """
 
     places: Mapping[str, int] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Ballot:
 
     @property
     def first(self) -> str | None:
-        """The one option that it puts first; two that share the first place are no choice."""
+        """The option in first place; None if several share it."""
         best = [option for option, place in self.places.items() if place == min(self.places.values())]
         return best[0] if len(best) == 1 else None
 
@@ -51,9 +51,9 @@ class Ballot:
         return self.places.get(option, len(self.places))
 
     def points(self, options: Sequence[str]) -> dict[str, Fraction]:
-        """Borda's: one for each option behind it, and a half for each that shares its place.
+        """Borda points: one for each option ranked lower, and half for each that shares the place.
 
-        So options that a ballot leaves out share what is left, and to name fewer gains nothing.
+        Options that a ballot leaves out share the remaining points, so naming fewer gives no advantage.
         """
         sharing = Counter(map(self.place, options))
         worth, behind = {}, len(options)
@@ -64,14 +64,14 @@ class Ballot:
 
 
 def rank_options(options: Iterable[str], sure: Any = FULL) -> Ballot:
-    """The best first; an option that is named twice stands where it stood first. `sure` is of the first, 0 to 100."""
+    """A ballot from a ranking, best first. Repeated options count once. `sure`, 0 to 100, is about the first."""
     named = list(dict.fromkeys(options))
     score = Fraction(str(sure)) if isinstance(sure, (int, float)) and 0 <= sure <= FULL else Fraction(0)
     return Ballot({option: place for place, option in enumerate(named)}, dict.fromkeys(named[:1], score))
 
 
 def score_options(scores: Iterable[tuple[str, Fraction]]) -> Ballot:
-    """A score of 0 to 100 for each; the first one counts. 0 is as good as not named: it gives no place."""
+    """A ballot from scores of 0 to 100. The first score of an option counts; a score of 0 gives it no place."""
     given = dict(reversed(list(scores)))
     levels = sorted({score for score in given.values() if score}, reverse=True)
     return Ballot({option: levels.index(score) for option, score in given.items() if score}, given)
@@ -87,8 +87,8 @@ def read(
 ) -> Ballot:
     """An answer as a ballot: a choice, a ranking (a list, the best first) or scores (a list of `option: 80`).
 
-    Where the options are known nothing else counts, and an item may go on with a remark. Without them each item is an
-    option, word for word, and so is every other one that somebody names.
+    If the options are given, nothing else counts, and a comment may follow an option. Otherwise each item is an option,
+    word for word.
     """
     given = answer if isinstance(answer, (list, tuple)) else [answer]
     texts = [" ".join(str(one).split()) for one in given if one is not None]
@@ -120,16 +120,16 @@ def _option(text: str, options: Sequence[str]) -> str | None:
 
 
 def normalize_option(text: str) -> str:
-    """What two ballots must share to mean the same option: case, spacing, emphasis and a full stop do not count."""
+    """An option without case, extra spaces, emphasis and a final full stop, to compare options across ballots."""
     return fold(text).lstrip("*_`\"'“ ").rstrip("*_`\"'”.,; ")
 
 
 @dataclass(frozen=True)
 class Result:
-    """`outcome` is winner, tie or none (nobody voted, or too few for one option). `method` is the one really used.
+    """`outcome` is winner, tie or none (no votes, or too few for one option). `method` is the one that was used.
 
-    `counts` are what that method counts: votes, points, or how many others an option beats. `of` is the weight of
-    all who could vote. `cycle`: each option lost to another, so that the votes went round in circles.
+    `counts` has what that method counts: votes, points, or how many others an option beats. `of` is the weight of all
+    voters. `cycle` means that every option lost to another.
     """
 
     outcome: str
@@ -146,7 +146,7 @@ class Result:
 
     @property
     def summary(self) -> str:
-        """The result in a line."""
+        """The result in one line."""
         if not self.leading:
             return "nobody voted"
         best = to_number(self.counts[self.leading[0]])
@@ -157,7 +157,7 @@ class Result:
 
     @property
     def _way(self) -> str:
-        """What the counts do not tell: what became of the method that was asked for, and that nobody won."""
+        """Why nobody won, or why another method than the requested one was used."""
         detour = "a Condorcet cycle" if self.cycle else "no option beats all others"
         ended = {"tie": f"a tie by {self.method}", "none": f"no choice by {self.method}", "winner": ""}[self.outcome]
         if self.method == self.asked:
@@ -186,9 +186,9 @@ Method = Callable[[Sequence[Ballot], Sequence[str]], Result]
 
 
 def count(ballots: Sequence[Ballot], method: str = "auto", options: Iterable[str] = ()) -> Result:
-    """The result among the options, and whatever else the ballots name. Who has no weight has no vote."""
+    """Count the ballots. Other options that they name count too; ballots without weight do not."""
     if method not in (*METHODS, "auto"):
-        raise UsageError(f'there is no method of voting "{method}"; {did_you_mean(method, (*METHODS, "auto"))}')
+        raise UsageError(f'there is no voting method "{method}"; {did_you_mean(method, (*METHODS, "auto"))}')
     ballots = [ballot for ballot in ballots if ballot.weight > 0]
     used = choose_method(len(ballots)) if method == "auto" else method
     named = sorted({*options, *(option for ballot in ballots for option in (*ballot.places, *ballot.scores))})
@@ -200,7 +200,7 @@ def count(ballots: Sequence[Ballot], method: str = "auto", options: Iterable[str
 
 
 def choose_method(voters: int) -> str:
-    """Few must agree, some weigh what they say, many rank. Who could vote counts, so silence changes no method."""
+    """The method for this many voters, including silent ones, so that silence does not change the method."""
     return "unanimous" if voters < 3 else "weighted" if voters < 6 else "borda"
 
 
@@ -209,7 +209,7 @@ def _total_weight(ballots: Sequence[Ballot]) -> Fraction:
 
 
 def _pick_leader(method: str, counts: Mapping[str, Fraction], ballots: Sequence[Ballot], enough: bool) -> Result:
-    """Whoever has most, if that is enough."""
+    """The result if the option with the highest count wins, as long as that is enough."""
     leading = tuple(option for option in sorted(counts) if counts[option] == max(counts.values()))
     outcome = "none" if not enough else "winner" if len(leading) == 1 else "tie"
     return Result(outcome, method, counts, _total_weight(ballots), leading)
@@ -220,7 +220,7 @@ def _count_first_choices(ballots: Sequence[Ballot], options: Sequence[str]) -> d
 
 
 def _need_share(method: str, enough: Callable[[Fraction], bool]) -> Method:
-    """A method that looks at first choices alone: whether the best has enough of all who could vote."""
+    """A method that only counts first choices: the leader needs a large enough share of all voters."""
 
     def counted(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
         counts = _count_first_choices(ballots, options)
@@ -230,7 +230,7 @@ def _need_share(method: str, enough: Callable[[Fraction], bool]) -> Method:
 
 
 def _weighted(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
-    """Each ballot gives an option its weight, for as much as it is sure of it. Two equal scores are two votes."""
+    """Each ballot adds its weight times its score to each option."""
     counts = {
         option: sum((ballot.weight * ballot.scores.get(option, 0) / FULL for ballot in ballots), Fraction(0))
         for option in options
@@ -245,20 +245,19 @@ def _borda(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
 
 
 def _condorcet(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
-    """Whoever beats each other option; Borda where nobody does, because of a cycle or of a tied pair."""
+    """The option that beats every other one. If none does, because of a cycle or a tied pair, Borda decides."""
     margins = [(one, other, _margin(ballots, one, other)) for one, other in combinations(options, 2)]
     beats = [(one, other) if margin > 0 else (other, one) for one, other, margin in margins if margin]
     won = Counter(better for better, _ in beats)
     wins = {option: Fraction(won[option]) for option in options}
     if max(wins.values()) == len(options) - 1:
         return _pick_leader("condorcet", wins, ballots, enough=True)
-    # Where each option loses to another the losses lead round in a circle; where one never loses, only ties stand in
-    # its way.
+    # If every option loses to another, there is a cycle. An option that never loses failed only because of ties.
     return replace(_borda(ballots, options), cycle={worse for _, worse in beats} == set(options))
 
 
 def _margin(ballots: Sequence[Ballot], one: str, other: str) -> Fraction:
-    """The weight of those who put the one before the other, less the weight of those who put it behind."""
+    """The weight of the ballots that rank `one` above `other`, minus that of those that rank it below."""
     gaps = [(ballot.place(other) - ballot.place(one), ballot.weight) for ballot in ballots]
     return sum((weight if gap > 0 else -weight for gap, weight in gaps if gap), Fraction(0))
 

@@ -1,13 +1,14 @@
-"""What consensus knows: how the scores went, and how an unsettled question is put to a person."""
+"""Consensus: how the scores developed, and how an unsettled question is escalated to a person."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
+from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
 from council.engine.rules import measure_repetition
 from council.engine.scene import Scene, Turn
@@ -15,7 +16,7 @@ from council.text import fold
 from council.workflow import declare
 from council.workflow.model import Workflow
 
-SAME_SHARE = 0.6  # of a turn's words: from there on it says the same again
+SAME_SHARE = 0.6  # a turn that repeats more of its words than this counts as a repetition
 
 
 @fact
@@ -25,18 +26,13 @@ def measured(context: PromptContext) -> dict[str, Any]:
 
 
 def find_score_field(workflow: Workflow, phase: str) -> str:
-    """The first answer of the phase that is a number in a range; empty where it asks for none."""
-    fields = (
-        name
-        for found, step in workflow.steps()
-        for name, kind in step.reply
-        if found.name == phase and kind.type == "range" and kind.high > 1
-    )
-    return next(fields, "")
+    """The first answer of the phase that is a number in a range; empty if there is none."""
+    answers = (answer for owner, step in workflow.steps() if owner.name == phase for answer in step.reply)
+    return next((name for name, kind in answers if kind.type == "range" and kind.high > 1), "")
 
 
 def list_scores(scene: Scene, workflow: Workflow, phase: str = "") -> list[dict[str, Any]]:
-    """The scores of each round of a phase, the oldest first. Whoever gave none has None, and counts as nothing."""
+    """The scores of each round of a phase, oldest first. A missing score is None, and counts as 0 in the mean."""
     field = find_score_field(workflow, phase or scene.phase)
     if not field:
         return []
@@ -51,19 +47,16 @@ def _round(turns: tuple[Turn, ...], field: str) -> dict[str, Any]:
 
 
 def find_repeats(scene: Scene) -> list[dict[str, Any]]:
-    """Who said again in this round, for the most part, what they had said in the one before, and how much of it."""
+    """The seats that mostly repeated their previous round in this one, with the share that they repeated."""
     now = (turn for turn in scene.turns if (turn.phase, turn.round) == (scene.phase, scene.round))
     shares = [(turn, round(measure_repetition(turn, scene) or 0.0, 2)) for turn in now]
     return [{"by": turn.seat.label, "step": turn.step, "share": share} for turn, share in shares if share > SAME_SHARE]
 
 
 OPTIONS = declare.answer("options", "what a person chooses from, each with a letter")
-DECISION = declare.answer("decision", "of a person: `adopt` settles what is stuck; `guide` and `end` steer a debate")
-OPTION = declare.answer("option", "of a person who decides: which option is chosen, by its letter or in other words")
+DECISION = declare.answer("decision", "from a person: `adopt` settles what is stuck; `guide` and `end` steer a debate")
+OPTION = declare.answer("option", "from a person who decides: the chosen option, by its letter or in other words")
 ADOPT = "adopt"
-
-
-KINDS = {"share": "fundamental disagreement", "stuck": "stalemate"}
 
 
 LAST = "max iterations"
@@ -76,7 +69,7 @@ CHOICE = re.compile(r"[\W_]*(?:option\s+)?([a-z])(?:[\W_]*|(?:[).:,]|\s[–—-]
 
 
 def give_letters(items: Iterable[str]) -> dict[str, str]:
-    """Options by letter: their own letters where each has one of its own, else in the order in which they stand."""
+    """The options by letter: their own letters if these are unique, else A, B, C in order."""
     texts = list(items)[: len(ascii_uppercase)]
     own = [LETTERED.fullmatch(text) for text in texts]
     letters = [match.group(1) for match in own if match]
@@ -86,7 +79,7 @@ def give_letters(items: Iterable[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Escalation:
-    """`asked` is the turn that put the options, `answered` the person's. Either may be missing, or absent."""
+    """`asked` is the turn that offered the options, `answered` the person's. Either may be missing, or absent."""
 
     phase: str
     round: int
@@ -104,45 +97,41 @@ class Escalation:
 
     @property
     def choice(self) -> str:
-        """What the person chose: `option B (what it says)`, or their own words where these name no option."""
+        """The person's choice: `option B (its text)`, or their own words if these name no option."""
         words = str(self.answered.answers.get(OPTION, "")).strip() if self.answered else ""
-        found = CHOICE.fullmatch(words)
-        letter = found.group(1).upper() if found else ""
+        match = CHOICE.fullmatch(words)
+        letter = match.group(1).upper() if match else ""
         if letter in self.options:
             return f"option {letter} ({self.options[letter]})"
         return "" if fold(words).rstrip(".") in ("none", "-") else words
 
 
 def name_kind(fired: Collection[str]) -> str:
-    """What it was about, by the rules that called for it: a round can be the last one, and stalled, and more."""
-    return next((told for rule, told in KINDS.items() if rule in fired), LAST)
+    """Why a question was escalated, by the rules that fired. If several did, the first by name decides."""
+    return next((why for name in sorted(fired) if (why := rule.traits(name).escalates)), LAST)
 
 
 def find_escalations(scene: Scene) -> list[Escalation]:
-    """All of them, the oldest first."""
+    """All escalations, oldest first."""
     rounds: dict[tuple[str, int], dict[str, Turn]] = {}
-    for name, turn in _about(scene.turns):
-        rounds.setdefault((turn.phase, turn.round), {})[name] = turn
+    for turn in scene.turns:
+        for name in {OPTIONS, DECISION} & set(turn.asked):
+            rounds.setdefault((turn.phase, turn.round), {})[name] = turn
     return [Escalation(*key, turns.get(OPTIONS), turns.get(DECISION)) for key, turns in rounds.items()]
 
 
-def _about(turns: Iterable[Turn]) -> Iterator[tuple[str, Turn]]:
-    for turn in turns:
-        yield from ((name, turn) for name in (OPTIONS, DECISION) if name in turn.asked)
-
-
 def find_offered_options(scene: Scene) -> tuple[Turn | None, Mapping[str, str]]:
-    """The options that a person chooses from in this round, or else chose from last, and the turn that put them."""
-    every = find_escalations(scene)
-    now = [one for one in every if (one.phase, one.round) == (scene.phase, scene.round)]
-    before = [one for one in every if one.answered and DECISION in one.answered.answers]
-    found = (now or before)[-1:]
-    return (found[0].asked, found[0].options) if found else (None, {})
+    """The options that a person chooses from in this round, else the last ones, and the turn that offered them."""
+    escalations = find_escalations(scene)
+    current = [one for one in escalations if (one.phase, one.round) == (scene.phase, scene.round)]
+    decided = [one for one in escalations if one.answered and DECISION in one.answered.answers]
+    last = (current or decided)[-1:]
+    return (last[0].asked, last[0].options) if last else (None, {})
 
 
 @fact
 def lettered(context: PromptContext) -> str:
-    """The options that a person is to choose from, each with its letter."""
+    """The options that a person chooses from, each with its letter."""
     turn, options = find_offered_options(context.scene)
     if turn is None or not options:
         return ""

@@ -1,4 +1,4 @@
-"""Rules about dissent: said in so many words, and kept in what is written at the end."""
+"""Rules about dissent: whether it was expressed, and whether the synthesis keeps it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from council.text import content_words, fold, join_words, one_line, overlap
 from council.workflow import declare
 
 SYNTHESIS = declare.role(
-    "synthesis", "what the debate is for: the words of its first step become `synthesis.md`, and dissent is kept there"
+    "synthesis", "the result of the debate: its first step writes `synthesis.md`, which must keep all dissent"
 )
 
 OPPOSED = re.compile(
@@ -25,28 +25,28 @@ QUOTED = re.compile(r"^[ \t]*>.*$|“[^“”]*”|\"[^\"\n]*\"", re.M)
 
 @rule
 def disagreement(scene: Scene) -> Verdict:
-    """Someone says "I disagree", "I challenge" or the like, in words of their own, in what was spoken last."""
+    """Someone wrote "I disagree", "I challenge" or the like in the last step, other than in a quotation."""
     turns = scene.moments()[-1] if scene.turns else ()
-    found = [turn.seat.name for turn in turns if OPPOSED.search(QUOTED.sub("", turn.body))]
-    reason = f"{join_words(found)} disagreed in so many words" if found else "nobody disagreed in so many words"
-    return Verdict(bool(found), reason, tally={"disagreed": found})
+    names = [turn.seat.name for turn in turns if OPPOSED.search(QUOTED.sub("", turn.body))]
+    reason = f"{join_words(names) if names else 'nobody'} disagreed explicitly"
+    return Verdict(bool(names), reason, tally={"disagreed": names})
 
 
 @rule(author="by", quoted=True)
 def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
-    """The last turn of the step `by`, or else of the synthesis, names everyone who still disagrees, and has every
+    """The last turn of the step `by` (default: of the synthesis) names everyone who still disagrees, and lists every
     blocking item with its owner."""
     written = scene.named(by or scene.role(SYNTHESIS))
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
     lost = find_missing_dissent(scene, written[-1].body)
-    reason = f"{len(lost)} of the dissent left out" if lost else "all dissent is kept"
+    reason = f"{len(lost)} dissent{'s' if len(lost) > 1 else ''} left out" if lost else "all dissent is kept"
     return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
 
 
 @fact
 def left_out(context: PromptContext) -> list[str]:
-    """In the next round of a phase with `dissent_kept`: the dissents that the last one left out."""
+    """In the next round of a phase with `dissent_kept`: the dissents that the previous round left out."""
     return [one_line(item, 600) for item in context.noted("left_out")]
 
 
@@ -55,23 +55,22 @@ CITED = re.compile(r"(?<![\w/-])(\d\d-[a-z0-9-]+/[a-z][a-z0-9-]*)(?:\.2)?(?![\w/
 
 @rule(author="by")
 def cites(scene: Scene, *, by: str = "") -> Verdict:
-    """The last turn of the step `by`, or else of the synthesis, says by their ids which turns it rests on, and names
-    none that was not spoken."""
+    """The last turn of the step `by` (default: of the synthesis) cites turns by their ids, and none that does not
+    exist."""
     written = scene.named(by or scene.role(SYNTHESIS))
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
     spoken = {turn.id for turn in scene.turns if turn.phase != written[-1].phase and not turn.absent}
     named = list(dict.fromkeys(CITED.findall(written[-1].body)))
     wrong = [id for id in named if id not in spoken]
-    missing = [f"{id} is no turn that was spoken" for id in wrong] or ([] if named else ["it names no turn by its id"])
-    rests = f"it rests on {len(named)} turn{'s' if len(named) > 1 else ''}"
-    reason = "; ".join(missing) or rests
-    return Verdict(not missing, reason, tally={"not_cited": missing})
+    problems = [f"there is no turn {id}" for id in wrong] or ([] if named else ["it cites no turn by its id"])
+    reason = "; ".join(problems) or f"it cites {len(named)} turn{'s' if len(named) > 1 else ''}"
+    return Verdict(not problems, reason, tally={"not_cited": problems})
 
 
 @fact
 def not_cited(context: PromptContext) -> list[str]:
-    """In the next round of a phase with `cites`: what was wrong with the citations of the last one."""
+    """In the next round of a phase with `cites`: what was wrong with the citations of the previous round."""
     return [one_line(item, 600) for item in context.noted("not_cited")]
 
 
@@ -83,7 +82,7 @@ OPPOSES = re.compile(r"\b(disagree|dissent|oppos|object|reject|against|contest|d
 
 
 def find_missing_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
-    """Each blocking item and each remaining `disagree` that the synthesis lacks, with the turn it comes from."""
+    """Each blocking item and each remaining `disagree` that is missing from the synthesis, with its turn."""
     passages = _passages(synthesis)
 
     def kept(turn: Turn, words: str) -> bool:
@@ -93,15 +92,15 @@ def find_missing_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]
 
 
 def find_dissent(scene: Scene) -> list[tuple[Turn, str]]:
-    """What seats last said of it: their blocking items, and that they disagree."""
-    found = [(turn, DISAGREES) for turn in find_opposed(scene)]
+    """All dissent by each seat's newest answers: that it disagrees, and its blocking items."""
+    dissent = [(turn, DISAGREES) for turn in find_opposed(scene)]
     for turn, items in scene.last_words(BLOCKING).values():
-        found += [(turn, item) for item in items]
-    return found
+        dissent += [(turn, item) for item in items]
+    return dissent
 
 
 def _passages(text: str) -> list[str]:
-    """List items and paragraphs, each whole: a name and what it is held to have said must stand in the same one."""
+    """The list items and paragraphs of a text. A dissent and its owner's name must be in the same one."""
     return [part for part in re.split(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)", text) if part.strip()]
 
 
@@ -109,16 +108,12 @@ def _keeps(passage: str, turn: Turn, words: str) -> bool:
     called = {fold(turn.seat.name), fold(turn.seat.title), *content_words(str(turn.seat.attributes.get("name", "")))}
     named = any(re.search(rf"\b{re.escape(name)}\b", fold(passage)) for name in called if name)
     if words == DISAGREES:
-        return named and (_opposes(passage) or _quotes(passage, turn.body))
+        return named and (OPPOSES.search(fold(passage)) is not None or _quotes(passage, turn.body))
     return named and overlap(words, passage) >= SAME_WORDS
 
 
-def _opposes(passage: str) -> bool:
-    return OPPOSES.search(fold(passage)) is not None
-
-
 def _quotes(passage: str, body: str) -> bool:
-    """Whether it has words of the turn in quotation marks, to the letter, and enough of them to say something."""
+    """Whether the passage quotes enough words of the turn exactly."""
     quoted = (
         fold("".join(found.groups(""))).rstrip(".,") for found in re.finditer(r"“([^“”]+)”|\"([^\"\n]+)\"", passage)
     )

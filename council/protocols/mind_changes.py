@@ -1,14 +1,13 @@
-"""Who changed their mind in a debate, by whose argument, and whether the debate changed the answer. Pure.
+"""Who changed their mind in a debate, whose argument it was, and whether the debate changed the answer.
 
-What counts is a change of the seat's stance from one time that it was asked to the next; where a debate has scores in
-place of stances, a score that is `STEP` points or more away from where the seat last stood. (A workflow's target is no
-part of it: to pass 90 coming from 89 is no change of mind.)
+A change of mind is a stance that differs from the one that the seat gave before. In a debate with scores instead of
+stances, it is a score at least `STEP` points away from the seat's previous one. (Passing a workflow's target is not a
+change of mind: 89 to 90 is one point.)
 
-Nobody is taken at their word. A change is *persuaded* where the flaw that the seat names stands in a passage of a turn
-that it had read by then, in a peer's words and not as well in its own; *conformed* where it names one that stands in no
-such passage; *unexplained* where it names none. A step that asks for no `flaw` leaves the prose: there only a sentence
-that says of itself that the seat moved ("Marcus convinced me: …") names anything. So persuasion may be missed, where a
-seat puts another's argument in words that are all its own; it is never made up.
+A seat's own claim is not enough. A change is *persuaded* if the flaw that the seat names can be found in a peer's turn
+that it had read, and not equally well in its own turns; *conformed* if the flaw cannot be found; *unexplained* if the
+seat names none. If a step asks for no `flaw`, only sentences of the prose count in which the seat says that it moved
+("Marcus convinced me: …"). So a persuasion may be missed, if a seat rewords an argument completely; none is made up.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from council.workflow.model import Workflow
 
 FLAW = declare.answer(
     "flaw",
-    "why a stance is another one than before: the program looks for that argument in what the seat had read",
+    "why the stance has changed: the program looks for that argument in what the seat had read",
     types=("text",),
 )
-ANSWER = declare.answer("answer", "in a phase with the role `control`: what that seat says alone")
+ANSWER = declare.answer("answer", "in a phase with the role `control`: the answer of that seat alone")
 CONTROL = declare.role(
-    "control", "one seat answers alone, for comparison: it stands beside the debate", option="control"
+    "control", "one seat answers alone, for comparison: it is not part of the debate", option="control"
 )
-declare.option(CONTROL, "`--control` turns it on: what one seat says alone, in the phase with this role, is compared")
+declare.option(CONTROL, "turned on by `--control`: one seat also answers alone, in the phase with this role")
 PERSUADED, CONFORMED, UNEXPLAINED = KINDS = ("persuaded", "conformed", "unexplained")
 STEP = 10  # points of 100
 SAME_ARGUMENT = 0.6  # of the content words in a sentence of the named flaw, found in one passage
 MARGIN = 0.001  # a share this much higher is higher
-MIN_WORDS = 3  # content words: fewer name no argument that could be found again
+MIN_WORDS = 3  # content words: fewer are not enough to recognize an argument
 LABEL = re.compile(r"\bMember [A-Z]{1,2}\b|\bYou\b")
 NO_FLAW = re.compile(
     r"\W*(?:none|no flaw|nothing|nil|n/?a|not applicable|keine?r?s?|nichts)(?=\W*$|\s*[.:;,(–—-])", re.I
@@ -64,7 +63,7 @@ TAKEN_BACK = re.compile(r"\b(?:not|never|nobody|nothing|none|no one|neither|nor|
 
 @dataclass(frozen=True)
 class Flip:
-    """A seat that changed its mind in `turn`. `source` is the peer's turn in which the named flaw stands."""
+    """A seat that changed its mind in `turn`. `source` is the peer's turn that contains the named flaw."""
 
     turn: Turn
     before: Any
@@ -75,7 +74,7 @@ class Flip:
 
 
 def find_measured_field(workflow: Workflow) -> str:
-    """The answer by which a change of mind is told: the stance, else the first score from 0 to 100; empty for none."""
+    """The answer that shows changes of mind: the stance, else the first score from 0 to 100; empty for none."""
     steps = [step for phase, step in workflow.steps() if not is_control(phase.name, workflow)]
     asked = [answer for step in steps for answer in step.reply]
     if any(name == STANCE for name, _ in asked):
@@ -84,26 +83,26 @@ def find_measured_field(workflow: Workflow) -> str:
 
 
 def find_flips(scene: Scene, field: str = STANCE) -> tuple[Flip, ...]:
-    """Every change of mind, oldest first. Silence changes nothing: who is absent for a round has not moved in it."""
-    stood: dict[str, Any] = {}
-    found = []
+    """Every change of mind, oldest first. An absent seat has not moved."""
+    previous: dict[str, Any] = {}
+    flips = []
     for turn in (turn for turns in find_rounds(scene, field) for turn in turns):
         said = turn.answers.get(field)
-        before = stood.get(turn.seat.name)
+        before = previous.get(turn.seat.name)
         if said is not None and before is not None and _moved(before, said):
-            found.append(_flip(turn, before, said, scene))
+            flips.append(_flip(turn, before, said, scene))
         if said is not None and (before is None or _moved(before, said)):
-            stood[turn.seat.name] = said
-    return tuple(found)
+            previous[turn.seat.name] = said
+    return tuple(flips)
 
 
 def find_rounds(scene: Scene, field: str) -> list[tuple[Turn, ...]]:
-    """Each time that the debate asked for it, oldest first."""
+    """The turns of each round that asked for this answer, oldest first."""
     return [turns for turns in reversed(list(scene.rounds_that_ask(field))) if not is_control(turns[0].phase, scene)]
 
 
 def is_control(phase: str, of: Workflow | Scene) -> bool:
-    """Whether a phase stands beside the debate."""
+    """Whether a phase is the control, which is not part of the debate."""
     return phase == of.role(CONTROL)
 
 
@@ -121,7 +120,7 @@ def _flip(turn: Turn, before: Any, said: Any, scene: Scene) -> Flip:
 
 
 def find_flaw(turn: Turn) -> str:
-    """What the seat says moved it: where it was asked, its answer; else the sentences of its prose that say so."""
+    """What the seat says moved it: its answer if it was asked, else the sentences of its prose that say so."""
     if FLAW in turn.asked:
         flaw = str(turn.answers.get(FLAW) or "").strip()
         return "" if NO_FLAW.match(flaw) or not content_words(flaw) else flaw
@@ -135,7 +134,7 @@ def _says_it_moved(sentence: str) -> bool:
 
 
 def find_source(flaw: str, turn: Turn, scene: Scene) -> Turn | None:
-    """The first turn that the seat had read in which this argument stands, and that is more than its own words."""
+    """The first turn that the seat had read that contains this argument, better than its own turns do."""
     names = {word for one in scene.turns for word in _seat_words(one)}
     own = [
         part for one in _before(turn, scene) if one.seat.name == turn.seat.name for part in _split_passages(one.body)
@@ -153,7 +152,7 @@ def _before(turn: Turn, scene: Scene) -> Iterator[Turn]:
 
 
 def _arguments(flaw: str, names: set[str]) -> Iterator[set[str]]:
-    """The content words of what is quoted in a flaw, of each of its sentences and of all of it, without names."""
+    """The content words of each quotation and sentence in a flaw, and of the whole flaw, without names."""
     pieces = ["".join(found.groups("")) for found in QUOTED.finditer(flaw)]
     for piece in (*pieces, *SENTENCE.split(flaw), flaw):
         words = {word.removesuffix("'s").removesuffix("’s") for word in content_words(LABEL.sub(" ", piece))} - names
@@ -175,9 +174,9 @@ def _split_passages(text: str) -> list[str]:
 
 
 def find_read_turns(turn: Turn, scene: Scene) -> list[tuple[Turn, str]]:
-    """The turns of others that stand in the brief of this one, each with the words that were shown of it.
+    """The turns of other seats in this turn's brief, each with the words that were shown.
 
-    The brief is on record, so nothing is guessed. Labels are left out of the comparison: each reader has its own.
+    The recorded brief decides. Labels are ignored, because each reader has its own.
     """
     shown = {LABEL.sub("", one.text) for one in passages(turn.said.brief)}
     found = []
@@ -192,7 +191,7 @@ def find_read_turns(turn: Turn, scene: Scene) -> list[tuple[Turn, str]]:
 
 @dataclass(frozen=True)
 class RoundCount:
-    """What one round said. `answer` is what more than half of all who were asked said, None where nothing is."""
+    """The answers of one round. `answer` is the one that more than half of all asked seats gave, or None."""
 
     turns: tuple[Turn, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -215,7 +214,7 @@ class CallTotals:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first round that asked, beside the last one, and what each took. `control` is one seat's answer alone."""
+    """The first round that asked compared with the last, and what each took. `control` is one seat's answer alone."""
 
     first: RoundCount
     last: RoundCount
@@ -226,7 +225,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether the debate ended with what its first round said; of scores, within `STEP` points of it."""
+        """Whether the debate ended with its first round's answer; for scores, within `STEP` points of it."""
         if self.first.mean is not None and self.last.mean is not None:
             return abs(self.last.mean - self.first.mean) < STEP
         return self.first.answer == self.last.answer
@@ -238,7 +237,7 @@ class Comparison:
 
 
 def compare_rounds(scene: Scene, field: str = STANCE) -> Comparison | None:
-    """None where nobody was asked for such an answer."""
+    """Compare the first round with the last; None if nobody was asked for this answer."""
     debate = [turn for turn in scene.turns if not is_control(turn.phase, scene)]
     asked = find_rounds(scene, field)
     if not asked:
@@ -256,7 +255,7 @@ def compare_rounds(scene: Scene, field: str = STANCE) -> Comparison | None:
 
 
 def count_answers(turns: tuple[Turn, ...], field: str) -> RoundCount:
-    """Whoever was absent or could not be read stays in it: as nobody's vote, and as no points."""
+    """Count the answers of a round. Absent and unreadable seats stay in the total, without a vote or points."""
     said = [turn.answers.get(field) for turn in turns]
     heard = [one for one in said if one is not None]
     if heard and all(isinstance(one, (int, float)) for one in heard):
@@ -265,7 +264,7 @@ def count_answers(turns: tuple[Turn, ...], field: str) -> RoundCount:
 
 
 def sum_calls(turns: Iterable[Turn]) -> CallTotals:
-    """The calls of these turns and their price; a reply that was asked for twice took two. A person's is no call."""
+    """The calls of these turns and their price. A second try is a second call; a person's turn is none."""
     called = [turn for turn in turns if not turn.seat.is_person]
     prices = [said.usd for turn in called for said in (turn.first, turn.said) if said]
     usd = None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6)
@@ -273,25 +272,25 @@ def sum_calls(turns: Iterable[Turn]) -> CallTotals:
 
 
 def read_control_answer(turn: Turn) -> str | None:
-    """The control's answer, None where there is none that could be read."""
+    """The control's answer; None if it cannot be read."""
     answer = turn.answers.get(ANSWER)
     return None if answer is None else fold(str(answer))
 
 
 @rule(reads=("field",), equal=True)
 def split(scene: Scene, field: str = STANCE) -> Verdict:
-    """What the seats last said differs; whoever falls silent still holds what they said before."""
+    """The seats' newest answers differ. A seat that falls silent keeps its last answer."""
     said = {name: fold(str(value)) for name, (_, value) in scene.last_words(field).items()}
     counts = Counter(said.values()).most_common()
     silent = [turn.seat.name for turn in next(scene.rounds_that_ask(field), ()) if turn.seat.name not in said]
-    told = join_words(f"{votes} {answer}" for answer, votes in counts) if counts else "nothing"
-    reason = f"{field}: {told}" + (f" ({join_words(silent)} not heard)" if silent else "")
+    votes_by_answer = join_words(f"{votes} {answer}" for answer, votes in counts) if counts else "nothing"
+    reason = f"{field}: {votes_by_answer}" + (f" ({join_words(silent)} not heard)" if silent else "")
     return Verdict(len(counts) > 1, reason, tally={field: dict(counts), "not_heard": silent})
 
 
 @rule(reads=("field",), equal=True)
 def moved(scene: Scene, field: str = STANCE) -> Verdict:
-    """Somebody has changed what they say since they were asked before; a score, by 10 points or more."""
+    """Some seat changed its answer since it was last asked; for a score, by 10 points or more."""
     now = {turn.id for turn in scene.latest(field)}
     names = [flip.turn.seat.name for flip in find_flips(scene, field) if flip.turn.id in now]
     return Verdict(bool(names), f"{join_words(names)} moved" if names else "nobody moved", tally={"moved": names})

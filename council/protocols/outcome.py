@@ -1,4 +1,4 @@
-"""Where a debate stands, and how it ended: the rounds, the check, the outcome, the synthesis and its dissent. Pure."""
+"""The state and the outcome of a debate: its rounds, the convergence check, the outcome and the synthesis."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from council.protocols.mind_changes import is_control
 from council.protocols.stances import SCORE, STANCE, Standing, assess, assess_stances
 from council.workflow.model import Phase, Workflow
 
-STANCE_FIELDS = (STANCE, SCORE)  # the answers by which a seat says where it stands
+STANCE_FIELDS = (STANCE, SCORE)  # the answers that give a seat's position
 
 
 def rounds(plan: Plan) -> list[tuple[str, int]]:
-    """Every round that is over, or halted, as (phase, round); the synthesis is no round, nor is a control."""
+    """Every finished or halted round as (phase, round), except for the synthesis and the control."""
     closed = [(note.phase, note.round) for note in plan.notes if note.kind in ("round", "halted")]
     beside = {phase for phase, _ in closed if is_synthesis(phase, plan.scene) or is_control(phase, plan.scene)}
     return [key for key in dict.fromkeys(closed) if key[0] not in beside and turns_of(plan, *key)]
 
 
 def is_synthesis(phase: str, of: Workflow | Scene) -> bool:
-    """Whether a phase writes what the debate is for."""
+    """Whether a phase writes the synthesis."""
     return phase == of.role(SYNTHESIS)
 
 
@@ -32,7 +32,7 @@ def turns_of(plan: Plan, phase: str, round: int) -> list[Turn]:
 
 
 def number_rounds(plan: Plan) -> dict[tuple[str, int], int]:
-    """Which of all rounds a round is, as in the names of the files."""
+    """The number of each round, as in the names of the files."""
     return {key: number for number, key in enumerate(rounds(plan), 1)}
 
 
@@ -46,9 +46,9 @@ def heading(name: str) -> str:
 
 
 def find_closing_decision(plan: Plan) -> Note | None:
-    """The decision on the first phase that has a condition: in a debate, whether a third round is needed.
+    """The decision on the first phase with a `when`: in a debate, whether a third round is needed.
 
-    Where nobody says where they stand, no phase is decided on by that.
+    None if no step asks for a stance or a score, because then such a decision is not about convergence.
     """
     if not any(any(plan.scene.rounds_that_ask(name)) for name in STANCE_FIELDS):
         return None
@@ -57,7 +57,7 @@ def find_closing_decision(plan: Plan) -> Note | None:
 
 
 def convergence(plan: Plan) -> dict[str, Any] | None:
-    """The convergence check, once it was made: by stances where they were asked for, else by how the phases ended."""
+    """The convergence check, once it was made: by stances if there are any, else by how the phases ended."""
     decision = find_closing_decision(plan)
     if decision is None and not plan.done:
         return None
@@ -81,16 +81,16 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
 
 
 def outcome(plan: Plan, now: Standing | None = None) -> str:
-    """In a word or three: by the stances or scores, or else by why the last phase with a rule of its own ended."""
+    """The outcome in a few words: by the stances or scores, else the outcome of the last phase with an `until`."""
     now = now or assess(plan.scene)
     if now.stances or now.scores or now.own:
         return now.outcome
-    told = [note.outcome for note in _endings(plan) if note.outcome != "done"]
-    return told[-1] if told else now.outcome
+    outcomes = [note.outcome for note in _endings(plan) if note.outcome != "done"]
+    return outcomes[-1] if outcomes else now.outcome
 
 
 def reason(plan: Plan, now: Standing) -> str:
-    """Why the outcome is what it is: by where the seats stand, or else as the rule said that ended the last phase."""
+    """The reason for the outcome: by the stances or scores, else that of the rule that ended the last phase."""
     ruled = [note.verdict.reason for note in _endings(plan) if note.outcome != "done"]
     return ruled[-1] if ruled and not (now.stances or now.scores or now.own) else now.reason
 
@@ -106,33 +106,33 @@ def absences(plan: Plan) -> list[Turn]:
 
 
 def describe_citation_problems(plan: Plan) -> str:
-    """What is wrong with the turns that the synthesis cites, where its workflow asks for them; empty for nothing."""
+    """What is wrong with the citations of the synthesis, if the workflow requires any; empty for nothing."""
     ended = [note.verdict for note in plan.notes if note.kind == "ended" and is_synthesis(note.phase, plan.scene)]
     return "; ".join(one for verdict in ended for one in verdict.tally.get("not_cited", ()))
 
 
 def find_syntheses(plan: Plan) -> list[Turn]:
-    """The tries at the synthesis: the first step of its phase writes it; what is said of it then is no part of it."""
+    """The versions of the synthesis, which the first step of its phase writes. Later steps only discuss it."""
     turns = [turn for turn in plan.scene.turns if is_synthesis(turn.phase, plan.scene)]
     return [turn for turn in turns if turn.step == turns[0].step]
 
 
 def synthesis_body(plan: Plan) -> str:
-    """The last synthesis as it was written; empty where nobody wrote one."""
+    """The last version of the synthesis; empty if nobody wrote one."""
     turns = find_syntheses(plan)
     return turns[-1].body.strip() if turns and not turns[-1].absent else ""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the program decided, where a reader has to know it: `Round 3 skipped`, and why."""
+    """A decision of the program that readers need to know, with its reason, such as `Round 3 skipped`."""
 
     title: str
     text: str
 
 
 def decisions(plan: Plan, note: Note) -> tuple[Decision, ...]:
-    """What a note of the planner says to a reader; nothing for most of them."""
+    """What a note of the planner tells readers; most notes tell them nothing."""
     if note == find_closing_decision(plan):
         check = Decision("Convergence check", check_text(plan))
         number = len([key for key in rounds(plan) if _before(plan, key[0], note.phase)]) + 1
@@ -153,11 +153,11 @@ def _before(plan: Plan, one: str, other: str) -> bool:
 
 
 def check_text(plan: Plan) -> str:
-    """The standing when the check was made: by what had been said then, not by what came later."""
+    """The standing at the time of the check, whatever was said later."""
     now = _standing_at(plan, find_closing_decision(plan))
     return f"{now.outcome} ({now.reason})"
 
 
 def _standing_at(plan: Plan, note: Note | None) -> Standing:
-    """By what had been said when the planner decided."""
+    """The standing at the time of a decision."""
     return assess_stances(plan.scene if note is None else replace(plan.scene, turns=plan.scene.turns[: note.turns]))

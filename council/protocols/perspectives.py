@@ -1,6 +1,6 @@
-"""Who is cast while a debate runs: the perspectives that a reply names, whether two are opposed, and who was muted.
+"""The perspectives that a reply casts while a debate runs: whether two are opposed, and who was muted.
 
-Pure. `plan` seats whoever is named; what is found here is for rules, orders, briefs and readers.
+The planner seats everyone who is named; this module serves rules, orders, briefs and reports.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from council.workflow.model import HUMAN, LONGEST_NAME, NAME, Cast, Ref, Seat, W
 
 LEAST_CAST, MOST_CAST = 2, 4
 ANY_NUMBER = "auto"
-UNMUTED = "unmuted"  # the order that leaves out whoever was muted
-NAME_END = re.compile(r"[:(–—]|\s-\s")  # where a name ends, and what is said of it begins
+UNMUTED = "unmuted"  # the order that leaves out muted seats
+NAME_END = re.compile(r"[:(–—]|\s-\s")  # the end of a name, before its description
 MARKS = "*_` "
-CONFIDENCE = declare.answer("confidence", "high, medium or low: low where those who were cast never settled")
+CONFIDENCE = declare.answer("confidence", "high, medium or low; lowered if the perspectives never settled")
 LOW = "low"
 
 
@@ -45,13 +45,13 @@ def split_source(source: str) -> tuple[str, str]:
 
 
 def find_casting_turn(scene: Scene, source: str) -> Turn | None:
-    """The newest turn with that answer: whoever is absent once changes nothing."""
+    """The newest turn with this answer. An absence changes nothing."""
     step, name = split_source(source)
     return next((turn for turn in reversed(scene.named(step)) if name in turn.answers), None)
 
 
 def read_cast(scene: Scene, source: str) -> dict[str, str]:
-    """Whom the newest answer casts: the title of each by the name of its seat, once, in the order named."""
+    """The seats that the newest answer casts, in order: each seat's name with its title."""
     turn = find_casting_turn(scene, source)
     seated = {*scene.groups, *(seat.name for group in scene.groups.values() for seat in group), HUMAN}
     found: dict[str, str] = {}
@@ -67,11 +67,12 @@ def _items(value: Any) -> Iterator[str]:
 
 
 def find_cast_problems(scene: Scene, source: str, opposed: str = "", number: str = ANY_NUMBER) -> list[str]:
-    """What is wrong with a cast; empty where nothing is."""
+    """What is wrong with a cast; empty if nothing is."""
     found, (least, most) = read_cast(scene, source), _span(number)
     persons = _casting_attribute(find_casting_turn(scene, source), "persons")
     wrong = [
-        f"“{one_line(title, 60)}” is no name: it must begin with a letter, and have at most {LONGEST_NAME}"
+        f"“{one_line(title, 60)}” is not a valid name: it must begin with a letter and have at most {LONGEST_NAME} "
+        "characters"
         for name, title in found.items()
         if not _is_name(name, title)
     ]
@@ -101,7 +102,7 @@ def _span(number: str) -> tuple[int, int]:
 
 
 def _is_name(name: str, title: str) -> bool:
-    """The name of a seat becomes the name of its turns' files."""
+    """Whether a seat can have this name, which the files of its turns will have too."""
     return NAME.fullmatch(name) is not None and len(slug(title, LONGEST_NAME + 1)) <= LONGEST_NAME
 
 
@@ -113,7 +114,7 @@ def _join_titles(names: Iterable[str]) -> str:
 
 
 def find_opposed_pair(scene: Scene, source: str, opposed: str) -> tuple[str, str] | None:
-    """Two that pull in opposite directions: of two in the catalog by its word, else by that of the reply itself."""
+    """Two opposed perspectives. For two in the catalog, the catalog decides; otherwise the reply does."""
     turn, found = find_casting_turn(scene, source), read_cast(scene, source)
     catalog: Mapping[str, Mapping[str, Any]] = _casting_attribute(turn, "catalog")
     claimed = _find_mentioned(str(turn.answers.get(split_source(opposed)[1], "")), found) if turn else set()
@@ -125,7 +126,7 @@ def find_opposed_pair(scene: Scene, source: str, opposed: str) -> tuple[str, str
 
 
 def _casting_attribute(turn: Turn | None, name: str) -> Any:
-    """What whoever casts was told of those who can be cast: the `catalog`, and the `persons`, who are none of it."""
+    """An attribute of the casting seat: the `catalog` of perspectives, or the `persons`, who cannot be cast."""
     return turn.seat.attributes.get(name, {}) if turn else {}
 
 
@@ -134,33 +135,31 @@ def _are_opposed(catalog: Mapping[str, Mapping[str, Any]], one: str, other: str)
 
 
 def list_opponents(persona: Mapping[str, Any]) -> list[str]:
-    """The names that its section says it opposes."""
+    """The names that a persona's section lists under Opposes."""
     return [name for part in str(persona.get("opposes", "")).split(",") if (name := slug(part))]
 
 
 def _find_mentioned(text: str, titles: Mapping[str, str]) -> set[str]:
-    """Those whose titles stand in the text. One that is part of a longer title is not there by that."""
-    rest, found = f"-{slug(text, len(text))}-", set()
-    for words, name in sorted(((_words(title), name) for name, title in titles.items()), key=_longest):
+    """The names whose titles occur in the text, other than as a part of a longer title."""
+    rest, mentioned = f"-{slug(text, len(text))}-", set()
+    for words, name in sorted(
+        ((_words(title), name) for name, title in titles.items()), key=lambda pair: -len(pair[0])
+    ):
         if words != "--" and words in rest:
             rest = rest.replace(words, "--")
-            found.add(name)
-    return found
+            mentioned.add(name)
+    return mentioned
 
 
 def _words(title: str) -> str:
     return f"-{slug(title, len(title))}-"
 
 
-def _longest(one: tuple[str, str]) -> int:
-    return -len(one[0])
-
-
 # ---- who was muted ----
 
 
 def still_heard(seats: Iterable[Seat], scene: Scene, by: str) -> tuple[Seat, ...]:
-    """Who may speak still. A mute lasts; one that would leave fewer than two does not count."""
+    """The seats that are not muted. A mute is permanent, but does not count if fewer than two seats would remain."""
     left = list(seats)
     for item in list_mutes(scene, by):
         seat = find_named_seat(item, left)
@@ -171,7 +170,7 @@ def still_heard(seats: Iterable[Seat], scene: Scene, by: str) -> tuple[Seat, ...
 
 @order(sources=("by",))
 def unmuted(seats: tuple[Seat, ...], scene: Scene, *, by: Any, then: Any = "parallel") -> Batches:
-    """In the order `then`, without those whom the answer `by` has muted so far; two at least stay."""
+    """In the order `then`, without the seats that the answer `by` has muted so far. At least two seats remain."""
     order.check(Ref(str(then)))
     found: Batches = order.call(Ref(str(then)), still_heard(seats, scene, by), scene)
     return found
@@ -184,16 +183,16 @@ def list_mutes(scene: Scene, by: str) -> Iterator[str]:
 
 
 def find_named_seat(item: str, seats: Iterable[Seat]) -> Seat | None:
-    """Whose name an item begins with, as in `Taste: off the topic` or `**Taste** (again)`."""
+    """The seat whose name an item begins with, as in `Taste: off the topic` or `**Taste** (again)`."""
     name = slug(NAME_END.split(item.strip(MARKS), maxsplit=1)[0], LONGEST_NAME)
     return next((seat for seat in seats if name in (seat.name, slug(seat.title, LONGEST_NAME))), None)
 
 
-# ---- for briefs and for readers ----
+# ---- for briefs and reports ----
 
 
 def list_cast(scene: Scene, workflow: Workflow) -> list[dict[str, Any]]:
-    """Who was cast so far, by title, and whether they were muted since."""
+    """Everyone cast so far, by title, and whether they are muted."""
     found = {name: title for source in _sources(workflow) for name, title in read_cast(scene, source).items()}
     seats = [Seat(name, "", {"title": title}) for name, title in found.items()]
     loud = set(found)
@@ -204,24 +203,24 @@ def list_cast(scene: Scene, workflow: Workflow) -> list[dict[str, Any]]:
 
 @fact
 def cast_(context: PromptContext) -> list[dict[str, Any]]:
-    """Who was cast so far, each with `title` and `muted`."""
+    """Everyone cast so far, each with `title` and `muted`."""
     return list_cast(context.scene, context.workflow)
 
 
 @fact
 def unmet(context: PromptContext) -> list[str]:
-    """In the next round of a phase with `cast`: what was wrong with whom the last one cast."""
+    """In the next round of a phase with `cast`: what was wrong with the previous round's cast."""
     return context.noted("unmet")
 
 
 @fact
 def catalog(context: PromptContext) -> list[dict[str, Any]]:
-    """For who casts others: the perspectives there are, each with `title`, `focus`, `accepts` and `opposes`."""
+    """For a seat that casts others: the available perspectives, each with `title`, `focus`, `accepts` and `opposes`."""
     return list_catalog(context.due.seat)
 
 
 def list_catalog(seat: Seat) -> list[dict[str, Any]]:
-    """The perspectives that the seat may cast, each by the title that leads back to its section."""
+    """The perspectives that the seat may cast, each with the title that identifies its section."""
     known: Mapping[str, Mapping[str, Any]] = seat.attributes.get("catalog", {})
 
     def title(name: str) -> str:
@@ -245,14 +244,14 @@ def _sources(workflow: Workflow) -> list[str]:
 
 
 def _mutes(workflow: Workflow) -> list[str]:
-    """The answers by which somebody may be muted."""
+    """The answers that can mute a seat."""
     orders = (step.order for _, step in workflow.steps() if step.order.name == UNMUTED)
     return list(dict.fromkeys(str(order.args["by"]) for order in orders))
 
 
 @remark
 def muted(turn: Turn, record: Record) -> Iterator[str]:
-    """What became of those whom a turn muted."""
+    """The effect of the mutes in a turn."""
     for by in _mutes(record.workflow):
         step, name = split_source(by)
         if turn.step == step and turn.answers.get(name):
@@ -261,16 +260,16 @@ def muted(turn: Turn, record: Record) -> Iterator[str]:
 
 @remark
 def said_again(turn: Turn, record: Record) -> Iterator[str]:
-    """Where a perspective says what it said a round before."""
+    """Whether a perspective repeats its previous round."""
     scene = record.plan.scene
     share = round(measure_repetition(turn, scene) or 0.0, 2) if is_cast(turn.seat, scene) else 0.0
     if share > SAME_SHARE:
-        yield f"{share * 100:.0f} % of it stood in its own turn a round before"
+        yield f"{share * 100:.0f} % of it repeats its own previous turn"
 
 
 @addition
 def confidence(record: Record) -> Addition | None:
-    """The confidence where the program sets it, and why; none where it stays as it was written."""
+    """The confidence and the reason, if the program lowers it; None if it remains as written."""
     why = explain_low_confidence(record.plan.scene, ENDED_BY_CAP)
     return Addition("Confidence", f"{LOW} *({why})*") if why else None
 
@@ -285,25 +284,25 @@ def _muted_by(turn: Turn, scene: Scene, by: str) -> Iterator[str]:
     for item in _items(turn.answers[split_source(by)[1]]):
         seat = find_named_seat(item, seats)
         if seat is None:
-            yield f"nobody is called “{one_line(item, 60)}”, so nobody is muted by that"
+            yield f"there is no seat “{one_line(item, 60)}” to mute"
         elif seat in after:
-            yield f"{seat.title} is not muted: two at least have to stay"
+            yield f"{seat.title} is not muted: at least two must remain"
 
 
 def is_cast(seat: Seat, scene: Scene) -> bool:
-    """Whether a seat was named while the debate ran: no group of the workflow has it, and it is no person."""
+    """Whether a seat was cast while the debate ran: it is in no group of the workflow, and not a person."""
     seated = {one.name for group in scene.groups.values() for one in group}
     return seat.name not in {*seated, HUMAN}
 
 
 def ended_unsettled(scene: Scene, cap: str) -> bool:
-    """Whether those who were cast debated to their last round, which has the outcome `cap`."""
+    """Whether the perspectives debated until their last round, which has the outcome `cap`."""
     phases = [turn.phase for turn in scene.turns if is_cast(turn.seat, scene)]
     return bool(phases) and scene.outcomes.get(phases[-1]) == cap
 
 
 def explain_low_confidence(scene: Scene, cap: str) -> str:
-    """Why a confidence counts as low, whatever was written; empty where what was written holds."""
+    """Why the confidence is lowered; empty if it remains as written."""
     written = find_newest(scene, CONFIDENCE)
     if written == LOW or not any(scene.rounds_that_ask(CONFIDENCE)) or not ended_unsettled(scene, cap):
         return ""
@@ -312,16 +311,16 @@ def explain_low_confidence(scene: Scene, cap: str) -> str:
 
 
 def find_newest(scene: Scene, name: str) -> Any:
-    """The newest readable answer of that name; None where there is none."""
+    """The newest readable answer of that name; None if there is none."""
     return next((turn.answers[name] for turn in reversed(scene.turns) if name in turn.answers), None)
 
 
 @rule(sources=("of", "opposed"))
 def cast(scene: Scene, of: Any, *, opposed: Any = "", number: Any = "") -> Verdict:
-    """Two to four perspectives were cast by the answer `of`, or as many as the option `number` says.
+    """The answer `of` casts two to four perspectives, or as many as the option `number` says.
 
-    With `opposed`, two of them pull in opposite directions: of two in the catalog, the catalog says so; of others, the
-    answer `opposed` of the same reply, which names them."""
+    With `opposed`, two of them must be opposed: for two in the catalog, the catalog decides; otherwise, the answer
+    `opposed` of the same reply must name both."""
     if number and number not in scene.options:
         raise UsageError(f'the rule "cast" asks for the option "{number}", which the workflow does not have')
     wrong = find_cast_problems(scene, of, opposed, str(scene.options[number]) if number else ANY_NUMBER)

@@ -1,8 +1,8 @@
-"""Where the council stands: the outcome of a debate, computed from what the members said of their stance alone.
+"""The outcome of a debate, computed only from the stances that the members gave.
 
-A stance is what a member thinks of what the council is heading for: agree, mixed, disagree. Or it answers the question
-itself, in words such as yes and no: then those agree who gave the answer that most gave, and who gave another does not.
-Where they were asked how satisfied they are in place of it, the workflow's own rules say how that ended.
+A stance is a member's opinion of where the council is heading: agree, mixed, disagree. Or it answers the question
+itself, in words such as yes and no: then the members with the most frequent answer agree, and the others do not.
+If members were asked how satisfied they are instead, the workflow's own rules decide the outcome.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ INSUFFICIENT = "insufficient"
 AGREE, MIXED, DISAGREE = "agree", "mixed", "disagree"
 STANCE = declare.answer(
     "stance",
-    "agree, mixed or disagree: the convergence check counts it, and who disagrees is dissent. Other words, as in "
-    "`yes | mixed | no`, answer the question itself: what most say is agreed on, and who says another is dissent",
+    "agree, mixed or disagree: the convergence check counts it, and every disagree is dissent. Other words, as in "
+    "`yes | mixed | no`, answer the question itself: the most frequent answer is the agreed one, any other is dissent",
     types=("choice",),
 )
 BLOCKING = declare.answer(
-    "blocking", "what must be settled first: it is dissent, and is kept word for word", types=("list",)
+    "blocking", "what must be settled first: it counts as dissent, and is kept word for word", types=("list",)
 )
 SCORE = declare.answer(
     "satisfaction_score", "how satisfied a seat is: a decision record shows it round by round", types=("range",)
@@ -41,7 +41,7 @@ CONSENSUS = "consensus"
 
 @dataclass(frozen=True)
 class Standing:
-    """`stances`, or else `scores`, have every seat that was asked, None for one that was not heard."""
+    """`stances` (or else `scores`) has every seat that was asked, with None for a seat that was not heard."""
 
     outcome: str
     reason: str
@@ -50,7 +50,7 @@ class Standing:
     moved: tuple[str, ...]
     scores: Mapping[str, float | int | None] = field(default_factory=dict)
     answer: str = AGREE
-    own: bool = False  # by a measure of the protocol's own, which outranks how the phases ended
+    own: bool = False  # assessed by the protocol itself, which outranks how the phases ended
 
     @property
     def missing(self) -> list[str]:
@@ -58,7 +58,7 @@ class Standing:
 
     @property
     def converged(self) -> bool:
-        """All were heard, most agree, nobody disagrees and nothing blocks. By scores: just what the rules call so."""
+        """All were heard, most agree, nobody disagrees and nothing blocks. With scores, the workflow's rules decide."""
         if self.scores:
             return self.outcome == CONSENSUS and not self.missing
         agreed = self.outcome in (AGREED, AGREED_WITH_DISSENT)
@@ -69,26 +69,26 @@ _readings: list[Callable[[Scene], Standing | None]] = []
 
 
 def register_reading(function: Callable[[Scene], Standing | None]) -> Callable[[Scene], Standing | None]:
-    """Register how a protocol reads where its members stand; it returns None for debates that are not its own."""
+    """Register how a protocol assesses its debates. The function returns None for debates of other protocols."""
     _readings.append(function)
     return function
 
 
 def assess(scene: Scene) -> Standing:
-    """By a protocol's own reading where there is one, else by the stances or scores."""
+    """The standing by the protocol's own assessment if there is one, else by the stances or scores."""
     load()
     own = (function(scene) for function in _readings)
     return next(filter(None, own), None) or assess_stances(scene)
 
 
 def assess_stances(scene: Scene) -> Standing:
-    """The outcome by the last round that asked for a stance; a stance of an earlier round only tells who moved."""
+    """The standing by the last round that asked for a stance. The round before it only shows who moved."""
     rounds = list(scene.rounds_that_ask(STANCE))
     blocking = {name: items for name, (_, items) in scene.last_words(BLOCKING).items() if items}
     if scored := next(scene.rounds_that_ask(SCORE), ()) if not rounds else ():
         return _by_scores(scene, scored, blocking)
     if not rounds:
-        return Standing(INSUFFICIENT, "no round asked the members where they stand", {}, blocking, ())
+        return Standing(INSUFFICIENT, "no round asked the members for their stance", {}, blocking, ())
     now = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[0]}
     before = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[1]} if len(rounds) > 1 else {}
     moved = tuple(name for name, stance in now.items() if stance and before.get(name) not in (None, stance))
@@ -98,12 +98,12 @@ def assess_stances(scene: Scene) -> Standing:
 
 @fact
 def tally(context: PromptContext) -> str:
-    """Where the members stand by their last stances, counted by the program."""
+    """The members' last stances, counted by the program."""
     return assess_stances(context.scene).reason
 
 
 def find_leading_answer(scene: Scene) -> str:
-    """The stance of those who agree: `agree`, or the answer that most gave in the last round. Empty: none leads."""
+    """The stance that means agreement: `agree`, or the most frequent answer of the last round; empty for a tie."""
     ever = [str(stance) for _, stance in scene.last_words(STANCE).values()]
     if set(ever) <= {AGREE, MIXED, DISAGREE}:
         return AGREE
@@ -113,18 +113,18 @@ def find_leading_answer(scene: Scene) -> str:
 
 
 def find_opposed(scene: Scene) -> list[Turn]:
-    """Who still disagrees, by what each seat said last: their turns. Where no answer leads, all answers are opposed."""
+    """The turns of the seats that still disagree, by their newest stances. If no answer leads, that is all of them."""
     answer = find_leading_answer(scene)
     against = (turn for turn, stance in scene.last_words(STANCE).values() if stance not in (answer, MIXED))
     return list(against)
 
 
 def _by_scores(scene: Scene, turns: tuple[Turn, ...], blocking: dict[str, tuple[str, ...]]) -> Standing:
-    """As the phase that asked for scores ended; whoever gave none counts as 0 in the mean."""
+    """The standing by scores: the outcome of the phase that asked for them. A missing score counts as 0."""
     scores = {turn.seat.name: turn.answers.get(SCORE) for turn in turns}
     mean = sum(score or 0 for score in scores.values()) / len(scores)
-    told = ", ".join(f"{name} {'not heard' if score is None else f'{score:g}'}" for name, score in scores.items())
-    reason = f"mean {mean:.1f} in round {turns[0].round}: {told}"
+    each = ", ".join(f"{name} {'not heard' if score is None else f'{score:g}'}" for name, score in scores.items())
+    reason = f"mean {mean:.1f} in round {turns[0].round}: {each}"
     decided = [one for one in find_escalations(scene) if (one.phase, one.round) == (turns[0].phase, turns[0].round)]
     if decided and decided[0].adopted:
         reason += f"; a person decided{one_line(f': {decided[0].choice}' if decided[0].choice else '', 200)}"
@@ -150,7 +150,7 @@ def _outcome(
     if moved:
         return MOVING, f"{said}; {join_words(moved)} moved in the last round"
     if rounds < 2:
-        return MOVING, f"{said}; one round cannot show whether anybody moves"
+        return MOVING, f"{said}; one round cannot show whether anyone moves"
     return STABLE, f"{said}; nobody moved in the last round"
 
 
@@ -163,8 +163,8 @@ def _counts(now: dict[str, str | None], blocking: dict[str, tuple[str, ...]], an
     parts = [f"{len(by_stance.get(answer, []))}/{len(now)} {verb}{answer}"] if answer else ["no answer leads"]
     for stance, names in by_stance.items():
         if stance not in (answer, MIXED, ""):
-            said = "disagree" if stance == DISAGREE else f"say {stance}"
-            parts.append(f"{join_words(names)} {said if len(names) > 1 else _of_one(said)}")
+            plural, singular = ("disagree", "disagrees") if stance == DISAGREE else (f"say {stance}", f"says {stance}")
+            parts.append(f"{join_words(names)} {plural if len(names) > 1 else singular}")
     if mixed := by_stance.get(MIXED):
         parts.append(f"{join_words(mixed)} {'is' if len(mixed) == 1 else 'are'} undecided")
     if items := sum(map(len, blocking.values())):
@@ -172,8 +172,3 @@ def _counts(now: dict[str, str | None], blocking: dict[str, tuple[str, ...]], an
     if unheard := by_stance.get(""):
         parts.append(f"{join_words(unheard)} {'was' if len(unheard) == 1 else 'were'} not heard")
     return ", ".join(parts)
-
-
-def _of_one(said: str) -> str:
-    verb, _, rest = said.partition(" ")
-    return f"{verb}s {rest}".strip()

@@ -1,4 +1,4 @@
-"""A reply for readers: the short answers that it ends with stand in a line each. Pure; no word is left out."""
+"""Formats a reply for readers: each of the short answers at its end becomes one line. Nothing is left out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from council.workflow.model import Reply
 
 
 def compact(text: str, answers: Reply) -> str:
-    """Answers of a word or two, which stand below headings of their own, as a line: `**Stance:** agree`."""
+    """Turn each answer of one or two words, and the heading above it, into one line: `**Stance:** agree`."""
     kinds = {fold(parse.format_heading(name)): kind.type for name, kind in answers}
     lines, shown, labelled = text.split("\n"), list[str](), False
     while lines:
@@ -34,7 +34,7 @@ def compact(text: str, answers: Reply) -> str:
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a reply: prose, or below its title an answer. `short` is one that fits in a line."""
+    """A part of a reply: prose, or an answer with its title. A `short` answer fits on one line."""
 
     title: str
     text: str
@@ -42,7 +42,7 @@ class Piece:
 
 
 def pieces(text: str, answers: Reply) -> Iterator[Piece]:
-    """A reply taken apart at the headings of its answers. No word is left out."""
+    """Split a reply at the headings of its answers. Nothing is left out."""
     kinds = {fold(parse.format_heading(name)): kind.type for name, kind in answers}
     parts: list[tuple[str, list[str]]] = [("", [])]
     for line in text.split("\n"):

@@ -1,7 +1,7 @@
-"""The answers of a reply, asked of a person one by one: what is asked, what an entry means, and the reply made of them.
+"""Asks a person for the answers of a reply one by one: the questions, reading an entry, and composing the reply.
 
-The reply comes in the format that every seat gives, so `reply` reads it as any other; what it could not read back is
-refused before it is recorded. Pure.
+The reply has the same format as any other seat's, so `parse` reads it back. An entry that it could not read back is
+refused before it is recorded.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ NOTHING = "none"
 SHARED_PREFIX = (
     4  # letters that an answer's name must share with an option to belong to it, as `guidance` does to `guide`
 )
-STRUCTURE = re.compile(r"#{1,6}\s|>|`{3}|~{3}")  # what a line of Markdown may begin with, so that it is no prose
+STRUCTURE = re.compile(r"#{1,6}\s|>|`{3}|~{3}")  # the start of a Markdown line that is not prose
 
 
 def can_ask(declared: Reply) -> bool:
-    """Whether the answers can be asked one by one; a reply without any is free text, and a review is written whole."""
+    """Whether the answers can be asked for one by one. Free text and reviews are written as a whole."""
     return bool(declared) and all(kind.type in ASKABLE_TYPES for _, kind in declared)
 
 
 def describe_allowed(kind: Kind) -> str:
     """What an answer may be, in words."""
     if kind.type == "choice":
-        *most, last = kind.options
-        return f"{', '.join(most)} or {last}"
+        *first, last = kind.options
+        return f"{', '.join(first)} or {last}"
     if kind.type == "range":
         return f"a number from {kind.low:g} to {kind.high:g}"
-    words = {"integer": "a whole number", "text": "words of your own", "list": "items, one a line", "code": "code"}
+    words = {"integer": "a whole number", "text": "your own words", "list": "items, one per line", "code": "code"}
     return words[kind.type] + ("" if is_required(kind) else f', or "{NOTHING}"')
 
 
@@ -44,18 +44,18 @@ def is_required(kind: Kind) -> bool:
     return kind.required or kind.type not in MULTILINE_TYPES
 
 
-# ---- what is asked ----
+# ---- the questions ----
 
 
 def find_shortcuts(options: Sequence[str]) -> dict[str, str]:
-    """The shortest beginning of each option that no other option has; the whole of one that another begins with."""
-    found = {}
+    """The shortest unique prefix of each option; all of an option that is itself a prefix of another."""
+    shortcuts = {}
     for option in options:
         others = [fold(other) for other in options if other != option]
         sizes = range(1, len(option) + 1)
         size = next((n for n in sizes if not any(other.startswith(fold(option[:n])) for other in others)), len(option))
-        found[option] = option[:size]
-    return found
+        shortcuts[option] = option[:size]
+    return shortcuts
 
 
 def format_menu(kind: Kind) -> str:
@@ -67,7 +67,7 @@ def format_menu(kind: Kind) -> str:
 
 
 def format_question(name: str, kind: Kind, declared: Reply) -> str:
-    """What stands before the entry. A choice that speaks for itself needs no name."""
+    """The prompt for an entry. A choice that explains itself is asked for without its name."""
     title = parse.format_heading(name)
     if kind.type == "choice":
         alone = sum(one.type == "choice" for _, one in declared) == 1 and not {"yes", "no"} & set(kind.options)
@@ -76,13 +76,13 @@ def format_question(name: str, kind: Kind, declared: Reply) -> str:
         return f"{title} ({kind.low:g}-{kind.high:g}): "
     if kind.type == "integer":
         return f"{title} (a whole number): "
-    one = {"list": ", an item a line", "code": ", as code"}.get(kind.type, "")
+    form = {"list": ", one item per line", "code": ", as code"}.get(kind.type, "")
     end = "a single full stop ends it" if kind.type == "code" else "an empty line ends it"
-    return f"Your {title.lower()}{one} ({end}{'' if kind.required else '; Enter for none'}): "
+    return f"Your {title.lower()}{form} ({end}{'' if kind.required else '; Enter for none'}): "
 
 
 def applies(name: str, kind: Kind, declared: Reply, entries: Mapping[str, str]) -> bool:
-    """Whether an answer is asked for at all: `guidance` only where `guide` was chosen before it."""
+    """Whether an answer is asked for at all: `guidance` only if `guide` was chosen before it."""
     beginning = fold(name)[:SHARED_PREFIX]
     for before, choice in declared if len(beginning) == SHARED_PREFIX and not is_required(kind) else ():
         options = {option for option in choice.options if fold(option)[:SHARED_PREFIX] == beginning}
@@ -91,20 +91,20 @@ def applies(name: str, kind: Kind, declared: Reply, entries: Mapping[str, str]) 
     return True
 
 
-# ---- what an entry means ----
+# ---- reading an entry ----
 
 
 def read_entry(name: str, kind: Kind, given: str, declared: Reply, brief: str = "") -> str:
-    """An entry as it stands in the reply, or a refusal that says what is allowed."""
+    """The entry as it is written in the reply. Raises UsageError, saying what is allowed, if it cannot be read."""
     written = _to_markdown(kind, given, declared)
     read = parse.read(declared, _format_answer(name, written), brief).found
     if list(read) == [name] and (kind.type != "text" or read[name] == written):
         return written
     if not given.strip():
-        raise UsageError(f"it needs an answer: {describe_allowed(kind)}")
+        raise UsageError(f"an answer is required: {describe_allowed(kind)}")
     if kind.type == "text":
-        raise UsageError("this cannot be read back as it stands: leave out the marks of the brief")
-    raise UsageError(f'"{_shorten(given)}" does not answer it: {describe_allowed(kind)}')
+        raise UsageError("this text cannot be read back: remove the marks copied from the brief")
+    raise UsageError(f'"{_shorten(given)}" is not a valid answer: write {describe_allowed(kind)}')
 
 
 def _to_markdown(kind: Kind, given: str, declared: Reply) -> str:
@@ -125,7 +125,7 @@ def _to_markdown(kind: Kind, given: str, declared: Reply) -> str:
 
 
 def match_option(kind: Kind, given: str) -> str:
-    """The option that is meant: by its word, by a beginning that only it has, or by its number; else empty."""
+    """The option that an entry names by its word, a unique prefix or its number; empty if there is none."""
     word = fold(given).rstrip(".")
     if word in map(fold, kind.options):
         return next(option for option in kind.options if fold(option) == word)
@@ -141,7 +141,7 @@ def _nothing(item: str) -> bool:
 
 
 def _escape_line(line: str, titles: set[str]) -> str:
-    """A line that would end its answer, or would count as quoted, is escaped as Markdown does it."""
+    """Escape a line that would end its answer or count as a quotation, as Markdown does."""
     bullet = values.BULLET.match(line)
     start = bullet.end() if bullet else len(line) - len(line.lstrip())
     before, rest = line[:start], line[start:]
@@ -165,7 +165,7 @@ def _shorten(text: str) -> str:
 
 
 def compose_reply(declared: Reply, entries: Mapping[str, str]) -> str:
-    """The reply: every answer below its heading. What was not asked for says so, and is not asked for once more."""
+    """The reply: every answer below its heading. Answers that were not asked for are written as `none`."""
     return "\n".join(_format_answer(name, entries.get(name, NOTHING)) for name, _ in declared)
 
 
@@ -174,7 +174,7 @@ def _format_answer(name: str, written: str) -> str:
 
 
 def build_reply(declared: Reply, given: Iterable[tuple[str, str]], brief: str) -> str:
-    """The reply made of answers by name, all of them checked. An item of a list may be given by itself."""
+    """The reply made of answers by name, each of them checked. A list may be given item by item."""
     values = _group_by_name(declared, given)
     entries = {}
     for name, kind in declared:
@@ -191,7 +191,7 @@ def _group_by_name(declared: Reply, given: Iterable[tuple[str, str]]) -> dict[st
     for word, value in given:
         name = known.get(fold(parse.format_heading(word)))
         if name is None:
-            raise UsageError(f'no answer "{word}" is asked for here; {did_you_mean(word, kinds)}')
+            raise UsageError(f'this turn does not ask for an answer "{word}"; {did_you_mean(word, kinds)}')
         if name in values and kinds[name].type != "list":
             raise UsageError(f"{name} is given twice")
         values[name] = f"{values[name]}\n{value}" if name in values else value

@@ -1,8 +1,8 @@
 """One declaration of a reply both prints the format into the brief and reads the answers back.
 
-Reading never guesses: an answer is there in so many words, or it is missing. Nothing that stands in the brief counts,
-and nothing quoted counts: a placeholder is no vote, and a peer's answer is not this seat's. Only what the seat itself
-had said, and says again, is its answer once more.
+Reading never guesses: an answer is explicit, or it is missing. Text copied from the brief and quotations do not count:
+a placeholder is not a vote, and a peer's answer is not this seat's. Only the seat's own earlier words may be repeated
+as an answer.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from council.text import (
 from council.workflow.model import Kind, Reply
 from council.workflow.types import answer_types
 
-COPIED_WORDS = 12  # words of prose, to the letter as in the brief; two lines of it are a copy however short they are
+COPIED_WORDS = 12  # words of prose that are a copy if the brief has the same; two equal lines are always a copy
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What could be read. `missing` says of each answer that could not, what was wrong; `prose` is the rest."""
+    """The answers that could be read. `missing` has the problem of each other one; `prose` is the rest of the reply."""
 
     found: Mapping[str, Any]
     missing: Mapping[str, str]
@@ -41,7 +41,7 @@ class Answers:
         return tuple(self.missing.values())
 
     def after(self, first: Answers) -> Answers:
-        """A reply that was asked for again, on top of the first: what could be read there need not be said twice."""
+        """The answers of a second reply, completed with those of the first."""
         found = {**first.found, **self.found}
         missing = {name: why for name, why in self.missing.items() if name not in found}
         return replace(self, found=found, missing=missing)
@@ -55,13 +55,13 @@ def format_heading(name: str) -> str:
 
 
 def describe(reply: Reply) -> str:
-    """The format of the answers, as it is printed into a brief; empty where a step asks for none."""
+    """The format of the answers, as briefs print it; empty if a step asks for none."""
     return "\n\n".join(f"## {format_heading(name)}\n{placeholder(kind)}" for name, kind in reply)
 
 
 @lru_cache(maxsize=4096)
 def read(reply: Reply, body: str, brief: str = "") -> Answers:
-    """The answers of one reply. `brief` is what the seat was given to read."""
+    """The answers of one reply. `brief` is the prompt that the seat got."""
     lines = list(_own_lines(body, brief))
     sections, prose = _sections(reply, lines, brief)
     found: dict[str, Any] = {}
@@ -86,11 +86,11 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
 def _describe_problem(name: str, kind: Kind, given: bool) -> str:
     if not given:
         return f'there is no "## {format_heading(name)}"'
-    return f'what stands under "## {format_heading(name)}" is not {placeholder(kind).strip("[]")}'
+    return f'the text under "## {format_heading(name)}" is not {placeholder(kind).strip("[]")}'
 
 
 def _own_lines(body: str, brief: str) -> Iterator[ReplyLine]:
-    """The reply's lines less what it quotes: blockquotes, and fenced passages copied from the brief."""
+    """The reply's lines without its quotations: blockquotes, and fenced passages copied from the brief."""
     keys = {match.group(2) for match in MARKER.finditer(brief)}
     fence, said = "", ""
     for text in unwrapped(body.splitlines()):
@@ -112,7 +112,7 @@ def _own_lines(body: str, brief: str) -> Iterator[ReplyLine]:
 
 
 def _sections(reply: Reply, lines: list[ReplyLine], brief: str) -> tuple[dict[str, list[list[ReplyLine]]], str]:
-    """The lines under each answer's heading, every time that it stands there, and the prose outside of them."""
+    """The lines under each answer's heading, once for each time that the heading occurs, and the prose outside them."""
     quotes = _Quotes(remove_own_passages(brief))
     names = {fold(format_heading(name)): name for name, _ in reply}
     sections: dict[str, list[_Section]] = {}
@@ -140,7 +140,7 @@ def _sections(reply: Reply, lines: list[ReplyLine], brief: str) -> tuple[dict[st
 
 
 class _Section:
-    """The lines under one heading: `copied` where the heading and what it begins with go on from a copied passage."""
+    """The lines under one heading. `copied` if the heading and the first line continue a copied passage."""
 
     def __init__(self, copied: bool) -> None:
         self.copied = copied
@@ -154,9 +154,9 @@ class _Section:
 
 
 class _Quotes:
-    """Notices a passage that is copied from the brief: an answer that continues it is its author's, not this seat's.
+    """Detects a passage that is copied from the brief: an answer that continues it is its author's, not this seat's.
 
-    A sentence as short as "This matters most." is no copy: two who vote alike may well give the same reason for it.
+    A sentence as short as "This matters most." is not a copy: two seats with the same vote may give the same reason.
     """
 
     def __init__(self, brief: str) -> None:
@@ -165,7 +165,7 @@ class _Quotes:
         for place, line in enumerate(self.lines):
             self.index.setdefault(line, []).append(place)
         self.places: set[int] = set()
-        self.words = self.run = 0  # of copied prose, and in so many lines
+        self.words = self.run = 0  # of copied prose, in words and in lines
 
     def past(self, text: str, answer: bool) -> None:
         if not (line := _normalize(text)):
@@ -178,19 +178,19 @@ class _Quotes:
             self.words, self.run = self.words + len(WORD.findall(line)), self.run + 1
 
     def continued(self, text: str) -> bool:
-        """Whether this line goes on, in the brief too, from copied prose before it."""
+        """Whether this line follows the copied prose in the brief too."""
         line = _normalize(text) if self.run > 1 or self.words >= COPIED_WORDS else ""
         return bool(line) and any(self.lines[place + 1 : place + 2] == [line] for place in self.places)
 
 
 def _normalize(text: str) -> str:
-    """A line by its words; empty for one without any, as a ruled line, which is nobody's."""
+    """The line, folded; empty if it has no words, such as a ruled line."""
     line = fold(text)
     return line if any(map(str.isalnum, line)) else ""
 
 
 def _parse_heading(text: str) -> tuple[str, int, str]:
-    """A line as a heading: its folded title, its level (7 for bold or plain labels) and what follows on the line."""
+    """Read a line as a heading: its folded title, its level (7 for bold or plain labels) and the rest of the line."""
     stripped = text.strip()
     if match := re.match(r"(#{1,6})\s+", stripped):
         title, _, rest = re.sub(r"\s#++$", "", stripped[match.end() :]).partition(":")
@@ -204,6 +204,6 @@ def _parse_heading(text: str) -> tuple[str, int, str]:
 
 
 def _normalize_title(text: str) -> str:
-    """A heading's words, less numbers, marks and emoji around them; empty where it is too long to be an answer's."""
+    """A heading's words without numbers, marks and emoji around them; empty if it is too long to be an answer's."""
     words = fold(re.sub(r"[\W_]+", " ", text)) if len(text) <= 80 else ""
     return re.sub(r"^\d{1,2} ", "", words)

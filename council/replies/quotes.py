@@ -1,7 +1,7 @@
-"""What a brief quotes: the passages between its marks, and which of them its reader wrote. Pure.
+"""The passages that a brief quotes between marks, and which of them its reader wrote.
 
-A mark's key is one that nobody could know who wrote what stands inside, so no text can end its own passage, and none
-can begin another: what looks like a mark inside of a passage is a part of it.
+The author of a passage cannot know the key of its mark, so no text can end its own passage or begin another. Anything
+inside a passage that looks like a mark is part of the passage.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ YOURS = re.compile(r'^Your own words are those marked (key="[0-9a-f]+"(?:, key="
 
 @dataclass(frozen=True)
 class Passage:
-    """One passage: whom the mark names, its key, and where in the brief its text stands."""
+    """One passage: the author that the mark names, the key, and the position of the text in the brief."""
 
     by: str
     key: str
@@ -27,7 +27,7 @@ class Passage:
 
 
 def passages(brief: str) -> Iterator[Passage]:
-    """Every passage that does not stand inside another one."""
+    """Every passage that is not inside another one."""
     place = 0
     while opened := OPENED.search(brief, place):
         place = opened.end()
@@ -38,16 +38,16 @@ def passages(brief: str) -> Iterator[Passage]:
 
 
 def describe_own(keys: Iterable[str]) -> str:
-    """The sentence that tells a reader which passages are its own; empty where none is. It is read back, too."""
+    """The sentence that tells a reader which passages are its own; empty if none is. `YOURS` reads it back."""
     named = ", ".join(f'key="{key}"' for key in dict.fromkeys(keys))
     return f"Your own words are those marked {named}." if named else ""
 
 
 def remove_own_passages(brief: str) -> str:
-    """The brief without what its reader had written: whoever says that again echoes nobody.
+    """The brief without its reader's own words, because repeating oneself is not an echo.
 
-    Whose words they are is for the program to say, outside of all passages; a name in a mark is not asked for it,
-    because a seat that is cast bears the name that a reply gave it. The marks stay, so that nothing is joined.
+    Only the program's sentence outside all passages says which words those are. The name in a mark does not count,
+    because a reply chooses the name of a seat that it casts. The marks stay, so that no two passages are joined.
     """
     found = list(passages(brief))
     own = _keys_of_reader(brief, found)
@@ -60,10 +60,10 @@ def remove_own_passages(brief: str) -> str:
 
 
 def _keys_of_reader(brief: str, found: list[Passage]) -> set[str]:
-    """As the last such sentence outside of the passages has them: nothing that others wrote stands below it."""
+    """The keys in the last sentence by `describe_own` outside the passages: nothing by others comes after it."""
     outside, place = [], 0
     for passage in found:
         outside.append(brief[place : passage.start])
         place = passage.end
-    told = YOURS.findall("".join([*outside, brief[place:]]))
-    return set(KEY.findall(told[-1])) if told else set()
+    sentences = YOURS.findall("".join([*outside, brief[place:]]))
+    return set(KEY.findall(sentences[-1])) if sentences else set()

@@ -1,4 +1,4 @@
-"""One answer of a reply: the value of its type that stands in the lines below its heading."""
+"""Reads the value of one answer, of any type, from the lines below its heading."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from council.text import FENCE, fold
 from council.workflow.model import Kind
 from council.workflow.types import answer_types
 
-# What comes after one of these, and does not take it back, is a remark.
+# Words that mean an empty answer. Text after them is a comment, unless it takes them back.
 NOTHING = re.compile(
     r"\W*+(?:none|nothing(?: block(?:s|ing)(?: (?:me|us|this|it))?)?|nil|n/?a|not applicable|keine[rns]?|nichts"
     r"|no (?:(?:blocking|major|serious|further|other) )?(?:items?|issues?|concerns?|blockers?|objections?|risks?))"
@@ -47,7 +47,7 @@ class ReplyLine:
 
 
 def value_of(kind: Kind, section: list[ReplyLine]) -> Any:
-    """The answer under one heading, None where it cannot be read or is missing."""
+    """The answer under one heading; None if it is missing or cannot be read."""
     asked = _plain(placeholder(kind))
     lines = [line for line in section if _plain(BULLET.sub("", line.text, count=1)) != asked]
     if kind.type == "code":
@@ -77,7 +77,7 @@ def _code(lines: list[ReplyLine]) -> str | None:
 
 
 def _items(texts: list[str], kind: Kind) -> tuple[str, ...] | None:
-    """The list's items. Where there are bullets only they are; no words at all are no answer; `none` is empty."""
+    """The items of a list: the bullets if there are any, else the lines. `none` is empty; no words are no answer."""
     lines = ["" if RULED.fullmatch(text) else text.expandtabs(4).rstrip() for text in texts]
     given = [line for line in lines if any(map(str.isalnum, line))]
     if not given:
@@ -88,7 +88,7 @@ def _items(texts: list[str], kind: Kind) -> tuple[str, ...] | None:
 
 
 def _bulleted(lines: list[str]) -> Iterator[str]:
-    """Each bullet with what hangs on it: lines that are indented deeper, or that follow at once."""
+    """Each bullet with its continuation lines: those that are indented deeper or that follow without a gap."""
     item: list[str] = []
     margin = 0
     after_gap = False
@@ -110,7 +110,7 @@ def _bulleted(lines: list[str]) -> Iterator[str]:
 
 
 def _unbulleted(lines: list[str]) -> Iterator[str]:
-    """An item a line; an indented line goes on with the one before. What follows on a first `none` is a remark."""
+    """One item per line; an indented line continues the one before. Text after a first `none` is a comment."""
     if is_nothing(lines[0]):
         return
     item = ""
@@ -130,7 +130,7 @@ def is_nothing(words: str) -> bool:
 
 
 def _choice(text: str, kind: Kind) -> str | None:
-    """The option that stands alone, or before a full stop or dash with words behind it that take nothing back."""
+    """The option, alone or followed by a full stop or dash and words that do not take it back."""
     plain = _plain(BULLET.sub("", text, count=1))
     for option in sorted(kind.options, key=len, reverse=True):
         if plain == _plain(option):
@@ -150,7 +150,7 @@ def _plain(text: str) -> str:
 
 
 def _number(text: str, kind: Kind) -> float | int | None:
-    """A number that stands alone or before a remark; `%` and `/ 100` only where they say the same as the range."""
+    """A number, alone or before a comment; `%` and `/ 100` only if they fit the range."""
     match = NUMBER.match(_plain(re.sub(r"^\s*[-*+•]\s+(?=\S)", "", text)))
     if not match or (value := _figure(match.group(1))) is None:
         return None
@@ -167,7 +167,7 @@ def _number(text: str, kind: Kind) -> float | int | None:
 
 
 def _figure(digits: str) -> float | None:
-    """`1,000` is a thousand, `0,9` a decimal; anything with more signs in it is no number."""
+    """`1,000` is a thousand and `0,9` a decimal; anything with more separators is not a number."""
     if re.fullmatch(r"-?[1-9]\d{0,2}(?:,\d{3})+", digits):
         return float(digits.replace(",", ""))
     return float(digits.replace(",", ".")) if re.fullmatch(r"-?\d+(?:[.,]\d+)?", digits) else None

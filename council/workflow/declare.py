@@ -17,10 +17,10 @@ from council.workflow.registry import load
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the language that the program reads by name: declared beside the code that reads it.
+    """One word that the program reads by name.
 
-    `types` are those that an answer of this name must have, if it cannot be any. A document's `parts` are what it takes
-    from the synthesis. A role's `option` is one that a workflow must have for a phase to get the role by its name.
+    `types` are the types that an answer of this name may have; empty for any. A document's `parts` are what it takes
+    from the synthesis. A phase named after a role has that role only in workflows with the role's `option`, if set.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Word:
 
 
 class Words:
-    """All words of one kind. Calling it declares one, and gives back its name."""
+    """All words of one kind. Calling it declares a word and returns its name."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind

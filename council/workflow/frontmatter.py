@@ -1,6 +1,6 @@
-"""Markdown files with YAML frontmatter, read strictly: scalars are text, but for `true` and `false`.
+"""Markdown files with YAML frontmatter, read strictly: every scalar is text, except `true` and `false`.
 
-No dates, numbers, `yes` or nulls are guessed; aliases, tags, repeated keys and deep nesting are refused.
+Dates, numbers, `yes` and nulls are not converted. Aliases, tags, repeated keys and deep nesting are errors.
 """
 
 from __future__ import annotations
@@ -22,24 +22,21 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_yaml(text: str, where: str) -> Any:
-    """The value of one YAML document, {} where it is empty."""
+    """The value of one YAML document; {} if it is empty."""
     if len(text) > MAX_CHARACTERS:
         raise UsageError(f"{where}: larger than {MAX_CHARACTERS:,} characters")
     try:
         events = yaml.parse(text, Loader=_Loader)
         return _Composer(where, events).document()
     except yaml.YAMLError as bad:
-        raise UsageError(f"{where}: not valid YAML: {' '.join(str(bad).split())}{_advice(str(bad))}") from None
+        advice = next((f"; {what}" for sign, what in ADVICE.items() if sign in str(bad)), "")
+        raise UsageError(f"{where}: not valid YAML: {' '.join(str(bad).split())}{advice}") from None
 
 
-def _advice(problem: str) -> str:
-    """What to do about the mistakes that people make who seldom write YAML."""
-    return next((f"; {what}" for sign, what in ADVICE.items() if sign in problem), "")
-
-
+# What to do about common mistakes, by a part of the parser's message.
 ADVICE = {
-    "mapping values are not allowed": "a text with a colon in it must stand in quotation marks",
-    "cannot start any token": "no line may begin with a tab, and a text that begins with > % @ or ` must be quoted",
+    "mapping values are not allowed": "quote text that contains a colon",
+    "cannot start any token": "lines must not begin with a tab, and text that begins with > % @ or ` must be quoted",
     "expected ',' or '}'": "a bracket is not closed, or a text with a comma or a colon is not quoted",
     "expected ',' or ']'": "a bracket is not closed, or a text with a comma or a colon is not quoted",
 }
@@ -52,19 +49,19 @@ def split(text: str, where: str) -> tuple[dict[str, Any], str]:
 
 
 def split_text(text: str, where: str) -> tuple[str, str]:
-    """The same two as text. What stands in a line of the file stands in that line of the frontmatter."""
+    """The frontmatter and the body as text. The frontmatter keeps the line numbers of the file."""
     text = text.lstrip("\ufeff")
     if not text.startswith("---"):
         raise UsageError(f"{where}: it must begin with a line of three hyphens, then YAML, then another such line")
     try:
-        keys, body = YAMLHandler().split(text)  # frontmatter.parse would take an unclosed one for none
+        keys, body = YAMLHandler().split(text)  # frontmatter.parse treats an unclosed block as no frontmatter
     except ValueError:
         raise UsageError(f"{where}: the frontmatter has no closing line of three hyphens") from None
     return "\n" * text.count("\n", 0, text.index(keys)) + keys, body
 
 
 def find_sections(body: str, title: str) -> Iterator[tuple[str, str]]:
-    """What stands one level below a heading `title`: the heading of each section, and its text."""
+    """The sections one level below the heading `title`, each as its heading and its text."""
     lines, within = body.splitlines(), 0
     headings = list(_headings(lines))
     for number, (place, depth, words) in enumerate(headings):
@@ -76,7 +73,7 @@ def find_sections(body: str, title: str) -> Iterator[tuple[str, str]]:
 
 
 def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Each heading with its place and its depth; in a block of code there are none."""
+    """Each heading with its line and its depth. Code blocks have none."""
     fence = ""
     for place, line in enumerate(lines):
         if match := FENCE.match(line):
@@ -100,7 +97,7 @@ class _Strict(YAMLHandler):
 
 
 class _Composer:
-    """Builds plain values from parser events, so that nothing but dicts, lists, text and booleans can come out."""
+    """Builds plain values from parser events: dicts, lists, text and booleans, and nothing else."""
 
     def __init__(self, where: str, events: Iterator[Any]) -> None:
         self.where = where
@@ -133,15 +130,15 @@ class _Composer:
             yield self.value(event, depth + 1)
 
     def mapping(self, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 raise self.bad(event, "a key must be a word")
-            if event.value in found:
-                raise self.bad(event, f'the key "{event.value}" stands twice')
-            self.value(event, depth + 1)  # for what it refuses: a tag or an anchor on the key
-            found[event.value] = self.value(next(self.events), depth + 1)
-        return found
+            if event.value in values:
+                raise self.bad(event, f'the key "{event.value}" is repeated')
+            self.value(event, depth + 1)  # refuses a tag or an anchor on the key
+            values[event.value] = self.value(next(self.events), depth + 1)
+        return values
 
     def bad(self, event: Any, why: str) -> UsageError:
         return UsageError(f"{self.where}: line {event.start_mark.line + 1}: {why}")

@@ -1,6 +1,6 @@
-"""Limits that options of a workflow set: how long a round, a person and a run may take, and how much a debater may say.
+"""Limits that a workflow's options set: the time for a round, a person and a run, and the length of replies.
 
-It only reads them: the clock is `run`'s, and the planner knows nothing of time.
+This module only reads them. The runner keeps the time; the planner knows no clock.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from council.errors import UsageError
 from council.workflow import declare
 from council.workflow.model import Cast, Seat, Step, Workflow
 
-ROUND = declare.option("round_timeout", "seconds that a round's calls may take in all; then the run pauses")
+ROUND = declare.option("round_timeout", "seconds that all calls of a round may take; then the run pauses")
 PERSON = declare.option(
-    "checkpoint_timeout", "seconds that a person at the terminal may be silent; then the run waits for the answer"
+    "checkpoint_timeout", "seconds to wait for a person at the terminal; then the run pauses until the answer is there"
 )
-RUN = declare.option("total_timeout", "seconds that the calls of one run may take in all; then it pauses")
+RUN = declare.option("total_timeout", "seconds that all calls of one run may take; then it pauses")
 TIMES = (ROUND, PERSON, RUN)
-BUDGET = declare.option("token_budget", "tokens that each who debates has for a round")
+BUDGET = declare.option("token_budget", "tokens that each debating seat may use in a round")
 WORDS = declare.option(
-    "words", "how long a reply should be, as in `50-150`: prompts say it, `council cost` reckons with it"
+    "words", "the length of a reply, as in `50-150`: prompts ask for it and `council cost` expects it"
 )
 UNLIMITED = ("0", "none", "unlimited")
 LONGEST = 10_000_000
 
 
 def read_seconds(options: Mapping[str, Any], name: str) -> float | None:
-    """So many seconds; None where nothing limits them."""
+    """The value of an option in seconds; None for no limit."""
     text = str(options.get(name, "none"))
     if text == "none":
         return None
@@ -38,7 +38,7 @@ def read_seconds(options: Mapping[str, Any], name: str) -> float | None:
 
 
 def read_budget(options: Mapping[str, Any]) -> int | None:
-    """The tokens that a debater has for a round; None where nothing limits them."""
+    """The tokens that a debating seat may use in a round; None for no limit."""
     text = str(options.get(BUDGET, "none"))
     if text in UNLIMITED:
         return None
@@ -48,26 +48,26 @@ def read_budget(options: Mapping[str, Any]) -> int | None:
 
 
 def check(options: Mapping[str, Any]) -> None:
-    """Refuse what is no limit, before anything is spent."""
+    """Refuse invalid limits before anything is spent."""
     for name in TIMES:
         read_seconds(options, name)
     read_budget(options)
 
 
 def bound_reply(workflow: Workflow, steps: tuple[Step, ...], step: Step, seat: Seat) -> int | None:
-    """The most tokens of one reply: the seat's budget, in equal parts for the steps of a round in which it debates.
+    """The maximum tokens of one reply: the seat's budget, divided equally among the round's steps in which it debates.
 
-    Who debates are those who were cast, and those who speak beside others; who speaks alone in a step (a moderator, a
-    chair, a pen) has to read and to sum up, and is not limited.
+    A seat debates if it was cast, or if it speaks in a step together with others. A seat that speaks alone (a
+    moderator, a chair) has to read and sum up everything, and is not limited.
     """
-    most = read_budget(workflow.options)
-    if most is None or not _debates(workflow, step, seat):
+    tokens = read_budget(workflow.options)
+    if tokens is None or not _debates(workflow, step, seat):
         return None
-    return max(1, most // sum(_debates(workflow, one, seat) for one in steps))
+    return max(1, tokens // sum(_debates(workflow, other, seat) for other in steps))
 
 
 def _debates(workflow: Workflow, step: Step, seat: Seat) -> bool:
-    if any(isinstance(one, Cast) for one in step.seats):
+    if any(isinstance(name, Cast) for name in step.seats):
         return seat.name not in workflow.seat_names()
-    seated = {one.name for one in workflow.seats(name for name in step.seats if isinstance(name, str))}
+    seated = {other.name for other in workflow.seats(name for name in step.seats if isinstance(name, str))}
     return len(seated) > 1 and seat.name in seated

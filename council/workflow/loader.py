@@ -1,4 +1,4 @@
-"""From a workflow's file to its nouns. Whatever is not part of the language is refused by name."""
+"""Loads a workflow from its file. Anything that is not part of the language is an error that names it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from council.workflow.vocabulary import (
 
 
 def load(text: str, where: str) -> Workflow:
-    """The workflow of a Markdown file. Whatever is not part of the language is refused by name."""
+    """The workflow in a Markdown file. Raises UsageError for anything that is not part of the language."""
     keys, body = frontmatter.split(text, where)
     return _Loader(where).workflow(keys, body)
 
@@ -61,7 +61,7 @@ class _Loader:
         document = self.document(keys.get("document", {}))
         if kind := document.pop("kind", ""):
             options = {**options, DOCUMENT: options.get(DOCUMENT, kind)}
-        found = Workflow(
+        workflow = Workflow(
             name=self.name(self.need(keys, "name", "a workflow", str), "name"),
             description=str(keys.get("description", "")),
             groups=groups,
@@ -72,14 +72,14 @@ class _Loader:
             tasks=self.tasks(body),
             document_answers=document,
         )
-        self.check_names(found)
+        self.check_names(workflow)
         try:
-            return found.with_options({})
+            return workflow.with_options({})
         except UsageError as wrong:
             raise self.bad(str(wrong)) from None
 
     def document(self, value: Any) -> dict[str, str]:
-        """Its kind, and the answers that are its parts. `lint` checks that both exist."""
+        """The document's kind, and the answers that are its parts. `lint` checks that both exist."""
         keys = self.typed(value, dict, "document")
         if not keys:
             return {}
@@ -89,14 +89,14 @@ class _Loader:
         return {part: self.word(name, f"document: {part}") for part, name in keys.items()}
 
     def tasks(self, body: str) -> dict[str, str]:
-        """What the steps are asked, where the body says it: by the names of their prompts."""
-        found: dict[str, str] = {}
+        """The prompts in the body, by name."""
+        tasks: dict[str, str] = {}
         for title, text in frontmatter.find_sections(body, PROMPTS):
             name = slug(title, LONGEST_NAME)
-            if name in found:
+            if name in tasks:
                 raise self.bad(f'the body has two prompts "{name}"; give the section "{title}" another heading')
-            found[name] = text
-        return {name: text for name, text in found.items() if text}
+            tasks[name] = text
+        return {name: text for name, text in tasks.items() if text}
 
     def phase(self, keys: Any, number: int, first: tuple[str, ...]) -> Phase:
         self.typed(keys, dict, f"phase {number}")
@@ -143,7 +143,7 @@ class _Loader:
                 raise self.bad(f'seats: the group "{group}" must name its seats, each once')
             groups[group] = named
         if not groups:
-            raise self.bad("seats: nobody sits at the table")
+            raise self.bad("seats: there must be at least one group")
         return groups
 
     def seat(self, one: Any, group: str) -> Seat:
@@ -159,7 +159,7 @@ class _Loader:
             source = self.answer(self.need(value, "from", f"{what}: seats", str), what)
             return (Cast(source, self.answer(value["without"], what) if "without" in value else None),)
         if any(isinstance(one, dict) for one in _listed(value)):
-            raise self.bad(f"{what}: seats: a list holds names; {{from: step.answer}} stands by itself")
+            raise self.bad(f"{what}: seats: a list may contain only names; write {{from: step.answer}} without a list")
         return tuple(self.name(one, f"{what}: seats") for one in _listed(value))
 
     def answer(self, value: Any, what: str) -> tuple[str, str]:
@@ -187,7 +187,7 @@ class _Loader:
                 return Kind("range", low=low, high=high)
         if len(options) > 1 and not required and len(set(options)) == len(options) and all(map(_option, options)):
             return Kind("choice", options=options)
-        raise self.bad(f'{what}: "{text}" is no type; known: {", ".join(types())}, and a + behind the first three')
+        raise self.bad(f'{what}: "{text}" is not a type; known: {", ".join(types())}; the first three may end with a +')
 
     def condition(self, value: Any, what: str) -> Condition:
         if isinstance(value, list) and value:
@@ -215,40 +215,42 @@ class _Loader:
     def rounds(self, value: Any, what: str) -> tuple[str, ...]:
         ends = _listed(value)
         if len(ends) not in (1, 2) or not all(isinstance(end, str) for end in ends):
-            raise self.bad(f"{what}: rounds must be a number or [least, most], {MOST_ROUNDS} at most")
+            raise self.bad(f"{what}: rounds must be a number or [min, max], at most {MOST_ROUNDS}")
         return tuple(ends)
 
-    def check_names(self, found: Workflow) -> None:
-        """A view may be any phase's or step's name, so each may stand for one thing only."""
+    def check_names(self, workflow: Workflow) -> None:
+        """The name of a phase or step is also a view, so no two may share a name."""
         taken: set[str] = set()
-        for phase in found.phases:
+        for phase in workflow.phases:
             for name in dict.fromkeys([phase.name, *(step.name for step in phase.steps)]):
                 if name in taken:
-                    raise self.bad(f'"{name}" names two phases or steps; each needs a name of its own')
+                    raise self.bad(f'"{name}" names two phases or steps; each needs its own name')
                 taken.add(name)
             if len({step.name for step in phase.steps}) < len(phase.steps) or not phase.steps:
-                raise self.bad(f"phase {phase.name}: its steps need a name each, and no two the same")
-        for phase, step in found.steps():
+                raise self.bad(f"phase {phase.name}: each step needs its own name")
+        for phase, step in workflow.steps():
             for seat in step.seats:
-                if isinstance(seat, str) and seat not in (known := found.seat_names()):
+                if isinstance(seat, str) and seat not in (known := workflow.seat_names()):
                     what = f"phase {phase.name}, step {step.name}: seats"
                     raise self.bad(f'{what}: no seat or group "{seat}"; {did_you_mean(seat, known)}')
-        roles = [phase.role for phase in found.phases if phase.role]
+        roles = [phase.role for phase in workflow.phases if phase.role]
         if twice := [name for name in roles if roles.count(name) > 1]:
             raise self.bad(f'two phases have the role "{twice[0]}"; only one can')
-        for name in found.options:
+        for name in workflow.options:
             self.word(name, "options")
 
     def name(self, value: Any, what: str) -> str:
         if isinstance(value, str) and NAME.fullmatch(value) and len(value) <= LONGEST_NAME:
             return value
-        raise self.bad(f'{what}: "{value}" is no name: small letters, digits and hyphens, {LONGEST_NAME} at most')
+        raise self.bad(
+            f'{what}: "{value}" is not a valid name: use lowercase letters, digits and hyphens, at most {LONGEST_NAME}'
+        )
 
     def word(self, value: Any, what: str) -> str:
         if isinstance(value, str) and WORD.fullmatch(value) and len(value) <= LONGEST_NAME:
             return value
-        rule = "; a rule with what it takes is written {from_round: 2}" if " " in str(value) else ""
-        raise self.bad(f'{what}: "{value}" is no name: small letters, digits, _ and -{rule}')
+        rule = "; write a rule with an argument as {from_round: 2}" if " " in str(value) else ""
+        raise self.bad(f'{what}: "{value}" is not a valid name: use lowercase letters, digits, _ and -{rule}')
 
     def declared(self, words: declare.Words, name: Any, what: str) -> str:
         try:

@@ -1,6 +1,6 @@
-"""The workflow language: the nouns of a program. `loading` makes them of a file, and refuses what is not part of it.
+"""The workflow language: the objects that make up a workflow. `loader` builds them from a file.
 
-It knows the shape of a workflow, not which rules, orders, views, templates or personas exist: `lint` checks those.
+They know the shape of a workflow, not which rules, orders, views, templates or personas exist: `lint` checks those.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ WORD = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 LONGEST_NAME = 40
 MOST_ROUNDS = 99
 PROMPTS = "prompts"  # the heading in a workflow's body under which a section may be a step's prompt
-HUMAN = declare.seat("human", "a person, who is asked on the terminal or by `council record`")
-DOCUMENT = declare.option("document", "the document made of the synthesis for the project, or `none`")
+HUMAN = declare.seat("human", "a person, who answers on the terminal or with `council record`")
+DOCUMENT = declare.option("document", "the document that the synthesis becomes, or `none`")
 NO_DOCUMENT = "none"
-VIEWPOINT = "accepts"  # a persona that says what it would give up is a side to argue for, not a person
+VIEWPOINT = "accepts"  # only a persona that is a viewpoint to argue for, not a person, has this field
 
 
 @dataclass(frozen=True)
 class Ref:
-    """A named rule, order or view, with what stands behind its name: nothing, a word, a list or named arguments."""
+    """A named rule, order or view with its arguments: none, a word, a list or named ones."""
 
     name: str
     args: Any = None
@@ -53,7 +53,7 @@ Condition = Ref | AnyOf | AllOf | Not
 
 @dataclass(frozen=True)
 class Seat:
-    """A place at the table. What the attributes mean is for the hooks and the briefs to say."""
+    """A participant. Rules, orders, views and briefs decide what its attributes mean."""
 
     name: str
     group: str
@@ -73,14 +73,14 @@ class Seat:
 
     @property
     def label(self) -> str:
-        """How the seat is called in what people read: `Engineer (Marcus)`."""
+        """The seat's name for readers: `Engineer (Marcus)`."""
         person = str(self.attributes.get("name") or "")
         return f"{self.title} ({person.split(maxsplit=1)[0]})" if person.split() else self.title
 
 
 @dataclass(frozen=True)
 class Cast:
-    """Seats that are named in a reply while the debate runs, less those named in another."""
+    """Seats that a reply names while the debate runs, without those that another reply names."""
 
     source: tuple[str, str]
     without: tuple[str, str] | None = None
@@ -126,12 +126,12 @@ class Phase:
     title: str = ""
 
     def with_options(self, options: Mapping[str, Any]) -> Phase:
-        """The phase with as many rounds as the options say that its `rounds` name."""
+        """The phase with its number of rounds, where `rounds` names options."""
         ends = [str(options.get(end, end)) for end in self.rounds]
         if not all(re.fullmatch(r"\d{1,2}", end) for end in ends):
             raise UsageError(
-                f"phase {self.name}: rounds must be a number or [least, most], {MOST_ROUNDS} at most, or options that "
-                f"hold one; not {', '.join(ends)}"
+                f"phase {self.name}: rounds must be a number or [min, max], at most {MOST_ROUNDS}, or names of options "
+                f"with such numbers; not {', '.join(ends)}"
             )
         min_, max_ = int(ends[0]), int(ends[-1])
         if not 1 <= min_ <= max_:
@@ -139,9 +139,9 @@ class Phase:
         return replace(self, min_rounds=min_, max_rounds=max_)
 
     def folder(self, round: int, step: Step) -> str:
-        """Where the turns of one step in one round stand; short where a phase is one step in one round."""
+        """The folder for the turns of one step in one round. Its name omits what the phase has only one of."""
         place = f"{self.number:02}-{self.name}"
-        if self.max_rounds > 1 or round > 1:  # a person may grant rounds where there was to be one
+        if self.max_rounds > 1 or round > 1:  # a person may grant more rounds than the workflow has
             place += f"-r{round:02}"
         if len(self.steps) > 1:
             place += f"-{self.steps.index(step) + 1}-{step.name}"
@@ -150,17 +150,17 @@ class Phase:
 
 @dataclass(frozen=True)
 class DeclaredDocument:
-    """What is made of the synthesis for the project: its kind, and which answers are its parts."""
+    """The document that the synthesis becomes: its kind, and which answers are its parts."""
 
     kind: str
     answers: Mapping[str, str] = field(default_factory=dict)
 
     def answer(self, part: str) -> str:
-        """The answer that is this part of the document: one of the same name unless the workflow says otherwise."""
+        """The answer for a part of the document: the one of the same name unless the workflow names another."""
         return self.answers.get(part, part)
 
     def parts_of(self, answers: Mapping[str, Any], kind: str) -> dict[str, Any]:
-        """The parts that a document of this kind has, out of the answers of a synthesis."""
+        """The answers of a synthesis that belong to a document of this kind, by its parts."""
         parts = declare.document.known[kind].parts
         return {part: answers[name] for part in parts if (name := self.answer(part)) in answers}
 
@@ -180,18 +180,18 @@ class Workflow:
 
     @property
     def members(self) -> tuple[Seat, ...]:
-        """The first group: who sits down where a phase names nobody, and whom `--with` and `--only` change."""
+        """The first group. It speaks in every step without `seats`, and `--with` and `--only` change it."""
         return next(iter(self.groups.values()))
 
     @property
     def document(self) -> DeclaredDocument | None:
-        """The document that this debate ends in, as its option `document` says."""
+        """The document that this debate produces, according to its option `document`."""
         kind = str(self.options.get(DOCUMENT, NO_DOCUMENT))
         return None if kind == NO_DOCUMENT else DeclaredDocument(kind, self.document_answers)
 
     @property
     def roles(self) -> dict[str, str]:
-        """The phase of each role. Where no phase declares a role, a phase of its name has it, as in older workflows."""
+        """The phase of each role: the one that declares it, else the one named after it, as in older workflows."""
         roles = {phase.role: phase.name for phase in self.phases if phase.role}
         for phase in self.phases:
             word = declare.role.known.get(phase.name) if not phase.role else None
@@ -200,23 +200,23 @@ class Workflow:
         return roles
 
     def role(self, name: str) -> str:
-        """The phase that has this role; empty where none has it."""
+        """The phase that has this role; empty if none has it."""
         return self.roles.get(name, "")
 
     @property
     def table(self) -> tuple[Seat, ...]:
-        """The members, and whoever else speaks in a step of theirs."""
+        """The members, and the seats that share a step with them."""
         first = next(iter(self.groups))
-        theirs = [step.seats for _, step in self.steps() if first in step.seats]
-        return self.seats(name for seats in theirs for name in seats if isinstance(name, str)) or self.members
+        shared = [step.seats for _, step in self.steps() if first in step.seats]
+        return self.seats(name for seats in shared for name in seats if isinstance(name, str)) or self.members
 
     def seats(self, names: Iterable[str]) -> tuple[Seat, ...]:
         """The seats behind names of groups and of seats, each once, in the order named."""
-        found: dict[str, Seat] = {}
+        seats: dict[str, Seat] = {}
         for name in names:
             for seat in self.groups.get(name) or (self.seat(name),):
-                found.setdefault(seat.name, seat)
-        return tuple(found.values())
+                seats.setdefault(seat.name, seat)
+        return tuple(seats.values())
 
     def seat(self, name: str) -> Seat:
         for seat in self.all_seats():
@@ -239,37 +239,36 @@ class Workflow:
                 yield phase, step
 
     def casting(self) -> set[str]:
-        """The seats in whose replies others are named, who then speak."""
-        sources = {one.source[0] for _, step in self.steps() for one in step.seats if isinstance(one, Cast)}
-        named = (one for _, step in self.steps() if step.name in sources for one in step.seats if isinstance(one, str))
-        return {seat.name for seat in self.seats(named)}
+        """The names of the seats whose replies cast others."""
+        sources = {cast.source[0] for _, step in self.steps() for cast in step.seats if isinstance(cast, Cast)}
+        seats = (seat for _, step in self.steps() if step.name in sources for seat in step.seats)
+        return {seat.name for seat in self.seats(name for name in seats if isinstance(name, str))}
 
     def with_members(self, members: Iterable[Seat]) -> Workflow:
-        """A seat's name becomes the name of its turns' files, so whoever sits down has to have one."""
+        """The workflow with other members. Their names must be valid, because the files of their turns have them."""
         group = next(iter(self.groups))
         seated = tuple(replace(seat, group=group) for seat in members)
         for seat in seated:
             if not NAME.fullmatch(seat.name) or len(seat.name) > LONGEST_NAME:
-                raise UsageError(f'"{seat.name}" cannot be a seat: its name must be small letters, digits and hyphens')
+                raise UsageError(
+                    f'"{seat.name}" cannot be a seat: names consist of lowercase letters, digits and hyphens'
+                )
         return replace(self, groups={**self.groups, group: seated})
 
     def with_attributes(self, known: Mapping[str, Mapping[str, Any]]) -> Workflow:
-        """The same table with what is known about each seat from elsewhere; the workflow's own word goes first.
+        """The workflow with each seat's persona, given all personas by name. The seat's own attributes win.
 
-        Whoever casts others has the catalog of those who are viewpoints rather than persons.
+        Seats that cast others also get the catalog: the personas that are viewpoints rather than persons.
         """
+        casting, catalog = self.casting(), {name: persona for name, persona in known.items() if persona.get(VIEWPOINT)}
+        castable = {"catalog": catalog, "persons": tuple(name for name in known if name not in catalog)}
 
-        def persona(seat: Seat) -> Mapping[str, Any]:
-            return known.get(str(seat.attributes.get("persona", seat.name)), {})
+        def with_persona(seat: Seat) -> Seat:
+            persona = known.get(str(seat.attributes.get("persona", seat.name)), {})
+            added = castable if catalog and seat.name in casting else {}
+            return replace(seat, attributes={**persona, **seat.attributes, **added})
 
-        casting, catalog = self.casting(), {name: one for name, one in known.items() if one.get(VIEWPOINT)}
-        told_of = {"catalog": catalog, "persons": tuple(name for name in known if name not in catalog)}
-
-        def dressed(seat: Seat) -> Seat:
-            told = told_of if catalog and seat.name in casting else {}
-            return replace(seat, attributes={**persona(seat), **seat.attributes, **told})
-
-        groups = {name: tuple(map(dressed, seats)) for name, seats in self.groups.items()}
+        groups = {name: tuple(map(with_persona, seats)) for name, seats in self.groups.items()}
         return replace(self, groups=groups, catalog=known)
 
     def with_options(self, chosen: Mapping[str, Any]) -> Workflow:

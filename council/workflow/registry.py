@@ -1,6 +1,6 @@
-"""The registry behind the four hooks: a name in a workflow is a function here, checked when the workflow is loaded.
+"""The registry of rules, orders, views and other hooks: a name in a workflow is a function registered here.
 
-A room registers its names in modules that its `hooks.py` imports. A room that is not there registers nothing.
+A room registers its names in modules that its `hooks.py` imports. A room that was removed registers nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from council.workflow.model import Ref
 
 F = TypeVar("F", bound=Callable[..., Any])
-T = TypeVar("T")  # what is known of a hook: a frozen dataclass
+T = TypeVar("T")  # the traits of a hook's functions: a frozen dataclass
 
 
 @cache
@@ -32,7 +32,7 @@ def load() -> None:
 
 
 class Hook(Generic[F]):
-    """Used as a decorator it registers a function under its name."""
+    """A kind of function that workflows name. Used as a decorator, it registers a function under its name."""
 
     def __init__(self, kind: str, leading: int) -> None:
         self.kind = kind
@@ -58,7 +58,7 @@ class Hook(Generic[F]):
         return self.known[name]
 
     def arguments(self, ref: Ref) -> dict[str, Any]:
-        """Its function's arguments, defaults included; empty for those that `check` refuses."""
+        """The arguments of a call, including defaults; empty if `check` would refuse them."""
         positional, named = _arguments(ref)
         try:
             bound = inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
@@ -68,13 +68,13 @@ class Hook(Generic[F]):
         return dict(bound.arguments)
 
     def further(self, ref: Ref) -> dict[str, Any]:
-        """Its arguments beside those that its function names: answers, phases or options with values."""
-        kinds = inspect.signature(self.find(ref.name)).parameters if ref.name in self.known else {}
-        name = next((name for name, one in kinds.items() if one.kind is one.VAR_KEYWORD), "")
+        """The arguments that its function takes as `**keywords`: answers, phases or options with values."""
+        parameters = inspect.signature(self.find(ref.name)).parameters if ref.name in self.known else {}
+        name = next((name for name, parameter in parameters.items() if parameter.kind is parameter.VAR_KEYWORD), "")
         return dict(self.arguments(ref).get(name, {}))
 
     def check(self, ref: Ref) -> None:
-        """Refuse a name that is not registered, and arguments that its function does not take."""
+        """Raise UsageError for an unknown name, or for arguments that its function does not take."""
         positional, named = _arguments(ref)
         try:
             inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
@@ -82,17 +82,22 @@ class Hook(Generic[F]):
             raise UsageError(f'the {self.kind} "{ref.name}": {wrong}; {self.usage(ref.name)}') from None
 
     def usage(self, name: str) -> str:
-        """How it is written, with all its arguments."""
-        takes = list(inspect.signature(self.find(name)).parameters.values())[self.leading :]
-        if not takes:
-            return f"it is written {name}, and takes nothing"
-        words = ", ".join("ANSWER: VALUE" if one.kind is one.VAR_KEYWORD else f"{one.name}: …" for one in takes)
-        needed = [one.name for one in takes if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
-        return f"it is written {{{name}: {{{words}}}}}{f', of which it needs {join_words(needed)}' if needed else ''}"
+        """How to write it, with all its arguments."""
+        parameters = list(inspect.signature(self.find(name)).parameters.values())[self.leading :]
+        if not parameters:
+            return f"write {name}, without arguments"
+        written, required = [], []
+        for parameter in parameters:
+            is_keywords = parameter.kind is parameter.VAR_KEYWORD
+            written.append("ANSWER: VALUE" if is_keywords else f"{parameter.name}: …")
+            if parameter.default is parameter.empty and not is_keywords:
+                required.append(parameter.name)
+        needs = f" ({join_words(required)} {'is' if len(required) == 1 else 'are'} required)" if required else ""
+        return f"write {{{name}: {{{', '.join(written)}}}}}{needs}"
 
 
 class CheckedHook(Hook[F], Generic[F, T]):
-    """A hook whose functions say what the checks have to know of them: `@rule(reads=("field",))`."""
+    """A hook whose functions declare traits for the checks: `@rule(reads=("field",))`."""
 
     def __init__(self, kind: str, leading: int, traits: type[T]) -> None:
         super().__init__(kind, leading)
@@ -115,12 +120,12 @@ class CheckedHook(Hook[F], Generic[F, T]):
         return super().__call__(function)
 
     def traits(self, name: str) -> T:
-        """What is known of it besides its arguments; nothing, where it says nothing or does not exist."""
+        """Its traits; the defaults if it declares none or does not exist."""
         load()
         return self._traits.get(name) or self._no_traits()
 
     def with_trait(self, trait: str) -> set[str]:
-        """The names of all that have it."""
+        """The names of all functions with this trait."""
         return {name for name in self.known if getattr(self.traits(name), trait)}
 
 

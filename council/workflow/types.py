@@ -11,8 +11,8 @@ from council.workflow.registry import load
 
 @dataclass(frozen=True)
 class AnswerType:
-    """`read(body, brief, says_none)` is given the whole reply, because such an answer has headings of its own; it
-    returns None for one that cannot be read. `grammar` is what a small local model is held to.
+    """`read(body, brief, says_none)` gets the whole reply, because such an answer has its own headings; it returns
+    None if the answer cannot be read. `grammar` constrains what a small local model may write.
     """
 
     name: str
