@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,7 +42,7 @@ CORE = {
     "council/engine/rules.py": (("rules", "plan", "loader"), ("lint", "consensus")),
     "council/engine/views.py": (("views", "plan"), ("lint", "delphi")),
     "council/engine/orders.py": (("orders", "plan"), ("lint", "consensus")),
-    "council/replies/*.py": (("replies", "quotes", "plan"), ("grammar", "human", "terminal")),
+    "council/replies/*.py": (("replies", "compact", "quotes", "plan"), ("grammar", "human", "terminal")),
     "council/record/*.py": (("files", "filing"), ("mutations", "commands", "follow_up")),
     "council/checks/cost.py": (("context_size", "limits"), ("cost", "budget")),
 }
@@ -173,6 +173,8 @@ def walked(node: ast.AST) -> Iterator[ast.AST]:
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
+        if isinstance(node, ast.AnnAssign) and name == "value" and isinstance(value, ast.Call):
+            continue  # field(repr=False): what a dataclass shows of itself
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
                 yield from walked(child)
@@ -301,16 +303,21 @@ def results(wanted: Sequence[Mutant], jobs: int, again: bool = False) -> Iterato
         copies = Copies(Path(folder), jobs)
         for group in {group for mutant in left for group in tests[mutant.file]}:
             copies.unchanged(group)
-        for result in pool.map(lambda mutant: copies.tried(mutant, tests[mutant.file]), left):
+
+        def try_it(mutant: Mutant) -> Result:
+            result = copies.tried(mutant, tests[mutant.file])
             remember(result)
-            yield result
+            return result
+
+        for ended in as_completed([pool.submit(try_it, mutant) for mutant in left]):
+            yield ended.result()
 
 
 def table(found: Iterable[Result]) -> Iterator[str]:
     """A row a file, the total, and each survivor."""
     counts: dict[str, Counter[str]] = {}
     survived = list[Result]()
-    for result in found:
+    for result in sorted(found, key=lambda one: (one.mutant.file, one.mutant.start, one.mutant.now)):
         counts.setdefault(result.mutant.file, Counter())[result.word] += 1
         survived += [result] if result.word == "survived" else []
     counts["all"] = sum(counts.values(), Counter[str]())

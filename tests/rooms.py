@@ -11,7 +11,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 ROOMS = {
     "workflow": ("loader", "limits", "new_workflow"),
-    "replies": ("replies", "quotes", "grammar"),
+    "replies": ("replies", "compact", "quotes", "grammar"),
     "engine": ("plan", "rules", "orders", "views", "voting"),
     "protocols": (
         "stances", "mind_changes", "consensus_scores", "board", "consensus", "delphi", "perspectives",
@@ -29,9 +29,9 @@ ROOMS = {
     "cli": ("commands", "optional_rooms", "command_line", "cli_json", "doctor", "docs", "skill"),
 }  # fmt: skip
 PURE = (
-    "layers", "loader", "replies", "quotes", "grammar", "plan", "rules", "orders", "views", "voting", "stances",
-    "mind_changes", "consensus_scores", "parse_findings", "locate", "merge", "duplicates", "patch", "formats", "files",
-    "invocation", "lint", "diagram", "context_size",
+    "layers", "loader", "replies", "compact", "quotes", "grammar", "plan", "rules", "orders", "views", "voting",
+    "stances", "mind_changes", "consensus_scores", "parse_findings", "locate", "merge", "duplicates", "patch",
+    "formats", "files", "invocation", "lint", "diagram", "context_size",
 )  # fmt: skip
 
 

@@ -270,6 +270,24 @@ phases:
     assert [due.id for due in plan(program, said).due] == ["02-talk/cost", "02-talk/speed"]
 
 
+def test_who_is_named_to_be_left_out_is_not_cast() -> None:
+    program = load(
+        """---
+name: tiny
+seats: {lead: lead}
+phases:
+  - {name: ask, reply: {who: list, out: list}}
+  - {name: talk, seats: {from: ask.who, without: ask.out}}
+---
+""",
+        "tiny.md",
+    )
+    asked = "## Who\n- Cost: less\n- Top Speed: more\n- Safety: first\n\n## Out\n"
+    for out, cast in (("- top speed: too loud\n- Cost", ["safety"]), ("none", ["cost", "top-speed", "safety"])):
+        said = {"01-ask/lead": RecordedTurn(asked + out)}
+        assert [due.seat.name for due in plan(program, said).due] == cast
+
+
 @pytest.mark.parametrize("seat", ["human", "member"])
 def test_only_a_person_can_grant_rounds(seat: str) -> None:
     program = load(f"---\nname: g\nseats: {{all: {seat}}}\nphases: [{{name: ask, reply: {{grant: 0-3}}}}]\n---", "g.md")

@@ -324,6 +324,9 @@ def test_spent(limit: dict[str, str], result: bool) -> None:
     receipts = scene(turn("a"), turn("b"), unpriced)
     assert holds(Ref("spent", limit), receipts) is result
     assert judge(Ref("spent", {"usd": "9"}), receipts).reason == "1.5 usd spent (1 of 4 calls have no known price)"
+    assert judge(Ref("spent", {"calls": "9"}), receipts).reason == "4 calls spent", (
+        "a price matters to a limit on money"
+    )
 
 
 # Words
