@@ -13,7 +13,7 @@ import pytest
 
 from council.record import session
 from council.reports import html as page
-from tests.helpers import User, disputed, script, summary
+from tests.helpers import User, disputed, limited, script, summary
 
 KEPT_OPEN = {"meta", "br"}
 TAGS = set(
@@ -288,3 +288,10 @@ def test_what_markdown_would_leave_out_stands_as_it_was_written():
     endless = page.markup("\n".join("  " * depth + "- x" for depth in range(3000)))
     assert endless.startswith("<pre>- x\n  - x\n")
     assert endless.count("- x") == 3000
+
+
+def test_a_long_reply_takes_no_minutes():
+    tables = "|a|b|\n|-|-|\n" * 4000 + "|x|y|z|\n"
+    with limited(20):
+        assert "<table>" not in page.markup(tables)
+        assert page.markup("word\n" * 200_000).startswith("<pre>word")

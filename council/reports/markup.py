@@ -20,6 +20,7 @@ from council.text import harmless
 
 RULE = re.compile(r"[-:| \t]+")
 WRAPPED = 80  # characters
+LONGEST = 50_000  # characters: a longer text can take minutes to parse
 LANGUAGE = re.compile(r"[\w+#.-]*")
 TAG = re.compile(r"<[^>]*>")
 WORDLESS = re.compile(r"[\W\d_]+")  # digits too: a list's numbers are drawn by the browser
@@ -34,9 +35,11 @@ def markup(text: str) -> str:
     """The text with its paragraphs, headings, lists, quotes, code and tables.
 
     What CommonMark would leave out of the page (a cell too many, lists in lists without end) has the whole text stand
-    as it was written.
+    as it was written, and so has a text that is too long to parse.
     """
     plain = _characters(text).replace("\t", "    ")
+    if len(plain) > LONGEST:
+        return f"<pre>{escape(plain, quote=True)}</pre>"
     made = str(_parser().render(plain)).strip()
     shown = unescape(TAG.sub("", made))
     return made if WORDLESS.sub("", shown) == WORDLESS.sub("", plain) else f"<pre>{escape(plain, quote=True)}</pre>"
@@ -60,13 +63,18 @@ def _whole_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """A table, unless a row has more cells than the heading: those would be left out."""
     if start + 1 >= end or not RULE.fullmatch(_line(state, start + 1)):
         return False
-    heading = _cells(state, start)
-    for line in range(start + 1, end):
-        if state.isEmpty(line) or "|" not in _line(state, line):
-            break
-        if _cells(state, line) > heading:
-            return False
-    return table(state, start, end, silent)
+    return _widest(state, start + 1, end) <= _cells(state, start) and table(state, start, end, silent)
+
+
+def _widest(state: StateBlock, start: int, end: int) -> int:
+    """The most cells of a row, of those from this line on. Kept, because every line of them may be asked about."""
+    known: dict[tuple[int, int, int], int] = state.env.setdefault("widest", {})
+    if (start, end, state.level) not in known:
+        rows = list(takewhile(lambda line: not state.isEmpty(line) and "|" in _line(state, line), range(start, end)))
+        most = 0
+        for line in reversed(rows or [start]):
+            most = known[line, end, state.level] = max(most, _cells(state, line) if rows else 0)
+    return known[start, end, state.level]
 
 
 def _cells(state: StateBlock, line: int) -> int:
@@ -75,9 +83,6 @@ def _cells(state: StateBlock, line: int) -> int:
 
 def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].strip()
-
-
-OTHERS = ["link", "image", "autolink", "reference", "entity", "hr", "html_block", "html_inline"]
 
 
 class _Page(RendererHTML):
@@ -105,8 +110,10 @@ class _Page(RendererHTML):
 
     def softbreak(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
         """A line that ends where it had to is wrapped text; a shorter one was meant to end there."""
-        before = takewhile(lambda token: token.type not in ("softbreak", "hardbreak"), reversed(tokens[:at]))
-        return "\n" if sum(len(token.content) for token in before) >= WRAPPED else "<br>\n"
+        length, before = 0, at - 1  # no slice: a copy for each line makes a long paragraph take minutes
+        while before >= 0 and length < WRAPPED and tokens[before].type not in ("softbreak", "hardbreak"):
+            length, before = length + len(tokens[before].content), before - 1
+        return "\n" if length >= WRAPPED else "<br>\n"
 
     def table_open(self, *_: Any) -> str:
         return '<div class="scroll"><table>\n'
