@@ -23,6 +23,7 @@ ESCAPES = re.compile(
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]",
     re.S,
 )
+PASSAGE_END = re.compile(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -75,6 +76,11 @@ def overlap(text: str, earlier: str) -> float:
     """The share of the text's content words that are also in the earlier text."""
     words = content_words(text)
     return len(words & content_words(earlier)) / len(words) if words else 0.0
+
+
+def split_passages(text: str) -> list[str]:
+    """The paragraphs, list items and table rows of a text in Markdown."""
+    return [part for part in PASSAGE_END.split(text) if part.strip()]
 
 
 def join_words(names: Iterable[str]) -> str:

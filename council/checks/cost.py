@@ -23,7 +23,6 @@ from council.text import TOKENS_A_WORD
 from council.workflow import limits
 from council.workflow.model import (
     Cast,
-    Condition,
     Phase,
     Seat,
     Step,
@@ -259,7 +258,8 @@ def _calls(
     workflow: Workflow, phase: Phase, topic: Size, history: History, rates: Mapping[str, Rates]
 ) -> Iterator[Call]:
     for round in range(1, phase.max_rounds + 1):
-        quotes = round > 1 and any(_quoted(condition) for _, condition in phase.until)
+        asked = [ref for _, condition in phase.until for ref in find_refs(condition)]
+        quotes = round > 1 and any(rule.traits(ref.name).quoted for ref in asked)
         quoted = sum(history.sizes.values(), topic).max_ if quotes else 0
         for step in phase.steps:
             if step.when is not None and round < find_first_round(step.when):
@@ -311,10 +311,6 @@ def _bound_frame(workflow: Workflow, seat: Seat, rate: Rates) -> int:
     persona = "".join(str(value) for value in seat.attributes.values())
     labels = "".join(member.label for member in workflow.table)
     return MOST_FRAME + bound_tokens(persona + labels) + (rate.max_tokens if seat.group == CAST_GROUP else 0)
-
-
-def _quoted(condition: Condition) -> bool:
-    return any(rule.traits(ref.name).quoted for ref in find_refs(condition))
 
 
 def estimate_reply(workflow: Workflow, step: Step) -> int:

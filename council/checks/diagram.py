@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from council.checks.reachability import find_refs
@@ -98,7 +98,7 @@ class _Drawing:
     def box(self, node: str, step: Step) -> str:
         """The box of a step: its name, who speaks in which order, what they see, and the answers."""
         kind = self.kind(step)
-        parts = [step.name, self.who(step), f"sees {_views(step.sees)}"]
+        parts = [step.name, self.who(step), "sees " + ", ".join(_ref(view, " and ") for view in step.sees)]
         parts += [f"answers {', '.join(name for name, _ in step.reply)}"] if step.reply else []
         left, right = SHAPES[kind]
         text = "<br>".join(map(escape, parts))
@@ -181,10 +181,6 @@ def _value(args: Any, between: str) -> str:
     if isinstance(args, list):
         return between.join(_value(one, between) for one in args)
     return {None: "", True: "on", False: "off"}[args] if args is None or isinstance(args, bool) else str(args)
-
-
-def _views(views: Iterable[Ref]) -> str:
-    return ", ".join(_ref(view, " and ") for view in views)
 
 
 def _cast(cast: Cast) -> str:

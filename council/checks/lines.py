@@ -16,12 +16,12 @@ Entry = tuple[str, int, Any]
 
 def line_of(problem: str, text: str) -> int | None:
     """The line of the key that a message begins with, as in `phase talk, step answer: when: …`."""
-    named = [(what, line) for what, line in places(text).items() if _begins(problem, what)]
-    return max(named, key=lambda one: len(one[0]))[1] if named else None
-
-
-def _begins(problem: str, what: str) -> bool:
-    return problem.startswith(what) and problem[len(what) : len(what) + 1] in ("", *":;, ")
+    named = [
+        (len(what), line)
+        for what, line in places(text).items()
+        if problem.startswith(what) and problem[len(what) : len(what) + 1] in ("", *":;, ")
+    ]
+    return max(named, key=lambda pair: pair[0])[1] if named else None
 
 
 def places(text: str) -> dict[str, int]:

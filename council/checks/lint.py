@@ -44,10 +44,6 @@ TYPES = {
 }  # fmt: skip
 
 
-def _describe_types(name: str) -> str:
-    return " or ".join(TYPES[kind] for kind in declare.answer.known[name].types)
-
-
 @dataclass(frozen=True)
 class Known:
     """The names that exist outside the workflow. None means that they are not checked."""
@@ -128,7 +124,8 @@ class _Lint:
         for name, kind in step.reply:
             word = declare.answer.known.get(name)
             if word and word.types and kind.type not in word.types:
-                yield f"{what}: reply: {name}: the program reads it, so it must be {_describe_types(name)}"
+                types = " or ".join(TYPES[type_] for type_ in word.types)
+                yield f"{what}: reply: {name}: the program reads it, so it must be {types}"
 
     def prompt(self, step: Step, what: str) -> Iterator[str]:
         if step.prompt not in self.workflow.tasks:

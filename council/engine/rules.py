@@ -27,17 +27,13 @@ def option(scene: Scene, name: str = "", **values: Any) -> Verdict:
     for key in wanted:
         if key not in scene.options:
             raise UsageError(f'the rule "option" asks for "{key}", which the workflow does not have')
-    holds = all(_same_option(scene.options[key], value) for key, value in wanted.items())
-    said = ", ".join(f"{key} is {_flag(scene.options[key])}" for key in wanted)
-    return Verdict(holds, f"option {said}")
-
-
-def _same_option(value: Any, wanted: Any) -> bool:
-    return value is wanted if isinstance(wanted, bool) else matches(_flag(value), wanted)
-
-
-def _flag(value: Any) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+    flags = {True: "on", False: "off"}
+    written = {key: flags[value] if isinstance(value := scene.options[key], bool) else str(value) for key in wanted}
+    holds = all(
+        scene.options[key] is value if isinstance(value, bool) else matches(written[key], value)
+        for key, value in wanted.items()
+    )
+    return Verdict(holds, "option " + ", ".join(f"{key} is {value}" for key, value in written.items()))
 
 
 @rule(further=PHASES)
@@ -90,23 +86,17 @@ def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
         return Verdict(False, f"too early to tell whether {field} is stuck")
     values = [{turn.seat.name: turn.answers.get(field) for turn in turns} for turns in reversed(rounds)]
     if all(isinstance(value, (int, float)) for row in values for value in row.values() if value is not None):
-        means = [_mean(row) for row in values]
+        # Exact, and a seat without a number counts as zero: silence is not satisfaction.
+        means = [Fraction(sum(Fraction(str(value or 0)) for value in row.values()), len(row)) for row in values]
         gained = means[-1] - means[0]
         return Verdict(
             gained < least,
-            f"{field} gained {_tidy(float(gained)):g} in {over} rounds",
-            tally={"means": [_tidy(float(mean)) for mean in means]},
+            f"{field} gained {round(float(gained), 2):g} in {over} rounds",
+            tally={"means": [round(float(mean), 2) for mean in means]},
         )
-    return Verdict(all(row == values[0] for row in values), f"{field} in {over} rounds", tally={field: values[-1]})
-
-
-def _mean(row: Mapping[str, Any]) -> Fraction:
-    """The exact mean. A seat without a number counts as zero, because silence is not satisfaction."""
-    return Fraction(sum(Fraction(str(value or 0)) for value in row.values()), len(row))
-
-
-def _tidy(value: float) -> float:
-    return round(value, 2)
+    same = all(row == values[0] for row in values)
+    reason = f"{field} {'stayed the same' if same else 'changed'} over {over} rounds"
+    return Verdict(same, reason, tally={field: values[-1]})
 
 
 @rule
@@ -119,7 +109,9 @@ def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
     if not rounds:
         return Verdict(False, "nothing to compare")
     last = rounds[-1]
-    likeness = {turn.seat.name: _tidy(share) for turn in last if (share := measure_repetition(turn, scene)) is not None}
+    likeness = {
+        turn.seat.name: round(share, 2) for turn in last if (share := measure_repetition(turn, scene)) is not None
+    }
     repeating = [name for name, like in likeness.items() if like > most]
     holds = len(repeating) == len(last) if seats == "every" else bool(repeating)
     reason = f"{join_words(repeating) if repeating else 'nobody'} repeated most of the previous round"

@@ -215,15 +215,11 @@ def _pick_leader(method: str, counts: Mapping[str, Fraction], ballots: Sequence[
     return Result(outcome, method, counts, _total_weight(ballots), leading)
 
 
-def _count_first_choices(ballots: Sequence[Ballot], options: Sequence[str]) -> dict[str, Fraction]:
-    return {option: _total_weight([ballot for ballot in ballots if ballot.first == option]) for option in options}
-
-
 def _need_share(method: str, enough: Callable[[Fraction], bool]) -> Method:
     """A method that only counts first choices: the leader needs a large enough share of all voters."""
 
     def counted(ballots: Sequence[Ballot], options: Sequence[str]) -> Result:
-        counts = _count_first_choices(ballots, options)
+        counts = {option: _total_weight([ballot for ballot in ballots if ballot.first == option]) for option in options}
         return _pick_leader(method, counts, ballots, enough(max(counts.values()) / _total_weight(ballots)))
 
     return counted

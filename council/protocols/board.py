@@ -63,10 +63,8 @@ def checked(record: Record) -> Addition | None:
     unheard = f" ({join_words(silent)} not heard)" if silent else ""
     corrected = " after a correction" if turns[0].round > 1 else ""
     text = f"{len(content)} of {len(turns)} find it accurate{corrected}{unheard}."
-    objections = tuple(_objection(turn) for turn in turns if turn.answers.get(ACCURATE) == "no")
-    return Addition("Checked by the members", text, points=objections)
-
-
-def _objection(turn: Turn) -> str:
-    wanted = "; ".join(f"“{one_line(item, 600)}”" for item in turn.answers.get(CORRECTION, ()))
-    return f"{turn.seat.label} does not: {wanted or '(no correction given)'}"
+    objections = []
+    for turn in (turn for turn in turns if turn.answers.get(ACCURATE) == "no"):
+        wanted = "; ".join(f"“{one_line(item, 600)}”" for item in turn.answers.get(CORRECTION, ()))
+        objections.append(f"{turn.seat.label} does not: {wanted or '(no correction given)'}")
+    return Addition("Checked by the members", text, points=tuple(objections))

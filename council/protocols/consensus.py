@@ -36,14 +36,15 @@ def list_scores(scene: Scene, workflow: Workflow, phase: str = "") -> list[dict[
     field = find_score_field(workflow, phase or scene.phase)
     if not field:
         return []
-    rounds = [turns for turns in scene.rounds_that_ask(field) if turns[0].phase == (phase or scene.phase)]
-    return [_round(turns, field) for turns in reversed(rounds)]
-
-
-def _round(turns: tuple[Turn, ...], field: str) -> dict[str, Any]:
-    scores = [{"seat": turn.seat.name, "by": turn.seat.label, "score": turn.answers.get(field)} for turn in turns]
-    mean = sum(float(turn.answers.get(field) or 0) for turn in turns) / len(turns)
-    return {"round": turns[0].round, "mean": round(mean, 1), "scores": scores}
+    rows = []
+    for turns in scene.rounds_that_ask(field):
+        if turns[0].phase == (phase or scene.phase):
+            scores = [
+                {"seat": turn.seat.name, "by": turn.seat.label, "score": turn.answers.get(field)} for turn in turns
+            ]
+            mean = sum(float(turn.answers.get(field) or 0) for turn in turns) / len(turns)
+            rows.append({"round": turns[0].round, "mean": round(mean, 1), "scores": scores})
+    return rows[::-1]
 
 
 def find_repeats(scene: Scene) -> list[dict[str, Any]]:

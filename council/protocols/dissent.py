@@ -8,7 +8,7 @@ from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn, Verdict
 from council.protocols.stances import BLOCKING, find_opposed
-from council.text import content_words, fold, join_words, one_line, overlap
+from council.text import content_words, fold, join_words, one_line, overlap, split_passages
 from council.workflow import declare
 
 SYNTHESIS = declare.role(
@@ -83,12 +83,12 @@ OPPOSES = re.compile(r"\b(disagree|dissent|oppos|object|reject|against|contest|d
 
 def find_missing_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
     """Each blocking item and each remaining `disagree` that is missing from the synthesis, with its turn."""
-    passages = _passages(synthesis)
-
-    def kept(turn: Turn, words: str) -> bool:
-        return any(_keeps(passage, turn, words) for passage in passages)
-
-    return [(turn, words) for turn, words in find_dissent(scene) if not kept(turn, words)]
+    passages = split_passages(synthesis)  # a dissent and its owner's name must be in the same one
+    return [
+        (turn, words)
+        for turn, words in find_dissent(scene)
+        if not any(_keeps(passage, turn, words) for passage in passages)
+    ]
 
 
 def find_dissent(scene: Scene) -> list[tuple[Turn, str]]:
@@ -97,11 +97,6 @@ def find_dissent(scene: Scene) -> list[tuple[Turn, str]]:
     for turn, items in scene.last_words(BLOCKING).values():
         dissent += [(turn, item) for item in items]
     return dissent
-
-
-def _passages(text: str) -> list[str]:
-    """The list items and paragraphs of a text. A dissent and its owner's name must be in the same one."""
-    return [part for part in re.split(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)", text) if part.strip()]
 
 
 def _keeps(passage: str, turn: Turn, words: str) -> bool:
@@ -114,7 +109,5 @@ def _keeps(passage: str, turn: Turn, words: str) -> bool:
 
 def _quotes(passage: str, body: str) -> bool:
     """Whether the passage quotes enough words of the turn exactly."""
-    quoted = (
-        fold("".join(found.groups(""))).rstrip(".,") for found in re.finditer(r"“([^“”]+)”|\"([^\"\n]+)\"", passage)
-    )
+    quoted = (fold("".join(found.groups(""))).rstrip(".,") for found in QUOTATION.finditer(passage))
     return any(len(words.split()) >= MIN_QUOTED and words in fold(body) for words in quoted)

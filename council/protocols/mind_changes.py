@@ -24,7 +24,7 @@ from council.engine.conditions import rule
 from council.engine.scene import Scene, Turn, Verdict
 from council.protocols.stances import STANCE
 from council.replies.quotes import passages
-from council.text import content_words, fold, join_words
+from council.text import content_words, fold, join_words, split_passages
 from council.workflow import declare
 from council.workflow.model import Workflow
 
@@ -49,7 +49,6 @@ NO_FLAW = re.compile(
 )
 SENTENCE = re.compile(r"(?<=[.!?…”\"])\s+|\n+")
 QUOTED = re.compile(r"“([^“”]+)”|\"([^\"\n]+)\"|^[ \t]*>(.+)$", re.M)
-PARAGRAPH = re.compile(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)")
 MOVED = re.compile(
     r"\bI(?: have|['’]ve| must| do| hereby)?(?: now| since| therefore| also)?"
     r" (?:changed? my (?:mind|stance|position|view)|(?:was|stand) (?:wrong|corrected|mistaken)|concede|withdr[ae]w"
@@ -136,13 +135,11 @@ def _says_it_moved(sentence: str) -> bool:
 def find_source(flaw: str, turn: Turn, scene: Scene) -> Turn | None:
     """The first turn that the seat had read that contains this argument, better than its own turns do."""
     names = {word for one in scene.turns for word in _seat_words(one)}
-    own = [
-        part for one in _before(turn, scene) if one.seat.name == turn.seat.name for part in _split_passages(one.body)
-    ]
+    own = [part for one in _before(turn, scene) if one.seat.name == turn.seat.name for part in split_passages(one.body)]
     for words in _arguments(flaw, names):
         least = max([SAME_ARGUMENT, *(_share(words, part) + MARGIN for part in own)])
         for peer, text in find_read_turns(turn, scene):
-            if any(_share(words, part) >= least for part in _split_passages(text)):
+            if any(_share(words, part) >= least for part in split_passages(text)):
                 return peer
     return None
 
@@ -167,10 +164,6 @@ def _seat_words(turn: Turn) -> set[str]:
 
 def _share(words: set[str], passage: str) -> float:
     return len(words & content_words(passage)) / len(words)
-
-
-def _split_passages(text: str) -> list[str]:
-    return [part for part in PARAGRAPH.split(text) if part.strip()]
 
 
 def find_read_turns(turn: Turn, scene: Scene) -> list[tuple[Turn, str]]:

@@ -135,7 +135,8 @@ def decisions(plan: Plan, note: Note) -> tuple[Decision, ...]:
     """What a note of the planner tells readers; most notes tell them nothing."""
     if note == find_closing_decision(plan):
         check = Decision("Convergence check", check_text(plan))
-        number = len([key for key in rounds(plan) if _before(plan, key[0], note.phase)]) + 1
+        order = list(dict.fromkeys(noted.phase for noted in plan.notes))
+        number = sum(order.index(phase) < order.index(note.phase) for phase, _ in rounds(plan)) + 1
         if note.kind == "skipped":
             why = "High convergence detected" if _standing_at(plan, note).converged else "Nothing calls for it"
             return check, Decision(f"Round {number} skipped", f"{why}. Proceeding to synthesis.")
@@ -145,11 +146,6 @@ def decisions(plan: Plan, note: Note) -> tuple[Decision, ...]:
     if note.kind == "ended" and note.outcome != "done" and not is_synthesis(note.phase, plan.scene):
         return (Decision(f"{heading(note.phase)} ended ({note.outcome})", f"{note.verdict.reason}."),)
     return ()
-
-
-def _before(plan: Plan, one: str, other: str) -> bool:
-    order = list(dict.fromkeys(note.phase for note in plan.notes))
-    return order.index(one) < order.index(other)
 
 
 def check_text(plan: Plan) -> str:

@@ -74,7 +74,7 @@ def find_cast_problems(scene: Scene, source: str, opposed: str = "", number: str
         f"“{one_line(title, 60)}” is not a valid name: it must begin with a letter and have at most {LONGEST_NAME} "
         "characters"
         for name, title in found.items()
-        if not _is_name(name, title)
+        if not NAME.fullmatch(name) or len(slug(title, LONGEST_NAME + 1)) > LONGEST_NAME
     ]
     wrong += [
         f"“{title}” is a person of this council, not a perspective"
@@ -101,11 +101,6 @@ def _span(number: str) -> tuple[int, int]:
     return int(number), int(number)
 
 
-def _is_name(name: str, title: str) -> bool:
-    """Whether a seat can have this name, which the files of its turns will have too."""
-    return NAME.fullmatch(name) is not None and len(slug(title, LONGEST_NAME + 1)) <= LONGEST_NAME
-
-
 def _join_titles(names: Iterable[str]) -> str:
     return one_line(join_words(names), 200)
 
@@ -119,8 +114,11 @@ def find_opposed_pair(scene: Scene, source: str, opposed: str) -> tuple[str, str
     catalog: Mapping[str, Mapping[str, Any]] = _casting_attribute(turn, "catalog")
     claimed = _find_mentioned(str(turn.answers.get(split_source(opposed)[1], "")), found) if turn else set()
     for one, other in combinations(found, 2):
-        listed = {one, other} <= set(catalog)
-        if _are_opposed(catalog, one, other) if listed else {one, other} <= claimed:
+        if {one, other} <= set(catalog):
+            opposed_ = other in list_opponents(catalog[one]) or one in list_opponents(catalog[other])
+        else:
+            opposed_ = {one, other} <= claimed
+        if opposed_:
             return found[one], found[other]
     return None
 
@@ -128,10 +126,6 @@ def find_opposed_pair(scene: Scene, source: str, opposed: str) -> tuple[str, str
 def _casting_attribute(turn: Turn | None, name: str) -> Any:
     """An attribute of the casting seat: the `catalog` of perspectives, or the `persons`, who cannot be cast."""
     return turn.seat.attributes.get(name, {}) if turn else {}
-
-
-def _are_opposed(catalog: Mapping[str, Mapping[str, Any]], one: str, other: str) -> bool:
-    return other in list_opponents(catalog[one]) or one in list_opponents(catalog[other])
 
 
 def list_opponents(persona: Mapping[str, Any]) -> list[str]:
@@ -142,17 +136,12 @@ def list_opponents(persona: Mapping[str, Any]) -> list[str]:
 def _find_mentioned(text: str, titles: Mapping[str, str]) -> set[str]:
     """The names whose titles occur in the text, other than as a part of a longer title."""
     rest, mentioned = f"-{slug(text, len(text))}-", set()
-    for words, name in sorted(
-        ((_words(title), name) for name, title in titles.items()), key=lambda pair: -len(pair[0])
-    ):
+    slugs = [(f"-{slug(title, len(title))}-", name) for name, title in titles.items()]
+    for words, name in sorted(slugs, key=lambda pair: -len(pair[0])):
         if words != "--" and words in rest:
             rest = rest.replace(words, "--")
             mentioned.add(name)
     return mentioned
-
-
-def _words(title: str) -> str:
-    return f"-{slug(title, len(title))}-"
 
 
 # ---- who was muted ----
@@ -193,9 +182,12 @@ def find_named_seat(item: str, seats: Iterable[Seat]) -> Seat | None:
 
 def list_cast(scene: Scene, workflow: Workflow) -> list[dict[str, Any]]:
     """Everyone cast so far, by title, and whether they are muted."""
-    found = {name: title for source in _sources(workflow) for name, title in read_cast(scene, source).items()}
-    seats = [Seat(name, "", {"title": title}) for name, title in found.items()]
-    loud = set(found)
+    casts = [cast for _, step in workflow.steps() for cast in step.seats if isinstance(cast, Cast)]
+    named: dict[str, str] = {}
+    for source in dict.fromkeys(".".join(cast.source) for cast in casts):
+        named |= read_cast(scene, source)
+    seats = [Seat(name, "", {"title": title}) for name, title in named.items()]
+    loud = set(named)
     for by in _mutes(workflow):
         loud &= {seat.name for seat in still_heard(seats, scene, by)}
     return [{"title": seat.title, "muted": seat.name not in loud} for seat in seats]
@@ -236,11 +228,6 @@ def list_catalog(seat: Seat) -> list[dict[str, Any]]:
         }
         for name, one in known.items()
     ]
-
-
-def _sources(workflow: Workflow) -> list[str]:
-    casts = (one for _, step in workflow.steps() for one in step.seats if isinstance(one, Cast))
-    return list(dict.fromkeys(".".join(one.source) for one in casts))
 
 
 def _mutes(workflow: Workflow) -> list[str]:

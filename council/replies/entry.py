@@ -12,7 +12,7 @@ from typing import Any
 
 from council.errors import UsageError
 from council.replies import parse, values
-from council.text import FENCE, did_you_mean, fold
+from council.text import FENCE, did_you_mean, fold, one_line
 from council.workflow.model import Kind, Reply
 
 ASKABLE_TYPES = ("choice", "range", "integer", "text", "list", "code")
@@ -104,7 +104,7 @@ def read_entry(name: str, kind: Kind, given: str, declared: Reply, brief: str = 
         raise UsageError(f"an answer is required: {describe_allowed(kind)}")
     if kind.type == "text":
         raise UsageError("this text cannot be read back: remove the marks copied from the brief")
-    raise UsageError(f'"{_shorten(given)}" is not a valid answer: write {describe_allowed(kind)}')
+    raise UsageError(f'"{one_line(given, 40)}" is not a valid answer: write {describe_allowed(kind)}')
 
 
 def _to_markdown(kind: Kind, given: str, declared: Reply) -> str:
@@ -120,7 +120,8 @@ def _to_markdown(kind: Kind, given: str, declared: Reply) -> str:
     lines = [_escape_line(line, titles) for line in text.splitlines()]
     if kind.type == "list":
         items = [values.BULLET.sub("", line).strip() for line in lines if line.strip()]
-        return "\n".join(f"- {item}" for item in items) if items[1:] or not _nothing(items[0]) else NOTHING
+        is_nothing = len(items) == 1 and fold(items[0]).rstrip(".") in (NOTHING, "-")
+        return "\n".join(f"- {item}" for item in items) if not is_nothing else NOTHING
     return "\n".join(lines).strip() if kind.type == "text" else text.strip()
 
 
@@ -134,10 +135,6 @@ def match_option(kind: Kind, given: str) -> str:
         return near[0]
     place = int(word) if re.fullmatch(r"[1-9]\d?", word) else 0
     return kind.options[place - 1] if 0 < place <= len(kind.options) else ""
-
-
-def _nothing(item: str) -> bool:
-    return fold(item).rstrip(".") in (NOTHING, "-")
 
 
 def _escape_line(line: str, titles: set[str]) -> str:
@@ -154,11 +151,6 @@ def _escape_line(line: str, titles: set[str]) -> str:
 
 def _bare_words(text: str) -> str:
     return fold(re.sub(r"[\W_]+", " ", text))
-
-
-def _shorten(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 40 else f"{line[:39]}…"
 
 
 # ---- the reply ----

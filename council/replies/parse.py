@@ -22,7 +22,7 @@ from council.text import (
     fold,
     unwrapped,
 )
-from council.workflow.model import Kind, Reply
+from council.workflow.model import Reply
 from council.workflow.types import answer_types
 
 COPIED_WORDS = 12  # words of prose that are a copy if the brief has the same; two equal lines are always a copy
@@ -75,18 +75,14 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
             given = sections.get(name, [])
             values = [value for value in (value_of(kind, section) for section in given) if value is not None]
         if not values:
-            missing[name] = _describe_problem(name, kind, bool(sections.get(name)))
+            title = f'"## {format_heading(name)}"'
+            wanted = placeholder(kind).strip("[]")
+            missing[name] = f"the text under {title} is not {wanted}" if sections.get(name) else f"there is no {title}"
         elif any(value != values[0] for value in values):
             missing[name] = f'"{format_heading(name)}" is answered more than once, and differently'
         else:
             found[name] = values[-1]
     return Answers(found, missing, prose)
-
-
-def _describe_problem(name: str, kind: Kind, given: bool) -> str:
-    if not given:
-        return f'there is no "## {format_heading(name)}"'
-    return f'the text under "## {format_heading(name)}" is not {placeholder(kind).strip("[]")}'
 
 
 def _own_lines(body: str, brief: str) -> Iterator[ReplyLine]:

@@ -136,13 +136,11 @@ def _choice(text: str, kind: Kind) -> str | None:
         if plain == _plain(option):
             return option
         match = re.match(re.escape(_plain(option)) + AFTER, plain)
-        if match and not HEDGED.search(rest := plain[match.end() :]) and not _mentions(rest, kind, option):
-            return option
+        if match and not HEDGED.search(rest := plain[match.end() :]):
+            others = (re.escape(_plain(other)) for other in kind.options if other != option)
+            if not any(re.search(rf"\b{other}\b", rest) for other in others):
+                return option
     return None
-
-
-def _mentions(rest: str, kind: Kind, but: str) -> bool:
-    return any(re.search(rf"\b{re.escape(_plain(option))}\b", rest) for option in kind.options if option != but)
 
 
 def _plain(text: str) -> str:
