@@ -60,6 +60,53 @@ def change_every_template(user: User) -> None:
         overlay(user, path.relative_to(templates).as_posix(), "Indeed. " + path.read_text("utf-8"))
 
 
+# ---- personas ----
+
+
+def test_a_seat_speaks_with_the_persona_that_it_borrows(tmp_path: Path) -> None:
+    """It is frozen with the session, and two seats that borrow the same one are told apart by their names."""
+    user = User(tmp_path)
+    seats = "architect, {skeptic: {persona: researcher}}, {doubter: {persona: researcher}}"
+    user.write("odd.md", f"---\nname: odd\nseats: {{members: [{seats}]}}\nphases: [{{name: positions}}]\n---\n")
+    done(user.council("start", "Shall we?", "--workflow", "odd.md"))
+    assert set(json.loads((user.session / "program.json").read_bytes())["personas"]) == {"architect", "researcher"}
+    done(user.council("next"))
+    for seat in ("skeptic", "doubter"):
+        brief = (user.session / "briefs" / "01-positions" / f"{seat}.md").read_text("utf-8")
+        assert f"You are {seat.title()}.\nYour perspective focuses on: data, precedent" in brief
+
+
+def test_a_seat_is_described_once_and_named_in_other_groups(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    seats = "{members: [architect, {owner: {persona: engineer, tier: opus}}], defence: owner}"
+    phases = "[{name: positions, seats: defence}]"
+    user.write("odd.md", f"---\nname: odd\nseats: {seats}\nphases: {phases}\n---\n")
+    assert "no problems found" in done(user.council("lint", "odd.md")).out
+    done(user.council("start", "Shall we?", "--workflow", "odd.md"))
+    assert "Owner: agent" in user.council("next").out
+    assert "model opus" in user.council("next").out
+
+
+def test_a_member_keeps_what_the_workflow_says_of_it(tmp_path: Path) -> None:
+    """Its tier and its weight: one of two votes counts for three, so two thirds agree."""
+    user = User(tmp_path)
+    seats = "architect, {skeptic: {persona: researcher, tier: opus, weight: 3}}"
+    phase = "{name: vote, reply: {choice: a | b}, until: {won: {vote: {field: choice, method: 2/3}}}}"
+    user.write(
+        "odd.md", f"---\nname: odd\nseats: {{members: [{seats}]}}\nphases: [{phase}]\n---\n# Prompts\n## vote\nA?"
+    )
+    path = script(user, {"01-vote/architect": "## Choice\na", "01-vote/skeptic": "## Choice\nb"})
+    done(user.council("run", "Shall we?", "-w", "odd.md", "--speaker", "replay", "--from", path))
+    assert user.council("show").text.count("| 01-vote/skeptic | replay | claude-opus-5-5 |") == 1
+    assert user.session.joinpath("metadata.json").read_text("utf-8").count("claude-opus-5-5") == 1
+    assert "**Vote ended (won):** b with 3 of 4." in (user.session / "transcript.md").read_text("utf-8")
+    done(user.council("verify"))
+    ended = user.council(
+        "run", "Shall we?", "-w", "odd.md", "--only", "skeptic,architect", "--speaker", "replay", "--from", path
+    )
+    assert "Skeptic" in done(ended).out, "a seat of the workflow's own is called by its name"
+
+
 # ---- templates ----
 
 

@@ -91,10 +91,9 @@ class _Lint:
         for part, name in self.workflow.document_answers.items():
             yield from self.named(name, self.answers, f"document: {part}: the answer")
         for seat in self.workflow.all_seats():
-            persona = str(seat.attributes.get("persona", seat.name))
             if seat.speaker is None:
-                write = f'write a section "## {persona}" into .council/AgentPersonalities.md'
-                yield from self.named(persona, self.known.personas, f"seat {seat.name}: persona", write)
+                write = f'write a section "## {seat.persona}" into .council/AgentPersonalities.md'
+                yield from self.named(seat.persona, self.known.personas, f"seat {seat.name}: persona", write)
             if seat.speaker is not None:
                 yield from self.named(seat.speaker, self.known.speakers, f"seat {seat.name}: speaker")
             if "tier" in seat.attributes:

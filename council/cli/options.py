@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -164,7 +164,7 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
             known_words = (*overlays.workflows(), *invocation.MODES)
             raise UsageError(f'there is no workflow or mode "{word}"; {did_you_mean(word, known_words)}')
     workflow = workflow or ("patchlist" if mode == "patchlist" and not given["mode"] else "debate")
-    names = {*known, *groups(workflow)} if given["with_"] or given["only"] else known
+    names = {*known, *own_names(workflow)} if given["with_"] or given["only"] else known
     return Request(
         topic=call.topic,
         workflow=workflow,
@@ -178,11 +178,12 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
     )
 
 
-def groups(workflow: str) -> Iterable[str]:
+def own_names(workflow: str) -> set[str]:
+    """The seats and the groups that a workflow names itself."""
     from council.config import overlays
     from council.workflow.loader import load
 
-    return load(*overlays.workflow_text(workflow)).groups
+    return load(*overlays.workflow_text(workflow)).seat_names()
 
 
 def featured(workflow: str, given: Mapping[str, Any]) -> tuple[str, ...]:

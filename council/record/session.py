@@ -219,9 +219,10 @@ def open_(folder: Path) -> Session:
     program = programs.decode(frozen[programs.NAME], folder / programs.NAME) if programs.NAME in frozen else None
     personas = program.personas if program else metadata["seats"]
     text, topic = (frozen[name].decode("utf-8", "replace") for name in ("workflow.md", "topic.md"))
-    members = [Seat(str(name), "") for name in metadata["members"]]
     try:
-        workflow = load(text, str(folder / "workflow.md")).with_members(members)
+        workflow = load(text, str(folder / "workflow.md"))
+        declared = {seat.name: seat for seat in workflow.members}  # a tier, a weight, a speaker, another's persona
+        workflow = workflow.with_members(declared.get(str(name), Seat(str(name), "")) for name in metadata["members"])
         workflow = workflow.with_options(metadata["options"]).with_attributes(personas)
     except UsageError as bad:
         raise Damaged(folder / "workflow.md", str(bad)) from None

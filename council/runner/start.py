@@ -91,7 +91,7 @@ def begin(request: Request, settings: Config) -> Session:
     fenced = "".join(f"\n\n{fence(f'file {name}', words, derive_key(seed, name, words))}" for name, words in filing)
     if len(fenced) > LARGEST_TOPIC:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
-    people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.seat_names()}
+    people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.persona_names()}
     program = Program(templates.freeze(checked) | documents.freeze(checked), people)
     return create(settings.sessions, text, request.topic + fenced, program, facts)
 
@@ -152,8 +152,8 @@ def format_name(path: Path) -> str:
 def seat_members(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
     """The members: the workflow's own or `only` these, and those called in `with` them; a group means its seats."""
     only, with_ = expand_groups(workflow, request.only), expand_groups(workflow, request.with_)
-    seats(",".join((*only, *with_)), known)
     own = {seat.name: seat for seat in workflow.members}
+    seats(",".join((*only, *with_)), {*known, *own})
     first = next(iter(workflow.groups))
     elsewhere = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)} - {first}
     if {*only, *with_} - set(own) and set(own) <= workflow.casting():

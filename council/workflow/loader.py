@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from council.errors import UsageError
@@ -144,6 +145,12 @@ class _Loader:
             groups[group] = named
         if not groups:
             raise self.bad("seats: there must be at least one group")
+        described = {seat.name: seat for seats in groups.values() for seat in seats if seat.attributes}
+        for group, seats in groups.items():  # a seat is described in one group, and only named in others
+            groups[group] = tuple(
+                replace(described[seat.name], group=group) if seat.name in described and not seat.attributes else seat
+                for seat in seats
+            )
         return groups
 
     def seat(self, one: Any, group: str) -> Seat:

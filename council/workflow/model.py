@@ -68,6 +68,10 @@ class Seat:
         return self.speaker == HUMAN
 
     @property
+    def persona(self) -> str:
+        return str(self.attributes.get("persona", self.name))
+
+    @property
     def title(self) -> str:
         return str(self.attributes.get("title") or "").strip("*_` ") or self.name.replace("-", " ").title()
 
@@ -233,6 +237,10 @@ class Workflow:
     def seat_names(self) -> set[str]:
         return set(self.groups) | {seat.name for seat in self.all_seats()} | {HUMAN}
 
+    def persona_names(self) -> set[str]:
+        """The personas of all seats, of which a seat may have one that is not called as it is."""
+        return self.seat_names() | {seat.persona for seat in self.all_seats()}
+
     def steps(self) -> Iterator[tuple[Phase, Step]]:
         for phase in self.phases:
             for step in phase.steps:
@@ -264,7 +272,9 @@ class Workflow:
         castable = {"catalog": catalog, "persons": tuple(name for name in known if name not in catalog)}
 
         def with_persona(seat: Seat) -> Seat:
-            persona = known.get(str(seat.attributes.get("persona", seat.name)), {})
+            """A seat that borrows a persona keeps its own name: two seats may borrow the same one."""
+            own = ("title", "name") if seat.persona != seat.name else ()
+            persona = {key: value for key, value in known.get(seat.persona, {}).items() if key not in own}
             added = castable if catalog and seat.name in casting else {}
             return replace(seat, attributes={**persona, **seat.attributes, **added})
 
