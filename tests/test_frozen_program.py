@@ -383,6 +383,17 @@ def test_an_interrupted_session_of_an_earlier_version_survives_other_templates(
     done(user.council("verify"))
 
 
+def test_the_documents_of_an_earlier_version_are_the_kits_before_and_after_it_is_continued(tmp_path: Path) -> None:
+    """It froze no documents. The current prompts, which it needs, do not bring overlaid documents with them."""
+    recorded = next(one for one in sessions() if one.folder.name == "debate-mid-batch")
+    user = recorded.restore(tmp_path)
+    overlay(user, "_tail.md.j2", "{% include '_he' ~ 'ad.md.j2' %}\n" + kit("_tail.md.j2"))
+    overlay(user, "documents/transcript.md.j2", "Our own.\n" + kit("documents/transcript.md.j2"))
+    finish(user, recorded.case)
+    assert "Our own." not in (user.session / "transcript.md").read_text("utf-8")
+    assert done(user.council("verify", "--json")).json["outdated"] == []
+
+
 def test_a_pending_brief_of_an_earlier_version_is_what_is_sent(tmp_path: Path) -> None:
     """It was on disk before anybody was asked, and nobody can make it again."""
     recorded = next(one for one in sessions() if one.folder.name == "debate-mid-batch")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import tomllib
 from pathlib import Path
 
-from council.record import lock
+from council.record import create, lock
 
 ROOT = Path(__file__).parent.parent
 TIMES = 40
@@ -32,6 +33,7 @@ while held < times:
 
 LOOKER = """
 import sys
+import threading
 from pathlib import Path
 from council.record import lock
 
@@ -65,3 +67,28 @@ def test_no_filelock_that_deletes_its_file_can_be_installed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     (floor,) = (one.partition(">=")[2] for one in project["dependencies"] if one.startswith("filelock"))
     assert tuple(map(int, floor.split("."))) >= (3, 29, 5)
+
+
+def test_two_processes_may_remove_the_same_leftover(tmp_path: Path) -> None:
+    """Both begin a session at the same time, and one of them is faster."""
+    wrong: list[BaseException] = []
+
+    def clean() -> None:
+        try:
+            create.remove_unfinished(tmp_path)
+        except OSError as failure:
+            wrong.append(failure)
+
+    for number in range(40):
+        for leftover in range(5):
+            folder = tmp_path / f"20260101-{number:06}-0000000{leftover}"
+            folder.mkdir()
+            (folder / lock.LOCK).touch()
+        threads = [threading.Thread(target=clean) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+    create.remove_unfinished(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -116,10 +116,12 @@ def freeze(workflow: Workflow) -> dict[str, str]:
 
 
 def load_program(session: Session) -> Program:
-    """The session's frozen program. A session that has none uses the current templates, read once."""
-    if session.program is None:
-        session.program = Program(freeze(session.workflow), session.metadata["seats"])
-    return session.program
+    """The session's frozen program. For its prompts, a session that has none uses the current templates, read once."""
+    if session.program is not None:
+        return session.program
+    if session.current is None:
+        session.current = Program(freeze(session.workflow), session.metadata["seats"])
+    return session.current
 
 
 @lru_cache(maxsize=8)

@@ -48,9 +48,10 @@ def remove_unfinished(root: Path) -> None:
     what may not be ours.
     """
     for folder in catalog.folders(root):
-        names = set() if folder.is_symlink() else {path.name for path in folder.iterdir()}
-        if {name for name in names if not name.endswith(files.TEMP)} - set(FROZEN) == {lock.LOCK}:
-            with suppress(CouncilError, OSError), lock.hold(folder):
-                for name in (*RECORD, lock.LOCK):
-                    files.remove(folder / name)
-                folder.rmdir()
+        with suppress(CouncilError, OSError):  # another process may be removing it too
+            names = set() if folder.is_symlink() else {path.name for path in folder.iterdir()}
+            if {name for name in names if not name.endswith(files.TEMP)} - set(FROZEN) == {lock.LOCK}:
+                with lock.hold(folder):
+                    for name in (*RECORD, lock.LOCK):
+                        files.remove(folder / name)
+                    folder.rmdir()

@@ -37,7 +37,8 @@ RECORD = ("metadata.json", *FROZEN)
 class Session:
     """A session as it is on disk. `said` fills as turn files are read or written.
 
-    `program` is None in a session that an earlier version began, until `prompts` reads the current templates for it.
+    `program` is None in a session that an earlier version began: `current` then has the templates of today, once
+    `prompts` has read them.
     `lock` is set while this process may write.
     """
 
@@ -46,6 +47,7 @@ class Session:
     workflow: Workflow
     topic: str
     program: Program | None = None
+    current: Program | None = None
     said: dict[str, RecordedTurn] = field(default_factory=dict)
     receipts: dict[str, Receipt] = field(default_factory=dict)
     lock: Lock | None = None
