@@ -224,7 +224,7 @@ def test_what_it_leaves_out_twice_stands_there_in_its_owners_words(user):
     session = hold(user, "delphi/split", **{f"03-synthesis-r0{n}/pen": FORGETFUL.format(n) for n in (1, 2)})
     document = text(session, "synthesis.md")
     assert facts(session)["phases"]["synthesis"] == "cap"
-    assert "\n- it names no turn by its id\n" in brief(session, "03-synthesis-r02/pen")
+    assert "\n- it cites no turn by its id\n" in brief(session, "03-synthesis-r02/pen")
     assert "**Dissent on record** *(added by council: the synthesis left it out)*" in document
     assert "- Engineer (Marcus): disagrees. In their own words: “Nobody answers that writes are slow.”\n" in document
     assert "- Engineer (Marcus): blocking: “The restore is untested.”\n" in document

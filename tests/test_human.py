@@ -558,7 +558,7 @@ def test_no_words_of_a_person_become_another_answer(lines, name):
 
 def test_the_marks_of_a_brief_are_refused_in_an_answer():
     brief = '<said by="Chair" key="0123456789abcdef">\nWords.\n</said by="Chair" key="0123456789abcdef">'
-    with pytest.raises(UsageError, match="marks of the brief"):
+    with pytest.raises(UsageError, match="marks copied from the brief"):
         entry.build_reply(declared(guidance="text"), [("guidance", brief)], brief)
 
 
