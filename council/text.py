@@ -9,6 +9,7 @@ from fractions import Fraction
 
 CHARS_A_TOKEN = 4  # of English prose, about
 TOKENS_A_WORD = Fraction(3, 2)  # of English prose, about
+MOST_LISTED, LONGEST_LISTED = 100, 80  # in an error; a cloned repository may bring any files
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 # Words without content: an overlap of these means nothing.
 EMPTY_WORDS = frozenset(
@@ -28,10 +29,11 @@ PASSAGE_END = re.compile(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)")
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of an error about an unknown word: the nearest known one, or all of them."""
-    names = sorted({str(name) for name in known})
+    names = sorted({one_line(str(name), LONGEST_LISTED) for name in known})
     if near := nearest(word, names):
         return f'did you mean "{near}"?'
-    return "known: " + (", ".join(names) or "none")
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return "known: " + (", ".join(names[:MOST_LISTED]) or "none") + more
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -28,6 +28,7 @@ WORKFLOWS = "`council -h` lists the workflows"
 # Built-in names win over a workflow's, and so do these, which are no commands yet or belong to an assistant's prompts.
 RESERVED = ("turn",)
 HERE = "council.cli"
+LONGEST_FRONTMATTER = 64_000  # bytes in which the help looks for a description
 
 COMMANDS = {
     "run": Entry(
@@ -154,13 +155,14 @@ def workflows() -> dict[str, Path]:
     """The workflows that are commands. In CI a project's own are not: a pull request must not add commands there."""
     from council.config import overlays
     from council.errors import CouncilError
+    from council.workflow.model import is_name
 
     folders = [folder for folder in overlays.overlays() if not (in_ci() and folder == overlays.project_folder())]
     try:
         found = overlays.workflows(folders)
     except (CouncilError, OSError):  # what is wrong there is reported by the commands that read it
         found = overlays.workflows([overlays.kit_folder()])
-    return {name: path for name, path in found.items() if name not in names()}
+    return {name: path for name, path in found.items() if name not in names() and is_name(name)}
 
 
 def from_workflow(name: str) -> Command | None:
@@ -186,21 +188,23 @@ def summaries() -> list[tuple[str, dict[str, str]]]:
 
 def summary_of(name: str, path: Path) -> str:
     """The first sentence of a workflow's description. One on a line of its own is read without a YAML parser."""
+    from council.config import overlays
     from council.errors import CouncilError
     from council.text import one_line
 
     try:
-        head = path.read_text("utf-8").partition("\n---")[0]
+        with overlays.check_inside(path, path.parent.parent).open("rb") as file:
+            text = file.read(LONGEST_FRONTMATTER).decode("utf-8", "ignore")
+        head = text.partition("\n---")[0]
         line = re.search(r"^description:[ \t]+(?P<plain>[^\s\"'|>&*!\[{#][^\n#]*)$(?!\n[ \t])", head, re.M)
-        told = line["plain"] if line else _described(path)
-    except (CouncilError, OSError, UnicodeDecodeError):
+        told = line["plain"] if line else _described(text)
+    except (CouncilError, OSError):
         told = ""
     first = re.match(r".*?[.!?](?=\s|$)", one_line(told, 300))
     return (first.group() if first else one_line(told, 300)) or f"Run the workflow {name}."
 
 
-def _described(path: Path) -> str:
-    from council.config import overlays
+def _described(text: str) -> str:
     from council.workflow import frontmatter
 
-    return str(frontmatter.split(overlays.read(path), str(path))[0].get("description", ""))
+    return str(frontmatter.split(text, "")[0].get("description", ""))

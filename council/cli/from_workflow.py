@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -24,6 +26,7 @@ from council.cli.options import (
 )
 from council.cli.run import debate
 from council.config import overlays
+from council.text import harmless, one_line
 from council.workflow import declare
 from council.workflow.loader import load
 from council.workflow.model import Workflow
@@ -41,20 +44,33 @@ def command_of(name: str) -> Command:
     def call(context: click.Context, state: State, /, **given: Any) -> None:
         declared = {key: given.pop(key) for key in [*given] if key.startswith(PREFIX)}
         typed = {key for key in declared if context.get_parameter_source(key) is ParameterSource.COMMANDLINE}
-        values = {key.removeprefix(PREFIX): declared[key] for key in typed}
+        values = {names[key]: declared[key] for key in typed}
         debate(state, {**given, "workflow": name, "declared": values})
 
     some = [FEATURE_TYPE] if feature_types(workflow) else []
     some += [ROUNDS] if "three_rounds" in workflow.options else []
     general = options(TOPIC, *GENERAL[:2], *some, *GENERAL[2:], SPEAKER, *OUTPUT, SOURCE, PACE)
-    about = workflow.description or f"Run the workflow {name}."
+    about = harmless(workflow.description) or f"Run the workflow {name}."
     made = command(name, help=f"{about}\n\n`council run --workflow {name}` does the same.")(general(call))
-    taken = {flag for param in made.params for flag in (*param.opts, "--help")}
-    own = {key: _option(key, value) for key, value in workflow.options.items() if _flag(key) not in taken}
+    own = _own(workflow.options, made.params)
+    names = {str(option.name): key for key, option in own.items()}
     made.params[1:1] = own.values()
     made.examples = (f"council {name} {QUESTION}", *(_example(name, key, workflow) for key in [*own][:1]))
     made.spends = True
     return made
+
+
+def _own(declared: Mapping[str, Any], general: Iterable[click.Parameter]) -> dict[str, click.Option]:
+    """An option of the command for each of the workflow's, if no other has that flag; the rest are set with -o."""
+    taken = {"--help", *(flag for param in general for flag in (*param.opts, *param.secondary_opts))}
+    own: dict[str, click.Option] = {}
+    for name, default in declared.items():
+        option = _option(name, default)
+        flags = {*option.opts, *option.secondary_opts}
+        if not flags & taken:
+            own[name] = option
+            taken |= flags
+    return own
 
 
 def _option(name: str, default: Any) -> click.Option:
@@ -62,12 +78,12 @@ def _option(name: str, default: Any) -> click.Option:
     words = declare.option.known
     sentence = HELP.get(name) or (words[name].about if name in words else "An option of this workflow.")
     about = f"{sentence[0].upper()}{sentence[1:].rstrip('.').replace('`', '')}."
-    flag, key = _flag(name), f"{PREFIX}{name}"
+    flag, key = _flag(name), f"{PREFIX}{name.replace('-', '_')}"
     if isinstance(default, bool):
         shown = f"{flag} / {flag.replace('--', '--no-', 1)}".replace(" / ", "/")
         return click.Option([shown, key], default=None, help=f"{about}  [default: {'on' if default else 'off'}]")
     metavar = "N" if str(default).isdigit() else "VALUE"
-    return click.Option([flag, key], metavar=metavar, help=f"{about}  [default: {default}]")
+    return click.Option([flag, key], metavar=metavar, help=f"{about}  [default: {one_line(str(default))}]")
 
 
 def _flag(name: str) -> str:
@@ -75,7 +91,8 @@ def _flag(name: str) -> str:
 
 
 def _example(name: str, option: str, workflow: Workflow) -> str:
-    default = workflow.options[option]
-    flag = _flag(option)
-    told = (flag.replace("--", "--no-", 1) if default else flag) if isinstance(default, bool) else f"{flag} {default}"
-    return f"council {name} {told} {QUESTION}"
+    default, flag = workflow.options[option], _flag(option)
+    words = flag if isinstance(default, bool) else f"{flag} {shlex.quote(one_line(str(default)))}"
+    if default is True:
+        words = flag.replace("--", "--no-", 1)
+    return f"council {name} {words} {QUESTION}"

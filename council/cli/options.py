@@ -211,7 +211,7 @@ def workflow_options(given: Mapping[str, Any]) -> dict[str, Any]:
     wanted: dict[str, Any] = {}
     for pair in given.get("options", ()):
         name, equals, value = pair.partition("=")
-        wanted[name.replace("-", "_")] = {"true": True, "false": False}.get(value, value) if equals else True
+        wanted[name] = {"true": True, "false": False}.get(value, value) if equals else True
     wanted |= given.get("declared", {})
     for flag in ("normative", "control"):
         if given.get(flag):

@@ -65,7 +65,7 @@ def new_workflow(name: str, source: str | None, user: bool) -> None:
 def refuse_taken(name: str) -> None:
     from council.workflow import model as workflow
 
-    if not workflow.NAME.fullmatch(name) or len(name) > workflow.LONGEST_NAME:
+    if not workflow.is_name(name):
         raise UsageError(
             f'"{name}" is not a valid name; use lower-case letters, digits and hyphens, {workflow.LONGEST_NAME} at most'
         )

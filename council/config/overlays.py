@@ -10,6 +10,7 @@ from council.errors import UsageError
 from council.text import did_you_mean
 
 DOCUMENTS = "documents"  # the folder of the templates of documents
+LARGEST = 64_000_000  # bytes of a file that people edit
 # Files among the kit's workflows that are guides for people and assistants, and not workflows.
 GUIDES = {"recovery": "a guide to interrupted sessions; `council recover` continues one"}
 
@@ -55,28 +56,35 @@ def check_inside(path: Path, folder: Path) -> Path:
 
 
 def workflows(folders: Iterable[Path] | None = None) -> dict[str, Path]:
-    """Every workflow by its lower-case name: in these folders, nearest first, or in all overlays."""
+    """Every workflow by its lower-case name: in these folders, nearest first, or in all overlays.
+
+    What is not a file (a folder, a pipe, a link that leads nowhere) is passed over.
+    """
     found: dict[str, Path] = {}
     for folder in overlays() if folders is None else folders:
         for path in sorted((folder / "Workflows").glob("*.md")):
-            if folder != kit_folder() or path.stem.lower() not in GUIDES:
-                found.setdefault(path.stem.lower(), check_inside(path, folder))
+            if path.is_file() and (folder != kit_folder() or path.stem.lower() not in GUIDES):
+                found.setdefault(path.stem.lower(), path)
     return found
 
 
 def workflow_text(name: str) -> tuple[str, str]:
     """The text of a workflow and the path it was read from. A name with `.md` or a slash is a path."""
-    path = Path(name) if name.endswith(".md") or os.sep in name else workflows().get(name.lower())
+    if name.endswith(".md") or os.sep in name:
+        return read(Path(name)), name
+    path = workflows().get(name.lower())
     if path is None and name.lower() in GUIDES:
         raise UsageError(f"{name} is not a workflow: {GUIDES[name.lower()]}")
     if path is None:
         raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), workflows())}')
-    return read(path), str(path)
+    return read(check_inside(path, path.parent.parent)), str(path)
 
 
 def read(path: Path) -> str:
     """The text of a file that people edit."""
     try:
+        if path.stat().st_size > LARGEST:
+            raise UsageError(f"{path}: cannot be read: it is larger than {LARGEST:,} bytes")
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as bad:
         raise UsageError(f"{path}: cannot be read: {bad}") from None

@@ -180,7 +180,11 @@ def choose_options(workflow: Workflow, request: Request) -> dict[str, Any]:
     """The options that differ from the workflow's own, each of a kind that the workflow's value has."""
     if request.mode not in MODES:
         raise UsageError(f'there is no output mode "{request.mode}"; {did_you_mean(request.mode, MODES)}')
-    wanted = dict(request.options or {})
+    alike = {name.replace("-", "_"): name for name in workflow.options}
+    wanted = {
+        name if name in workflow.options else alike.get(name.replace("-", "_"), name): value
+        for name, value in (request.options or {}).items()
+    }
     if request.mode == PATCHLIST:
         wanted[PATCHLIST] = True
     workflow.with_options(wanted)

@@ -29,6 +29,7 @@ from council.workflow.model import (
     Seat,
     Step,
     Workflow,
+    is_name,
 )
 from council.workflow.types import answer_types
 from council.workflow.vocabulary import (
@@ -247,7 +248,7 @@ class _Loader:
             self.word(name, "options")
 
     def name(self, value: Any, what: str) -> str:
-        if isinstance(value, str) and NAME.fullmatch(value) and len(value) <= LONGEST_NAME:
+        if isinstance(value, str) and is_name(value):
             return value
         raise self.bad(
             f'{what}: "{value}" is not a valid name: use lowercase letters, digits and hyphens, at most {LONGEST_NAME}'

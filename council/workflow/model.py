@@ -25,6 +25,11 @@ NO_DOCUMENT = "none"
 VIEWPOINT = "accepts"  # only a persona that is a viewpoint to argue for, not a person, has this field
 
 
+def is_name(value: str) -> bool:
+    """Whether a workflow, a phase, a step or a seat may have this name."""
+    return NAME.fullmatch(value) is not None and len(value) <= LONGEST_NAME
+
+
 @dataclass(frozen=True)
 class Ref:
     """A named rule, order or view with its arguments: none, a word, a list or named ones."""
@@ -257,7 +262,7 @@ class Workflow:
         group = next(iter(self.groups))
         seated = tuple(replace(seat, group=group) for seat in members)
         for seat in seated:
-            if not NAME.fullmatch(seat.name) or len(seat.name) > LONGEST_NAME:
+            if not is_name(seat.name):
                 raise UsageError(
                     f'"{seat.name}" cannot be a seat: names consist of lowercase letters, digits and hyphens'
                 )
