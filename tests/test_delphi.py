@@ -230,7 +230,7 @@ def test_what_it_leaves_out_twice_stands_there_in_its_owners_words(user):
     assert "- Engineer (Marcus): blocking: “The restore is untested.”\n" in document
     assert "- Security (Rook): disagrees. In their own words: “Nobody says who may read it.”\n" in document
     assert "Architect" not in document.partition("Dissent on record")[2]
-    assert "\n**Citations not in order** *(checked by council)*: it names no turn by its id.\n" in document
+    assert "\n**Citations not in order** *(checked by council)*: it cites no turn by its id.\n" in document
     assert "Citations not in order" in user.council("show", "--html").out
 
 
