@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +30,13 @@ phases:
 class Copy:
     """A copy of the whole program with one more file, and a user of it. Every command is a process of its own."""
 
-    def __init__(self, place: Path, source: str) -> None:
+    def __init__(self, place: Path, source: str, speaker: str = "echo") -> None:
         self.code = place / "code"
         shutil.copytree(CODE / "council", self.code / "council", ignore=shutil.ignore_patterns("__pycache__", "kit"))
         for name in KIT:
             copy = shutil.copytree if (CODE / name).is_dir() else shutil.copy
             copy(CODE / name, self.code / name)
-        self.file = self.code / "council" / "speakers" / "echo.py"
+        self.file = self.code / "council" / "speakers" / f"{speaker}.py"
         self.file.write_text(source)
         self.user = User(place / "user")
 
@@ -138,3 +142,73 @@ def test_sessions_outlive_a_speaker_that_is_removed(copy: Copy) -> None:
     assert (folder / "transcript.md").read_bytes() == before
     (folder / "turns" / "04-synthesis-r01" / "chair.md").unlink()
     assert 'unknown speaker "echo"' in copy.council("recover").err
+
+
+# ---- the speaker of docs/speakers.md ----
+
+REPLY = "I would wait.\n\n## Stance\nagree\n\n## Blocking\nnone\n\n## Recommended path\nWait."
+
+
+class Parrot(BaseHTTPRequestHandler):
+    """The server that the page's speaker asks."""
+
+    def do_POST(self) -> None:
+        assert json.loads(self.rfile.read(int(self.headers["Content-Length"])))["prompt"]
+        body = json.dumps({"text": REPLY, "tokens_in": 1000, "tokens_out": 100}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        return
+
+
+@pytest.fixture
+def parrot(tmp_path: Path) -> Copy:
+    page = (CODE / "docs" / "speakers.md").read_text("utf-8")
+    (source,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    return Copy(tmp_path, source, "parrot")
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Parrot) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_the_pages_speaker_pays_for_its_own_model(parrot: Copy, address: str) -> None:
+    """Not for the model of the tier, which never spoke: the limit and the receipts have the same price."""
+    run = ("run", "Shall we?", "--speaker", "parrot", "--only", "architect,engineer")
+    assert "ok    parrot: it answers\n" in parrot.council("doctor", PARROT=address).out
+    unpriced = parrot.council(*run, "--max-cost", "1", PARROT=address)
+    assert (unpriced.code, "--max-cost needs the price of parrot-1" in unpriced.err) == (3, True)
+    parrot.user.configure("prices: {parrot-1: {input: 2, output: 10}}")
+    shutil.rmtree(parrot.user.session)
+    ended = parrot.council(*run, "--max-cost", "1", "--json", PARROT=address)
+    assert ended.code == 0, ended.text
+    result, receipts = ended.json, parrot.receipts()
+    assert {(one.asked, one.answered, one.usd) for one in receipts} == {("parrot-1", "parrot-1", 0.003)}
+    assert result["totals"]["usd"] == pytest.approx(0.003 * len(receipts))
+    assert result["bound"]["usd"] < 5, "at the price of the parrot"
+
+
+def test_the_pages_speaker_is_tried_again_and_doctor_goes_on_without_it(parrot: Copy) -> None:
+    nowhere = "http://127.0.0.1:9"
+    parrot.user.configure("retry: {first_wait: 0, most_wait: 0, budget: 0}")
+    doctor = parrot.council("doctor", PARROT=nowhere)
+    assert "-     parrot: the parrot does not answer: " in doctor.out
+    assert "skill for Claude Code" in doctor.out
+    ended = parrot.council("run", "Shall we?", "--speaker", "parrot", PARROT=nowhere)
+    assert ended.code == 3, ended.text
+    assert "the parrot does not answer" in ended.err
+
+
+def test_doctor_makes_every_check_though_one_breaks(tmp_path: Path) -> None:
+    source = ECHO.read_text().replace('lambda: "it answers"', "lambda: open('/no/such/file').read()")
+    doctor = Copy(tmp_path, source).council("doctor")
+    assert doctor.code == 1
+    assert "FAIL  echo chamber: FileNotFoundError: " in doctor.out
+    assert "speaker: echo\n" in doctor.out, "what comes after it is looked at too"

@@ -30,6 +30,9 @@ def doctor(state: State) -> None:
         except CouncilError as failure:
             failures.append(failure)
             echo(f"FAIL  {what}: {failure}")
+        except Exception as failure:  # noqa: BLE001 (a fault in a check of a speaker leaves the others)
+            failures.append(CouncilError(str(failure)))
+            echo(f"FAIL  {what}: {type(failure).__name__}: {failure}")
     if failures:
         state.go_on = "fix what failed above, then run `council doctor` again"
         raise type(failures[0])(f"{len(failures)} check{'s' if len(failures) > 1 else ''} failed")

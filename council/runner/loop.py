@@ -299,8 +299,8 @@ def model_of(session: Session, config: Config, due: Due, speaker: Speaker | None
     model = config.model(due.tier, frozen.get("endpoint"), frozen.get("model"))
     share = limits.bound_reply(session.workflow, due.phase.steps, due.step, due.seat)
     model = replace(model, max_tokens=min(model.max_tokens, share or model.max_tokens))
-    own = speaker.model if speaker else None
-    return replace(model, name=own, price=None) if own else model
+    own = describe(speaker.name).own_model() if speaker else None
+    return replace(model, name=own, price=config.prices.get(own)) if own else model
 
 
 def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None = None) -> Brief:

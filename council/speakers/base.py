@@ -95,11 +95,10 @@ class Spoken:
 class Speaker(Protocol):
     """Raises CallFailed where another attempt may succeed, Denied where it cannot.
 
-    A speaker that inherits from this needs a name and `speak`.
+    Any other exception ends the run as a bug would. A speaker that inherits from this needs a name and `speak`.
     """
 
     name: str
-    model: str | None = None  # the one model it always uses; None where the tiers decide
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
         """Answer the brief. `tell` is called with pieces of the text as they arrive, if they arrive in pieces.

@@ -240,9 +240,10 @@ def bounded(session: Session, settings: Config) -> cost.DebateCost | None:
     workflow, frozen = session.workflow, session.metadata["tiers"]
     used = {step.tier for _, step in workflow.steps()}
     used |= {str(seat.attributes["tier"]) for seat in workflow.all_seats() if seat.attributes.get("tier")}
+    own = session.metadata.get("model")
     try:
         models = {
-            tier: settings.model(tier, frozen.get(tier, {}).get("endpoint"), frozen.get(tier, {}).get("model"))
+            tier: settings.model(tier, frozen.get(tier, {}).get("endpoint"), own or frozen.get(tier, {}).get("model"))
             for tier in used
         }
     except UsageError:  # an endpoint that the configuration has no more
