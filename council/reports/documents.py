@@ -15,6 +15,7 @@ from council.config import overlays
 from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.record.session import Session
+from council.reports.words import contain
 from council.text import one_line
 from council.workflow.model import Workflow
 
@@ -121,4 +122,4 @@ def cell(words: str) -> str:
     return one_line(words, 300).replace("\\", "\\\\").replace("|", "\\|")
 
 
-FILTERS: dict[str, Callable[..., str]] = {"quoted": quoted, "cell": cell, "one_line": one_line}
+FILTERS: dict[str, Callable[..., str]] = {"quoted": quoted, "cell": cell, "one_line": one_line, "contain": contain}

@@ -23,6 +23,7 @@ from council.record.session import Session
 from council.record.turn_file import Receipt
 from council.reports import transcript
 from council.reports.totals import totals
+from council.reports.words import contain
 from council.speakers.base import Billing
 from council.speakers.registry import describe
 from council.speakers.select import speaker_of
@@ -130,7 +131,7 @@ class Watcher:
         if paint := self.screen.paint:
             self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply))
         else:
-            self.screen.out(f"**{label}:**\n{said}\n")
+            self.screen.out(f"**{label}:**\n{contain(said)}\n")
         if not transcript.same_model(receipt.asked, receipt.answered):
             self.screen.say(f"{due.seat.label}: asked of {receipt.asked}, answered by {receipt.answered}", "yellow")
         if receipt.stop == "max_tokens":
