@@ -20,6 +20,7 @@ from council.prompts import for_humans
 from council.record import session
 from council.replies import entry, parse
 from council.workflow.loader import load
+from council.workflow.model import Kind
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, limited, no_traceback, script
 from tests.terminal import Shell, Terminal
@@ -612,3 +613,11 @@ def test_a_choice_is_named_where_it_does_not_speak_for_itself():
     assert asked(decision="continue | guide | end", guidance="text") == "[C]ontinue  [G]uide  [E]nd\n> "
     assert asked(create_workflow="yes | no") == "Create workflow: [Y]es  [N]o\n> "
     assert asked(reading="up | down", other="a | b") == "Reading: [U]p  [D]own\n> "
+
+
+def test_a_list_may_be_given_item_by_item():
+    declared = (("stance", Kind("choice", options=("agree", "disagree"))), ("blocking", Kind("list")))
+    made = entry.build_reply(declared, [("blocking", "the restore"), ("Stance", "agree"), ("blocking", "the cost")], "")
+    assert parse.read(declared, made).found == {"stance": "agree", "blocking": ("the restore", "the cost")}
+    with pytest.raises(UsageError, match="stance is given twice"):
+        entry.build_reply(declared, [("stance", "agree"), ("stance", "agree")], "")

@@ -122,3 +122,20 @@ def test_what_is_asked_again_may_repeat_the_first_reply(tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     assert ended.json["missing"] == []
     assert "4/4 agree" in ended.json["reason"]
+
+
+@pytest.mark.parametrize(("words", "copied"), [(11, False), (12, True)])
+def test_a_line_is_a_copy_from_twelve_words_on(words: int, copied: bool) -> None:
+    """What follows a copied line in the brief too, and here, is that author's answer, not this seat's."""
+    reason = " ".join("The restore was never timed and nobody knows how long".split() + ["really"] * (words - 10))
+    assert len(reason.split()) == words
+    theirs = f"{reason}\n\n## Stance\nagree\n\n## Blocking\nnone"
+    found = read(VOTE, theirs, brief(said("Writer (Emma)", "cd34", theirs))).found
+    assert found == ({} if copied else {"stance": "agree", "blocking": ()})
+
+
+@pytest.mark.parametrize("after", ["", "\n\n"])
+def test_the_marks_of_a_quotation_are_no_words_of_its_reader(after: str) -> None:
+    answers = read(VOTE, f"{BOTH[1]}{after}\n{MINE}", brief(*BOTH, own="ab12"))
+    assert answers.found == ANSWERED
+    assert answers.prose.split() == "I have measured it. It is slow.".split()
