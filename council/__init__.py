@@ -1,7 +1,7 @@
 """council: members debate a question in rounds, and everything they say becomes files.
 
-The names in `__all__` are the public Python API (docs/python.md); everything else may change. Each is imported when it
-is first used, so `import council` needs the standard library alone.
+The names in `__all__` are the public Python API (docs/python.md); everything else may change. Each is imported on
+first use, so `import council` needs only the standard library.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ class CouncilError(Exception):
 
 
 class Damaged(CouncilError):
-    """A file of a session is cut off, edited or foreign. It is named, and never changed."""
+    """A file of a session is truncated, edited or foreign. The error names it; council never changes it."""
 
     def __init__(self, path: Path | str, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -42,13 +42,13 @@ class Denied(CouncilError):
 
 
 class Unproven(CouncilError):
-    """`verify` found something."""
+    """`verify` found something wrong."""
 
     code = 5
 
 
-class Found(CouncilError):
-    """A review found something that --fail-on names."""
+class OpenFindings(CouncilError):
+    """A review has open findings at or above --fail-on."""
 
     code = 5
 
@@ -61,7 +61,7 @@ class StorageError(CouncilError):
 
 
 class Busy(CouncilError):
-    """Another process holds this session."""
+    """Another process holds the lock of this session."""
 
     code = 7
     advice = "nothing was changed; try again when the other process is done"

@@ -11,14 +11,14 @@ CHARS_A_TOKEN = 4  # of English prose, about
 TOKENS_A_WORD = Fraction(3, 2)  # of English prose, about
 MOST_LISTED, LONGEST_LISTED = 100, 80  # in an error; a cloned repository may bring any files
 WORD = re.compile(r"\w+(?:['’]\w+)*")
-# Words without content: an overlap of these means nothing.
+# Words without content of their own: two texts that share only these are not similar.
 EMPTY_WORDS = frozenset(
     "a about after all also an and any are as at be because been before but by can could did do does for from had has "
     "have he her his how i if in into is it its just like me more most my no not of on one only or our out over she "
     "should so some such than that the their them then there these they this to too up us was we were what when which "
     "who why will with would you your".split()
 )
-# Whole escape sequences first, then every other control character that would move the cursor or hide text.
+# Whole escape sequences first, then all other control characters that could move the cursor or hide text.
 ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b.?"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]",
@@ -28,7 +28,7 @@ PASSAGE_END = re.compile(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of an error about an unknown word: the nearest known one, or all of them."""
+    """Complete an error about an unknown word: suggest the nearest known one, or list them all."""
     names = sorted({one_line(str(name), LONGEST_LISTED) for name in known})
     if near := nearest(word, names):
         return f'did you mean "{near}"?'
@@ -37,9 +37,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was most likely meant; empty if none is close.
+    """The known word that was probably meant; empty if none is close.
 
-    A word that begins with it goes first: --round means --rounds, although --round is similar to --only too.
+    Words that start with it come first: --round means --rounds, although it also resembles --only.
     """
     import difflib
 
@@ -66,7 +66,7 @@ def one_line(text: str, most: int = 80) -> str:
 
 
 def fold(text: str) -> str:
-    """A form in which the same words are equal: case, spacing and Unicode form do not count."""
+    """Normalize case, spacing and Unicode form, so that the same words compare equal."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -92,7 +92,7 @@ def join_words(names: Iterable[str]) -> str:
 
 
 def fence(by: str, text: str, key: str) -> str:
-    """The text between two marks that say who wrote it. Nobody who does not know the key can forge them."""
+    """Put the text between two marks that say who wrote it. Without the key, nobody can forge them."""
     mark = f'said by="{by.replace(chr(34), chr(39))}" key="{key}"'
     return f"<{mark}>\n{text}\n</{mark}>"
 

@@ -26,14 +26,14 @@ def width(text: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """The beginning of a line without colours, in at most `most` columns."""
+    """Truncate a line without colours to `most` columns, keeping its beginning."""
     if width(text) <= most:
         return text
     return _beginning(text, most - 1).rstrip() + "…" if most > 0 else ""
 
 
 def tail(text: str, most: int) -> str:
-    """The end of a line without colours, in at most `most` columns."""
+    """Truncate a line without colours to `most` columns, keeping its end."""
     if width(text) <= most:
         return text
     return "…" + _beginning(text[::-1], most - 1)[::-1].lstrip() if most > 0 else ""
@@ -54,10 +54,10 @@ def pad(text: str, columns: int, right: bool = False) -> str:
 
 
 def wrap(text: str, most: int, first: str = "", then: str = "") -> list[str]:
-    """One paragraph in lines of at most `most` columns: `first` goes before the first line, `then` before the others.
+    """Wrap a paragraph to `most` columns. `first` is the indent of the first line, `then` that of the others.
 
-    A word may be coloured from its beginning to its end. A word that is too long for a line is broken if its script
-    allows a break anywhere; otherwise the terminal wraps it, so that a path can still be copied.
+    A word may be coloured as a whole. A word that is too long for a line is broken if its script allows breaks
+    anywhere; otherwise the terminal wraps it, so that a path can still be copied.
     """
     lines, line, bare = [], first, True
     for word in text.split():

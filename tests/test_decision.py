@@ -180,7 +180,7 @@ def test_what_is_said_of_nobody_who_was_there_is_kept_apart(user):
     ],
 )
 def test_whose_an_item_is(head, owner):
-    assert decision.whose(head, ["User Experience", "Operational Simplicity", "Simplicity"]) == owner
+    assert decision.find_owner(head, ["User Experience", "Operational Simplicity", "Simplicity"]) == owner
 
 
 def test_a_heading_in_a_reply_is_no_section_of_the_document(user):
@@ -276,4 +276,4 @@ def test_nobody_but_a_person_can_ask_for_it(user):
 def test_a_yes_of_a_model_that_is_asked_for_it_counts_for_nothing():
     asked = [turn(seat, "follow-up", create_workflow="yes") for seat in ("moderator", "human")]
     plans = [Plan((), (), scene(one), frozenset()) for one in asked]
-    assert [decision.wanted(one) for one in plans] == [False, True]
+    assert [decision.wants_issue(one) for one in plans] == [False, True]

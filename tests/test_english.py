@@ -86,15 +86,8 @@ SCOPES = {
 # Still to be rewritten. Take a name out as soon as its test says so; put none in.
 NOT_YET = {
     "council/reviews": "its reading and merging are rewritten later",
-    **dict.fromkeys(
-        [f"council/{room}" for room in (
-            "cli", "mcp_server", "reports",
-            "terminal",
-        )],
-        "being rewritten",
-    ),
-    "docs, made from the code": "follows the package",
-}  # fmt: skip
+    "council/reports": "the wording of derived files follows",
+}
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:

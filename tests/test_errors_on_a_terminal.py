@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from council.terminal.errors import wrapped
+from council.terminal.errors import wrap_line
 from council.text_width import width
 from tests.helpers import User
 
@@ -24,7 +24,7 @@ LONG = (
 
 @pytest.mark.parametrize("columns", [39, 60, 79, 100])
 def test_rows_fit_and_commands_have_rows_of_their_own(columns: int) -> None:
-    rows = list(wrapped(LONG, columns))
+    rows = list(wrap_line(LONG, columns))
     assert [row for row in rows if width(row) > columns] == []
     assert "    apt install libgomp1" in rows
     assert "    council run --speaker claude" in rows
@@ -34,12 +34,12 @@ def test_rows_fit_and_commands_have_rows_of_their_own(columns: int) -> None:
 
 def test_a_command_that_is_too_long_for_a_row_is_not_broken() -> None:
     command = f"council recover 20261119-120000-1a2b3c4d --from /home/somebody/{'x' * 60}/script.yaml"
-    assert f"    {command}" in list(wrapped(f"kept: 4 turns in ~/x; go on with: {command}", 40))
+    assert f"    {command}" in list(wrap_line(f"kept: 4 turns in ~/x; go on with: {command}", 40))
 
 
 def test_a_short_line_stays_as_it_is() -> None:
     line = "council: there is no session; `council list` shows them"
-    assert list(wrapped(line, 79)) == [line]
+    assert list(wrap_line(line, 79)) == [line]
 
 
 def on_a_terminal(user: User, columns: int, *words: str) -> list[str]:

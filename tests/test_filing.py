@@ -92,7 +92,7 @@ def test_without_a_project_it_stays_in_the_session_until_somebody_says_where(use
     session = held(user)
     elsewhere = User(tmp_path / "elsewhere", env={"COUNCIL_HOME": str(user.home)})
     told = elsewhere.council("next", session.name).out
-    assert f"no project is here; `council decision {session.name} --to FOLDER` files it" in told
+    assert f"not in a project; `council decision {session.name} --to FOLDER` files it" in told
     assert elsewhere.council("decision", session.name).code == 2
     assert elsewhere.council("decision", session.name, "--to", "adrs").out.endswith("adrs/adr-0001-shall-we-go.md\n")
     assert [path.name for path in (elsewhere.work / "adrs").iterdir()] == ["adr-0001-shall-we-go.md"]

@@ -291,7 +291,7 @@ def test_a_seat_that_does_not_speak(user, server):
         ("start", {"topic": None}, "topic must be a string"),
         ("start", {"topic": " \n"}, "the topic is empty"),
         ("start", {"topic": "a\0b"}, "NUL"),
-        ("start", {"topic": "\ud800 x"}, "topic holds half of a surrogate pair"),
+        ("start", {"topic": "\ud800 x"}, "topic contains half of a surrogate pair"),
         ("start", {"topic": "x" * 1_000_001}, "larger than 1 MB"),
         ("start", {"topic": "x", "topics": "y"}, 'there is no argument "topics"; did you mean "topic"?'),
         ("start", {"topic": "x", "workflow": "debat"}, 'no workflow "debat"; did you mean "debate"?'),

@@ -355,7 +355,7 @@ def test_a_copy_stands_for_itself(user: User, tmp_path: Path) -> None:
     install(user, "--claude", "--copy")
     copy = links(user)[0]
     assert not copy.is_symlink()
-    assert install_skill.changed(copy) == []
+    assert install_skill.find_changes(copy) == []
     assert {path.name for path in copy.iterdir()} == {Path(name).parts[0] for name in install_skill.KIT} | {
         "council",
         install_skill.MANIFEST,
@@ -376,7 +376,7 @@ def test_a_copy_stands_for_itself(user: User, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "debate: no problems found" in done.stdout
-    assert install_skill.changed(copy) == [], "what Python leaves behind does not count"
+    assert install_skill.find_changes(copy) == [], "what Python leaves behind does not count"
 
 
 def test_a_copy_is_renewed_becomes_a_link_and_goes_away(user: User) -> None:
@@ -536,7 +536,7 @@ def test_the_wheel_works_without_the_repository(installed: Path, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     assert (link / "council" / "cli" / "__init__.py").is_file()
     assert not (link / "council" / "kit").exists()
-    assert install_skill.changed(link) == []
+    assert install_skill.find_changes(link) == []
     for program, name in ((installed / "bin" / "council", "mine"), (link / "bin" / "council", "another")):
         done = run(program, "new-workflow", name)
         assert done.returncode == 0, done.stderr

@@ -458,4 +458,4 @@ def test_the_receipts_fit_a_usual_window(user):
 
 
 def test_lasting():
-    assert [watch.lasted(seconds) for seconds in (0.4, 99, 125)] == ["0 s", "99 s", "2 min 05 s"]
+    assert [watch.format_duration(seconds) for seconds in (0.4, 99, 125)] == ["0 s", "99 s", "2 min 05 s"]

@@ -33,7 +33,7 @@ def council(state: State, debug: bool) -> None:
 
 
 def main() -> int:
-    """Run a command and return its exit code. A traceback is shown only if it was asked for."""
+    """Run a command and return its exit code. Tracebacks are shown only with --debug."""
     state = State()
     _open_streams()
     for number in SIGNALS:
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def _open_streams() -> None:
-    """A stream that was closed by our caller is replaced; without this, the next file would take its place."""
+    """Replace streams that the caller closed; otherwise the next file we open would take their place."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "w" if number else "r"))
@@ -64,13 +64,13 @@ def _stop(number: int, _: FrameType | None) -> None:
 
 
 def report(state: State, failure: BaseException) -> int:
-    """Say what went wrong, what is kept, and how to go on; the exit code."""
+    """Print what went wrong, what is kept and how to continue; return the exit code."""
     if isinstance(failure, click.exceptions.Exit):
         return failure.exit_code
     if isinstance(failure, Stopped):
         return state.close(f"stopped by {signal.Signals(failure.number).name}", 128 + failure.number)
     if isinstance(failure, BrokenPipeError):
-        return 0  # the reader of our output has seen enough
+        return 0  # the reader of our output has closed the pipe
     if isinstance(failure, click.exceptions.NoArgsIsHelpError):
         print(failure.format_message(), file=sys.stderr)
         return UsageError.code
@@ -82,7 +82,7 @@ def report(state: State, failure: BaseException) -> int:
 
 
 def _explain(failure: click.ClickException) -> str:
-    """click offers every option that looks alike; an option that begins with what was typed is the likeliest."""
+    """click suggests every similar option; one that starts with what was typed is the most likely."""
     if not isinstance(failure, click.NoSuchOption) or failure.ctx is None:
         return failure.format_message()
     known = {name for param in failure.ctx.command.get_params(failure.ctx) for name in param.opts}
@@ -91,7 +91,7 @@ def _explain(failure: click.ClickException) -> str:
 
 
 def finish(code: int) -> int:
-    """Flush both streams: nothing that is still buffered may raise when the interpreter ends."""
+    """Flush both streams, so that buffered text does not raise when the interpreter exits."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -101,5 +101,5 @@ def finish(code: int) -> int:
                 code = StorageError.code
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     if code > 128:
-        os._exit(code)  # a thread that is still resolving a name must not delay somebody who said stop
+        os._exit(code)  # a thread that is still resolving a host name must not delay the exit
     return code

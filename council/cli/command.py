@@ -1,4 +1,4 @@
-"""Our own kind of click command and group: sections, examples, lazy loading, and suggestions that are right."""
+"""Our click command and group: sections, examples, lazy loading and better suggestions."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ DEBATE, FOLLOW_UP, REVIEWS, OWN, ASSISTANTS, SETUP, PLUMBING = SECTIONS = (
 class Entry:
     """A command as `council -h` lists it. Its module is imported when the command is called.
 
-    `advice` names the command that helps where an argument is wrong, `spends` says that the command may cost money, and
-    `room` is the room without which there is no such command.
+    `advice` names the command that helps with wrong arguments; `spends` marks a command that may cost money; `room` is
+    the optional room that the command needs.
     """
 
     section: str
@@ -50,17 +50,17 @@ class Command(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
         with formatter.section("Examples" if len(self.examples) > 1 else "Example"):
-            for example in self.examples:  # never wrapped: they are there to be copied
+            for example in self.examples:  # never wrapped: people copy them
                 formatter.write(f"{' ' * formatter.current_indent}{example}\n")
 
 
 def command(name: str | None = None, **attributes: Any) -> Callable[[Callable[..., Any]], Command]:
-    """`@click.command` for a command of ours."""
+    """`@click.command` with our class."""
     return click.command(name, cls=Command, **attributes)
 
 
 class Group(click.Group):
-    """The program. Its commands are those that the rooms list, and one for each workflow."""
+    """The program: the commands that the rooms list, and one for each workflow."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own signature)
         from council.cli import commands
@@ -82,7 +82,7 @@ class Group(click.Group):
         name = args[0]
         if found := self.get_command(ctx, name):
             return name, found, args[1:]
-        if ctx.resilient_parsing:  # completion asks about a line that is not finished
+        if ctx.resilient_parsing:  # shell completion: the line is not finished
             return None, None, args[1:]
         if " " in name:
             raise click.UsageError(f'"{name}" is not a command; to debate a question: council run "QUESTION"', ctx)

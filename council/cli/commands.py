@@ -1,4 +1,4 @@
-"""Which commands there are: those that the rooms list, and one for each workflow. Nothing heavy is imported for it."""
+"""The list of commands: those of the rooms, and one for each workflow. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from council.cli.command import (
 
 SESSIONS = "`council list` shows your sessions"
 WORKFLOWS = "`council -h` lists the workflows"
-# Built-in names win over a workflow's, and so do these, which are no commands yet or belong to an assistant's prompts.
+# Built-in names win over workflows, and so do these: not commands yet, or part of an assistant's prompts.
 RESERVED = ("turn",)
 HERE = "council.cli"
-LONGEST_FRONTMATTER = 64_000  # bytes in which the help looks for a description
+LONGEST_FRONTMATTER = 64_000  # bytes that help searches for a description
 
 COMMANDS = {
     "run": Entry(
@@ -132,7 +132,7 @@ COMMANDS = {
 
 @cache
 def built_in() -> dict[str, Entry]:
-    """The commands of every room that lists some in its `commands` module. A room that is not there has none."""
+    """The commands of every room that has a `commands` module. A removed room has none."""
     found: dict[str, Entry] = {}
     for top in map(Path, council.__path__):
         rooms = {path.parent.name for path in top.glob("*/__init__.py")}
@@ -174,7 +174,7 @@ def from_workflow(name: str) -> Command | None:
 
 
 def summaries() -> list[tuple[str, dict[str, str]]]:
-    """Every command with its sentence, section by section."""
+    """Every command with its summary, section by section."""
     from council.config import overlays
 
     listed: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
@@ -187,7 +187,7 @@ def summaries() -> list[tuple[str, dict[str, str]]]:
 
 
 def summary_of(name: str, path: Path) -> str:
-    """The first sentence of a workflow's description. One on a line of its own is read without a YAML parser."""
+    """The first sentence of a workflow's description. If it is on one line, no YAML parser is needed."""
     from council.config import overlays
     from council.errors import CouncilError
     from council.text import one_line
@@ -197,14 +197,14 @@ def summary_of(name: str, path: Path) -> str:
             text = file.read(LONGEST_FRONTMATTER).decode("utf-8", "ignore")
         head = text.partition("\n---")[0]
         line = re.search(r"^description:[ \t]+(?P<plain>[^\s\"'|>&*!\[{#][^\n#]*)$(?!\n[ \t])", head, re.M)
-        told = line["plain"] if line else _described(text)
+        description = line["plain"] if line else _read_description(text)
     except (CouncilError, OSError):
-        told = ""
-    first = re.match(r".*?[.!?](?=\s|$)", one_line(told, 300))
-    return (first.group() if first else one_line(told, 300)) or f"Run the workflow {name}."
+        description = ""
+    first = re.match(r".*?[.!?](?=\s|$)", one_line(description, 300))
+    return (first.group() if first else one_line(description, 300)) or f"Run the workflow {name}."
 
 
-def _described(text: str) -> str:
+def _read_description(text: str) -> str:
     from council.workflow import frontmatter
 
     return str(frontmatter.split(text, "")[0].get("description", ""))

@@ -1,4 +1,4 @@
-"""What the shell completes: sessions, turns, workflows, members, speakers, tiers. Unreadable ones are left out."""
+"""Shell completion of sessions, turns, workflows, members, speakers and tiers. Unreadable ones are left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEWEST = 30
 
 
 def completes(find: Callable[[click.Context], Offered]) -> Complete:
-    """What `find` gives, as far as it begins with what was typed. In a list, the last word is completed."""
+    """Offer what `find` returns if it starts with the typed text. In a comma-separated list, complete the last word."""
 
     @wraps(find)
     def complete(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -55,7 +55,7 @@ def sessions(_: click.Context) -> Offered:
 
 @completes
 def turns(context: click.Context) -> Offered:
-    """The turns of the session that is named before them and that are ready."""
+    """The ready turns of the session that was given before."""
     from council.config import settings
     from council.record import catalog, session
 
@@ -87,7 +87,7 @@ def speaker_names(_: click.Context) -> Offered:
 
 @completes
 def tiers(_: click.Context) -> Offered:
-    """`haiku=`, and behind it the tiers and the models that have a price."""
+    """`haiku=` followed by each tier and each model that has a price."""
     from council.config import settings
 
     config = settings.load()
@@ -96,7 +96,7 @@ def tiers(_: click.Context) -> Offered:
 
 @completes
 def feature_types(context: click.Context) -> Offered:
-    """Those of the workflow that is named before them."""
+    """The feature types of the workflow that was given before."""
     from council.cli import options
     from council.config import overlays
     from council.workflow.loader import load

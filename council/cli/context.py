@@ -1,4 +1,4 @@
-"""What the commands share: the session that a command works on, and how a command ends when it cannot go on."""
+"""What commands share: the session that a command works on, and how a failed command ends."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Stopped(BaseException):
 class State:
     debug: bool = False
     session: Session | None = None
-    go_on: str | None = None
+    next_step: str | None = None
     command: Command | None = None
 
     def open(self, word: str) -> Session:
-        """The session with that id, or a part of it."""
+        """Open the session with that id, or part of an id."""
         from council.record import session
 
         self.session = session.open_(self.folder(word))
@@ -42,11 +42,11 @@ class State:
         return catalog.find(settings.load().sessions, word)
 
     def close(self, failure: str, code: int, advice: str = "") -> int:
-        """The end of a command that failed: what is wrong, and in the last line what is kept and how to go on."""
+        """End a failed command: print what is wrong, then what is kept and how to continue; return the exit code."""
         from council.terminal.errors import show_error
 
         if self.session is None:
-            show_error(failure, self.go_on or self.first_aid(failure, code, advice))
+            show_error(failure, self.next_step or self.first_aid(failure, code, advice))
             return code
         from council.record.files import tilde
 
@@ -56,7 +56,7 @@ class State:
         return code
 
     def first_aid(self, failure: str, code: int, advice: str) -> str:
-        """The command that helps; before it, that nothing was spent, where money was in question."""
+        """The command that helps; if the failed one could cost money, also say that nothing was spent."""
         command = self.command
         if code == UsageError.code and not advice:
             advice = (command and command.advice) or self.usage()
@@ -77,4 +77,4 @@ class State:
         assert self.session is not None
         id = self.session.id
         by_code = {Waiting.code: f"council next {id}", Damaged.code: f"council verify {id}"}
-        return by_code.get(code, self.go_on or f"council recover {id}")
+        return by_code.get(code, self.next_step or f"council recover {id}")

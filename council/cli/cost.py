@@ -1,4 +1,4 @@
-"""`cost`: what a debate may take, before it is begun."""
+"""`cost`: estimates a debate before it starts."""
 
 from __future__ import annotations
 

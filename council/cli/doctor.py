@@ -34,7 +34,7 @@ def doctor(state: State) -> None:
             failures.append(CouncilError(str(failure)))
             echo(f"FAIL  {what}: {type(failure).__name__}: {failure}")
     if failures:
-        state.go_on = "fix what failed above, then run `council doctor` again"
+        state.next_step = "fix what failed above, then run `council doctor` again"
         raise type(failures[0])(f"{len(failures)} check{'s' if len(failures) > 1 else ''} failed")
 
 
@@ -43,21 +43,21 @@ def checks() -> Iterator[tuple[str, Callable[[], str]]]:
     from council.speakers import registry, select
 
     yield "python", lambda: sys.version.split()[0]
-    yield "configuration", configured
+    yield "configuration", check_configuration
     settings = config.load()
-    yield "sessions", lambda: writable(settings.sessions)
-    yield "archive", lambda: writable(settings.archive)
+    yield "sessions", lambda: check_writable(settings.sessions)
+    yield "archive", lambda: check_writable(settings.archive)
     for name, model in settings.tiers.items():
         yield f"tier {name}", lambda model=model: f"{model.name} at {model.endpoint.name}"  # type: ignore[misc]
     for speaker in registry.all_types():
         yield from speaker.checks(settings)
     for place in install_skill.places().values():
-        yield f"skill for {place.whose}", lambda place=place: linked(place)  # type: ignore[misc]
-    yield "members as agents", agents
+        yield f"skill for {place.whose}", lambda place=place: check_skill(place)  # type: ignore[misc]
+    yield "members as agents", check_agents
     yield "speaker", lambda: select.choose(settings.speaker, settings)
 
 
-def configured() -> str:
+def check_configuration() -> str:
     from council.config import settings as config
     from council.record import files
 
@@ -66,23 +66,21 @@ def configured() -> str:
     return f"{files.tilde(user)}{'' if user.is_file() else ' (none; the defaults apply)'}"
 
 
-def writable(folder: Path) -> str:
+def check_writable(folder: Path) -> str:
     from council.record import files
 
     files.prove_writable(folder)
     return files.tilde(folder)
 
 
-def linked(place: install_skill.SkillFolder) -> str:
+def check_skill(place: install_skill.SkillFolder) -> str:
+    installed, state = install_skill.describe_state(place, overlays.kit_folder())
+    if not installed:
+        raise NotSetUp(state)
+    return state
 
-    here, told = install_skill.state_of(place, overlays.kit_folder())
-    if not here:
-        raise NotSetUp(told)
-    return told
 
-
-def agents() -> str:
-
+def check_agents() -> str:
     if stale := install_skill.stale_agents(overlays.kit_folder()):
         raise NotSetUp(
             f"{', '.join(stale)} differ from AgentPersonalities.md; `python scripts/agents.py` regenerates them"

@@ -1,4 +1,4 @@
-"""One run over one session at a terminal: signals end it, and its end is shown."""
+"""Runs one session at a terminal: signals end it, and the result is shown."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from council.terminal.closing import conclude
 from council.terminal.screen import Screen
 from council.terminal.watch import (
     Watcher,
-    billed,
-    bounded,
-    lasted,
-    taken,
+    bound_usage,
+    format_duration,
+    list_costs,
+    sum_usage,
 )
 
 
@@ -42,11 +42,11 @@ def execute(
         )
     finally:
         screen.wipe()
-    return _told(session, settings, screen, archived, time.monotonic() - watcher.began)
+    return _show_end(session, settings, screen, archived, time.monotonic() - watcher.began)
 
 
 def _until_stopped(running: Coroutine[Any, Any, Path], voices: select.Voices, watcher: Watcher) -> Path:
-    """The loop, with signals that cancel it in place of tearing it apart."""
+    """Run the loop; signals cancel it cleanly."""
     caught: list[int] = []
 
     async def main() -> Path:
@@ -60,7 +60,7 @@ def _until_stopped(running: Coroutine[Any, Any, Path], voices: select.Voices, wa
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, stop, number)
         if watcher.screen.live and signal.getsignal(signal.SIGTSTP) == signal.SIG_DFL:
-            loop.add_signal_handler(signal.SIGTSTP, _asleep, watcher.screen)
+            loop.add_signal_handler(signal.SIGTSTP, _suspend, watcher.screen)
         live = asyncio.create_task(watcher.animate())
         try:
             return await running
@@ -79,24 +79,24 @@ def _until_stopped(running: Coroutine[Any, Any, Path], voices: select.Voices, wa
             raise Stopped(caught[0])
 
 
-def _asleep(screen: Screen) -> None:
-    """Ctrl-Z: the terminal is given back as it was. When the debate goes on, so does the block."""
+def _suspend(screen: Screen) -> None:
+    """Ctrl-Z: restore the terminal before suspending. The block returns when the debate continues."""
     screen.wipe()
     ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     signal.raise_signal(signal.SIGTSTP)
     signal.signal(signal.SIGTSTP, ours)
 
 
-def _told(session: Session, settings: Config, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:
+def _show_end(session: Session, settings: Config, screen: Screen, archived: Path, seconds: float) -> dict[str, Any]:
     plan = session.plan()
     facts = outcome.convergence(plan) or {}
     debate = transcript.compose(session, plan)
     conclude(debate, screen)
-    spent, most = taken(session), bounded(session, settings)
-    screen.say(f"{cost.format_usage(spent, most)}, {lasted(seconds)}")
+    spent, most = sum_usage(session), bound_usage(session, settings)
+    screen.say(f"{cost.format_usage(spent, most)}, {format_duration(seconds)}")
     screen.say(f"session: {files.tilde(session.folder)}")
     screen.say(f"archive: {files.tilde(archived)}")
-    if document := filing.told(session, plan):
+    if document := filing.describe_places(session, plan):
         screen.say(document)
     return {
         "session_id": session.id,
@@ -105,5 +105,5 @@ def _told(session: Session, settings: Config, screen: Screen, archived: Path, se
         "state": "complete",
         **{key: facts.get(key) for key in ("outcome", "converged", "reason", "missing")},
         "synthesis": markdown.synthesis(debate.synthesis, debate.overlaid) if debate.synthesis else "",
-        **billed(session, spent, most),
+        **list_costs(session, spent, most),
     }

@@ -1,4 +1,4 @@
-"""A command for a workflow: `council NAME` is `council run --workflow NAME`, with the options that it declares."""
+"""A command per workflow: `council NAME` is `council run --workflow NAME`, with the options that it declares."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from council.workflow.loader import load
 from council.workflow.model import Workflow
 
 QUESTION = '"Redis or PostgreSQL for the job queue?"'
-PREFIX = "option_"  # of the parameters that are the workflow's options: a workflow may call one `topic`
+PREFIX = "option_"  # of parameters that are the workflow's options: a workflow may name one `topic`
 
 
 def command_of(name: str) -> Command:
-    """What is wrong with the workflow is raised here, when its command is called."""
+    """Build the command. A mistake in the workflow is raised here, when the command is called."""
     workflow = load(*overlays.workflow_text(name))
 
     @click.pass_obj
@@ -61,7 +61,7 @@ def command_of(name: str) -> Command:
 
 
 def _own(declared: Mapping[str, Any], general: Iterable[click.Parameter]) -> dict[str, click.Option]:
-    """An option of the command for each of the workflow's, if no other has that flag; the rest are set with -o."""
+    """A flag for each option of the workflow, unless that flag is taken; the rest are set with -o."""
     taken = {"--help", *(flag for param in general for flag in (*param.opts, *param.secondary_opts))}
     own: dict[str, click.Option] = {}
     for name, default in declared.items():
@@ -74,7 +74,7 @@ def _own(declared: Mapping[str, Any], general: Iterable[click.Parameter]) -> dic
 
 
 def _option(name: str, default: Any) -> click.Option:
-    """A switch where the workflow's value is true or false, else a value of its kind."""
+    """A switch if the workflow's value is true or false, else an option with a value."""
     words = declare.option.known
     sentence = HELP.get(name) or (words[name].about if name in words else "An option of this workflow.")
     about = f"{sentence[0].upper()}{sentence[1:].rstrip('.').replace('`', '')}."

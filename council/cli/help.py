@@ -1,4 +1,4 @@
-"""`help`: the same as `-h`, for those who type it first."""
+"""`help`: the same as `-h`."""
 
 from __future__ import annotations
 

@@ -27,5 +27,5 @@ def hook() -> None:
         raise UsageError(
             "expected the JSON of one hook event on standard input; Claude Code calls this command, not people"
         )
-    if (said := subagents.answer_hook(call, settings.load())) is not None:
-        click.echo(json.dumps(said))
+    if (answer := subagents.answer_hook(call, settings.load())) is not None:
+        click.echo(json.dumps(answer))

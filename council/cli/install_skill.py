@@ -1,6 +1,6 @@
 """`install-skill`: links or copies the kit to where assistants look for skills, and removes it again.
 
-It touches nothing that is not ours, and no settings file. The agents' files are made here too, from the personas.
+It touches only its own files, and no settings. The agents' files are generated here too, from the personas.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from council.terminal.output import echo
 
 NAME = "council"
 MANIFEST = ".council-copy.json"
-MADE_LATER = ("__pycache__", ".in_use")  # by Python and by assistants, in a copy of ours
-# What of a checkout makes the skill; a wheel holds just these in its kit.
+MADE_LATER = ("__pycache__", ".in_use")  # by Python and by assistants, inside a copy
+# The files of a checkout that form the skill; a wheel carries exactly these in its kit.
 KIT = (
     "SKILL.md", "Config.md", "AgentPersonalities.md", "LICENSE", "Workflows", "templates", "agents", "hooks",
     ".claude-plugin", "bin", "requirements.lock", "requirements-local.lock", "scripts/setup", "scripts/environment.py",
@@ -38,7 +38,7 @@ KIT = (
 
 @dataclass(frozen=True)
 class SkillFolder:
-    """Where a kind of assistants looks for the skill."""
+    """A place where an assistant looks for the skill."""
 
     whose: str
     path: Path
@@ -51,7 +51,7 @@ class SkillFolder:
 
 
 def places(project: bool = False, env: Mapping[str, str] = os.environ) -> dict[str, SkillFolder]:
-    """By the option that names them. Codex, Gemini CLI, OpenCode, Copilot CLI and Cursor read the second."""
+    """The places, by the name of their option. Codex, Gemini CLI, OpenCode, Copilot CLI and Cursor read the second."""
     base = Path.cwd() if project else Path.home()
     claude = base / ".claude" if project or not env.get("CLAUDE_CONFIG_DIR") else Path(env["CLAUDE_CONFIG_DIR"])
     return {
@@ -60,11 +60,11 @@ def places(project: bool = False, env: Mapping[str, str] = os.environ) -> dict[s
     }
 
 
-# ---- what is there ----
+# ---- the state of a place ----
 
 
 def is_kit(folder: Path) -> bool:
-    """A council kit of any version, wherever it lies."""
+    """Whether the folder is a council kit, of any version."""
     try:
         plugin = json.loads((folder / ".claude-plugin" / "plugin.json").read_text("utf-8"))
     except (OSError, ValueError):
@@ -72,12 +72,12 @@ def is_kit(folder: Path) -> bool:
     return isinstance(plugin, dict) and plugin.get("name") == NAME and (folder / "AgentPersonalities.md").is_file()
 
 
-def found_at(path: Path, kit: Path) -> str:
-    """nothing, here (a link to this kit), elsewhere (a link to another kit), itself, copy, or foreign."""
+def inspect_place(path: Path, kit: Path) -> str:
+    """What is there: nothing, here (a link to this kit), elsewhere (a link to another kit), itself, copy or foreign."""
     if path.is_symlink():
         if path.resolve() == kit:
             return "here"
-        # A wheel's kit goes away with the Python that it was installed for; the link to it is still ours.
+        # A wheel's kit disappears with the Python it was installed for; the dangling link is still ours.
         lost = not path.exists() and path.readlink().parts[-2:] == (NAME, "kit")
         return "elsewhere" if lost or is_kit(path) else "foreign"
     if not path.exists():
@@ -87,8 +87,8 @@ def found_at(path: Path, kit: Path) -> str:
     return "copy" if (path / MANIFEST).is_file() and is_kit(path) else "foreign"
 
 
-def changed(copy: Path) -> list[str]:
-    """The files of a copy that somebody edited, or put there."""
+def find_changes(copy: Path) -> list[str]:
+    """The files of a copy that were edited or added."""
     try:
         listed = json.loads((copy / MANIFEST).read_text("utf-8"))["files"]
         known = {str(name): str(value) for name, value in listed.items()}
@@ -108,18 +108,18 @@ def digest(path: Path) -> str:
     return str(path.readlink()) if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-# ---- what is done ----
+# ---- installing ----
 
 
 def refuse_foreign(place: SkillFolder, kit: Path) -> None:
-    """Refuse, before anything is changed, what council did not create or what was edited since."""
-    found = found_at(place.path, kit)
+    """Refuse to replace what council did not create, or what was edited since. Nothing has changed yet."""
+    found = inspect_place(place.path, kit)
     if found == "foreign":
         raise UsageError(
             f"{place.shown} was not created by council and was left alone; move it away, then run this again "
             f"(--claude or --agents installs in only one place)"
         )
-    if found == "copy" and (edited := changed(place.path)):
+    if found == "copy" and (edited := find_changes(place.path)):
         raise UsageError(
             f"{place.shown}: {', '.join(edited[:5])} was changed by hand; keep your changes elsewhere (your own "
             f"personas, workflows and templates go into ~/.config/council), remove the folder, then run this again"
@@ -127,8 +127,8 @@ def refuse_foreign(place: SkillFolder, kit: Path) -> None:
 
 
 def install(place: SkillFolder, kit: Path, copy: bool) -> str:
-    """Install the skill and return a line that says what was done."""
-    found = found_at(place.path, kit)
+    """Install the skill; return a line that says what was done."""
+    found = inspect_place(place.path, kit)
     if found == "itself":
         return f"{place.shown} is this kit itself"
     if found == "here" and not copy:
@@ -148,7 +148,7 @@ def install(place: SkillFolder, kit: Path, copy: bool) -> str:
 
 
 def write_copy(new: Path, kit: Path) -> None:
-    """The kit and the package, so that the copy is self-contained: its bin/council makes its own environment."""
+    """Copy the kit and the package. The copy is self-contained: its bin/council makes its own environment."""
     for name in KIT:
         copy_one(kit / name, new / name)
     package = Path(council.__file__).resolve().parent
@@ -169,7 +169,7 @@ def copy_one(source: Path, target: Path, leave: tuple[str, ...] = ()) -> None:
 
 
 def uninstall(place: SkillFolder, kit: Path) -> str:
-    found = found_at(place.path, kit)
+    found = inspect_place(place.path, kit)
     if found in ("here", "elsewhere"):
         place.path.unlink()
         return f"removed the link {place.shown}"
@@ -201,14 +201,14 @@ def install_skill(state: State, claude: bool, agents: bool, project: bool, copy:
     """
     from council.config import overlays
 
-    state.go_on = "nothing was changed; `council doctor` shows what is installed"
+    state.next_step = "nothing was changed; `council doctor` shows what is installed"
     if copy and undo:
         raise UsageError("--copy and --undo cannot be combined; --undo removes links and copies")
     kit = overlays.kit_folder()
     every = places(project)
     chosen = [every[name] for name, wanted in (("claude", claude), ("agents", agents)) if wanted] or [*every.values()]
     for place in chosen:
-        if not undo or found_at(place.path, kit) == "copy":
+        if not undo or inspect_place(place.path, kit) == "copy":
             refuse_foreign(place, kit)
     for place in chosen:
         try:
@@ -216,11 +216,11 @@ def install_skill(state: State, claude: bool, agents: bool, project: bool, copy:
         except OSError as failure:
             raise StorageError(f"{place.shown}: {failure.strerror}; make it writable, then run this again") from None
     if not undo:
-        tell_how_to_go_on(kit, chosen, every)
+        print_next_steps(kit, chosen, every)
 
 
-def tell_how_to_go_on(kit: Path, chosen: list[SkillFolder], every: Mapping[str, SkillFolder]) -> None:
-    """Claude Code finds the program in the skill's folder; the others look on PATH."""
+def print_next_steps(kit: Path, chosen: list[SkillFolder], every: Mapping[str, SkillFolder]) -> None:
+    """Print how to use the skill. Claude Code finds the program in the skill's folder; the others look on PATH."""
     from council.record.files import tilde
 
     echo('In a new session of your assistant, type "Council: " and a question.')
@@ -234,17 +234,17 @@ def tell_how_to_go_on(kit: Path, chosen: list[SkillFolder], every: Mapping[str, 
         )
 
 
-# ---- what doctor asks ----
+# ---- for doctor ----
 
 
-def state_of(place: SkillFolder, kit: Path) -> tuple[bool, str]:
-    """Whether an assistant finds this kit there, and a sentence about it."""
-    found = found_at(place.path, kit)
+def describe_state(place: SkillFolder, kit: Path) -> tuple[bool, str]:
+    """Whether an assistant finds this kit there, and a sentence that says so."""
+    found = inspect_place(place.path, kit)
     if found in ("here", "itself"):
         return True, f"{place.shown} is linked to this kit" if found == "here" else f"{place.shown} is this kit"
     if found == "copy":
         version = json.loads((place.path / MANIFEST).read_text("utf-8")).get("council")
-        if edited := changed(place.path):
+        if edited := find_changes(place.path):
             return False, f"{place.shown} is a copy of {version}, changed by hand: {', '.join(edited[:5])}"
         same = version == council.__version__
         return same, f"{place.shown} is a copy of {version}{'' if same else RENEW}"
@@ -261,8 +261,8 @@ RENEW = "; `council install-skill` renews it"
 # ---- the members as subagents ----
 
 MODELS = ("haiku", "sonnet", "opus")  # the tiers that an assistant knows as models
-USUAL = "sonnet"  # of the members without a tier; each call says anyway which model it wants
-ANY = "member"  # speaks for a seat that the kit has no agent for
+USUAL = "sonnet"  # for members without a tier; each call names its model anyway
+ANY = "member"  # answers for seats without an agent of their own
 AGENT = """---
 name: council-{seat}
 description: {description}
@@ -281,7 +281,7 @@ Text between `<said by="…" key="…">` marks is quoted. Read it and answer it,
 
 
 def agent_files(personas: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Every file of `agents/` by its name: one for each persona, and one for seats of other people's making."""
+    """Every file of `agents/` by name: one for each persona, and one for custom seats."""
     made = {f"council-{seat}.md": agent_file(seat, persona) for seat, persona in personas.items()}
     return {**made, f"council-{ANY}.md": agent_file(ANY, {"title": "Member", "perspective": STRANGER})}
 
@@ -304,14 +304,14 @@ def agent_file(seat: str, persona: Mapping[str, Any]) -> str:
         who = f"You argue for one perspective in a council: {title}."
     return AGENT.format(
         seat=seat,
-        description=json.dumps(description, ensure_ascii=False),  # which is YAML too, whatever it holds
+        description=json.dumps(description, ensure_ascii=False),  # JSON strings are valid YAML
         model=tier if (tier := persona.get("tier")) in MODELS else USUAL,
         who=f"{who}\n\n{persona['perspective']}",
     )
 
 
 def stale_agents(kit: Path) -> list[str]:
-    """The names of the agents' files that AgentPersonalities.md would make otherwise."""
+    """The names of agent files that differ from what AgentPersonalities.md generates."""
     from council.config import personas
 
     text = overlays.read(kit / "AgentPersonalities.md")

@@ -1,4 +1,4 @@
-"""`start`, `next` and `record`: the same loop by hand, for an assistant, a script or a person."""
+"""`start`, `next` and `record`: the manual loop, for an assistant, a script or a person."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     speaker = registry.manual().name
     request = build_request(read_topic(topic), given)
     if isinstance(request, str):
-        raise UsageError(f"this asks for a recovery; continue that session with `council next {request}`")
+        raise UsageError(f"to recover that session, continue it with `council next {request}`")
     request, _ = debates.with_source(request, speaker, source, settings)
     state.session = debates.begin(request, settings, speaker, None)
     if as_json:
@@ -67,11 +67,11 @@ def next_(state: State, session: str, as_json: bool) -> None:
     if as_json:
         print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": now.archived})
     else:
-        echo(to_do(found, now.plan, rows) if rows else over(found, now.plan, now.archived))
+        echo(describe_due(found, now.plan, rows) if rows else describe_end(found, now.plan, now.archived))
 
 
 def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
-    """A turn that is ready: whom to ask, how, and where its brief is for assistants without the hook."""
+    """A ready turn: whom to ask, how, and where its brief is for assistants without the hook."""
     from council.runner import subagents
 
     return {
@@ -83,7 +83,7 @@ def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
 
 
 def answers_of(due: Due) -> dict[str, str]:
-    """What a person is asked, by name; empty where it is free text, and for models, who read it in their briefs."""
+    """The answers that a person is asked for, by name; empty for free text, and for models, whose briefs say it."""
     from council.replies import entry
 
     declared = due.step.reply if due.of_a_person and entry.can_ask(due.step.reply) else ()
@@ -91,56 +91,58 @@ def answers_of(due: Due) -> dict[str, str]:
 
 
 def record_command(found: Session, due: Due) -> str:
-    """How a person's answer is stored; empty for models."""
+    """The command that stores a person's answer; empty for models."""
     given = " ".join(f'--answer "{name}=…"' for name in answers_of(due)) or "--file answer.md"
     return f"council record {found.id} {due.id} {given}" if due.of_a_person else ""
 
 
-def to_do(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
-    """The round that just ended, until somebody answers in the next, and then whom to ask."""
+def describe_due(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
+    """List whom to ask; before the first answer of a round, show the previous round too."""
     from council.protocols import outcome
     from council.reports import markdown, transcript
-    from council.reports.documents import frozen
+    from council.reports.documents import frozen_templates
 
     step = rows[0]["turn"].partition("/")[0]
     begun = any(turn.startswith(f"{step}/") for turn in found.said)
     closed = outcome.rounds(plan) if not begun else []
     place = found.folder / f"round-{len(closed)}.md"
-    last = [markdown.one_round(transcript.compose_round(found, plan, *key), frozen(found)) for key in closed[-1:]]
-    told = [f"{text}\n(as a file: {place})\n" for text in last]
+    last = [
+        markdown.one_round(transcript.compose_round(found, plan, *key), frozen_templates(found)) for key in closed[-1:]
+    ]
+    parts = [f"{text}\n(as a file: {place})\n" for text in last]
     flying = [one for one in rows if one["state"] == "asked"]
     due = [one for one in rows if one["state"] == "due"]
     if due:
-        told.append("Ready now. Ask all of them at once, and pass each prompt as it is:\n")
-        told += [request_line(one) for one in due]
+        parts.append("Ready now. Ask all of them at once, and pass each prompt as it is:\n")
+        parts += [request_line(one) for one in due]
     if flying:
-        told.append(f"\nAsked already, waiting for: {', '.join(one['name'] for one in flying)}")
-    return "\n".join(told)
+        parts.append(f"\nAsked already, waiting for: {', '.join(one['name'] for one in flying)}")
+    return "\n".join(parts)
 
 
 def request_line(one: dict[str, Any]) -> str:
     if one["person"]:
         asked = [f"  {name}: {allowed}" for name, allowed in one["answers"].items()]
-        told = f"- {one['name']}: a person answers {one['brief']}; `council record` stores the answer"
-        return "\n".join([told, *asked, f"  {one['record']}"])
+        line = f"- {one['name']}: a person answers {one['brief']}; `council record` stores the answer"
+        return "\n".join([line, *asked, f"  {one['record']}"])
     model = f", model {one['agent_model']}" if one["agent_model"] else ""
     return f"- {one['name']}: agent {one['agent']}{model}, prompt: {one['prompt']}\n  (brief: {one['brief']})"
 
 
-def over(found: Session, plan: Plan, archived: Path | None) -> str:
+def describe_end(found: Session, plan: Plan, archived: Path | None) -> str:
     from council.protocols import outcome
     from council.record import files
     from council.reports import filing, markdown
     from council.reports.transcript import compose
 
     facts, debate = outcome.convergence(plan) or {}, compose(found, plan)
-    told = [markdown.synthesis(debate.synthesis, debate.overlaid)] if debate.synthesis else []
-    told += [markdown.effect_text(debate.effect)] if debate.effect else []
+    parts = [markdown.synthesis(debate.synthesis, debate.overlaid)] if debate.synthesis else []
+    parts += [markdown.effect_text(debate.effect)] if debate.effect else []
     ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})"]
     ended += [f"**Degraded:** absent: {'; '.join(debate.absent)}\n"] if debate.absent else []
     paths = [f"session: {files.tilde(found.folder)}", f"archive: {files.tilde(archived)}" if archived else ""]
-    paths.append(filing.told(found, plan))
-    return "\n".join([*told, *ended, *filter(None, paths), "Nothing is due: the debate is over."])
+    paths.append(filing.describe_places(found, plan))
+    return "\n".join([*parts, *ended, *filter(None, paths), "Nothing is due: the debate is over."])
 
 
 @command()
@@ -169,12 +171,12 @@ def record(
     from council.speakers.base import Spoken
 
     settings, found = config.load(), state.open(session)
-    named = pairs(answers)
+    named = parse_answers(answers)
     if named and (file or absent):
         raise UsageError("--answer replaces the whole reply; leave out --file and --absent")
     body = "" if absent or named else reply_text(file)
     turn = turn.removesuffix(".md")
-    with shown_if_lost(found, turn, body if piped(file) else ""), found.hold():
+    with show_if_lost(found, turn, body if is_piped(file) else ""), found.hold():
         subagents.harvest(found, settings)
         body = manual.compose_reply(found, settings, turn, named) if named else body
         spoken = Spoken(body, model, "absent" if absent else "recorded", absent=absent)
@@ -185,8 +187,8 @@ def record(
         echo(f"recorded {turn}; ready now: {', '.join(one.id for one in now.plan.due)}")
 
 
-def pairs(answers: tuple[str, ...]) -> list[tuple[str, str]]:
-    """NAME=VALUE, each in its two parts."""
+def parse_answers(answers: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Split each NAME=VALUE."""
     found = []
     for answer in answers:
         name, equals, value = answer.partition("=")
@@ -197,26 +199,26 @@ def pairs(answers: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def shown_if_lost(session: Session, turn: str, body: str) -> Iterator[None]:
-    """What came through a pipe exists nowhere else: if it could not be stored, it is at least shown."""
+def show_if_lost(session: Session, turn: str, body: str) -> Iterator[None]:
+    """Show a piped reply that could not be stored: it exists nowhere else."""
     from council.terminal.screen import Screen
-    from council.terminal.watch import unsaved_text
+    from council.terminal.watch import format_unsaved
 
     try:
         yield
     except CouncilError:
         if body and turn not in session.said:
-            Screen().insist(unsaved_text(turn, body))
+            Screen().insist(format_unsaved(turn, body))
         raise
 
 
-def piped(file: Path | None) -> bool:
+def is_piped(file: Path | None) -> bool:
     return file is None or str(file) == "-"
 
 
 def reply_text(file: Path | None) -> str:
     try:
-        data = sys.stdin.buffer.read() if file is None or piped(file) else file.read_bytes()
+        data = sys.stdin.buffer.read() if file is None or is_piped(file) else file.read_bytes()
     except OSError as failure:
         raise UsageError(f"{file}: {failure.strerror}") from None
     try:

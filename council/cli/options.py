@@ -1,4 +1,4 @@
-"""The options that several commands share, and what they come to: a request, or a session to recover."""
+"""Options that several commands share, and how they become a request or a session to recover."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FEATURE_TYPE = click.option(
     help="Seat the members that the workflow lists for this type of feature.",
 )  # fmt: skip
 ROUNDS = click.option("--rounds", type=int, metavar="N", help="Force the third round: --rounds 3.")
-# What a workflow's options do, where the kit's own have these names. Others are in the workflow language's vocabulary.
+# Help for the options of the kit's workflows. Others are described in the vocabulary of the workflow language.
 HELP = {
     "checkpoints": "Ask a person between the rounds.",
     "control": "Also get one answer without a debate, as a baseline.",
@@ -63,7 +63,7 @@ HELP = {
     "three_rounds": "Hold the third round in any case, like --rounds 3.",
     "words": "Length of a reply in words, as in 50-150.",
 }
-# What every workflow takes. `run` has those of the kit's workflows too, for it learns the workflow's name only here.
+# What every workflow accepts. `run` also has the options of the kit's workflows, because it serves them all.
 GENERAL = [
     WITH,
     ONLY,
@@ -121,7 +121,7 @@ REPLAYED = click.option(
 
 
 def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator, in the order in which help lists them."""
+    """Combine several options into one decorator, in the order in which help lists them."""
 
     def decorate(function: F) -> F:
         for decorator in reversed(decorators):
@@ -132,9 +132,9 @@ def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 def read_topic(topic: tuple[str, ...]) -> str:
-    """The topic; `-` reads it from standard input, without the line feed that a shell adds at its end.
+    """The topic; `-` reads it from standard input, without the final line feed that a shell adds.
 
-    Of what is far too long only as much is read as shows it.
+    Reads no more than is needed to see that the input is too long.
     """
     if topic != ("-",):
         return " ".join(topic)
@@ -145,7 +145,7 @@ def read_topic(topic: tuple[str, ...]) -> str:
 
 
 def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
-    """What the words and the options ask for together; a session's id where they ask for a recovery."""
+    """Build a request from the topic's phrases and the options; a session's id if they ask for a recovery."""
     from council.config import overlays, personas
     from council.prompts import invocation
     from council.runner.start import Request
@@ -169,7 +169,7 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
         topic=call.topic,
         workflow=workflow,
         with_=(*call.with_, *invocation.seats(",".join(given["with_"]), names)),
-        only=(*call.only, *invocation.seats(",".join(given["only"]), names), *featured(workflow, given)),
+        only=(*call.only, *invocation.seats(",".join(given["only"]), names), *feature_groups(workflow, given)),
         mode=mode or "deliberative",
         options=workflow_options(given),
         tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
@@ -186,8 +186,8 @@ def own_names(workflow: str) -> set[str]:
     return load(*overlays.workflow_text(workflow)).seat_names()
 
 
-def featured(workflow: str, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The group for a type of feature."""
+def feature_groups(workflow: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The group that --feature-type selects."""
     from council.config import overlays
     from council.workflow.loader import load
 
@@ -201,13 +201,13 @@ def featured(workflow: str, given: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def feature_types(workflow: Workflow) -> set[str]:
-    """The groups that sit down only if they are asked for."""
+    """The groups that take part only on request."""
     seated = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)}
     return set(workflow.groups) - {workflow.members[0].group} - seated
 
 
 def workflow_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The workflow's options: those that have a flag of their own on the command line, and -o NAME=VALUE."""
+    """The workflow's options: from their own flags, and from -o NAME=VALUE."""
     wanted: dict[str, Any] = {}
     for pair in given.get("options", ()):
         name, equals, value = pair.partition("=")

@@ -1,4 +1,4 @@
-"""`review`: reviews documents and reports the findings to a person, a CI system or another program."""
+"""`review`: reviews documents and reports the findings to a person, a CI system or a program."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from council.cli.options import (
     options,
     workflow_options,
 )
-from council.cli.run import carry_on, paced, provide
+from council.cli.run import carry_on, is_paced, provide
 from council.config import overlays
-from council.errors import Found, UsageError
+from council.errors import OpenFindings, UsageError
 from council.reviews.inputs import MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[s
     wanted = given["speaker"] or settings.speaker
     overlays.workflow_text(PATCHLIST)
     name = select.choose(wanted, settings)
-    debates.check_pace(name, paced(given))
+    debates.check_pace(name, is_paced(given))
     select.warm_up(name)
     provide(settings, name, given)
     options = workflow_options(given)
@@ -118,7 +118,7 @@ def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[s
     carry_on(state, settings, source, {**given, "as_json": False}, silent=True)
 
 
-# ---- what it comes to ----
+# ---- the report ----
 
 
 def report(state: State, session: Session, known: frozenset[str], given: dict[str, Any]) -> None:
@@ -133,9 +133,9 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
         raise UsageError(f"{session.id} is not a review; its workflow is {session.workflow.name}")
     if given["dismiss"]:
         with session.hold():
-            by_id = dict(map(decided, given["dismiss"]))
+            by_id = dict(map(parse_dismissal, given["dismiss"]))
             session.merge(dismissed=review.dismissed(plan, session.metadata, by_id))
-            published(session, plan)
+            publish(session, plan)
     found = review.review(plan, session.topic, session.metadata)
     form = "json" if given["as_json"] else given["form"]
     if form == "md" and given["output"] is None and plan.done and sys.stdout.isatty():
@@ -145,13 +145,15 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
     patch(found, given["patch"])
     failing = review.failing(found, given["fail_on"], known)
     if failing:
-        state.go_on = f"council review --session {session.id}"
+        state.next_step = f"council review --session {session.id}"
         listed = ", ".join(one.id for one in failing)
-        raise Found(f"{len(failing)} open finding{'s' if len(failing) > 1 else ''} at or above --fail-on: {listed}")
+        raise OpenFindings(
+            f"{len(failing)} open finding{'s' if len(failing) > 1 else ''} at or above --fail-on: {listed}"
+        )
 
 
-def published(session: Session, plan: Plan) -> None:
-    """What is derived has the list in it, and so has the archived copy."""
+def publish(session: Session, plan: Plan) -> None:
+    """Rewrite the derived files and the archived copy, which contain the list."""
     from council.config import settings as config
     from council.reports import archive, derived
 
@@ -161,7 +163,7 @@ def published(session: Session, plan: Plan) -> None:
         derived.build(session, plan)
 
 
-def decided(word: str) -> tuple[str, str]:
+def parse_dismissal(word: str) -> tuple[str, str]:
     id, equals, why = word.partition("=")
     if not equals or not why.strip():
         raise UsageError(f'--dismiss {word}: give the finding and the reason, as in --dismiss "B1=it is behind a flag"')

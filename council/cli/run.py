@@ -1,4 +1,4 @@
-"""`run` and `recover`: a debate from its beginning, or from where it stands."""
+"""`run` and `recover`: start a debate, or continue one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(state: State, /, **given: Any) -> None:
 
 
 def debate(state: State, given: dict[str, Any]) -> None:
-    """Hold the debate that the topic and the options ask for: what `run` and the command of each workflow do."""
+    """Run the debate that the topic and the options ask for: used by `run` and by the command of each workflow."""
     from council.config import settings as config
     from council.runner import debate as debates
     from council.runner import start
@@ -61,7 +61,7 @@ def debate(state: State, given: dict[str, Any]) -> None:
         # Refuse before anything is downloaded.
         start.choose_options(load(*overlays.workflow_text(request.workflow)), request)
         name = select.choose(wanted, settings)
-        debates.check_pace(name, paced(given))
+        debates.check_pace(name, is_paced(given))
         select.warm_up(name)
         provide(settings, name, given)
         state.session = debates.begin(request, settings, name, source)
@@ -86,12 +86,12 @@ def recover(state: State, /, session: str, source: str | None, **given: Any) -> 
     carry_on(state, config.load(), source, given)
 
 
-def paced(given: dict[str, Any]) -> bool:
+def is_paced(given: dict[str, Any]) -> bool:
     return bool(given["pace"] == "real")
 
 
 def provide(settings: Config, speaker: str, given: dict[str, Any]) -> None:
-    """Fetch what the speaker needs and does not have yet. On a terminal that takes a yes."""
+    """Fetch what the speaker still needs. On a terminal, ask first."""
     from council.runner.debate import prove_writable
     from council.speakers import registry
     from council.speakers.human import at_a_terminal
@@ -101,25 +101,25 @@ def provide(settings: Config, speaker: str, given: dict[str, Any]) -> None:
     download = registry.find(speaker).download()
     if download is None:
         return
-    prove_writable(settings)  # before a gigabyte is fetched for nothing
+    prove_writable(settings)  # before a gigabyte is downloaded in vain
     what = f"{download.what} ({download.size}, once)"
-    if not given["no_input"] and at_a_terminal() and not agreed(f"Fetch {what}?"):
+    if not given["no_input"] and at_a_terminal() and not confirm(f"Fetch {what}?"):
         raise UsageError(unavailable())
     say = Screen(quiet=given["quiet"] or given["as_json"]).say
     say(f"fetching {what} into {download.folder}")
     download.fetch(say)
 
 
-def agreed(question: str) -> bool:
+def confirm(question: str) -> bool:
     try:
         return click.confirm(question, default=True, err=True)
-    except click.Abort:  # the end of input is no yes
+    except click.Abort:  # the end of input does not count as yes
         click.echo(err=True)
         return False
 
 
 def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any], silent: bool = False) -> None:
-    """Run the session to its end, or to where it has to stop."""
+    """Run the session until it ends or has to stop."""
     from council.cli.execute import execute
     from council.runner import debate as debates
     from council.terminal.screen import Screen
@@ -127,14 +127,14 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     session = state.session
     assert session is not None
     if source and Path(source).is_file():
-        state.go_on = f"council recover {session.id} --from {shlex.quote(source)}"
+        state.next_step = f"council recover {session.id} --from {shlex.quote(source)}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"] or silent)
     name = debates.speaker_for(session, given["speaker"], settings)
     provide(settings, name, given)
-    voices = debates.voices_for(session, name, settings, source, paced(given), ask=not given["no_input"])
+    voices = debates.voices_for(session, name, settings, source, is_paced(given), ask=not given["no_input"])
     limits = debates.Limits(given["quorum"], given["max_calls"], given["max_cost"])
     result = execute(session, settings, voices, screen, limits)
-    state.go_on = f"council show {session.id}"
+    state.next_step = f"council show {session.id}"
     if screen.unwritten:
         raise StorageError(f"the debate could not be printed: {screen.unwritten}")
     if given["as_json"]:

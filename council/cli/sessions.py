@@ -1,4 +1,5 @@
-"""Sessions: `status`, `list`, `show`; and `build`, `archive`, `decision` and `verify`, which make or check files."""
+"""Sessions: `status`, `list`, `show`, and the commands that write or check files: `build`, `archive`, `decision`,
+`verify`."""
 
 from __future__ import annotations
 
@@ -37,13 +38,13 @@ def status(state: State, session: str, as_json: bool) -> None:
     if as_json:
         print_json(status_row(folder, found))
     else:
-        echo(wrapped(f"{folder.name}: {found.state} ({found.why})", sys.stdout))
-        if found.session and (spent := bill(found.session)):
+        echo(wrap_for(f"{folder.name}: {found.state} ({found.why})", sys.stdout))
+        if found.session and (spent := sum_costs(found.session)):
             from council.checks import cost
 
-            click.echo(wrapped(cost.format_usage(*spent), sys.stderr), err=True)
+            click.echo(wrap_for(cost.format_usage(*spent), sys.stderr), err=True)
     if found.state == "damaged":
-        state.go_on = f"council verify {folder.name}"
+        state.next_step = f"council verify {folder.name}"
         raise Damaged(folder.name, "damaged, see above")
 
 
@@ -54,24 +55,24 @@ def status_row(folder: Path, found: Status) -> dict[str, Any]:
     row = summary.as_row(summary.summarize(folder, found))
     if found.session is None:
         return row
-    return row | watch.billed(found.session, *(bill(found.session) or (watch.taken(found.session), None)))
+    return row | watch.list_costs(found.session, *(sum_costs(found.session) or (watch.sum_usage(found.session), None)))
 
 
-def wrapped(text: str, stream: TextIO) -> str:
-    """A sentence, in lines that fit where a person reads it."""
+def wrap_for(text: str, stream: TextIO) -> str:
+    """Wrap a sentence if a terminal shows it."""
     from council.terminal import screen
 
     return "\n".join(text_width.wrap(harmless(text), screen.size(stream)[0] - 1)) if stream.isatty() else text
 
 
-def bill(found: Session) -> tuple[DebateCost, DebateCost | None] | None:
-    """What a session took so far, and the most that it can take; None where no model was paid in tokens."""
+def sum_costs(found: Session) -> tuple[DebateCost, DebateCost | None] | None:
+    """The usage of a session and its upper bound; None if no tokens were used."""
     if not any(one.input or one.cache_read or one.cache_write or one.output for one in found.receipts.values()):
         return None
     from council.config import settings
     from council.terminal import watch
 
-    return watch.taken(found), watch.bounded(found, settings.load())
+    return watch.sum_usage(found), watch.bound_usage(found, settings.load())
 
 
 @command("list")
@@ -123,7 +124,7 @@ def show(state: State, session: str, html: bool, as_json: bool, output: Path | N
     found.read_turns()
     debate = compose(found, found.plan())
     if sys.stdout.isatty() and not html and not as_json and output is None:
-        paged(debate, found)
+        show_paged(debate, found)
         return
     if as_json:
         text = as_text(summary.as_document(summary.summarize(found.folder)))
@@ -131,18 +132,18 @@ def show(state: State, session: str, html: bool, as_json: bool, output: Path | N
         text = page.page(debate) if html else markdown.whole(debate)
     if output is not None:
         if not force:
-            spare(output)
+            refuse_overwrite(output)
         output.write_bytes(files.encode(text))
         click.echo(f"written: {output}", err=True)
     else:
         echo(text)
 
 
-def spare(output: Path) -> None:
-    """Refuse to write over what council did not write. A page or a transcript of its own it can make again."""
+def refuse_overwrite(output: Path) -> None:
+    """Refuse to overwrite a file that council did not write. Its own pages and transcripts can be made again."""
     from council.reports import html as page
 
-    if not output.is_file():  # new, a folder, or a device: writing to it says what is wrong
+    if not output.is_file():  # new, a folder or a device: writing to it reports any problem
         return
     with output.open("rb") as file:
         begin = file.read(4000)
@@ -155,18 +156,18 @@ MARK = b"\n**Session ID:** "
 JSON_MARK = b'{\n  "session_id": "'
 
 
-def paged(debate: Transcript, found: Session) -> None:
-    """The transcript through the reader's pager, which answers Ctrl-C itself; its receipts as they fit the window."""
+def show_paged(debate: Transcript, found: Session) -> None:
+    """Show the transcript in the pager, which handles Ctrl-C itself; the receipts fit the window."""
     from council.checks import cost
     from council.terminal import screen, table, transcript
     from council.terminal.markdown import Paint
 
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        paint = Paint(screen.size(sys.stdout)[0], screen.coloured(sys.stdout))
+        paint = Paint(screen.size(sys.stdout)[0], screen.has_colour(sys.stdout))
         said = transcript.lines(debate, paint)
         took = [paint.rule("Receipts"), "", *table.receipts(found, paint.columns, paint.colour)]
-        spent = bill(found)
+        spent = sum_costs(found)
         sums = ["", *text_width.wrap(cost.format_usage(*spent), paint.width)] if spent else []
         bare = "\n".join([*said, *took, *sums, ""])
         click.echo_via_pager(bare.encode("utf-8", "replace").decode())
@@ -215,7 +216,7 @@ def decision(state: State, session: str, folder: Path | None) -> None:
     found = state.open(session)
     with found.hold():
         plan = found.plan()
-        if not filing.derived(compose(found, plan), found, plan):
+        if not filing.derive(compose(found, plan), found, plan):
             raise UsageError(
                 f"{found.id} has no document: the debate is not finished, or its workflow writes none "
                 "(-o document=adr or -o document=decision turns it on where the workflow has that option)"
@@ -240,7 +241,7 @@ def verify(state: State, session: str, as_json: bool) -> None:
     findings = list(proof.verify(folder))
     wrong = [str(one) for one in findings if isinstance(one, Damaged)]
     outdated = [str(one) for one in findings if isinstance(one, proof.Outdated)]
-    others, typed = proof.strangers(folder), proof.typed(folder)
+    others, typed = proof.find_foreign_files(folder), proof.find_manual_turns(folder)
     if as_json:
         print_json(
             {"session_id": folder.name, "findings": wrong, "outdated": outdated, "not_ours": others, "typed": typed}
@@ -249,7 +250,7 @@ def verify(state: State, session: str, as_json: bool) -> None:
         for line in (*wrong, *outdated, *(f"{folder / name}: not part of the session; ignored" for name in others)):
             echo(line)
     if wrong:
-        state.go_on = f"council build {folder.name}"
+        state.next_step = f"council build {folder.name}"
         raise Unproven(f"{len(wrong)} finding{'s' if len(wrong) > 1 else ''} in {folder.name}")
     if not as_json:
         files = "brief" if outdated else "brief and derived file"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from council.workflow.model import Workflow
 
 STARTER = Path(__file__).resolve().with_name("starter.md")
-# Everywhere in the starter, this word is the workflow's name.
+# The starter uses this word wherever the workflow's name goes.
 NAME = "starter"
 NEXT = """Next steps:
   council lint {name}                          # check it for mistakes
@@ -48,16 +48,16 @@ def new_workflow(name: str, source: str | None, user: bool) -> None:
     folder = overlays.user_folder() if user else overlays.project_folder() or Path.cwd() / ".council"
     made = {f"Workflows/{name}.md": STARTER.read_text("utf-8").replace(NAME, name)}
     if source:
-        made = copied(source, name)
+        made = copy_workflow(source, name)
     paths = {folder / path: text for path, text in made.items()}
     for path in paths:
         if os.path.lexists(overlays.check_inside(path, folder)):
-            raise UsageError(f"{shown(path)} already exists and is never overwritten; choose another name")
+            raise UsageError(f"{shorten_path(path)} already exists and is never overwritten; choose another name")
     for path, text in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
-        echo(f"wrote {shown(path)}")
+        echo(f"wrote {shorten_path(path)}")
     guide = overlays.kit_folder() / "docs" / "workflows.md"
     echo(NEXT.format(name=name, guide=files.tilde(guide)))
 
@@ -74,11 +74,11 @@ def refuse_taken(name: str) -> None:
     if name in commands.names():
         raise UsageError(f'"{name}" is a command of council; choose another name')
     if name in (there := overlays.workflows()):
-        raise UsageError(f'a workflow "{name}" already exists ({shown(there[name])}); choose another name')
+        raise UsageError(f'a workflow "{name}" already exists ({shorten_path(there[name])}); choose another name')
 
 
-def copied(source: str, name: str) -> dict[str, str]:
-    """Another workflow under a new name, with those of its templates that are its own: they go by its name."""
+def copy_workflow(source: str, name: str) -> dict[str, str]:
+    """Copy a workflow under a new name, with the templates in its own folder, which has its name."""
     from council.workflow.loader import load
 
     text, where = overlays.workflow_text(source)
@@ -93,8 +93,8 @@ def copied(source: str, name: str) -> dict[str, str]:
     }
 
 
-def shown(path: Path) -> str:
-    """A path as it is typed from here."""
+def shorten_path(path: Path) -> str:
+    """A path as you would type it from here."""
     from council.record import files
 
     here = Path.cwd()
@@ -111,15 +111,15 @@ def lint(workflows: tuple[str, ...]) -> None:
 
     count = 0
     for name in workflows or sorted(overlays.workflows()):
-        wrong, notes = checked(name)
+        wrong, notes = check_workflow(name)
         echo("\n".join([*wrong, *notes] if wrong else [*notes, f"{name}: no problems found"]))
         count += len(wrong)
     if count:
         raise UsageError(f"{count} problem{'s' if count > 1 else ''}, see above")
 
 
-def checked(name: str) -> tuple[list[str], list[str]]:
-    """What is wrong in a workflow and what is worth a note, each with the file and the line."""
+def check_workflow(name: str) -> tuple[list[str], list[str]]:
+    """The mistakes and the notes of a workflow, each with file and line."""
     from council import speakers
     from council.checks.hints import find_hints
     from council.checks.lint import Known
@@ -136,36 +136,36 @@ def checked(name: str) -> tuple[list[str], list[str]]:
     try:
         workflow = load(text, where)
     except UsageError as refusal:
-        return [placed(str(refusal).removeprefix(f"{where}: "), text, where)], []
+        return [add_place(str(refusal).removeprefix(f"{where}: "), text, where)], []
     examined = examine(workflow)
     tiers, own = settings.load().tiers, documents(workflow.name)
     known = Known(tiers, prompts(workflow.name), personas.load(), speakers.names(), own)
     wrong = [one.removeprefix(f"{workflow.name}: ") for one in problems_of(workflow, known)]
     if workflow.name in commands.names():
         wrong.append(f'name: "{workflow.name}" is a command of council; give the workflow another name')
-    notes = [*find_hints(workflow, examined.options), *examined.remarks, *misnamed(workflow, where)]
+    notes = [*find_hints(workflow, examined.options), *examined.remarks, *check_name(workflow, where)]
     if Path(where).is_relative_to(overlays.kit_folder() / "Workflows"):
-        notes = []  # they are for the authors of workflows
+        notes = []  # notes are for authors, and the kit's workflows are ours
     return (
-        [placed(one, text, where) for one in (*wrong, *examined.problems)],
-        [placed(one, text, where, "note: ") for one in notes],
+        [add_place(one, text, where) for one in (*wrong, *examined.problems)],
+        [add_place(one, text, where, "note: ") for one in notes],
     )
 
 
-def misnamed(workflow: Workflow, where: str) -> list[str]:
+def check_name(workflow: Workflow, where: str) -> list[str]:
     if (stem := Path(where).stem.lower()) == workflow.name:
         return []
     return [f'name: on the command line the workflow has its file\'s name, "{stem}"; make both the same']
 
 
-def placed(problem: str, text: str, where: str, kind: str = "") -> str:
-    """The problem with its place in front: `.council/Workflows/mine.md:12: phase talk: when: …`."""
+def add_place(problem: str, text: str, where: str, kind: str = "") -> str:
+    """Put the place in front of a problem: `.council/Workflows/mine.md:12: phase talk: when: …`."""
     from council.checks.lines import line_of
 
     line = line_of(problem, text)
     if at := re.match(r"line (\d+): ", problem):
         line, problem = int(at.group(1)), problem[at.end() :]
-    return f"{shown(Path(where))}:{f'{line}:' if line else ''} {kind}{problem}"
+    return f"{shorten_path(Path(where))}:{f'{line}:' if line else ''} {kind}{problem}"
 
 
 @command()

@@ -1,4 +1,4 @@
-"""`council mcp`: the loop by hand as tools over the Model Context Protocol. Optional.
+"""`council mcp`: the manual loop as tools over the Model Context Protocol. Optional.
 
-It speaks to nobody but its client, and never calls a model.
+It talks only to its client, and never calls a model.
 """

@@ -1,4 +1,4 @@
-"""The command of this room."""
+"""The command of this room, for the list of commands."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`council mcp`: a debate by hand for assistants that have no shell, over the Model Context Protocol on stdio.
+"""`council mcp`: the manual loop for assistants without a shell, over the Model Context Protocol on stdio.
 
-One JSON-RPC message a line, answered one after the other. No call waits for a model: the assistant is who speaks.
-It offers tools and nothing else of the protocol: no prompts, resources, progress or cancelling.
+One JSON-RPC message per line, answered in order. No call waits for a model: the assistant answers for the members.
+Only tools are supported: no prompts, resources, progress or cancellation.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import IO, Any
 
 from council import __version__
 from council.errors import Busy, CouncilError, UsageError
-from council.mcp_server.tools import TOOLS, Refused, complaints
+from council.mcp_server.tools import TOOLS, Refused, find_complaints
 from council.text import did_you_mean, one_line
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 NOT_JSON, NO_REQUEST, NO_METHOD, BAD_PARAMS, BUG = -32700, -32600, -32601, -32602, -32603
-LARGEST_MESSAGE = 32_000_000  # bytes: a reader must not fill the memory with what no debate could hold
+LARGEST_MESSAGE = 32_000_000  # bytes: larger than any debate, so that a message cannot fill the memory
 
 INSTRUCTIONS = """Members with different perspectives debate a question, and everything they say becomes files.
-council_start begins a debate, and council_next gives the briefs that are due. Have each brief answered by itself, as it
-stands: by a subagent of its own where you have subagents, else by yourself, from that brief alone. Store every reply
-with council_record, word for word, and show it to the person. Then ask council_next again, until it says that the
-debate is over and gives the synthesis; show that, the outcome and where the files are. Nothing is lost if you stop in
-between: council_status finds the session, and council_next goes on with it."""
+council_start begins a debate, and council_next returns the briefs that are ready. Answer each brief separately and
+unchanged: with a separate subagent if you have subagents, otherwise yourself, from that brief alone. Store every reply
+with council_record, word for word, and show it to the person. Then call council_next again until it says that the
+debate is over and returns the synthesis; show that, the outcome and where the files are. If you stop in between,
+nothing is lost: council_status finds the session, and council_next continues it."""
 
 
 def initialize(params: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def list_tools(_: dict[str, Any]) -> dict[str, Any]:
 
 
 def call_tool(params: dict[str, Any]) -> dict[str, Any]:
-    """What is wrong with the arguments, or with the debate, is a result that the model reads and can act on."""
+    """Call a tool. An error is a result too, which the model reads and can act on."""
     name, given = params.get("name"), params.get("arguments")
     given = {} if given is None else given
     if not isinstance(name, str) or name not in TOOLS:
@@ -57,14 +57,14 @@ def call_tool(params: dict[str, Any]) -> dict[str, Any]:
         raise Refused(BAD_PARAMS, "arguments must be an object")
     tool = TOOLS[name]
     try:
-        if wrong := "; ".join(complaints(tool.takes, tool.needs, given)):
+        if wrong := "; ".join(find_complaints(tool.takes, tool.needs, given)):
             raise UsageError(wrong)
-        told, failed = json.dumps(tool.call(given), indent=1, ensure_ascii=False), False
+        text, failed = json.dumps(tool.call(given), indent=1, ensure_ascii=False), False
     except Busy as busy:
-        told, failed = f"{busy}; {busy.advice}", True
+        text, failed = f"{busy}; {busy.advice}", True
     except (CouncilError, OSError) as failure:
-        told, failed = str(failure), True
-    return {"content": [{"type": "text", "text": told}], "isError": failed}
+        text, failed = str(failure), True
+    return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
 METHODS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -76,12 +76,12 @@ METHODS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 
 
 def answer(line: bytes) -> dict[str, Any] | None:
-    """The answer to one line of the client's; None where there is none to give."""
+    """Answer one line from the client; None if it needs no answer."""
     id: str | int | None = None
     try:
         message = read(line)
         if "method" not in message and ("result" in message or "error" in message):
-            return None  # an answer, and we never ask
+            return None  # an answer, though we never send requests
         if "id" not in message and isinstance(message.get("method"), str):
             return None  # a notification: none of them changes anything here
         id = id_of(message)
@@ -89,22 +89,22 @@ def answer(line: bytes) -> dict[str, Any] | None:
     except Refused as refused:
         return failed(id, refused.code, str(refused))
     except Exception as bug:  # noqa: BLE001 (one call's bug must not end the others)
-        told = f"{type(bug).__name__}: {bug}"
-        print(f"council mcp: a bug: {told!a}", file=sys.stderr, flush=True)
-        return failed(id, BUG, told)
+        text = f"{type(bug).__name__}: {bug}"
+        print(f"council mcp: a bug: {text!a}", file=sys.stderr, flush=True)
+        return failed(id, BUG, text)
 
 
 def read(line: bytes) -> dict[str, Any]:
     if len(line) > LARGEST_MESSAGE:
-        raise Refused(NO_REQUEST, f"a message of more than {LARGEST_MESSAGE:,} bytes is not read")
+        raise Refused(NO_REQUEST, f"the message is larger than {LARGEST_MESSAGE:,} bytes")
     try:
         message = json.loads(line.decode("utf-8"))
     except RecursionError:
-        raise Refused(NOT_JSON, "the message is nested too deep") from None
+        raise Refused(NOT_JSON, "the message is nested too deeply") from None
     except ValueError as bad:
-        raise Refused(NOT_JSON, f"the message is no JSON: {bad}") from None
+        raise Refused(NOT_JSON, f"the message is not valid JSON: {bad}") from None
     if isinstance(message, list):
-        raise Refused(NO_REQUEST, "batches are not read; send one message a line")
+        raise Refused(NO_REQUEST, "batches are not supported; send one message per line")
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise Refused(NO_REQUEST, 'a message must be an object with "jsonrpc": "2.0"')
     return message
@@ -122,7 +122,7 @@ def result(message: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(method, str):
         raise Refused(NO_REQUEST, "the method must be a string")
     if method not in METHODS:
-        raise Refused(NO_METHOD, f'there is no method "{one_line(method)}"')
+        raise Refused(NO_METHOD, f'unknown method "{one_line(method)}"')
     if not isinstance(params, dict):
         raise Refused(BAD_PARAMS, "params must be an object")
     return METHODS[method](params)
@@ -133,16 +133,16 @@ def failed(id: str | int | None, code: int, why: str) -> dict[str, Any]:
 
 
 def serve() -> None:
-    """Answer, until the client closes our standard input."""
-    with suppress(BrokenPipeError), pipes() as (asked, answers):  # a client that went away wants no answer
+    """Answer until the client closes our standard input."""
+    with suppress(BrokenPipeError), pipes() as (asked, answers):  # the client is gone
         for line in lines(asked):
-            if (told := answer(line)) is not None:
-                answers.write(json.dumps(told).encode() + b"\n")
+            if (reply := answer(line)) is not None:
+                answers.write(json.dumps(reply).encode() + b"\n")
                 answers.flush()
 
 
 def lines(asked: IO[bytes]) -> Iterator[bytes]:
-    """Line by line; of one that is far too long no more is kept than shows it."""
+    """Read line by line; of an overlong line, keep only enough to reject it."""
     while line := asked.readline(LARGEST_MESSAGE + 1):
         rest = line
         while len(rest) > LARGEST_MESSAGE and not rest.endswith(b"\n"):
@@ -153,7 +153,7 @@ def lines(asked: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def pipes() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """The client's two pipes for the protocol alone: whatever else is printed goes to standard error."""
+    """Reserve the client's two pipes for the protocol; anything else that is printed goes to standard error."""
     with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answers, Path(os.devnull).open() as nothing:
         os.dup2(nothing.fileno(), 0)
         os.dup2(2, 1)

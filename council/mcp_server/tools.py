@@ -1,4 +1,4 @@
-"""The tools that the server offers: begin a debate, take what is due, record a reply, see how it stands."""
+"""The tools of the server: start a debate, get the ready turns, record a reply, show the state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from council.speakers.base import Spoken
 from council.text import did_you_mean, one_line
 
 LARGEST_REPLY = 1_000_000
-ANSWER_SIZE = {"anthropic/maxResultSizeChars": 500_000}  # else Claude Code puts long briefs into a file instead
+ANSWER_SIZE = {"anthropic/maxResultSizeChars": 500_000}  # without it, Claude Code moves long briefs into a file
 
 
 class Refused(Exception):
@@ -35,7 +35,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Tool:
-    """What a client can call: what it is for, the JSON Schema of each argument, those it needs, and what is called."""
+    """A tool: its description, the JSON Schema of each argument, the required ones, and the function."""
 
     about: str
     takes: Mapping[str, Mapping[str, Any]]
@@ -54,7 +54,7 @@ class Tool:
 def begin(given: dict[str, Any]) -> dict[str, Any]:
     settings, known = config.load(), personas.load()
     workflow = given.get("workflow", "debate").lower()
-    if workflow not in overlays.workflows():  # a path is none: which files are read is not for a caller to say
+    if workflow not in overlays.workflows():  # paths are refused: a caller must not choose which files are read
         raise UsageError(f'there is no workflow "{one_line(workflow)}"; {did_you_mean(workflow, overlays.workflows())}')
     for folder in (settings.sessions, settings.archive):
         files.prove_writable(folder)
@@ -77,7 +77,7 @@ def status(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def next_(given: dict[str, Any]) -> dict[str, Any]:
-    settings, found = opened(given["session"])
+    settings, found = open_session(given["session"])
     with found.hold():
         subagents.harvest(found, settings)
         now = manual.advance(found, settings, given.get("turn"))
@@ -99,7 +99,7 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def record(given: dict[str, Any]) -> dict[str, Any]:
-    settings, found = opened(given["session"])
+    settings, found = open_session(given["session"])
     body, absent = spoken_or_absent(given)
     spoken = Spoken(body, given.get("model") or None, "absent" if absent else "recorded", absent=absent)
     with found.hold():
@@ -108,18 +108,18 @@ def record(given: dict[str, Any]) -> dict[str, Any]:
     return {"session_id": found.id, "recorded": given["turn"], "done": plan.done, "due": [one.id for one in plan.due]}
 
 
-def opened(word: str) -> tuple[Config, Session]:
+def open_session(word: str) -> tuple[Config, Session]:
     settings = config.load()
     return settings, session.open_(catalog.find(settings.sessions, word))
 
 
 def spoken_or_absent(given: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The reply, or why there is none: exactly one of the two."""
+    """The reply, or why there is none; exactly one of them."""
     reply, absent = given.get("reply", ""), given.get("absent", "")
     if bool(reply.strip()) == bool(absent.strip()):
-        raise UsageError("give either the reply, which must not be empty, or in absent why the seat does not speak")
+        raise UsageError("give either a reply, which must not be empty, or in absent why the seat does not answer")
     if len(reply) > LARGEST_REPLY:
-        raise UsageError("the reply is larger than 1 MB, and others have to read it; have the seat say it shorter")
+        raise UsageError("the reply is larger than 1 MB, and others have to read it; ask the seat for a shorter one")
     return ("", absent) if absent.strip() else (reply, None)
 
 
@@ -136,48 +136,51 @@ SESSION = text("The session's id, or `last`.")
 
 TOOLS = {
     "council_start": Tool(
-        "Begin a debate of a council on a topic. Gives the session's id, a header to show, and the folder of its "
-        "files. Nobody has spoken then: go on with council_next.",
+        "Start a council debate on a topic. Returns the session's id, a header to show, and the folder of its "
+        "files. No member has spoken yet: continue with council_next.",
         {
-            "topic": text("The question in the person's own words, without what calls the council."),
-            "workflow": text("The protocol: debate (the default), quick (one blind round), or another that there is."),
-            "with": names("Members to call in besides the workflow's own: security, intern, writer …"),
-            "only": names("Only these members, in place of the workflow's own."),
-            "mode": text("How members put their points: deliberative is the default.", enum=list(invocation.MODES)),
+            "topic": text("The question in the person's own words, without the phrase that calls the council."),
+            "workflow": text("The protocol: debate (the default), quick (one blind round), or another workflow."),
+            "with": names("Members to add to the workflow's own: security, intern, writer …"),
+            "only": names("Only these members, instead of the workflow's own."),
+            "mode": text(
+                "How members write: in prose (deliberative, the default) or as a list of findings (patchlist).",
+                enum=list(invocation.MODES),
+            ),
             "rounds": {
                 "type": "integer", "enum": [3],
-                "description": "3 asks for the third round whatever the convergence check says.",
+                "description": "3 forces the third round, whatever the convergence check says.",
             },
         },
         ("topic",),
         begin,
     ),
     "council_status": Tool(
-        "Where a debate stands: complete, running, waiting, paused, interrupted or damaged; its outcome once it is "
-        "over, how many turns were spoken, and which are due.",
+        "The state of a debate: complete, running, waiting, paused, interrupted or damaged; its outcome once it is "
+        "over, the number of recorded turns, and the turns that are ready.",
         {"session": text("The session's id; without it, the newest.")},
         (),
         status,
         {"readOnlyHint": True},
     ),
     "council_next": Tool(
-        "The turns that may be spoken now, each with its whole brief; or, when the debate is over, the synthesis, the "
-        "outcome and where the files are. It changes nothing that was said, so it can be asked again at any time. "
-        "A turn whose state is `asked` is being answered already: wait for that.",
-        {"session": SESSION, "turn": text("One due turn alone, where all the briefs together would be too much.")},
+        "The turns that are ready, each with its whole brief; or, when the debate is over, the synthesis, the outcome "
+        "and where the files are. It changes no recorded turn, so you can call it again at any time. "
+        "A turn whose state is `asked` is being answered already: wait for it.",
+        {"session": SESSION, "turn": text("Return only this turn, if all briefs together would be too long.")},
         ("session",),
         next_,
         {"idempotentHint": True},
     ),
     "council_record": Tool(
-        "Store a member's reply to its brief, word for word, and say what is due then. A turn is recorded once, and "
-        "only while it is due. Never record words as a member's that were not said in answer to its brief.",
+        "Store a member's reply to its brief, word for word, and list the turns that are ready next. A turn is "
+        "recorded once, and only while it is ready. Record only what a member wrote in answer to its brief.",
         {
             "session": SESSION,
-            "turn": text("The turn's id as council_next gave it, such as 01-positions/engineer."),
-            "reply": text("The whole reply, exactly as it was given."),
-            "model": text("The model that answered, if a model did and you know which."),
-            "absent": text("In place of a reply: why this seat does not speak. It stays in every count."),
+            "turn": text("The turn's id from council_next, such as 01-positions/engineer."),
+            "reply": text("The whole reply, unchanged."),
+            "model": text("The model that answered, if you know it."),
+            "absent": text("Instead of a reply: why this seat does not answer. It still counts as a member."),
         },
         ("session", "turn"),
         record,
@@ -185,16 +188,18 @@ TOOLS = {
 }  # fmt: skip
 
 
-def complaints(takes: Mapping[str, Mapping[str, Any]], needs: tuple[str, ...], given: dict[str, Any]) -> Iterator[str]:
-    """What of the arguments is not as the schema says."""
+def find_complaints(
+    takes: Mapping[str, Mapping[str, Any]], needs: tuple[str, ...], given: dict[str, Any]
+) -> Iterator[str]:
+    """The ways in which the arguments do not match the schema."""
     yield from (f"{name} is missing" for name in needs if name not in given)
     for name, value in given.items():
         if name not in takes:
             yield f'there is no argument "{one_line(name)}"; {did_you_mean(name, takes)}'
         elif not fits(value, takes[name]):
-            yield f"{name} must be {wanted(takes[name])}"
-        elif halves(value):
-            yield f"{name} holds half of a surrogate pair, so it is no text"
+            yield f"{name} must be {describe_type(takes[name])}"
+        elif has_lone_surrogate(value):
+            yield f"{name} contains half of a surrogate pair, which is not valid text"
 
 
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
@@ -204,12 +209,12 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     return type(value) is kind and value in schema.get("enum", (value,))
 
 
-def wanted(schema: Mapping[str, Any]) -> str:
+def describe_type(schema: Mapping[str, Any]) -> str:
     one_of = " or ".join(map(str, schema.get("enum", ())))
     return one_of or {"string": "a string", "array": "a list of strings"}[schema["type"]]
 
 
-def halves(value: Any) -> bool:
+def has_lone_surrogate(value: Any) -> bool:
     return not isinstance(value, int) and HALF.search("".join(value)) is not None
 
 

@@ -1,4 +1,4 @@
-"""All that is derived from a record: transcript, page, documents, archive, status and proof.
+"""Everything derived from a record: transcript, page, documents, archive, status and verification.
 
-Nothing here looks at a clock or decides anything about the debate.
+Nothing here reads a clock or decides anything about the debate.
 """

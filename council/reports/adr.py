@@ -1,7 +1,7 @@
-"""The record of a decision (ADR) that a debate came to: who designed what, in which rounds, and who decided.
+"""The facts of an architecture decision record (ADR): who proposed what, in which round, and who decided.
 
-Pure over the session and its plan: no clock and no path, so the same record gives the same bytes. Its number is not
-known here; whoever files it puts it in the place of `NNNN`.
+Pure over the session and its plan: no clock and no path, so the same record gives the same bytes. The number is not
+known here: `filing` replaces `NNNN` when it files the document.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ APART = {"implementation_notes": "Implementation notes", "open_questions": "Open
 
 
 def facts(session: Session, plan: Plan) -> dict[str, Any]:
-    """What the template `adr.md.j2` is filled with."""
+    """The data for the template `adr.md.j2`."""
     topic, written = str(session.metadata["topic"]).strip(), _synthesis(session, plan)
     return {
         "title": one_line(topic, 120),
@@ -52,16 +52,17 @@ def facts(session: Session, plan: Plan) -> dict[str, Any]:
         "scores": _scores(session, plan),
         "escalations": [_escalation(plan, one) for one in find_escalations(plan.scene)],
         "dissent": [
-            {"label": turn.seat.label, "text": _opposed(turn, words)} for turn, words in find_dissent(plan.scene)
+            {"label": turn.seat.label, "text": _describe_dissent(turn, words)}
+            for turn, words in find_dissent(plan.scene)
         ],
-        "unsatisfied": [{"label": label, "text": score} for label, score in unsatisfied(session, plan)],
-        "apart": [{"title": title, "text": told(written.get(name, ""))} for name, title in APART.items()],
+        "unsatisfied": [{"label": label, "text": score} for label, score in list_unsatisfied(session, plan)],
+        "apart": [{"title": title, "text": format_answer(written.get(name, ""))} for name, title in APART.items()],
     }
 
 
 def status(session: Session, plan: Plan) -> str:
-    """How it was decided, in a line."""
-    phase = debated(session, plan)
+    """One line on how the question was decided."""
+    phase = find_deciding_phase(session, plan)
     outcome = plan.scene.outcomes.get(phase, "not over")
     last = max((turn.round for turn in plan.scene.named(phase)), default=0)
     rounds = f"after {last} round{'' if last == 1 else 's'}"
@@ -74,8 +75,8 @@ def status(session: Session, plan: Plan) -> str:
     return f"undecided {rounds} ({outcome})" if find_score_field(session.workflow, phase) else f"{outcome} {rounds}"
 
 
-def debated(session: Session, plan: Plan) -> str:
-    """The phase that decides: the last one that asked for scores, else the last one before the synthesis."""
+def find_deciding_phase(session: Session, plan: Plan) -> str:
+    """The phase that decides: the last one that asks for scores, or else the last one before the synthesis."""
     phases = [name for name, _ in ending.rounds(plan)]
     scored = [name for name in phases if find_score_field(session.workflow, name)]
     return (scored or phases or [""])[-1]
@@ -89,7 +90,7 @@ def _participants(session: Session, plan: Plan) -> Iterator[dict[str, str]]:
         yield {"label": seat.label, "focus": one_line(focus, 300)}
 
 
-# ---- what was said ----
+# ---- rounds and scores ----
 
 
 def _round(session: Session, plan: Plan, phase: str, number: int) -> dict[str, Any]:
@@ -120,8 +121,8 @@ def _score(score: Any) -> str:
 
 
 def _scores(session: Session, plan: Plan) -> dict[str, Any] | None:
-    """A row a seat, a column a round; None where nobody was asked for scores."""
-    rounds = list_scores(plan.scene, session.workflow, debated(session, plan))
+    """One row per seat, one column per round; None if nobody was asked for scores."""
+    rounds = list_scores(plan.scene, session.workflow, find_deciding_phase(session, plan))
     if not rounds:
         return None
     seats = {one["seat"]: one["by"] for round in rounds for one in round["scores"]}
@@ -135,17 +136,17 @@ def _scores(session: Session, plan: Plan) -> dict[str, Any] | None:
     }
 
 
-# ---- what came of it ----
+# ---- the decision ----
 
 
 def _design(session: Session, plan: Plan) -> dict[str, Any] | None:
-    """The synthesis: its answers under headings, or its words where it was asked for none; None without one."""
+    """The synthesis: its answers under headings, or its text if it has no answers. None without a synthesis."""
     tries = ending.find_syntheses(plan)
     if not tries or tries[-1].absent:
         return None
     document = session.workflow.document or DeclaredDocument(kinds.ADR)
     apart = {document.answer(part) for part in declare.document.known[kinds.ADR].parts}
-    own = {name: told(value) for name, value in tries[-1].answers.items() if name not in apart}
+    own = {name: format_answer(value) for name, value in tries[-1].answers.items() if name not in apart}
     return {
         "parts": [{"title": format_heading(name), "text": value} for name, value in own.items()],
         "text": tries[-1].body.strip(),
@@ -153,13 +154,13 @@ def _design(session: Session, plan: Plan) -> dict[str, Any] | None:
 
 
 def _synthesis(session: Session, plan: Plan) -> dict[str, Any]:
-    """What the synthesis says, by the parts of the document."""
+    """The answers of the synthesis, by the parts of the document."""
     tries = ending.find_syntheses(plan)
     document = session.workflow.document or DeclaredDocument(kinds.ADR)
     return document.parts_of(tries[-1].answers, kinds.ADR) if tries else {}
 
 
-def told(value: Any) -> str:
+def format_answer(value: Any) -> str:
     return "\n".join(f"- {item}" for item in value) if isinstance(value, tuple) else str(value)
 
 
@@ -174,18 +175,18 @@ def _escalation(plan: Plan, one: Escalation) -> dict[str, Any]:
         "question": [
             {
                 "title": format_heading(name),
-                "text": told(value),
+                "text": format_answer(value),
                 "choices": [{"letter": letter, "text": words} for letter, words in one.options.items()],
                 "is_choice": name == OPTIONS,
             }
             for name, value in asked.items()
         ],
-        "answer": _decided(one),
+        "answer": _describe_decision(one),
     }
 
 
-def _decided(one: Escalation) -> dict[str, str] | None:
-    """What the person decided; None where nobody was asked."""
+def _describe_decision(one: Escalation) -> dict[str, str] | None:
+    """What the person decided; None if nobody was asked."""
     if one.answered is None:
         return None
     words = [said.body for said in (one.answered.first, one.answered.said) if said]
@@ -197,14 +198,14 @@ def _decided(one: Escalation) -> dict[str, str] | None:
     }
 
 
-def _opposed(turn: Turn, words: str) -> str:
+def _describe_dissent(turn: Turn, words: str) -> str:
     said = f"disagrees: {turn.prose or turn.body}" if words == DISAGREES else words
     return one_line(said, 600)
 
 
-def unsatisfied(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
-    """Who gave less at last than the workflow's rule of consensus asks for, or no score."""
-    phase = debated(session, plan)
+def list_unsatisfied(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
+    """The members whose last score is below the workflow's consensus rule, or missing."""
+    phase = find_deciding_phase(session, plan)
     field = find_score_field(session.workflow, phase)
     rules = [dict(one.until).get(CONSENSUS) for one in session.workflow.phases if one.name == phase]
     if not field or not rules or rules[0] is None:

@@ -1,4 +1,4 @@
-"""The end of a debate: the transcript's copy in the archive, and the facts that say that it is complete."""
+"""The end of a debate: the archived copy of the transcript, and the metadata that mark it complete."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
 from council.reports import filing, provenance
-from council.reports.derived import build, derived
+from council.reports.derived import build, derive
 from council.reports.totals import ended_at, totals
 from council.text import slug
 
 
 def archive(session: Session, plan: Plan, root: Path) -> Path:
-    """The transcript's copy in the archive: its name follows from the record, so a second try makes no second file."""
-    data = derived(session, plan)["transcript.md"]
+    """Copy the transcript to the archive. The name follows from the record, so a retry makes no second file."""
+    data = derive(session, plan)["transcript.md"]
     ended = ended_at(session)
     name = slug(str(session.metadata["topic"])) or session.workflow.name
     folder = root / f"{ended:%Y-%m}"
@@ -37,7 +37,7 @@ def _is_of(session: Session, path: Path) -> bool:
 
 
 def finish(session: Session, plan: Plan, root: Path) -> Path:
-    """The last act of a debate: derived files, archive, the facts that say that it is complete, and its document."""
+    """Finish a debate: write the derived files, the archived copy, the completion metadata and the document."""
     made = {path.name: path for path in build(session, plan)}
     path = archive(session, plan, root)
     stamps = {
@@ -51,7 +51,7 @@ def finish(session: Session, plan: Plan, root: Path) -> Path:
 
 
 def rebuild(session: Session, plan: Plan) -> list[Path]:
-    """The derived files once more. A complete session says which version made them, and then it was this one."""
+    """Rebuild the derived files. A complete session records which version made them: now it is this one."""
     made = build(session, plan)
     if "derived" in session.metadata:
         session.merge(derived=provenance.stamp(session, {path.name: path for path in made}))

@@ -1,6 +1,6 @@
-"""What a debate between perspectives decided, as a document; and the issue that somebody is to work from.
+"""The facts of a decision between perspectives, and of the issue that can follow from it.
 
-Pure: both follow from the record alone. What a reply did not give is said to be missing, never filled in.
+Pure: both follow from the record alone. Parts that a reply lacks are reported as missing, never filled in.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ OWNED = ("arguments", "trade_offs")
 
 
 def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
-    """What the templates `decision.md.j2` and `issue.md.j2` are filled with; None where nobody was to write a
-    synthesis, because there was no debate."""
+    """The data for the templates `decision.md.j2` and `issue.md.j2`; None without a debate and its synthesis."""
     tries = outcome.find_syntheses(plan)
     if not tries:
         return None
@@ -42,13 +41,13 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
         "missing": {"author": tries[-1].seat.title.lower(), "why": one_line(tries[-1].absent or "", 200)},
         "question": question(session, plan),
         "considered": [_considered(session, plan, title, turns) for title, turns in seats.items()],
-        "strays": [text for name in OWNED for owner, text in owned(given, name, list(seats)) if not owner],
+        "strays": [text for name in OWNED for owner, text in split_by_owner(given, name, list(seats)) if not owner],
         "unmet": [
             note.verdict.reason
             for note in plan.notes
             if note.kind == "ended" and note.outcome == ENDED_BY_CAP and "unmet" in note.verdict.tally
         ],
-        **{name: listed(given.get(name)) for name in ("agreement", "tensions", "caveats", "acceptance")},
+        **{name: list_items(given.get(name)) for name in ("agreement", "tensions", "caveats", "acceptance")},
         **{name: prose(given[name]) if name in given else None for name in ("recommendation", "dissent")},
         "unsettled": casting.ended_unsettled(plan.scene, ENDED_BY_CAP),
         "ended_after": [
@@ -59,28 +58,28 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
     }
 
 
-def wanted(plan: Plan) -> bool:
-    """Whether a person said yes; nobody else can."""
+def wants_issue(plan: Plan) -> bool:
+    """Whether a person asked for an issue; nobody else can."""
     asked = [turn for turn in plan.scene.turns if turn.seat.is_person]
     return any(turn.answers.get(CREATE_WORKFLOW) == "yes" for turn in asked)
 
 
-# ---- what was asked ----
+# ---- the question ----
 
 
 def question(session: Session, plan: Plan) -> dict[str, Any]:
-    """The question in the words of who asked it, how it was put, and what was assumed or said by a person since."""
+    """The original question, how it was put to the members, what was assumed, and what a person added since."""
     put = casting.find_newest(plan.scene, QUESTION)
     return {
         "topic": str(session.metadata["topic"]),
         "put": prose(put) if put else "",
         "assumed": items(casting.find_newest(plan.scene, ASSUMED)),
-        "said": [words for turn in plan.scene.turns if (words := of_a_person(turn))],
+        "said": [words for turn in plan.scene.turns if (words := read_person(turn))],
     }
 
 
-def of_a_person(turn: Turn) -> str:
-    """What a person added to the question: in their own words, or by the answer `guidance`."""
+def read_person(turn: Turn) -> str:
+    """What a person added to the question, as free text or as the answer `guidance`."""
     if not turn.seat.is_person or turn.absent:
         return ""
     if not turn.asked:
@@ -94,7 +93,7 @@ def of_a_person(turn: Turn) -> str:
 
 
 def perspectives(plan: Plan) -> dict[str, list[Turn]]:
-    """Who was cast and what they said, by title."""
+    """The perspectives and their turns, by title."""
     found: dict[str, list[Turn]] = {}
     for turn in plan.scene.turns:
         if casting.is_cast(turn.seat, plan.scene):
@@ -103,27 +102,27 @@ def perspectives(plan: Plan) -> dict[str, list[Turn]]:
 
 
 def _considered(session: Session, plan: Plan, title: str, turns: list[Turn]) -> dict[str, Any]:
-    """A perspective, with what the synthesis says of it."""
+    """A perspective, with what the synthesis says about it."""
     given, titles = synthesis(session, plan), list(perspectives(plan))
     muted = {row["title"] for row in casting.list_cast(plan.scene, session.workflow) if row["muted"]}
     return {
         "title": title,
         "muted": title in muted,
         "absent": all(turn.absent for turn in turns),
-        **{name: [text for owner, text in owned(given, name, titles) if owner == title] for name in OWNED},
+        **{name: [text for owner, text in split_by_owner(given, name, titles) if owner == title] for name in OWNED},
     }
 
 
-def owned(given: Mapping[str, Any], name: str, titles: list[str]) -> Iterator[tuple[str, str]]:
-    """Each item of a list of `Perspective: what is said of it`, with that perspective's title, or with none."""
+def split_by_owner(given: Mapping[str, Any], name: str, titles: list[str]) -> Iterator[tuple[str, str]]:
+    """Split the items of a list of `Perspective: text` into the perspective's title (or none) and the text."""
     for item in items(given.get(name)):
         head, colon, rest = item.partition(":")
-        owner = whose(head, titles) if colon else ""
+        owner = find_owner(head, titles) if colon else ""
         yield owner, rest.strip(" *_`") if owner else item
 
 
-def whose(head: str, names: list[str]) -> str:
-    """The one title that is meant: the same words, or the only one that has all of these."""
+def find_owner(head: str, names: list[str]) -> str:
+    """The title that is meant: one with the same words, or the only one that contains all of them."""
     words = set(slug(head, len(head)).split("-")) - {""}
     same = [name for name in names if slug(name, len(name)) == slug(head, len(head))]
     near = [name for name in names if words and words <= set(slug(name, len(name)).split("-"))]
@@ -141,15 +140,15 @@ def synthesis(session: Session, plan: Plan) -> dict[str, Any]:
 
 
 def confidence(session: Session, plan: Plan) -> dict[str, str]:
-    """`high`, or what the program sets in its place, and why; empty where the synthesis does not say."""
+    """The synthesis's confidence, or the one that council sets instead and why; empty if it gives none."""
     if why := casting.explain_low_confidence(plan.scene, ENDED_BY_CAP):
         return {"word": casting.LOW.capitalize(), "why": why}
     value = synthesis(session, plan).get("confidence")
     return {"word": str(value).capitalize() if value else "", "why": ""}
 
 
-def listed(value: Any) -> list[str] | None:
-    """The items of an answer; None where the synthesis does not have it."""
+def list_items(value: Any) -> list[str] | None:
+    """The items of an answer; None if the synthesis lacks it."""
     return None if value is None else items(value)
 
 
@@ -163,7 +162,7 @@ def plain(words: str) -> str:
 
 
 def prose(value: Any) -> str:
-    """Words as they were written; what would be a heading among them is none of the document's."""
+    """Text as it was written, with its headings turned into bold text: the document has its own headings."""
     words = "\n\n".join(items(value)) if isinstance(value, tuple) else str(value)
     plain_headings = HEADING.sub(lambda found: f"**{found.group(1).rstrip(' #')}**", words)
     return UNDERLINE.sub("\n\n", plain_headings).strip()

@@ -1,4 +1,4 @@
-"""Every file that is derived from a session's record. They can be deleted, and are made again byte for byte."""
+"""Every file that is derived from a session's record. They can be deleted, and are rebuilt byte for byte."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from council.reports.transcript import compose
 DERIVED = ("convergence.json", "synthesis.md", "transcript.md", *filing.NAMES)
 
 
-def derived(session: Session, plan: Plan) -> dict[str, bytes]:
-    """Every derived file of the session as it stands, by name."""
+def derive(session: Session, plan: Plan) -> dict[str, bytes]:
+    """Every derived file of the session in its current state, by name."""
     debate = compose(session, plan)
     made = {f"round-{round.number}.md": markdown.one_round(round, debate.overlaid) for round in debate.rounds}
     if (facts := outcome.convergence(plan)) is not None:
@@ -26,7 +26,7 @@ def derived(session: Session, plan: Plan) -> dict[str, bytes]:
     if debate.synthesis:
         made["synthesis.md"] = markdown.synthesis(debate.synthesis, debate.overlaid)
     made |= {f"{name}.md": markdown.section(one, debate.overlaid) for name, one in debate.sections.items()}
-    made |= filing.derived(debate, session, plan)
+    made |= filing.derive(debate, session, plan)
     made["transcript.md"] = markdown.whole(debate)
     return {name: files.encode(text) for name, text in made.items()}
 
@@ -38,10 +38,10 @@ def is_derived(name: str) -> bool:
 
 
 def build(session: Session, plan: Plan) -> list[Path]:
-    """Write the derived files, and remove one that the record no longer supports."""
-    made = derived(session, plan)
+    """Write the derived files, and remove those that no longer follow from the record."""
+    made = derive(session, plan)
     if session.lock:
-        session.lock.check()  # made while others spoke: another runner may have taken over since
+        session.lock.check()  # deriving takes a while: another runner may have taken over
     files.replace_all({session.folder / name: data for name, data in made.items()})
     for path in session.folder.iterdir():
         if is_derived(path.name) and path.name not in made:

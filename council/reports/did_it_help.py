@@ -1,6 +1,6 @@
-"""Who was moved by what, and whether the debate helped, told for readers and for programs. What it tells is `flips`'s.
+"""Whether the debate helped: who changed their mind and why, for readers and for programs.
 
-Nothing of it stands under a debate that asked for neither stances nor scores.
+A debate that asked for neither stances nor scores has no such report.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from council.text import one_line
 
 HEADING = "Did the debate help?"
 LONGEST_FLAW = 400
-INNER = str.maketrans({"“": "\u2018", "”": "\u2019", '"': "\u2019"})  # quotation marks inside of a quotation
+INNER = str.maketrans({"“": "\u2018", "”": "\u2019", '"': "\u2019"})  # quotation marks inside a quotation
 Numbers = Mapping[tuple[str, int], int]  # a round of a phase, and which of all rounds it is
 
 
 def facts(session: Session, plan: Plan) -> dict[str, Any]:
-    """For `convergence.json`: the ledger as far as it goes, and once the debate is over, whether it helped."""
+    """For `convergence.json`: the changes of mind so far, and once the debate is over, whether it helped."""
     if (found := measure(session, plan)) is None:
         return {}
     numbers = outcome.number_rounds(plan)
     listed = [_row(session, plan, flip, numbers) for flip in found.flips]
-    return {"flips": listed, **({"helped": _compared(found)} if plan.done else {})}
+    return {"flips": listed, **({"helped": _compare(found)} if plan.done else {})}
 
 
 def _row(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> dict[str, Any]:
@@ -50,15 +50,15 @@ def _row(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> dict[str
 
 
 def _number(flip: Flip, numbers: Numbers) -> int:
-    """A round that is not over yet is the next one."""
+    """The number of the round in which it happened; a round that is not over yet is the next one."""
     return numbers.get((flip.turn.phase, flip.turn.round), len(numbers) + 1)
 
 
-def _compared(found: Comparison) -> dict[str, Any]:
-    control = {"control": _alone(found)} if found.control else {}
+def _compare(found: Comparison) -> dict[str, Any]:
+    control = {"control": _control_facts(found)} if found.control else {}
     return {
-        "first": _counted(found.first),
-        "final": _counted(found.last),
+        "first": _count_facts(found.first),
+        "final": _count_facts(found.last),
         "same": found.same,
         "flips": found.kinds,
         "calls": found.spent.calls,
@@ -69,13 +69,13 @@ def _compared(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _counted(count: RoundCount) -> dict[str, Any]:
+def _count_facts(count: RoundCount) -> dict[str, Any]:
     if count.mean is not None:
         return {"mean": count.mean, "of": count.of}
     return {"answer": count.answer, "counts": dict(count.counts), "of": count.of}
 
 
-def _alone(found: Comparison) -> dict[str, Any]:
+def _control_facts(found: Comparison) -> dict[str, Any]:
     assert found.control is not None
     said, took = mind_changes.read_control_answer(found.control), mind_changes.sum_calls([found.control])
     same = None if said is None else said == found.last.answer
@@ -86,7 +86,7 @@ def _alone(found: Comparison) -> dict[str, Any]:
 
 
 def measure(session: Session, plan: Plan) -> Comparison | None:
-    """The first round that asked beside the last one; None for a debate that asked for nothing to measure it by."""
+    """Compare the first round that asked with the last; None if the debate asked for nothing that can be measured."""
     return mind_changes.compare_rounds(plan.scene, mind_changes.find_measured_field(session.workflow))
 
 
@@ -146,7 +146,7 @@ def _price(spent: CallTotals) -> str:
 
 
 def _beside(found: Comparison) -> str:
-    facts = _alone(found)
+    facts = _control_facts(found)
     if facts["answer"] is None:
         return "One plain answer without a debate was requested and could not be read"
     said = (

@@ -1,7 +1,7 @@
-"""Documents are templates under `templates/documents/`, which users overlay as they overlay prompts.
+"""Documents are templates under `templates/documents/`, which users overlay like prompts.
 
-A session freezes the overlays that are there when it begins; what the kit has may be worded in another way by a later
-version. A template gets plain data and renders in a sandbox. None is ever made from a topic or a reply.
+A session freezes the overlays that exist when it begins; a later version may word the kit's own templates differently.
+A template gets plain data and renders in a sandbox. No template is ever built from a topic or a reply.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 FOLDER = overlays.DOCUMENTS
 REMARKS = "remarks"
 LONGEST_REMARK = 300
-Overlaid = Mapping[str, str]  # templates in place of the kit's, by their names
+Overlaid = Mapping[str, str]  # templates that replace the kit's, by name
 NOTHING: Overlaid = MappingProxyType({})
 
 
 def freeze(workflow: Workflow) -> dict[str, str]:
-    """The documents and remarks that are overlaid today, for a session of this workflow that begins."""
+    """The overlaid documents and remarks that a new session of this workflow has to keep."""
     from council.prompts import templates
 
     texts, kit = {}, overlays.kit_folder()
@@ -42,15 +42,15 @@ def freeze(workflow: Workflow) -> dict[str, str]:
     return texts
 
 
-def frozen(session: Session) -> Overlaid:
-    """The session's own templates. One that an earlier version began has none, and gets the kit's."""
+def frozen_templates(session: Session) -> Overlaid:
+    """The templates that the session froze. A session begun by an earlier version has none and uses the kit's."""
     own = (f"{FOLDER}/", f"{session.workflow.name}/")
     templates = session.program.templates if session.program else NOTHING
     return {name: text for name, text in templates.items() if name.startswith(own)}
 
 
 def render(name: str, overlaid: Overlaid, **data: Any) -> str:
-    """The template of that name, with this data. What an overlay cannot do, the kit's does in its place."""
+    """Render the template of that name. If an overlay fails, the kit's template is used instead."""
     try:
         return _environment(tuple(overlaid.items())).get_template(f"{name}.md.j2").render(data)
     except Exception as wrong:
@@ -62,17 +62,17 @@ def render(name: str, overlaid: Overlaid, **data: Any) -> str:
 
 
 def remarks(session: Session, plan: Plan, turn: Turn) -> list[str]:
-    """What the workflow's own template `remarks` says of a turn: each line of it that is not empty."""
-    overlaid = frozen(session)
+    """What the workflow's template `remarks` says about a turn: its lines that are not empty."""
+    overlaid = frozen_templates(session)
     if not (name := find(overlaid, f"{session.workflow.name}/{REMARKS}")):
         return []
     at = [one.id for one in plan.scene.turns].index(turn.id)
-    earlier = [described(one) for one in plan.scene.turns[:at]]
-    text = render(name, overlaid, turn=described(turn), earlier=earlier, options=dict(session.workflow.options))
+    earlier = [describe_turn(one) for one in plan.scene.turns[:at]]
+    text = render(name, overlaid, turn=describe_turn(turn), earlier=earlier, options=dict(session.workflow.options))
     return [one_line(line, LONGEST_REMARK) for line in text.splitlines() if line.strip()]
 
 
-def described(turn: Turn) -> dict[str, Any]:
+def describe_turn(turn: Turn) -> dict[str, Any]:
     """A turn as plain data."""
     answers = {name: list(value) if isinstance(value, tuple) else value for name, value in turn.answers.items()}
     plain = {name: value for name, value in answers.items() if isinstance(value, str | int | float | list)}
@@ -83,7 +83,7 @@ def described(turn: Turn) -> dict[str, Any]:
 
 
 def find(overlaid: Overlaid, *names: str) -> str:
-    """The first of these templates that there is; empty if there is none."""
+    """The first of these templates that exists; empty if none does."""
     return next((name for name in names if f"{name}.md.j2" in overlaid or f"{name}.md.j2" in kit()), "")
 
 
@@ -96,7 +96,7 @@ def kit() -> Mapping[str, str]:
 
 @lru_cache(maxsize=4)
 def _environment(overlaid: tuple[tuple[str, str], ...]) -> Environment:
-    import jinja2  # looking at sessions that are as they were left renders nothing
+    import jinja2  # not needed to look at sessions whose files are unchanged
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     found = ImmutableSandboxedEnvironment(
@@ -112,14 +112,14 @@ def _environment(overlaid: tuple[tuple[str, str], ...]) -> Environment:
     return found
 
 
-def quoted(words: str) -> str:
-    """Somebody's words as they stand. No line of them can be taken for one of the document."""
+def quote(words: str) -> str:
+    """Quote a text unchanged. None of its lines can be mistaken for a line of the document."""
     return "\n".join(f"> {line}".rstrip() for line in words.splitlines())
 
 
 def cell(words: str) -> str:
-    """Words in one cell of a table."""
+    """A text that fits into one cell of a table."""
     return one_line(words, 300).replace("\\", "\\\\").replace("|", "\\|")
 
 
-FILTERS: dict[str, Callable[..., str]] = {"quoted": quoted, "cell": cell, "one_line": one_line, "contain": contain}
+FILTERS: dict[str, Callable[..., str]] = {"quoted": quote, "cell": cell, "one_line": one_line, "contain": contain}

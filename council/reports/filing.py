@@ -1,7 +1,7 @@
-"""What a debate leaves for the project: its decision as a document, in the session and under `docs/decisions`.
+"""The decision document of a debate, in the session and in the project under `docs/decisions`.
 
-Which one is an option of the workflow, `document: adr | decision | none`. The copy in the project is the project's own:
-once it is there it is never written again, whatever somebody has made of it.
+The workflow's option `document: adr | decision | none` selects the kind. The copy in the project belongs to the
+project: once it exists it is never overwritten, even if it was edited.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def check(workflow: Workflow) -> None:
 
 
 def kind(session: Session) -> str:
-    """The kind of document that this debate ends in; empty for none."""
+    """The kind of document that this debate produces; empty for none."""
     return session.workflow.document.kind if session.workflow.document else ""
 
 
-def derived(debate: Transcript, session: Session, plan: Plan) -> dict[str, str]:
-    """The document of a debate that is over, and the issue that is to come of it, by the names they have there."""
+def derive(debate: Transcript, session: Session, plan: Plan) -> dict[str, str]:
+    """The document of a finished debate, and the issue if one was requested, by file name."""
     if not plan.done or not kind(session):
         return {}
     name, own = kind(session), f"{session.workflow.name}/{kind(session)}"
@@ -58,15 +58,15 @@ def derived(debate: Transcript, session: Session, plan: Plan) -> dict[str, str]:
     if data is not None and template:
         text = documents.render(template, debate.overlaid, **data)
         made[NAMES[0]] = text if session_line(session).search(text) else f"{text}\n**Session ID:** {session.id}\n"
-    if decision.wanted(plan) and (data := decision.facts(session, plan)):
+    if decision.wants_issue(plan) and (data := decision.facts(session, plan)):
         made[NAMES[1]] = documents.render(f"{documents.FOLDER}/issue", debate.overlaid, **data)
     return made
 
 
 def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | None:
-    """What a template for a document of one's own gets: the whole debate, and the answers of the synthesis by name.
+    """The data for a custom document: the whole debate, and the answers of the synthesis by name.
 
-    `parts` are those that the workflow names under `document`, by their names there. None where nothing was written."""
+    `parts` are those that the workflow lists under `document`, by their names there. None without a synthesis."""
     tries = outcome.find_syntheses(plan)
     if not tries:
         return None
@@ -77,19 +77,19 @@ def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | 
 
 
 def session_line(session: Session) -> re.Pattern[str]:
-    """The line by which a document says which session it is of."""
+    """The line of a document that names its session."""
     return re.compile(rf"^\*\*\w+ ID:\*\* {session.id}$", re.M)
 
 
-def told(session: Session, plan: Plan) -> str:
-    """Where the documents are, a line each for whoever held the debate; empty where it ends in none."""
-    made = derived(compose(session, plan), session, plan)
+def describe_places(session: Session, plan: Plan) -> str:
+    """Say where the documents are, one line each; empty if the debate produces none."""
+    made = derive(compose(session, plan), session, plan)
     home = project(Path.cwd())
-    stem = _stem_there(session, home / PLACE) if made and home else ""
+    stem = _find_stem(session, home / PLACE) if made and home else ""
     places = {name: home / PLACE / file_name(stem, name) if home and stem else session.folder / name for name in made}
     lines = [f"{name.removesuffix('.md')}: {files.tilde(path)}" for name, path in places.items()]
     if lines and not stem:
-        lines[0] += f" (no project is here; `council decision {session.id} --to FOLDER` files it)"
+        lines[0] += f" (not in a project; `council decision {session.id} --to FOLDER` files it)"
     return "\n".join(lines)
 
 
@@ -98,27 +98,27 @@ def file_name(stem: str, name: str) -> str:
 
 
 def project(here: Path) -> Path | None:
-    """The project that one is in: the nearest folder with `.git` or `.council` in it."""
+    """The enclosing project: the nearest folder that contains `.git` or `.council`."""
     marks = (".git", ".council")
     return next((folder for folder in (here, *here.parents) if any((folder / mark).exists() for mark in marks)), None)
 
 
 def place(session: Session, plan: Plan, folder: Path) -> list[Path]:
-    """The documents of the session in a folder of a project, where they are not there yet."""
-    made = derived(compose(session, plan), session, plan)
+    """Write the documents of the session into a folder of a project, unless they exist there."""
+    made = derive(compose(session, plan), session, plan)
     if not made:
         return []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with alone(folder):
-            return _placed(session, made, folder)
+        with lock_folder(folder):
+            return _place_all(session, made, folder)
     except OSError as failure:
         raise files.storage_error(folder, failure) from failure
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Nobody else takes a number meanwhile. The folder itself is locked, so that no lock file is left in a project."""
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Keep others from taking a number meanwhile. The folder itself is locked: no lock file is left in the project."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -127,10 +127,10 @@ def alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _placed(session: Session, made: dict[str, str], folder: Path) -> list[Path]:
-    stem = _stem_there(session, folder) or _new_stem(session, folder)
+def _place_all(session: Session, made: dict[str, str], folder: Path) -> list[Path]:
+    stem = _find_stem(session, folder) or _new_stem(session, folder)
     temp, placed = folder / f".{session.id}{files.TEMP}", []
-    files.remove(temp)  # of a try that was killed
+    files.remove(temp)  # left by a process that was killed
     for name, text in made.items():
         path = folder / file_name(stem, name)
         if not path.exists():
@@ -141,8 +141,8 @@ def _placed(session: Session, made: dict[str, str], folder: Path) -> list[Path]:
     return placed
 
 
-def _stem_there(session: Session, folder: Path) -> str:
-    """The name of this session's document, if the folder has it already: it names the session on a line of its own."""
+def _find_stem(session: Session, folder: Path) -> str:
+    """The name of this session's document if the folder already has it: a line in it names the session."""
     line = session_line(session)
     for path in sorted(folder.glob("*.md")):
         if not path.stem.endswith("-issue") and line.search(path.read_text("utf-8", "replace")):

@@ -1,7 +1,7 @@
 """A debate as one HTML page: the verdict first, then the evidence. The same record gives the same bytes.
 
-Whatever somebody wrote is text here, never markup of theirs, and the page forbids itself scripts, addresses and any
-style but its own: it loads nothing and sends nothing.
+Everything that members wrote is shown as text, never as their markup. The page's own policy forbids scripts, addresses
+and foreign styles, so it loads nothing and sends nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from council.text import fold
 OURS = '<meta name="generator" content="council">'
 SEAT_COLOURS = 5
 TONES = ("agree", "mixed", "disagree")
-CROWDED = 4  # rounds: with more of them, a cell of the grid has no room for words
+CROWDED = 4  # rounds: beyond that, a cell of the grid has no room for words
 
 
 def page(debate: Transcript) -> str:
@@ -62,7 +62,7 @@ def stylesheet() -> str:
 
 
 def head(debate: Transcript) -> Iterator[str]:
-    """The question, the answer, and what stands for it and against it."""
+    """The question, the answer, and what supports and opposes it."""
     verdict = debate.verdict
     yield f'<header>\n<p class="kind">Council {clean(debate.workflow)} · {debate.ended_at:%Y-%m-%d}</p>'
     yield f'<h1 dir="auto">{clean(debate.title)}</h1>'
@@ -82,10 +82,10 @@ def head(debate: Transcript) -> Iterator[str]:
         kept = f" Spoken already, and shown once all have: {spoken}." if spoken else ""
         yield f'<div class="note"><p dir="auto">{clean(waiting + kept)}</p></div>'
     for section in debate.sections.values():
-        yield from listed(section)
+        yield from draw_section(section)
     if any(cell.text for row in verdict.grid.rows for cell in row.cells):
         yield grid(verdict.grid)
-    yield from against(verdict)
+    yield from draw_objections(verdict)
     if verdict.path and not debate.sections and " ".join(verdict.path.split()) not in verdict.answer:
         kind = "path" if verdict.carried else "path opinion"
         yield f'<section class="panel {kind}" dir="auto">\n<h2>{clean(verdict.path_title)}</h2>\n{markup(verdict.path)}'
@@ -113,7 +113,7 @@ def confidence(verdict: DebateVerdict) -> Iterator[tuple[str, str]]:
 
 
 def grid(found: Grid) -> str:
-    """Members by rounds: a dot for where each stood, which leads to what it said."""
+    """Members by rounds: a dot for each stance, linked to the turn."""
     roomy = len(found.columns) <= CROWDED
     titles = [clean(title) if roomy else "" for title in found.columns]
     heads = "".join(f"<th>{number} <span>{title}</span></th>" for number, title in enumerate(titles, 1))
@@ -131,7 +131,7 @@ def grid(found: Grid) -> str:
 
 
 def legend(found: Grid) -> str:
-    """What the dots mean, for where there is no room for words."""
+    """What the dots mean, for grids without room for words."""
     said = dict.fromkeys((cell.tone, cell.text) for row in found.rows for cell in row.cells if cell.tone in TONES)
     signs = (f'<span class="stance"><span class="dot {tone}"></span> {clean(text)}</span>' for tone, text in said)
     return f'<p class="legend">{" ".join(signs)}</p>\n' if said else ""
@@ -148,8 +148,8 @@ def stance(cell: Cell, roomy: bool) -> str:
     return f'<a class="{kind}" href="#{cell.turn}"><span class="dot {cell.tone}"></span>{shown}</a>{moved}'
 
 
-def against(verdict: DebateVerdict) -> Iterator[str]:
-    """The strongest dissent, and what blocks."""
+def draw_objections(verdict: DebateVerdict) -> Iterator[str]:
+    """The strongest dissent, and the blocking objections."""
     others = [one for one in verdict.blocking if one != verdict.dissent]
     if not verdict.dissent and not others:
         return
@@ -177,11 +177,11 @@ def contents(debate: Transcript) -> Iterator[str]:
     yield f'<nav class="contents"><ul>{"".join(links)}</ul></nav>'
 
 
-# ---- what it came to ----
+# ---- the conclusion ----
 
 
-def listed(section: ReportSection) -> Iterator[str]:
-    """A protocol's own list, with the colour of how grave its parts are."""
+def draw_section(section: ReportSection) -> Iterator[str]:
+    """A protocol's own list, its parts coloured by severity."""
     yield f'<section class="listed" dir="auto">\n{markup(section.text)}'
     for part in section.parts:
         kind = f' class="graded {part.tone}"' if part.tone else ""
@@ -190,7 +190,7 @@ def listed(section: ReportSection) -> Iterator[str]:
 
 
 def conclusion(debate: Transcript) -> Iterator[str]:
-    """The synthesis, what it left out and how it was checked; then whether the debate helped."""
+    """The synthesis with what council adds to it, and whether the debate helped."""
     if debate.synthesis:
         made = debate.synthesis.statement
         yield '<section id="synthesis">\n<h2>Council Synthesis</h2>'
@@ -204,10 +204,10 @@ def conclusion(debate: Transcript) -> Iterator[str]:
         outcome = f"{debate.verdict.outcome} ({debate.verdict.reason})"
         yield f'<div class="decision"><p dir="auto"><strong>Outcome:</strong> {clean(outcome)}</p></div>\n</section>'
     if debate.effect:
-        yield from helped(debate.effect, debate)
+        yield from draw_effect(debate.effect, debate)
 
 
-def helped(effect: Effect, debate: Transcript) -> Iterator[str]:
+def draw_effect(effect: Effect, debate: Transcript) -> Iterator[str]:
     moves = "".join(f"<li>{clean(move)}</li>" for move in effect.moves)
     yield f'<section id="effect">\n<h2>{clean(effect.title)}</h2>\n<p>{clean(effect.text)}</p>'
     yield f'<ul dir="auto">{moves}</ul>' if moves else ""
@@ -219,29 +219,29 @@ def helped(effect: Effect, debate: Transcript) -> Iterator[str]:
 
 
 def rounds(debate: Transcript) -> Iterator[str]:
-    """Phase by phase, folded, with what the program decided where it decided it."""
+    """Phase by phase, folded, with council's decisions where they were made."""
     yield '<section id="rounds">\n<h2>The debate</h2>'
     for stage in debate.stages:
-        yield from decided(stage.before)
+        yield from draw_decisions(stage.before)
         for round in stage.rounds:
             yield f'<details class="round" id="round-{round.number}">\n<summary>'
             yield f"<h2>Round {round.number}: {clean(round.title)}</h2> "
             yield f'<span class="brief">{clean(brief(round))}</span></summary>'
             yield from (card(turn, debate) for turn in round.statements)
             yield "</details>"
-        yield from decided(stage.after)
+        yield from draw_decisions(stage.after)
     yield "</section>"
 
 
 def brief(round: Round) -> str:
-    """How many spoke, and what they answered where it was a word: `4 turns · 3 agree, 1 mixed`."""
+    """The number of turns and their stances: `4 turns · 3 agree, 1 mixed`."""
     said = [answer.text for turn in round.statements for answer in turn.answers if answer.name == "stance"]
     counts = ", ".join(f"{said.count(one)} {one}" for one in dict.fromkeys(said))
     count = len(round.statements)
     return " · ".join(filter(None, [f"{count} turn{'s' if count != 1 else ''}", counts]))
 
 
-def decided(decisions: Iterable[Decision]) -> Iterator[str]:
+def draw_decisions(decisions: Iterable[Decision]) -> Iterator[str]:
     for one in decisions:
         text = f"<strong>{clean(one.title)}:</strong> {clean(one.text)}"
         yield f'<div class="decision" dir="auto"><p>{text}</p></div>'
@@ -262,12 +262,12 @@ def label(turn: Statement) -> str:
 
 
 def badge(answer: Answer) -> str:
-    """An answer of a word, for those who only skim."""
+    """A one-word answer, for readers who skim."""
     return f'<span class="badge {answer.tone}">{clean(answer.title)}: {clean(answer.text)}</span>'
 
 
 def words(turn: Statement) -> Iterator[str]:
-    """What was said. An answer that stands in a badge above is not told twice."""
+    """The text of a turn, without the answers that a badge already shows."""
     if turn.absent:
         yield f'<p class="remark" dir="auto">absent: {clean(turn.absent)}</p>'
         return
@@ -290,7 +290,7 @@ def words(turn: Statement) -> Iterator[str]:
 
 
 def record(debate: Transcript) -> Iterator[str]:
-    """Which session this is, and what each turn took."""
+    """Which session this is, and what each turn cost."""
     pairs = (
         f'<dt>{clean(fact.name)}</dt><dd dir="auto">{clean(fact.text)}</dd>'
         for fact in debate.facts

@@ -1,14 +1,14 @@
-"""The kinds of documents that a debate can end in, and what each takes from the synthesis. Nothing here writes one.
+"""The kinds of documents that a debate can produce, and what each takes from the synthesis. Nothing here writes one.
 
-Every command imports this, so it imports nothing that makes a document.
+Every command imports this module, so it imports nothing heavy.
 """
 
 from council.workflow import declare
 
 QUESTION = declare.answer("question", "in a decision document: how the question was put")
 ASSUMED = declare.answer("assumed", "in a decision document: what was assumed about the question")
-GUIDANCE = declare.answer("guidance", "of a person whose `decision` is `guide`: what to look at from here on")
-CREATE_WORKFLOW = declare.answer("create_workflow", "of a person: `yes` makes an issue of the decision")
+GUIDANCE = declare.answer("guidance", "from a person whose `decision` is `guide`: what to focus on from here")
+CREATE_WORKFLOW = declare.answer("create_workflow", "from a person: `yes` turns the decision into an issue")
 
 ADR = declare.document(
     "adr",

@@ -1,4 +1,4 @@
-"""A debate as Markdown, by the templates under `templates/documents/` and what overlays them in its session."""
+"""Renders a debate as Markdown with the templates under `templates/documents/` and the session's overlays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from council.engine.planner import Plan
 from council.record import files
 from council.record.session import Session
 from council.reports import transcript
-from council.reports.documents import FOLDER, NOTHING, Overlaid, frozen, render
+from council.reports.documents import FOLDER, NOTHING, Overlaid, frozen_templates, render
 from council.reports.model import Effect, Fact, Round, Synthesis, Transcript, plain
 
 
@@ -21,7 +21,7 @@ def one_round(round: Round, overlaid: Overlaid = NOTHING) -> str:
 
 
 def section(made: ReportSection, overlaid: Overlaid = NOTHING, level: str = "#") -> str:
-    """A protocol's own list; `level` is the mark of its first heading."""
+    """A protocol's own list; `level` is the Markdown of its top heading."""
     return render(f"{FOLDER}/section", overlaid, section=plain(made), level=level)
 
 
@@ -38,13 +38,13 @@ def effect_text(effect: Effect) -> str:
 
 
 def synthesis_of(session: Session, plan: Plan) -> str:
-    """The synthesis of a debate and what the program adds to it; empty where nobody wrote one."""
+    """The synthesis of a debate with what council adds to it; empty if there is none."""
     made = transcript.synthesis(session, plan)
-    return synthesis(made, frozen(session)) if made else ""
+    return synthesis(made, frozen_templates(session)) if made else ""
 
 
 def announcement(session: Session) -> str:
-    """What a debate begins with on the screen: the heading, and where its files are."""
+    """The start of a debate on the screen: its heading, and where its files are."""
     facts = [*transcript.facts(session), Fact("Output", f"{files.tilde(session.folder)}/")]
     named = {"workflow": transcript.kind(session), "title": transcript.title(session)}
     return render(f"{FOLDER}/_heading", NOTHING, **named, facts=plain(facts))

@@ -1,4 +1,4 @@
-"""Markdown that somebody wrote, as HTML. No tag, address or picture of theirs gets through, and no word is lost."""
+"""Renders members' Markdown as HTML. Their tags, addresses and images do not get through, and no word is lost."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ WRAPPED = 80  # characters
 LONGEST = 50_000  # characters: a longer text can take minutes to parse
 LANGUAGE = re.compile(r"[\w+#.-]*")
 TAG = re.compile(r"<[^>]*>")
-WORDLESS = re.compile(r"[\W\d_]+")  # digits too: a list's numbers are drawn by the browser
+WORDLESS = re.compile(r"[\W\d_]+")  # digits too: the browser draws the numbers of a list
 
 
 def clean(text: str) -> str:
-    """Text as it may stand in a page: nothing in it is markup, moves the reading direction or is no character."""
+    """Make text safe for a page: without markup, direction changes or invalid characters."""
     return escape(_characters(text), quote=True)
 
 
 def markup(text: str) -> str:
-    """The text with its paragraphs, headings, lists, quotes, code and tables.
+    """Render paragraphs, headings, lists, quotes, code and tables.
 
-    What CommonMark would leave out of the page (a cell too many, lists in lists without end) has the whole text stand
-    as it was written, and so has a text that is too long to parse.
+    If CommonMark would drop any words (extra cells, lists nested too deep), or the text is too long to parse, it is
+    shown as it was written.
     """
     plain = _characters(text).replace("\t", "    ")
     if len(plain) > LONGEST:
@@ -51,23 +51,23 @@ def _characters(text: str) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    found = MarkdownIt("commonmark", {"html": False, "breaks": True, "xhtmlOut": False}, renderer_cls=_Page)
-    found.block.ruler.at("table", _whole_table, {"alt": ["paragraph", "reference"]})
-    found.enable("table").disable(
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "xhtmlOut": False}, renderer_cls=_Page)
+    parser.block.ruler.at("table", _whole_table, {"alt": ["paragraph", "reference"]})
+    parser.enable("table").disable(
         ["link", "image", "autolink", "reference", "entity", "hr", "html_block", "html_inline"]
     )
-    return found
+    return parser
 
 
 def _whole_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A table, unless a row has more cells than the heading: those would be left out."""
+    """A table, unless a row has more cells than the heading: those would be dropped."""
     if start + 1 >= end or not RULE.fullmatch(_line(state, start + 1)):
         return False
     return _widest(state, start + 1, end) <= _cells(state, start) and table(state, start, end, silent)
 
 
 def _widest(state: StateBlock, start: int, end: int) -> int:
-    """The most cells of a row, of those from this line on. Kept, because every line of them may be asked about."""
+    """The most cells in any row from this line on. Cached, because the parser may ask for every line."""
     known: dict[tuple[int, int, int], int] = state.env.setdefault("widest", {})
     if (start, end, state.level) not in known:
         rows = list(takewhile(lambda line: not state.isEmpty(line) and "|" in _line(state, line), range(start, end)))
@@ -86,7 +86,7 @@ def _line(state: StateBlock, line: int) -> str:
 
 
 class _Page(RendererHTML):
-    """Tags without attributes of theirs. The page has headings of its own down to the third level."""
+    """Tags without attributes. Headings start at the fourth level, below the page's own."""
 
     def heading_open(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
         return f"<{_level(tokens[at])}>"
@@ -95,7 +95,7 @@ class _Page(RendererHTML):
         return f"</{_level(tokens[at])}>\n"
 
     def fence(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
-        """Code, with its language above it; what is no name of a language is shown as the first line."""
+        """Code with its language above it; anything that cannot be a language is shown as the first line."""
         info, code = tokens[at].info.strip(), tokens[at].content.rstrip("\n")
         if not info:
             return f"<pre><code>{escape(code)}</code></pre>\n"
@@ -109,7 +109,7 @@ class _Page(RendererHTML):
         return f"<pre><code>{escape(code)}</code></pre>\n"
 
     def softbreak(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
-        """A line that ends where it had to is wrapped text; a shorter one was meant to end there."""
+        """A long line was wrapped, so its break is dropped; a shorter one was meant to end there."""
         length, before = 0, at - 1  # no slice: a copy for each line makes a long paragraph take minutes
         while before >= 0 and length < WRAPPED and tokens[before].type not in ("softbreak", "hardbreak"):
             length, before = length + len(tokens[before].content), before - 1

@@ -1,6 +1,6 @@
-"""A debate as readers see it, composed once from the record: Markdown, the page and the terminal all draw this.
+"""A debate as readers see it, composed once from the record. Markdown, the page and the terminal all render it.
 
-Nothing in it is markup of ours. What somebody wrote is in it as they wrote it, and each renderer makes it safe.
+It contains no markup of ours. Members' text is kept as they wrote it, and each renderer makes it safe.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from council.engine.contributions import Addition, ReportSection
 from council.protocols.outcome import Decision
 from council.workflow.model import Reply
 
-APART = {"plain": False}  # the metadata of a field that is not data of the debate
+APART = {"plain": False}  # marks a field that is not data of the debate
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A line of the heading: `Rounds`, and how many."""
+    """A line of the heading, such as `Rounds` with their number."""
 
     name: str
     text: str
-    caution: bool = False  # what a reader has to know before the verdict
+    caution: bool = False  # readers have to know it before the verdict
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that a turn gave by name: a text, or the items of a list. A stance has a `tone`, as in the grid."""
+    """A named answer of a turn: a text, or the items of a list. A stance has a `tone`, as in the grid."""
 
     name: str
     title: str
@@ -39,15 +39,15 @@ class Answer:
 
     @property
     def short(self) -> bool:
-        """Whether it is a word or a number, which can be shown as a badge."""
+        """Whether it is one word or number, which fits in a badge."""
         return re.fullmatch(r"[\w.-]{1,20}", self.text) is not None
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One turn. `reply` is what it was asked for, `step` a title where the round has several steps.
+    """One turn. `reply` declares the answers that were requested; `step` is a title if the round has several steps.
 
-    Where the first reply could not be read, that is `first`, and `again` says what a second request brought.
+    If the first reply could not be read, `first` holds it, and `again` says what the second request returned.
     """
 
     id: str
@@ -75,7 +75,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Stage:
-    """A phase: what was decided before it, its rounds, and how it ended."""
+    """A phase: the decisions before it, its rounds, and how it ended."""
 
     phase: str
     before: tuple[Decision, ...]
@@ -85,7 +85,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What the debate was written up as, and what the program adds to it: in `preface`, that no majority holds it."""
+    """The synthesis and what council adds to it. `preface` says so if it has no majority."""
 
     author: str
     text: str
@@ -95,13 +95,13 @@ class Synthesis:
 
     @property
     def missing(self) -> str:
-        """What stands in place of a synthesis that nobody wrote."""
+        """What is shown instead of a synthesis that nobody wrote."""
         return f"(There is none: the {self.author} was absent.)"
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Whether the debate helped: in a sentence, with a line for each change of mind, and what one seat said alone."""
+    """Whether the debate helped: a summary, a line for each change of mind, and the answer given without a debate."""
 
     title: str
     text: str
@@ -111,7 +111,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class OpenTurns:
-    """Where a debate that is not over stands. `spoken` are the turns of an open round: nobody may read them yet."""
+    """What an unfinished debate waits for. `spoken` are the turns of an open round: nobody may read them yet."""
 
     phase: str
     labels: tuple[str, ...]
@@ -120,7 +120,7 @@ class OpenTurns:
 
 @dataclass(frozen=True)
 class ReceiptLine:
-    """What one turn took; `usd` is None where the price is unknown."""
+    """What one turn cost; `usd` is None if the price is unknown."""
 
     turn: str
     speaker: str
@@ -135,9 +135,9 @@ class ReceiptLine:
 
 @dataclass(frozen=True)
 class Cell:
-    """Where a seat stood in one round: the turn that says so, and what it said before where it moved.
+    """A seat's stance in one round, the turn that states it, and the earlier stance if it changed.
 
-    `tone` is agree, mixed or disagree; `absent` and `silent` where there is nothing to read.
+    `tone` is agree, mixed or disagree; `absent` or `silent` if there is no stance to read.
     """
 
     text: str = ""
@@ -157,16 +157,16 @@ class GridRow:
 
 @dataclass(frozen=True)
 class Grid:
-    """Who stood where: a row for each member, a column for each round."""
+    """Who held which stance: a row for each member, a column for each round."""
 
     columns: tuple[str, ...]
     rows: tuple[GridRow, ...]
-    counts: tuple[tuple[str, str, int], ...]  # of the last round: what was said, its tone, by how many
+    counts: tuple[tuple[str, str, int], ...]  # of the last round: the answer, its tone, how many gave it
 
 
 @dataclass(frozen=True)
 class Objection:
-    """Something that blocks, or why a member disagrees, in that member's words."""
+    """A blocking objection, or why a member disagrees, in that member's words."""
 
     label: str
     text: str
@@ -175,7 +175,7 @@ class Objection:
 
 @dataclass(frozen=True)
 class Spending:
-    """What the debate took; `usd` is None where a price is unknown. A person's turn is no call."""
+    """What the debate cost; `usd` is None if a price is unknown. A person's turn is not a call."""
 
     calls: int
     input: int
@@ -186,10 +186,10 @@ class Spending:
 
 @dataclass(frozen=True)
 class DebateVerdict:
-    """What the debate came to. Every surface draws this one.
+    """The result of the debate. Every surface shows this object.
 
-    `answer` never claims more than the count: where no answer has a majority it says so, `carried` is false, and
-    `path` is only what its author thinks. `outcome` is a word or three, `tally` the count in short, `reason` in full.
+    `answer` never claims more than the count: without a majority it says so, `carried` is false, and `path` is only its
+    author's opinion. `outcome` is one to three words, `tally` a short count, `reason` the full one.
     """
 
     answer: str
@@ -235,7 +235,7 @@ class Transcript:
 
 
 def plain(value: Any) -> Any:
-    """The same as plain data, for templates and JSON: no object of ours reaches a template that users can write."""
+    """Convert to plain data for templates and JSON: no object of ours reaches a template that users can write."""
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.metadata != APART}
     if isinstance(value, Mapping):

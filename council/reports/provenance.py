@@ -1,6 +1,6 @@
-"""Which version of council derived a session's files: recorded when they are written, asked when they differ.
+"""Which version of council derived a session's files: recorded when they are written, checked when they differ.
 
-A later version may word a transcript in another way. What an earlier one made of the same turns is not damaged.
+A later version may word a transcript differently. What an earlier one derived from the same turns is not damaged.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from council.record import files
 from council.record.session import Session
 from council.record.turn_file import sha256
 
-# What 0.1.0 derived. It stamped nothing, so these are missed in its sessions, and what came later is not.
+# What 0.1.0 derived. It left no stamp, so in its sessions these files must exist, and later kinds need not.
 UNSTAMPED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md", "patchlist.md")
 
 
 def stamp(session: Session, made: Mapping[str, Path]) -> dict[str, Any]:
-    """What joins the metadata when files are derived: this version, the turns, and the bytes that lie there now."""
+    """The metadata of derived files: this version, a hash of the turns, and one of each file."""
     hashes = {name: sha256(files.read(path)) for name, path in sorted(made.items())}
     return {"council": __version__, "turns": _turns(session), "files": hashes}
 
 
 def _turns(session: Session) -> str:
-    """A hash over every turn. When one is lost or replaced, files that were derived before are not its files."""
+    """A hash over every turn: when a turn is lost or replaced, earlier derived files no longer match."""
     hashes = [f"{turn} {sha256(files.read(session.turn_path(turn)))}" for turn in sorted(session.said)]
     return sha256("\n".join(hashes).encode())
 
 
 def is_current(session: Session, names: Iterable[str]) -> bool:
-    """Whether this version derived the files of these names from these turns, and nobody changed them since."""
+    """Whether this version derived these files from these turns, and they are unchanged since."""
     found = session.metadata.get("derived")
     if found is None or found["council"] != __version__ or found["turns"] != _turns(session):
         return False
@@ -39,7 +39,7 @@ def is_current(session: Session, names: Iterable[str]) -> bool:
 
 
 def made_by(session: Session, name: str, data: bytes | None, kind: str = "derived") -> str | None:
-    """The version that left these bytes, or no file, after these turns. None: no version is known to have done that."""
+    """The version that derived these bytes (or no file) from these turns; None if no known version did."""
     found = session.metadata.get(kind)
     if found is None:
         missed = data is None and (name in UNSTAMPED or name.startswith("round-"))
@@ -50,7 +50,7 @@ def made_by(session: Session, name: str, data: bytes | None, kind: str = "derive
 
 
 def derived_before(session: Session) -> str | None:
-    """The version that derived what there is of this session from its turns, if it was not this one."""
+    """The version that derived this session's files from its turns, if it was another one."""
     found = session.metadata.get("derived")
     by = session.metadata.get("council", "an earlier version") if found is None else found["council"]
     same_turns = found is None or found["turns"] == _turns(session)

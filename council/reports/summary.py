@@ -1,4 +1,4 @@
-"""A session in short: what `list`, `status` and `show` print as JSON, and what the Python API returns.
+"""A session in brief: what `list`, `status` and `show` print as JSON, and what the Python API returns.
 
 docs/cli.schema.json describes the JSON.
 """
@@ -23,7 +23,7 @@ SHORT_TOPIC = 60
 
 @dataclass(frozen=True)
 class Totals:
-    """What a session took so far; `usd` is None if the price of a call is unknown."""
+    """What a session cost so far; `usd` is None if the price of a call is unknown."""
 
     calls: int
     input_tokens: int
@@ -33,7 +33,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class DebateResult:
-    """A session as far as it has come. What cannot be read of a damaged one is empty or None.
+    """A session in its current state. Fields that cannot be read from a damaged session are empty or None.
 
     `state` is complete, running, waiting, paused, interrupted or damaged, and `why` says more. `turns` counts the
     turns that are recorded; `due` are those that are ready.
@@ -63,7 +63,7 @@ class DebateResult:
 
     @property
     def synthesis(self) -> str:
-        """What the debate was written up as, in Markdown; empty if it has not come to that."""
+        """The synthesis in Markdown; empty if there is none yet."""
         made = self.transcript.synthesis
         return markdown.synthesis(made, self.transcript.overlaid) if made else ""
 
@@ -73,7 +73,7 @@ class DebateResult:
 
 
 def summarize(folder: Path, known: Status | None = None) -> DebateResult:
-    """The session in a folder, whatever its state."""
+    """Summarize the session in a folder, whatever its state."""
     found = known or status(folder)
     result = DebateResult(folder.name, folder, found.state, found.why, _started(folder.name))
     if found.session is None or found.plan is None:
@@ -103,7 +103,7 @@ def _started(id: str) -> datetime:
 
 
 def as_row(result: DebateResult) -> dict[str, Any]:
-    """A session as `list --json` has it."""
+    """A session as `list --json` prints it."""
     completed, archived = result.completed_at, result.archived_to
     return {
         "session_id": result.session_id,
@@ -134,7 +134,7 @@ def age(id: str) -> str:
 
 
 def as_document(result: DebateResult) -> dict[str, Any]:
-    """A session as `show --json` has it: the row, and all that was said."""
+    """A session as `show --json` prints it: the row, and everything that was said."""
     debate = result.transcript
     rounds = [
         {
@@ -156,7 +156,7 @@ def as_document(result: DebateResult) -> dict[str, Any]:
 
 
 def _verdict(verdict: DebateVerdict) -> dict[str, Any]:
-    """What scripts need of it; the rounds and the totals are elsewhere in the document."""
+    """The parts that scripts need; rounds and totals are elsewhere in the document."""
     return {
         "answer": verdict.answer,
         "carried": verdict.carried,

@@ -1,4 +1,4 @@
-"""What a debate took and when it ended, from its receipts."""
+"""What a debate cost and when it ended, from its receipts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from council.record.session import Session
 
 
 def totals(session: Session) -> dict[str, Any]:
-    """What the debate took, from its receipts. A price that nobody knows makes the sum unknown, not smaller.
+    """Add up the receipts. An unknown price makes the sum unknown, not smaller.
 
-    `fsum`, because its sum is the same in whatever order the turns came in.
+    `fsum` gives the same sum in whatever order the turns arrived.
     """
     all_receipts = list(session.receipts.values())
     prices = [receipt.usd for receipt in all_receipts]
@@ -25,7 +25,7 @@ def totals(session: Session) -> dict[str, Any]:
 
 
 def ended_at(session: Session) -> datetime:
-    """When the last word was spoken. From the receipts, so that it is the same however often it is asked."""
+    """When the last turn ended, from the receipts, so that it never changes."""
     begun = datetime.fromisoformat(session.metadata["started_at"])
     ends = [datetime.fromisoformat(one.started) + timedelta(seconds=one.seconds) for one in session.receipts.values()]
     return max([begun, *ends])

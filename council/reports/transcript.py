@@ -1,6 +1,6 @@
-"""Composes the model that every report of a debate is drawn from.
+"""Composes the model that every report of a debate is rendered from.
 
-Nothing here looks at a clock, at a path or at an earlier result, so the same record always gives the same bytes.
+Nothing here reads a clock, a path or an earlier result, so the same record always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def compose(session: Session, plan: Plan) -> Transcript:
         effect=_effect(session, plan) if plan.done else None,
         waiting=_waiting(session, plan),
         receipts=tuple(_receipts(session)),
-        overlaid=documents.frozen(session),
+        overlaid=documents.frozen_templates(session),
     )
 
 
@@ -69,7 +69,7 @@ def compose(session: Session, plan: Plan) -> Transcript:
 
 
 def kind(session: Session) -> str:
-    """What sort of debate it is: its workflow, as a title."""
+    """The kind of debate: its workflow, as a title."""
     return outcome.heading(session.workflow.name)
 
 
@@ -78,25 +78,25 @@ def title(session: Session) -> str:
 
 
 def facts(session: Session, cast: Iterable[Seat] = ()) -> Iterator[Fact]:
-    """What stands above every transcript. No path is in it: the same record gives the same bytes anywhere."""
+    """The heading of every transcript. It contains no path: the same record gives the same bytes anywhere."""
     yield Fact("Session ID", session.id)
     yield Fact("Council Members", ", ".join(seat.label for seat in (*session.workflow.table, *cast)))
     yield Fact("Rounds", _rounds_planned(session))
-    if told := _small_print(session):
-        yield Fact("Model", told, caution=True)
+    if note := _small_print(session):
+        yield Fact("Model", note, caution=True)
     if source := session.metadata.get("replay_of"):
         told = "these words were spoken before; this is no debate of its own"
         yield Fact("Replay of", f"{one_line(str(source))} ({told})", caution=True)
 
 
 def cast(session: Session, plan: Plan) -> list[Seat]:
-    """Whoever sat down while the debate ran: no group of the workflow names them."""
+    """The seats that joined while the debate ran: no group of the workflow lists them."""
     seated = session.workflow.seat_names()
     return list({turn.seat.name: turn.seat for turn in plan.scene.turns if turn.seat.name not in seated}.values())
 
 
 def _small_print(session: Session) -> str:
-    """What a reader must know of the models. Once a turn is recorded, the receipts alone say which."""
+    """What readers must know about the models. Once a turn is recorded, only the receipts count."""
     spoken = {(receipt.speaker, receipt.answered) for receipt in session.receipts.values() if receipt.answered}
     to_come = {(session.metadata["speaker"], session.metadata.get("model"))}
     notes = {registry.describe(name).note(model) for name, model in (spoken if session.receipts else to_come)}
@@ -170,11 +170,11 @@ def _answers(turn: Turn, leading: str) -> Iterator[Answer]:
 
 
 def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
-    """What a reader has to know of a turn besides its words."""
+    """What readers have to know about a turn besides its text."""
     if turn.absent:
         return
-    if told := length_remark(session, turn):
-        yield told
+    if remark := length_remark(session, turn):
+        yield remark
     answered_again = turn.first is not None and f"{turn.id}.2" in session.receipts
     receipt = session.receipts.get(f"{turn.id}.2" if answered_again else turn.id)
     if receipt and registry.typed_in(receipt):
@@ -197,26 +197,26 @@ def length_remark(session: Session, turn: Turn) -> str:
     if not dash or not low.isdigit() or not high.isdigit() or outcome.is_synthesis(turn.phase, session.workflow):
         return ""
     words = len(WORD.findall(turn.prose))
-    near = int(low) * 2 <= words * 3 and words * 3 <= int(high) * 4  # a third is no news
+    near = int(low) * 2 <= words * 3 and words * 3 <= int(high) * 4  # up to a third more or less is not worth a remark
     return "" if near else f"{words} words; {low}-{high} were requested"
 
 
 def same_model(asked: str | None, answered: str | None) -> bool:
-    """A dated name of the model that was asked for is that model."""
+    """Whether the requested model answered; a dated name of that model counts."""
     return asked is None or answered is None or answered == asked or answered.startswith(f"{asked}-20")
 
 
-# ---- what it came to ----
+# ---- the conclusion ----
 
 
 def sections(record: Record) -> dict[str, contributions.ReportSection]:
-    """What protocols end in besides a synthesis, by the names of their files."""
+    """What protocols produce besides a synthesis, by file name."""
     made = {name: function(record) for name, function in contributions.section.known.items()}
     return {name: section for name, section in made.items() if section is not None}
 
 
 def synthesis(session: Session, plan: Plan) -> Synthesis | None:
-    """The last synthesis, and below it what the program adds: the dissent it left out, and how it was checked."""
+    """The last synthesis with what council adds: dissent that it left out, and problems found in it."""
     if not (tries := outcome.find_syntheses(plan)):
         return None
     statement = _statement(session, plan, tries[-1])
@@ -231,7 +231,7 @@ def _additions(session: Session, plan: Plan) -> Iterator[Addition]:
         yield Addition("Dissent on record", aside=aside, points=tuple(_dissent(*one) for one in lost))
     if wrong := outcome.describe_citation_problems(plan):
         yield Addition("Citations not in order", f"{one_line(wrong, 600)}.", "checked by council")
-    if plan.done and (capped := verdict.capped_confidence(plan)):
+    if plan.done and (capped := verdict.explain_capped_confidence(plan)):
         yield Addition("Confidence", capped)
     record = Record(session.workflow, plan, session.topic, session.metadata)
     made = (function(record) for function in contributions.addition.known.values())
@@ -245,14 +245,14 @@ def _dissent(turn: Turn, words: str) -> str:
 
 
 def _effect(session: Session, plan: Plan) -> Effect | None:
-    """Whether the debate helped, and who was moved by what; then what one seat said without it, if one was asked."""
-    found = did_it_help.measure(session, plan)
-    if found is None:
+    """Whether the debate helped, who changed their mind and why, and the answer given without a debate, if any."""
+    comparison = did_it_help.measure(session, plan)
+    if comparison is None:
         return None
     alone = (turn for turn in plan.scene.turns if is_control(turn.phase, plan.scene))
-    moves = did_it_help.moves(session, plan, found)
+    moves = did_it_help.moves(session, plan, comparison)
     statements = tuple(_statement(session, plan, turn) for turn in alone)
-    return Effect(did_it_help.HEADING, did_it_help.sentence(found), tuple(moves), statements)
+    return Effect(did_it_help.HEADING, did_it_help.sentence(comparison), tuple(moves), statements)
 
 
 def _waiting(session: Session, plan: Plan) -> OpenTurns | None:

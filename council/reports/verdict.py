@@ -1,6 +1,6 @@
-"""What a debate came to, in one object that every surface draws. All of it follows from the record and the count.
+"""The result of a debate, in one object that every surface shows. It follows from the record and the count alone.
 
-No conclusion stands above its tally: where no answer has a majority the program says so, whatever the synthesis claims.
+No conclusion outranks the count: without a majority council says so, whatever the synthesis claims.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ HEADING = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\|)")
 
 
 def decide(session: Session, plan: Plan, sections: Collection[ReportSection] = ()) -> DebateVerdict:
-    """The verdict as far as the debate has come."""
+    """The verdict so far."""
     now = assess(plan.scene)
     ending, path = outcome.outcome(plan, now), _path(session, plan)
-    carried = plan.done and _carried(plan, now, ending)
+    carried = plan.done and _is_carried(plan, now, ending)
     own = next((section for section in sections if section.answer), None)
     return DebateVerdict(
         answer=own.answer[:1].upper() + own.answer[1:] if own else _answer(plan, now, path[1], carried),
@@ -73,8 +73,8 @@ def decide(session: Session, plan: Plan, sections: Collection[ReportSection] = (
 # ---- the answer ----
 
 
-def _carried(plan: Plan, now: Standing, ending: str) -> bool:
-    """Whether what the synthesis says was decided: by a majority, by the rules on scores, by a person or a phase."""
+def _is_carried(plan: Plan, now: Standing, ending: str) -> bool:
+    """Whether the conclusion was decided: by a majority, by the rules on scores, by a person or by a phase."""
     if now.own:
         return True
     if now.stances:
@@ -85,16 +85,16 @@ def _carried(plan: Plan, now: Standing, ending: str) -> bool:
 
 
 def _answer(plan: Plan, now: Standing, path: str, carried: bool) -> str:
-    """One sentence. The words are the synthesis's, what is said about them is counted."""
+    """The answer in one sentence: the synthesis's words, labelled by the count."""
     said = first_sentence(path)
-    if fold(said).rstrip(".!") == fold(now.answer):  # the conclusion is the bare answer: what was said above it is more
+    if fold(said).rstrip(".!") == fold(now.answer):  # only the bare answer: the text above it says more
         said = next((first_sentence(turn.prose) for turn in reversed(outcome.find_syntheses(plan))), "")
     if not plan.done:
         waiting = join_words(due.seat.label for due in plan.due)
         return f"Not decided yet: {plan.due[0].phase.name} is waiting for {waiting}."
     if not carried:
         if now.stances:
-            return f"No answer leads: {_counted(now)}."
+            return f"No answer leads: {_format_count(now)}."
         return f"No consensus: {now.reason}." if now.scores else f"Not settled: {outcome.reason(plan, now)}."
     if now.stances and now.answer != AGREE:
         return f"{now.answer.capitalize()}: {said}" if said else f"{now.answer.capitalize()}."
@@ -108,7 +108,7 @@ def _votes(now: Standing) -> str:
 
 
 def _tally(plan: Plan, now: Standing, carried: bool) -> str:
-    """The count in a few words; empty where the outcome says it all."""
+    """The count in a few words; empty if the outcome already says it."""
     if now.own:
         return ""
     if now.stances:
@@ -119,7 +119,7 @@ def _tally(plan: Plan, now: Standing, carried: bool) -> str:
     return "" if any(ending != ENDED for ending in endings) else "no vote was taken"
 
 
-def _counted(now: Standing) -> str:
+def _format_count(now: Standing) -> str:
     """`2 agree, 1 mixed and 1 not heard`"""
     counts = Counter(stance or "not heard" for stance in now.stances.values())
     order = sorted(counts, key=lambda stance: (stance == "not heard", stance != now.answer, stance == MIXED))
@@ -127,7 +127,7 @@ def _counted(now: Standing) -> str:
 
 
 def _path(session: Session, plan: Plan) -> tuple[str, str]:
-    """What the synthesis recommends, with its title: its first answer that is a text, or else its prose."""
+    """The recommendation with its title: the first text answer of the synthesis, or else its prose."""
     tries = outcome.find_syntheses(plan)
     if not tries or tries[-1].absent:
         return "Recommended path", ""
@@ -144,12 +144,12 @@ def _author(plan: Plan) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a Markdown text as plain words; empty where it has none."""
+    """The first sentence of a Markdown text as plain text; empty if it has none."""
     return one_line(next(sentences(text), ""), LONGEST_ANSWER)
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a Markdown text as plain words, without its headings and marks."""
+    """The sentences of a Markdown text as plain text, without headings and markup."""
     lines = (line for line in text.splitlines() if line.strip() and not HEADING.match(line))
     words = " ".join(MARKS.sub("", " ".join(LEAD.sub("", line) for line in lines)).split())
     begin = 0
@@ -170,22 +170,22 @@ def _outcome_tone(ending: str, carried: bool) -> str:
 
 
 def _confidence(plan: Plan, carried: bool) -> str:
-    """As the synthesis says, but never above the tally."""
+    """The confidence of the synthesis, but never more than the count allows."""
     tries = outcome.find_syntheses(plan)
     said = tries[-1].answers.get(CONFIDENCE) if tries else None
     return "" if said is None else str(said) if carried else LOW
 
 
 def preface(plan: Plan) -> str:
-    """What has to be known before a synthesis is read: that no answer has a majority. Empty where one has."""
+    """A warning above the synthesis that no answer has a majority; empty if one has."""
     now = assess(plan.scene)
-    if now.own or not now.stances or _carried(plan, now, outcome.outcome(plan, now)):
+    if now.own or not now.stances or _is_carried(plan, now, outcome.outcome(plan, now)):
         return ""
-    return f"No answer leads: {_counted(now)}. What follows is the {_author(plan)}'s opinion."
+    return f"No answer leads: {_format_count(now)}. What follows is the {_author(plan)}'s opinion."
 
 
-def capped_confidence(plan: Plan) -> str:
-    """The confidence that the count allows, and why, where the synthesis claims more; empty where it does not."""
+def explain_capped_confidence(plan: Plan) -> str:
+    """The confidence that the count allows, and why, if the synthesis claims more; otherwise empty."""
     tries = outcome.find_syntheses(plan)
     said = tries[-1].answers.get(CONFIDENCE) if tries and preface(plan) else None
     if said is None or said == LOW:
@@ -193,11 +193,11 @@ def capped_confidence(plan: Plan) -> str:
     return f"{LOW} *(set by council: no answer has a majority; “{said}” was written)*"
 
 
-# ---- who stood where ----
+# ---- the grid of stances ----
 
 
 def _grid(session: Session, plan: Plan, now: Standing) -> Grid:
-    """A column for each round, with what each seat said last in it of where it stands."""
+    """One column per round, with the last stance or score that each seat gave in it."""
     field = STANCE if now.stances else SCORE if now.scores else ""
     rounds = outcome.rounds(plan)
     flips = {flip.turn.id: flip for flip in mind_changes.find_flips(plan.scene, field)} if field else {}
@@ -214,7 +214,7 @@ def _grid(session: Session, plan: Plan, now: Standing) -> Grid:
 
 
 def _seats(session: Session, plan: Plan, now: Standing) -> Iterator[Seat]:
-    """Who was asked where they stand; where nobody was, everybody who spoke in a round."""
+    """The seats that were asked for a stance or score; if none were, every seat that spoke in a round."""
     spoke = {turn.seat.name: turn.seat for key in outcome.rounds(plan) for turn in outcome.turns_of(plan, *key)}
     asked = {**now.stances, **now.scores}
     order = [*(seat.name for seat in session.workflow.table), *spoke]
@@ -232,22 +232,22 @@ def _cell(turns: list[Turn], field: str, now: Standing, flips: dict[str, mind_ch
     flip = flips.get(turn.id)
     if said is None:
         return Cell("", "absent" if turn.absent else "silent" if field in turn.asked else "spoke", turn.id)
-    moved = (_shown(flip.before), flip.kind) if flip else ("", "")
-    return Cell(_shown(said), tone(str(said), now.answer) if field != SCORE else "score", turn.id, *moved)
+    moved = (_format_answer(flip.before), flip.kind) if flip else ("", "")
+    return Cell(_format_answer(said), tone(str(said), now.answer) if field != SCORE else "score", turn.id, *moved)
 
 
-def _shown(said: object) -> str:
+def _format_answer(said: object) -> str:
     return f"{said:g}" if isinstance(said, int | float) else str(said)
 
 
 def tone(stance: str, leading: str) -> str:
-    """How a stance is drawn: with those who lead, undecided, or against them."""
+    """How a stance is drawn: with the leading answer, undecided, or against it."""
     if stance == MIXED:
         return MIXED
     return AGREE if stance == leading else DISAGREE
 
 
-# ---- what stands against it ----
+# ---- objections ----
 
 
 def _blocking(session: Session, plan: Plan) -> Iterator[Objection]:
@@ -257,7 +257,7 @@ def _blocking(session: Session, plan: Plan) -> Iterator[Objection]:
 
 
 def _strongest(session: Session, plan: Plan) -> Objection | None:
-    """Who disagrees and blocks goes before who only disagrees, and that before who only blocks."""
+    """The strongest dissent: disagreeing and blocking outranks only disagreeing, which outranks only blocking."""
     against = find_dissent(plan.scene)
     opposed = {turn.seat.name for turn, words in against if words == DISAGREES}
     blocks = {turn.seat.name for turn, words in against if words != DISAGREES}
@@ -271,7 +271,7 @@ def _strongest(session: Session, plan: Plan) -> Objection | None:
 
 
 def _against(prose: str) -> str:
-    """The sentence in which somebody says that they disagree, with the one before it; else how they begin."""
+    """The sentence that states the disagreement, with the one before it; or else the opening sentences."""
     said = list(sentences(prose))
     place = next((at for at, sentence in enumerate(said) if OPPOSED.search(sentence)), 1)
     return " ".join(said[max(place - 1, 0) : place + 1])

@@ -1,4 +1,4 @@
-"""What can be proven of a session (receipts, hashes, briefs, derived files), and its status, from files and lock."""
+"""Verifies a session (receipts, hashes, briefs, derived files) and determines its status from files and lock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OURS = {*session.RECORD, "turns", "briefs", lock.LOCK, lock.NOTE, transcripts.NO
 
 @dataclass(frozen=True)
 class Outdated:
-    """What another version derived from the same turns. Nothing is wrong with it, and a command renews it."""
+    """Files that another version derived from the same turns. They are correct, and a command renews them."""
 
     path: Path
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ class Outdated:
     renew: str
 
     def __str__(self) -> str:
-        """Which files, by whom, and what renews them."""
+        """Which files, which version made them, and what renews them."""
         return f"{self.path}: {join_words(self.names)}: made by council {self.by}; run `{self.renew}` to renew"
 
 
@@ -45,7 +45,7 @@ class Status:
 
 
 def status(folder: Path) -> Status:
-    """Where a session stands. Complete is said only of one in which nothing is missing and nothing is wrong."""
+    """The state of a session. It is complete only if nothing is missing and nothing is wrong."""
     try:
         found = session.open_(folder)
         found.read_turns()
@@ -62,10 +62,10 @@ def status(folder: Path) -> Status:
 
 
 def _findings(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
-    """What `check_derived` finds. Files that are as this version left them need not be derived to be compared."""
+    """What `check_derived` finds. Files that are unchanged since this version wrote them are not derived again."""
     there = [path.name for path in found.folder.iterdir() if derived.is_derived(path.name)]
     if "completed_at" in found.metadata and provenance.is_current(found, there):
-        yield from _completion(found, plan)
+        yield from _check_completion(found, plan)
     else:
         yield from check_derived(found, plan)
 
@@ -77,7 +77,7 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
     if plan.done:
         if found.metadata.get("completed_at"):
             return "complete", outcome.outcome(plan)
-        return "interrupted", "everything was said; it was not published yet"
+        return "interrupted", "all turns are recorded, but the results were not written"
     due = ", ".join(one.id for one in plan.due)
     if registry.describe(found.metadata["speaker"]).manual or all(one.of_a_person for one in plan.due):
         return "waiting", f"for {due}"
@@ -87,7 +87,7 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
 
 
 def verify(folder: Path) -> Iterator[Damaged | Outdated]:
-    """What is wrong with a session, or outdated, file by file. The record first: what is derived follows from it."""
+    """What is wrong or outdated in a session, file by file. The record comes first: derived files follow from it."""
     try:
         found = session.open_(folder)
     except Damaged as wrong:
@@ -101,15 +101,15 @@ def verify(folder: Path) -> Iterator[Damaged | Outdated]:
     plan = found.plan()
     yield from check_derived(found, plan)
     if plan.done:
-        yield from _archived(found, plan)
+        yield from _check_archive(found, plan)
 
 
 def check_derived(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
-    """Derived files that are not what the record gives, and completion facts that do not follow from it.
+    """Derived files and completion metadata that do not follow from the record.
 
-    While a debate goes on they may lag behind the turns; only a round that is over is as it will stay.
+    During a debate they may lag behind the turns; only the file of a finished round is final.
     """
-    made = derived.derived(found, plan)
+    made = derived.derive(found, plan)
     complete = "completed_at" in found.metadata
     outdated: dict[str, list[str]] = {}
     for name in sorted({*made, *filter(derived.is_derived, (path.name for path in found.folder.iterdir()))}):
@@ -123,17 +123,17 @@ def check_derived(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
         if (data is not None or not there) and (by := provenance.made_by(found, name, data)):
             outdated.setdefault(by, []).append(name)
         elif name not in made:
-            yield Damaged(path, f"the turns give no such file; `council build {found.id}` removes it")
+            yield Damaged(path, f"this file does not follow from the turns; `council build {found.id}` removes it")
         else:
-            why = "it is not what the turns give" if there else "it is missing"
-            yield Damaged(path, f"{why}; `council build {found.id}` makes it again")
+            why = "it does not follow from the turns" if there else "it is missing"
+            yield Damaged(path, f"{why}; `council build {found.id}` rebuilds it")
     for by, names in outdated.items():
         yield Outdated(found.folder, tuple(names), by, f"council build {found.id}")
     if complete:
-        yield from _completion(found, plan)
+        yield from _check_completion(found, plan)
 
 
-def _completion(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
+def _check_completion(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     path = found.folder / "metadata.json"
     facts = archive.completion(found, plan) if plan.done else {"completed_at": None}
     wrong = [name for name, value in facts.items() if found.metadata.get(name) != value]
@@ -143,29 +143,29 @@ def _completion(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
         yield Damaged(path, f"{', '.join(wrong)} do not follow from the turns; `council recover {found.id}`")
 
 
-def _archived(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
+def _check_archive(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     if not (place := found.metadata.get("archived_to")):
         return
     path, name = Path(str(place)).expanduser(), "transcript.md"
     data = _read(path)
-    if data == derived.derived(found, plan)[name]:
+    if data == derived.derive(found, plan)[name]:
         return
     if data is not None and (by := provenance.made_by(found, name, data, "archived")):
         yield Outdated(path, ("the archived transcript",), by, f"council archive {found.id}")
     else:
-        yield Damaged(path, f"the archived copy is missing or changed; `council archive {found.id}` makes it again")
+        yield Damaged(path, f"the archived copy is missing or changed; `council archive {found.id}` rebuilds it")
 
 
 def _read(path: Path) -> bytes | None:
-    """The bytes of a plain file, None where there is none."""
+    """The bytes of a regular file; None if there is none."""
     try:
         return files.read(path)
     except (OSError, Damaged):
         return None
 
 
-def typed(folder: Path) -> list[str]:
-    """The turns that an assistant only said were spoken. What cannot be read is another check's."""
+def find_manual_turns(folder: Path) -> list[str]:
+    """The turns that were entered by hand. Unreadable turns are left to the other checks."""
     try:
         found = session.open_(folder)
         found.read_turns()
@@ -174,6 +174,6 @@ def typed(folder: Path) -> list[str]:
     return sorted(turn for turn, receipt in found.receipts.items() if registry.typed_in(receipt))
 
 
-def strangers(folder: Path) -> list[str]:
-    """Names in the session's folder that are not council's. They harm nothing, and they prove nothing."""
+def find_foreign_files(folder: Path) -> list[str]:
+    """Files in the session's folder that are not council's. They are harmless, and they prove nothing."""
     return sorted(path.name for path in folder.iterdir() if path.name not in OURS and not derived.is_derived(path.name))

@@ -1,4 +1,4 @@
-"""What is to be reviewed: files by name or pattern, what changed in them, and whether it is too much."""
+"""The input of a review: files by name or pattern, what changed in them, and the limit on their size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_TOKENS = 100_000
 
 
 def expand(specs: tuple[str, ...]) -> tuple[Path, ...]:
-    """The files that are named, each once. A shell that expands no patterns leaves them to us."""
+    """The named files, each once. Patterns that the shell did not expand are expanded here."""
     found: list[Path] = []
     for spec in specs:
         exact = Path(spec).exists()
@@ -41,13 +41,13 @@ def topic_of(files: tuple[Path, ...], revision: str | None) -> str:
         raise UsageError(f"--diff {revision}: nothing changed in {names}")
     changes = done.stdout.decode("utf-8", "replace")
     return (
-        f"Review what changed in {names} since {revision}. The documents stand below as they are now; findings are "
+        f"Review what changed in {names} since {revision}. The documents follow in their current state; findings are "
         f"about what changed, and about what the change breaks elsewhere.\n\n{changes}"
     )
 
 
 def check_size(files: tuple[Path, ...], text: str, most: int) -> None:
-    """Too much for the members is refused before anything is spent."""
+    """Refuse an input that is too large, before anything is spent."""
     size = len(text) + sum(path.stat().st_size for path in files if path.is_file())
     if size // CHARS_A_TOKEN > most:
         raise UsageError(

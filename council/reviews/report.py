@@ -110,7 +110,7 @@ def baseline(path: Path) -> frozenset[str]:
     except OSError as failure:
         raise UsageError(f"--baseline {path}: {failure.strerror}") from None
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise UsageError(f"--baseline {path}: it is no review that --format json wrote") from None
+        raise UsageError(f"--baseline {path}: not a review that --format json wrote") from None
 
 
 def dismissed(plan: Plan, facts: Mapping[str, Any], decided: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a terminal shows: Markdown, tables, the live view, output that cannot command it.
+"""What a terminal shows: Markdown, tables, the live view. Output is stripped of control sequences.
 
 It decides nothing about a debate.
 """

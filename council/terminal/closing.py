@@ -1,4 +1,4 @@
-"""How a run begins and ends: on a terminal with rules and a card, elsewhere in Markdown."""
+"""The start and end of a run: with rules and a card on a terminal, in Markdown elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from council.text import harmless
 
 
 def announce(session: Session, screen: Screen) -> None:
-    """What is debated, by whom, and where its files are."""
+    """Show what is debated, by whom, and where the files are."""
     if paint := screen.paint:
         facts = [*transcript.facts(session), Fact("Output", f"{files.tilde(session.folder)}/")]
         screen.painted("\n".join(heading(transcript.kind(session), transcript.title(session), facts, paint)))
@@ -21,14 +21,14 @@ def announce(session: Session, screen: Screen) -> None:
 
 
 def show_sections(debate: Transcript, screen: Screen) -> None:
-    """What a protocol ends in besides a synthesis: a review's list."""
+    """Show what a protocol produces besides a synthesis, such as a review's list."""
     paint = screen.paint
     for one in debate.sections.values():
         screen.painted(section(one, paint) if paint else harmless(markdown.section(one)))
 
 
 def conclude(debate: Transcript, screen: Screen) -> None:
-    """What the program adds to the synthesis, which was shown when it was written, and what the debate came to."""
+    """Show what council adds to the synthesis (already shown when it was written), and the verdict."""
     for addition in debate.synthesis.additions if debate.synthesis else ():
         screen.out(markdown.addition_text(addition))
     if paint := screen.paint:

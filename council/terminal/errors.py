@@ -1,4 +1,4 @@
-"""An error on standard error: one line in a pipe, and on a terminal wrapped, with its commands ready to be copied."""
+"""Errors on standard error: one line in a pipe; on a terminal wrapped, with commands ready to copy."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from council.text import harmless
 
 COMMAND = re.compile(r"`([a-z][\w.-]* [^`\n]+)`|(?<=: )(council [a-z][^;\n]*)$", re.M)
 
-AROUND = " (),;"  # what would look lost at the edge of a row beside a command
+AROUND = " (),;"  # punctuation that would be left over where a command gets a row of its own
 
 
 def show_error(failure: str, advice: str = "") -> None:
-    """Print what went wrong, and below it what helps."""
+    """Print what went wrong, and below it what to do."""
     lines = [harmless(f"council: {failure}"), *([harmless(advice)] if advice else [])]
     if sys.stderr.isatty():
         from council.terminal import screen
 
         columns = min(screen.size(sys.stderr)[0] - 1, 100)
-        lines = [row for text in lines for line in text.split("\n") for row in wrapped(line, columns)]
+        lines = [row for text in lines for line in text.split("\n") for row in wrap_line(line, columns)]
     print("\n".join(lines), file=sys.stderr)
 
 
-def wrapped(line: str, columns: int) -> Iterator[str]:
-    """The line in rows, each command in a row of its own; one that is too long for a row is left whole."""
+def wrap_line(line: str, columns: int) -> Iterator[str]:
+    """Wrap the line, with each command on a row of its own; a command is never broken."""
     if text_width.width(line) <= columns:
         yield line
         return

@@ -1,6 +1,6 @@
-"""The Markdown of a reply as a terminal shows it: wrapped, with short answers in a line, in colour where there is any.
+"""Renders a reply's Markdown for a terminal: wrapped, with short answers on one line, in colour if available.
 
-No word of a reply is left out or changed. Whatever is no terminal gets the Markdown itself.
+No word of a reply is dropped or changed. Anything that is not a terminal gets the Markdown itself.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ class Paint:
         return styled(text, *styles) if self.colour else text
 
     def rule(self, title: str = "", heavy: bool = False) -> str:
-        """A heading with a line to the end of the row; a heavier one for what a debate came to."""
+        """A heading with a line to the end of the row; heavy for the result of a debate."""
         line, styles = ("━", ("bold", "cyan")) if heavy else ("─", ("bold",))
         shown = f" {text_width.cut(' '.join(harmless(title).split()), self.width - 5)} " if title else ""
         return self.style(f"{line * 2}{shown}{line * (self.width - 2 - text_width.width(shown))}", *styles)
 
     def speech(self, label: str, colour: str, said: str, answers: Reply = (), above: str = "") -> str:
-        """A reply below the name of its seat, in that seat's colour; `above` is painted already."""
+        """A reply below the name of its seat, in that seat's colour; `above` is rendered already."""
         name = self.style(harmless(label), "bold", colour) if self.colour else f"**{harmless(label)}:**"
         return f"{name}\n{above}{self.text(said, answers)}\n"
 
     def text(self, text: str, answers: Reply = ()) -> str:
-        """A whole text. `answers` are those that it was to end with."""
+        """A whole text. `answers` are those that were requested at its end."""
         shown: list[str] = []
         for piece in pieces(harmless(text).expandtabs(4), answers):
             if piece.title:
@@ -78,7 +78,7 @@ class Paint:
         return "\n".join(shown).rstrip("\n") if answers else "\n".join(shown[:-1])
 
     def field(self, name: str, text: str, column: int = 0) -> str:
-        """`Name: text`, wrapped with the text kept to the right of the name, from that column on."""
+        """`Name: text`, wrapped so that the text starts at that column."""
         lead = " " * max(text_width.width(name) + 2, column)
         first, *rest = text_width.wrap(text, self.width, lead, lead)
         return "\n".join([self.style(f"{name}:", "bold") + first[text_width.width(name) + 1 :], *rest])
@@ -110,7 +110,7 @@ class Paint:
             yield line.rstrip()
 
     def _words(self, text: str) -> str:
-        """Strong and emphasised words and code, each word by itself, so that a line may end after any."""
+        """Style strong, emphasised and code words one by one, so that a line can break after each."""
         return INLINE.sub(self._inline, text) if self.colour else text
 
     def _inline(self, found: re.Match[str]) -> str:

@@ -10,12 +10,12 @@ from council.text import harmless
 
 
 def echo(text: str) -> None:
-    """A result. Much of what is printed was written by others, so nothing in it may command the terminal."""
+    """Print a result. Much of it was written by others, so its control sequences are removed."""
     put(harmless(text))
 
 
 def put(text: str) -> None:
-    """A result that is harmless already, and may have colours of ours."""
+    """Print a result that is safe already and may contain our own colours."""
     encoding = sys.stdout.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))
 

@@ -1,6 +1,6 @@
 """The two streams of a run, and on a terminal a block of live lines below everything that was written.
 
-Nothing that is written reaches a terminal with an escape sequence in it, but for the few of this file and of `paint`.
+The only escape sequences that reach a terminal are those of this file and of `markdown`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from council.terminal.markdown import WIDEST, Paint, styled
 from council.text import harmless
 
 USUAL = (80, 24)
-POORER = str.maketrans("─━·…●◐○→“”", '-=|.+~x>""')  # for a terminal that knows no Unicode
+POORER = str.maketrans("─━·…●◐○→“”", '-=|.+~x>""')  # for a terminal without Unicode
 
 
 def size(stream: TextIO) -> tuple[int, int]:
-    """Columns and rows of the terminal behind this very stream; the other one may be piped."""
+    """Columns and rows of the terminal behind this stream; the other stream may be piped."""
     try:
         columns, rows = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
@@ -28,42 +28,42 @@ def size(stream: TextIO) -> tuple[int, int]:
     return columns or USUAL[0], rows or USUAL[1]
 
 
-def terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def coloured(stream: TextIO) -> bool:
-    return terminal(stream) and not os.environ.get("NO_COLOR")
+def has_colour(stream: TextIO) -> bool:
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
-def in_front(stream: TextIO) -> bool:
-    """Whether the terminal is ours just now. In the background somebody else types there and reads the answers."""
+def in_foreground(stream: TextIO) -> bool:
+    """Whether we are in the foreground. If not, another program reads the keys and owns the screen."""
     try:
         return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
-    except OSError:  # it is not the terminal that controls us: then nobody has put us in the background
+    except OSError:  # not our controlling terminal, so nothing can have put us in the background
         return True
 
 
-class Hush:
-    """While a block is drawn, typed keys are not echoed into it. They wait in the terminal for whoever reads next."""
+class EchoGuard:
+    """Turns echo off while a block is drawn. Typed keys wait in the terminal for the next reader."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.hushed = False
+        self.suppressed = False
 
     def on(self) -> None:
-        """Looked at anew each time: a shell that put us aside for a while may have changed it."""
-        self.hushed = self._echo(False) or self.hushed
+        """Checked each time: a shell that suspended us may have changed the setting."""
+        self.suppressed = self._echo(False) or self.suppressed
 
     def off(self) -> None:
-        if self.hushed:
-            self.hushed = not self._echo(True)
+        if self.suppressed:
+            self.suppressed = not self._echo(True)
 
     def _echo(self, wanted: bool) -> bool:
-        """Whether anything was changed. Who changes a terminal from the background is stopped, so nobody does."""
+        """Set echo; whether it changed. Never in the background: a process that does it there is stopped."""
         try:
             now = termios.tcgetattr(self.stream)
-            if not in_front(self.stream) or bool(now[3] & termios.ECHO) is wanted:
+            if not in_foreground(self.stream) or bool(now[3] & termios.ECHO) is wanted:
                 return False
             now[3] ^= termios.ECHO
             termios.tcsetattr(self.stream, termios.TCSANOW, now)
@@ -73,41 +73,41 @@ class Hush:
 
 
 class Screen:
-    """Two streams and the live block. A stream that breaks is given up; the debate goes on without it."""
+    """Two streams and the live block. A broken stream is dropped; the debate continues without it."""
 
     def __init__(self, quiet: bool = False, silent_out: bool = False) -> None:
         self.quiet = quiet
         self.silent_out = silent_out
         self.watched = sys.stderr.isatty() and not quiet
-        self.live = terminal(sys.stderr) and not quiet
-        self.colour = self.live and coloured(sys.stderr)
+        self.live = is_terminal(sys.stderr) and not quiet
+        self.colour = self.live and has_colour(sys.stderr)
         self.broken: set[int] = set()
         self.unwritten: OSError | None = None
         self.block: list[str] = []
-        self.hush = Hush(sys.stderr)
+        self.echo_guard = EchoGuard(sys.stderr)
 
     @property
     def paint(self) -> Paint | None:
-        """How results are shown on a terminal, as wide as it is now; None where they go elsewhere."""
-        return Paint(size(sys.stdout)[0], coloured(sys.stdout)) if sys.stdout.isatty() else None
+        """How results are shown on a terminal at its current width; None if they go elsewhere."""
+        return Paint(size(sys.stdout)[0], has_colour(sys.stdout)) if sys.stdout.isatty() else None
 
     def out(self, text: str = "") -> None:
-        """A result: Markdown, which a terminal gets wrapped and painted."""
+        """Print a result: Markdown, wrapped and coloured on a terminal."""
         paint = self.paint
         self.painted(paint.text(text) if paint else harmless(text))
 
     def heading(self, title: str, heavy: bool = False) -> None:
-        """The heading of a round, with a line below it."""
+        """Print the heading of a round."""
         paint = self.paint
         self.painted(f"{paint.rule(title, heavy)}\n" if paint else f"### {harmless(title)}\n")
 
     def painted(self, text: str) -> None:
-        """A result that is harmless already, with its colours."""
+        """Print a result that is safe already, with its colours."""
         if not self.silent_out:
             self._above(sys.stdout, text)
 
     def say(self, text: str, *styles: str) -> None:
-        """Anything else."""
+        """Print a progress message."""
         if self.quiet:
             return
         lines = harmless(text).split("\n")
@@ -120,28 +120,28 @@ class Screen:
         return styled(text, *styles) if self.colour else text
 
     def insist(self, text: str) -> None:
-        """What must be seen even when nothing else is to be."""
+        """Print what must be seen even with --quiet."""
         self.wipe()
         self._write(sys.stderr, harmless(text))
 
     def draw(self, lines: Sequence[str]) -> None:
-        """The live block, in place of the one before. Each line is one row: whoever makes them cuts them to `room`."""
-        if self.live and not in_front(sys.stderr):
-            self.block = []  # whoever has the terminal now has written over it
+        """Draw the live block in place of the last one. Each line is one row: callers cut them to `room`."""
+        if self.live and not in_foreground(sys.stderr):
+            self.block = []  # the foreground program has written over it
         elif self.live:
-            self.hush.on()
+            self.echo_guard.on()
             self._write(sys.stderr, self._home() + "\x1b[K\n".join(lines) + "\x1b[J")
             self.block = list(lines)
 
     def room(self) -> tuple[int, int]:
-        """Columns and rows that a live block may fill. The last column stays free, for there a terminal may wrap."""
+        """Columns and rows for a live block. The last column stays free, because a terminal may wrap there."""
         columns, rows = size(sys.stderr)
         return columns - 1, max(rows // 2, 1)
 
     def wipe(self) -> None:
-        """No block any more, and keys are echoed again."""
+        """Remove the block and turn echo on again."""
         self._clear()
-        self.hush.off()
+        self.echo_guard.off()
 
     def _clear(self) -> None:
         if self.live and self.block:
@@ -149,7 +149,7 @@ class Screen:
             self.block = []
 
     def _home(self) -> str:
-        """From the block's end to its beginning. A window made narrower has wrapped its lines into more rows."""
+        """Move from the block's end to its beginning. In a narrowed window its lines take more rows."""
         columns, rows = size(sys.stderr)
         taken = sum(max(-(-text_width.width(line) // columns), 1) for line in self.block)
         up = min(taken, rows) - 1
@@ -179,5 +179,5 @@ class Screen:
 
 
 def _to_nowhere(stream: TextIO) -> None:
-    """What is still buffered must not raise again when the program ends."""
+    """Redirect the stream, so that buffered text does not raise again when the program ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,4 +1,4 @@
-"""The sessions as a table that a person can choose from: as wide as the terminal, or as it has to be in a pipe."""
+"""The sessions as a table: as wide as the terminal, or as needed in a pipe."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from council.record.session import Session
 
 COLUMNS = ("SESSION", "STATE", "AGE", "COST", "OUTCOME", "TOPIC")
-NARROW = ("SESSION", "AGE", "COST", "STATE", "TOPIC")  # the outcome stands for a debate that is complete
+NARROW = ("SESSION", "AGE", "COST", "STATE", "TOPIC")  # a complete debate shows its outcome as its state
 RIGHT = ("AGE", "COST")
 STATES = {"complete": "green", "running": "cyan", "damaged": "red"}
-ROOMY = 110  # below this many columns an id is told by its end, which every command takes for it
+ROOMY = 110  # below this many columns an id is cut to its end, which every command accepts
 GAP = "  "
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the table, in colour where stdout has colours."""
     columns = screen.size(sys.stdout)[0] if sys.stdout.isatty() else 0
-    for line in lines(rows, columns, screen.coloured(sys.stdout)):
+    for line in lines(rows, columns, screen.has_colour(sys.stdout)):
         put(line)
 
 
 def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool) -> list[str]:
-    """The header and a line a session; `columns` is 0 where nothing limits them."""
+    """The header and one line per session; `columns` is 0 if the width is unlimited."""
     narrow = 0 < columns < ROOMY
     names = NARROW if narrow else COLUMNS
     header = {name: name for name in names}
@@ -49,7 +49,7 @@ def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool) -> list
 
 
 def facts(row: Mapping[str, Any], narrow: bool) -> dict[str, str]:
-    """One session by the names of the columns; where there is no topic to read, it is told why."""
+    """One session by column; without a readable topic, the reason is shown instead."""
     id, state, outcome = str(row["session_id"]), row["state"], row["outcome"] or "-"
     why = str(row["why"]).rpartition(f"{id}/")[2]
     found = {
@@ -64,14 +64,14 @@ def facts(row: Mapping[str, Any], narrow: bool) -> dict[str, str]:
 
 
 def price(usd: float | None) -> str:
-    """In cents; what is less than half of one is not nothing."""
+    """The price in cents; a smaller amount is not shown as zero."""
     if usd is None:
         return "?"
     return "<$0.01" if 0 < usd < 0.005 else f"${usd:.2f}"
 
 
 def style(column: str, one: Mapping[str, str], header: bool) -> str:
-    """The colour of a column in a line."""
+    """The style of a cell."""
     if header:
         return "bold"
     state = STATES.get(one["STATE"]) or SENSE.get(one["STATE"], "yellow")
@@ -79,7 +79,7 @@ def style(column: str, one: Mapping[str, str], header: bool) -> str:
 
 
 def receipts(session: Session, columns: int, colour: bool) -> list[str]:
-    """What each turn took, in columns that fit a usual window: the transcript's own table has more of them."""
+    """What each turn cost, in columns that fit a normal window: the transcript's own table has more of them."""
     rows = [("TURN", "ANSWERED BY", "IN", "CACHED", "OUT", "USD")]
     for turn, one in sorted(session.receipts.items()):
         sent, usd = one.input + one.cache_read + one.cache_write, "?" if one.usd is None else f"{one.usd:.4f}"

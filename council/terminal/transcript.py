@@ -1,4 +1,4 @@
-"""A debate on a terminal: the same model as the page and the Markdown, drawn with rules and colours."""
+"""A debate on a terminal: the same model as the page and the Markdown, rendered with rules and colours."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIELD = len("Outcome: ")
 
 
 def lines(debate: Transcript, paint: Paint) -> Iterator[str]:
-    """The whole debate but for its receipts, which are a table of their own."""
+    """The whole debate except its receipts, which have their own table."""
     yield from heading(debate.workflow, debate.title, debate.facts, paint)
     yield from (section(one, paint) for one in debate.sections.values())
     if not debate.waiting:
@@ -36,7 +36,7 @@ def lines(debate: Transcript, paint: Paint) -> Iterator[str]:
 
 
 def heading(workflow: str, title: str, facts: Iterable[Fact], paint: Paint) -> Iterator[str]:
-    """What a debate begins with."""
+    """The heading of a debate."""
     yield paint.rule(f"Council {workflow}: {title}") + "\n"
     yield from (paint.field(fact.name, harmless(fact.text)) for fact in facts)
     yield ""
@@ -81,7 +81,7 @@ def seat_colour(seat: str, debate: Transcript) -> str:
 
 
 def section(found: ReportSection, paint: Paint) -> str:
-    """A protocol's own list, with the colour of how grave its parts are."""
+    """A protocol's own list, its parts coloured by severity."""
     parts = [f"{paint.rule(found.title)}\n\n{paint.text(found.text)}\n"]
     for part in found.parts:
         title = paint.style(part.title.upper(), "bold", GRAVE.get(part.tone, ""))
@@ -93,7 +93,7 @@ def section(found: ReportSection, paint: Paint) -> str:
 
 
 def card(debate: Transcript, paint: Paint) -> str:
-    """What the debate came to, in a few lines."""
+    """The verdict in a few lines."""
     verdict = debate.verdict
     answer = text_width.wrap(harmless(verdict.answer), paint.width)
     parts = [paint.rule("Verdict", heavy=True), "", *(paint.style(line, "bold") for line in answer), ""]
@@ -147,7 +147,7 @@ def dot(cell: Cell, text: str, wide: int, paint: Paint) -> str:
 
 
 def legend(found: Grid) -> str:
-    """What each sign of the grid means, in the words that were said."""
+    """What each sign of the grid means, in the members' words."""
     said = {(cell.tone, cell.text) for row in found.rows for cell in row.cells if cell.text and cell.tone in TONES}
     signs = [f"{DOTS[tone]} {text}" for tone, text in sorted(said, key=lambda one: (list(TONES).index(one[0]), one[1]))]
     tones = {cell.tone for row in found.rows for cell in row.cells}

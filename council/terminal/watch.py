@@ -1,4 +1,4 @@
-"""What a person sees of a run: replies on stdout as they come, all else on stderr, and who speaks just now."""
+"""What a person sees of a run: replies on stdout as they arrive, progress and the live view on stderr."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from council.text import join_words, one_line
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 KEPT = 600  # characters of what a seat is saying: more than any row shows
-NARROW, SHORT = 56, 6  # below these a single line has to do
+NARROW, SHORT = 56, 6  # below these, a single line is drawn
 NAMES = 24
-JOINER = "\u200d"  # at the end of what is said so far, it would draw the next row's first sign into this one
+JOINER = "\u200d"  # at the end of a text, it would join the first character of the next row
 
 
 @dataclass
 class Speech:
-    """What a seat is saying: its last words, how many characters there were, and until when it waits."""
+    """What a seat is saying: its last words, the number of characters so far, and until when it waits."""
 
     due: Due
     words: str = ""
@@ -54,11 +54,11 @@ class Speech:
     @property
     def waits(self) -> str:
         left = math.ceil(self.until - time.monotonic())
-        return f"waiting {lasted(left)}" if left > 0 else ""
+        return f"waiting {format_duration(left)}" if left > 0 else ""
 
 
 class Watcher:
-    """The events of a run, told as they happen."""
+    """Shows the events of a run as they happen."""
 
     def __init__(self, session: Session, screen: Screen) -> None:
         self.session = session
@@ -67,7 +67,7 @@ class Watcher:
         self.speaking: dict[str, Speech] = {}
         self.heading = ""
         self.heard: set[tuple[str, int]] = set()
-        self.shown: set[str] = set()  # the turns that the terminal shows
+        self.shown: set[str] = set()  # the turns that the terminal already shows
         self.held: list[Callable[[], None]] = []
 
     def begins(self, speaker: str) -> None:
@@ -108,7 +108,7 @@ class Watcher:
             self.screen.say(f"{due.seat.label}: {why}; trying again in {seconds:.1f} s", "yellow")
 
     def spoke(self, due: Due, receipt: Receipt, body: str) -> None:
-        """Shown at once; but while a person types, what others say waits: it would be in the way, or be copied."""
+        """Show the reply at once, but not while a person types: it would be in the way, or be copied."""
         self.speaking.pop(due.id, None)
         self.heard.add((due.phase.name, due.round))
         self.held.append(partial(self.show, due, receipt, body))
@@ -124,7 +124,7 @@ class Watcher:
         if self.screen.paint and not self.screen.silent_out:
             self.shown.add(due.id)
             if self.by_hand(due):
-                return  # it was typed here, and stands above
+                return  # it was typed here, just above
         icon = str(due.seat.attributes.get("icon") or "")
         label = (icon + " " + due.seat.label).strip()
         said = body.strip() if not receipt.absent else f"*absent: {receipt.absent}*"
@@ -142,7 +142,7 @@ class Watcher:
         return SEATS[names.index(due.seat.name) % len(SEATS)] if due.seat.name in names else ""
 
     def lost(self, due: Due, why: str) -> None:
-        """Where the debate itself is seen, what follows says so: the absence in the seat's turn, or why it pauses."""
+        """Report a lost reply, unless the terminal shows the debate: there the turn or the pause says so."""
         self.speaking.pop(due.id, None)
         if self.screen.paint is None:
             self.screen.say(f"{due.seat.label} is not heard: {why}", "red")
@@ -155,14 +155,14 @@ class Watcher:
             self.screen.out(f"**{decision.title}:** {decision.text}\n")
 
     def lengths(self, plan: Plan, note: Note) -> None:
-        """Who did not keep to the length that the round asked for."""
+        """List the members who missed the length that the round asked for."""
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == (note.phase, note.round)]
         for turn in turns if not outcome.is_synthesis(note.phase, plan.scene) else ():
-            if turn.absent is None and (told := transcript.length_remark(self.session, turn)):
-                self.screen.say(f"{turn.seat.label}: {told}", "dim")
+            if turn.absent is None and (remark := transcript.length_remark(self.session, turn)):
+                self.screen.say(f"{turn.seat.label}: {remark}", "dim")
 
     def closed(self, plan: Plan, note: Note) -> None:
-        """On a terminal, a round that was spoken in this run is seen to end."""
+        """On a terminal, summarize a round that ended in this run."""
         key = (note.phase, note.round)
         if not self.screen.watched or key not in self.heard or key not in outcome.rounds(plan):
             return
@@ -172,15 +172,15 @@ class Watcher:
         parts = [f"{len(turns) - absent} {'reply' if len(turns) - absent == 1 else 'replies'}"]
         parts += [f"{absent} absent"] if absent else []
         parts += [f"{stances.count(stance)} {stance}" for stance in dict.fromkeys(sorted(stances))]
-        parts.append(lasted(time.monotonic() - self.round_began))
+        parts.append(format_duration(time.monotonic() - self.round_began))
         self.screen.say(f"Round {outcome.rounds(plan).index(key) + 1} closed: {' · '.join(parts)}\n", "dim")
 
     def unsaved(self, due: Due, body: str) -> None:
-        """A reply that was paid for and could not be stored is at least shown, wherever there is a stream left."""
-        self.screen.insist(unsaved_text(due.id, body))
+        """Show a reply that was paid for and could not be stored, on any stream that still works."""
+        self.screen.insist(format_unsaved(due.id, body))
 
     async def animate(self) -> None:
-        """The live block, until cancelled."""
+        """Draw the live block until cancelled."""
         frame = 0
         while self.screen.live:
             if not self.typing():
@@ -189,14 +189,14 @@ class Watcher:
             await asyncio.sleep(0.1)
 
     def block(self, spinner: str) -> list[str]:
-        """A row for each seat that speaks and one for the facts; a single one where there is little room."""
+        """A row for each seat that speaks and one for the totals; a single row if there is little room."""
         columns, rows = self.screen.room()
         speeches = list(self.speaking.values())
         if columns < NARROW or rows < SHORT or not speeches:
             names = ", ".join(speech.due.seat.name for speech in speeches) or "…"
             waits = next((speech.waits for speech in speeches if speech.waits), "")
-            told = " · ".join(filter(None, [self.progress(), waits, names]))
-            return [self.screen.styled(text_width.cut(f"{spinner} {told}", columns), "dim")]
+            line = " · ".join(filter(None, [self.progress(), waits, names]))
+            return [self.screen.styled(text_width.cut(f"{spinner} {line}", columns), "dim")]
         shown = speeches[: rows - 1]
         longest = min(max(text_width.width(_label(speech)) for speech in shown), NAMES)
         more = f" · {len(speeches) - len(shown)} more" if len(speeches) > len(shown) else ""
@@ -216,25 +216,25 @@ class Watcher:
         pieces = sum(speech.count for speech in self.speaking.values())
         tokens = facts["input_tokens"] + facts["output_tokens"] + pieces // 4
         usd = "cost unknown" if facts["usd"] is None else f"${facts['usd']:.4f}"
-        return f"{tokens:,} tokens · {lasted(time.monotonic() - self.began)} · {usd}"
+        return f"{tokens:,} tokens · {format_duration(time.monotonic() - self.began)} · {usd}"
 
 
-def billed(session: Session, spent: cost.DebateCost, most: cost.DebateCost | None) -> dict[str, Any]:
-    """The same in JSON; the bound by the names that the totals have."""
+def list_costs(session: Session, spent: cost.DebateCost, most: cost.DebateCost | None) -> dict[str, Any]:
+    """Usage and bound for JSON, with the same names as the totals."""
     bound = most and {"calls": most.calls, "input_tokens": most.input, "output_tokens": most.output, "usd": most.usd}
     return {"totals": totals(session), "cache_read_tokens": spent.cached, "bound": bound}
 
 
-def taken(session: Session) -> cost.DebateCost:
-    """What the session took so far; a person's turn is no call."""
+def sum_usage(session: Session) -> cost.DebateCost:
+    """What the session used so far; a person's turn is not a call."""
     called = [one for one in session.receipts.values() if not describe(one.speaker).is_person]
     took = totals(session)
     cached = sum(one.cache_read for one in called)
     return cost.DebateCost(len(called), took["input_tokens"], took["output_tokens"], took["usd"], cached)
 
 
-def bounded(session: Session, settings: Config) -> cost.DebateCost | None:
-    """What `council cost` would have said of this session beforehand; None where Config.md has no prices for it."""
+def bound_usage(session: Session, settings: Config) -> cost.DebateCost | None:
+    """The upper bound that `council cost` gives for this session; None if Config.md has no prices for it."""
     speakers = [who for one in session.receipts.values() if not (who := describe(one.speaker)).is_person]
     if not speakers or any(who.billing is not Billing.PRICES for who in speakers):
         return None
@@ -247,7 +247,7 @@ def bounded(session: Session, settings: Config) -> cost.DebateCost | None:
             tier: settings.model(tier, frozen.get(tier, {}).get("endpoint"), own or frozen.get(tier, {}).get("model"))
             for tier in used
         }
-    except UsageError:  # an endpoint that the configuration has no more
+    except UsageError:  # an endpoint that is no longer configured
         return None
     rates = {tier: cost.Rates.of(model) for tier, model in models.items()}
     return cost.sum_bounds(cost.bound_steps(workflow, session.topic, rates))
@@ -257,16 +257,16 @@ def _label(speech: Speech) -> str:
     return one_line(speech.due.seat.label, NAMES)
 
 
-def lasted(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds // 60:.0f} min {seconds % 60:02.0f} s"
 
 
-def unsaved_text(turn: str, body: str) -> str:
+def format_unsaved(turn: str, body: str) -> str:
     return f"--- the reply of {turn}, which could not be stored ---\n{body}\n--- end of the reply ---\n"
 
 
 def heading_of(session: Session, plan: Plan, due: Due) -> str:
-    """As the round will be headed in its file; several steps of one round stand under one heading."""
+    """The heading that the round will have in its file; all steps of a round share one heading."""
     if outcome.is_synthesis(due.phase.name, due.scene):
         return "Council Synthesis" + ("" if due.round == 1 else ", corrected")
     if is_control(due.phase.name, session.workflow):
