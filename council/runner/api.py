@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -189,8 +190,29 @@ def _drive(running: Coroutine[Any, Any, Path], voices: select.Voices) -> Path:
         beside = True
     if not beside:
         return asyncio.run(main())
+    return _drive_beside(main())
+
+
+def _drive_beside(main: Coroutine[Any, Any, Path]) -> Path:
+    """Run it in a thread. An interrupt arrives in this thread, so the other one must be asked to stop."""
+    loop = asyncio.new_event_loop()
+
+    def run() -> Path:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            return runner.run(main)
+
+    def stop() -> None:
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, main()).result()
+        running = pool.submit(run)
+        try:
+            return running.result()
+        except BaseException:
+            with suppress(RuntimeError):  # the loop is closed: it ended by itself
+                loop.call_soon_threadsafe(stop)
+            raise
 
 
 def _words(options: Mapping[str, Any] | None) -> dict[str, Any]:
