@@ -503,6 +503,22 @@ def test_a_later_version_says_who_made_a_session_and_renews_it(later: Path, tmp_
     assert all(f"made by council {LATER}" in one for one in ended.json["outdated"])
 
 
+def test_a_build_that_is_interrupted_by_a_crash_leaves_no_damage(later: Path, tmp_path: Path) -> None:
+    """The new files are there, and the metadata is as it was just before they were written."""
+    user = User(tmp_path)
+    start(user)
+    recover(user)
+    env = {**user.environment, "PYTHONPATH": str(later)}
+    path = user.session / "metadata.json"
+    stamp = json.loads(path.read_text("utf-8"))["derived"]
+    done(user.process("archive", env=env))
+    facts = json.loads(path.read_text("utf-8"))
+    path.write_bytes(metadata.seal({**facts, "derived": stamp, "archived": stamp}))
+    for found in (user.process("verify", "--json", env=env), user.council("verify", "--json")):
+        assert done(found).json["findings"] == []
+    assert done(user.council("status", "--json")).json["state"] == "complete"
+
+
 def test_a_later_version_finishes_an_interrupted_session(later: Path, tmp_path: Path) -> None:
     user = User(tmp_path)
     start(user)

@@ -75,7 +75,7 @@ def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
     for key, value in {"seats": seats, "tiers": found["tiers"]}.items():
         if not isinstance(value, dict) or not all(isinstance(inner, dict) for inner in value.values()):
             yield key
-    for key in ("derived", "archived"):
+    for key in ("derived", "archived", "deriving"):
         stamp = found.get(key, {"files": {}, "turns": "", "council": ""})
         if (
             not isinstance(stamp, dict)

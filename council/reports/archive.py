@@ -38,6 +38,7 @@ def _is_of(session: Session, path: Path) -> bool:
 
 def finish(session: Session, plan: Plan, root: Path) -> Path:
     """Finish a debate: write the derived files, the archived copy, the completion metadata and the document."""
+    provenance.announce(session, derive(session, plan))
     made = {path.name: path for path in build(session, plan)}
     path = archive(session, plan, root)
     stamps = {
@@ -52,6 +53,7 @@ def finish(session: Session, plan: Plan, root: Path) -> Path:
 
 def rebuild(session: Session, plan: Plan) -> list[Path]:
     """Rebuild the derived files. A complete session records which version made them: now it is this one."""
+    provenance.announce(session, derive(session, plan))
     made = build(session, plan)
     if "derived" in session.metadata:
         session.merge(derived=provenance.stamp(session, {path.name: path for path in made}))

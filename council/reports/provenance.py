@@ -17,11 +17,20 @@ from council.record.turn_file import sha256
 # What 0.1.0 derived. It left no stamp, so in its sessions these files must exist, and later kinds need not.
 UNSTAMPED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md", "issue.md", "patchlist.md")
 
+INTENT = "deriving"  # the key of the metadata for the stamp of files that are about to be written
+
 
 def stamp(session: Session, made: Mapping[str, Path]) -> dict[str, Any]:
     """The metadata of derived files: this version, a hash of the turns, and one of each file."""
     hashes = {name: sha256(files.read(path)) for name, path in sorted(made.items())}
     return {"council": __version__, "turns": _turns(session), "files": hashes}
+
+
+def announce(session: Session, made: Mapping[str, bytes]) -> None:
+    """Before files of another version are replaced, say by what. If this is interrupted, their bytes are known."""
+    if "derived" in session.metadata and derived_before(session):
+        hashes = {name: sha256(data) for name, data in sorted(made.items())}
+        session.merge(**{INTENT: {"council": __version__, "turns": _turns(session), "files": hashes}})
 
 
 def _turns(session: Session) -> str:
@@ -44,9 +53,11 @@ def made_by(session: Session, name: str, data: bytes | None, kind: str = "derive
     if found is None:
         missed = data is None and (name in UNSTAMPED or name.startswith("round-"))
         return None if missed else derived_before(session)
-    left = None if data is None else sha256(data)
-    same = found["files"].get(name) == left and found["turns"] == _turns(session)
-    return str(found["council"]) if same else None
+    left, turns = None if data is None else sha256(data), _turns(session)
+    for one in (found, session.metadata.get(INTENT, found)):
+        if one["files"].get(name) == left and one["turns"] == turns:
+            return str(one["council"])
+    return None
 
 
 def derived_before(session: Session) -> str | None:
