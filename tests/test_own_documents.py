@@ -122,6 +122,8 @@ def test_a_documents_template_is_overlaid_as_a_prompt_is(user):
         "{{ ''.__class__.__mro__ }}",
         "{% for a in range(10 ** 9) %}{% endfor %}",
         "{{ 1 / 0 }}",
+        "{% for a in range(9999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
         "{% include 'documents/none.md.j2' %}",
     ],
 )

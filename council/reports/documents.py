@@ -20,7 +20,7 @@ from council.text import one_line
 from council.workflow.model import Workflow
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from council.reports.bounded import Bounded
 
 FOLDER = overlays.DOCUMENTS
 REMARKS = "remarks"
@@ -52,7 +52,9 @@ def frozen_templates(session: Session) -> Overlaid:
 def render(name: str, overlaid: Overlaid, **data: Any) -> str:
     """Render the template of that name. If an overlay fails, the kit's template is used instead."""
     try:
-        return _environment(tuple(overlaid.items())).get_template(f"{name}.md.j2").render(data)
+        environment = _environment(tuple(overlaid.items()))
+        environment.steps = 0
+        return environment.get_template(f"{name}.md.j2").render(data)
     except Exception as wrong:
         if not overlaid:
             raise
@@ -95,11 +97,12 @@ def kit() -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=4)
-def _environment(overlaid: tuple[tuple[str, str], ...]) -> Environment:
+def _environment(overlaid: tuple[tuple[str, str], ...]) -> Bounded:
     import jinja2  # not needed to look at sessions whose files are unchanged
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    found = ImmutableSandboxedEnvironment(
+    from council.reports.bounded import Bounded
+
+    found = Bounded(
         loader=jinja2.ChoiceLoader([jinja2.DictLoader(dict(overlaid)), jinja2.DictLoader(kit())]),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
