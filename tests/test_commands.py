@@ -333,7 +333,7 @@ def test_the_loop_by_hand_gives_what_a_replay_of_the_same_words_gives(words, beg
     assert without_receipts(derived_of(begun.session)) == without_receipts(derived_of(twin.session))
     told = (begun.session / "transcript.md").read_text()
     assert "| some-model |" in told
-    assert told.count("*(typed in by the host: no receipt of a real call)*") == len(words) - 1
+    assert told.count("*(entered by hand (no API receipt))*") == len(words) - 1
     assert told.count("| assistant, typed in |") == len(words)
     assert ok(begun.council("verify", "--json")).json["typed"] == sorted(words)
 

@@ -271,7 +271,7 @@ def test_the_ledger_names_what_moved_whom(user):
         "first_usd": 0.0,
     }
     told = report(session)
-    assert "\nFirst round: no (3 of 5). Last round: no (5 of 5), the same. 2 changes" in told
+    assert "\nFirst count: 3 of 5 say no. Final count: 5 of 5 say no. 2 changes" in told
     assert (
         "- Architect (Serena), round 2: yes → no, persuaded: “\u2018Nine of ten slow requests are writes.\u2019 I"
         in told
@@ -324,7 +324,7 @@ def test_a_tie_is_no_answer(user):
     session = hold(user, "delphi/tie")
     assert facts(session)["helped"]["final"]["answer"] is None
     assert facts(session)["helped"]["same"] is True
-    assert "First round: no majority (2 yes, 2 no, 1 mixed, of 5)" in report(session)
+    assert "First count: 2 yes, 2 no, 1 mixed." in report(session)
 
 
 def test_the_control_reads_the_question_alone_and_counts_nowhere(user, tmp_path):
@@ -337,7 +337,7 @@ def test_the_control_reads_the_question_alone_and_counts_nowhere(user, tmp_path)
     assert "control" not in found["stances"]
     assert found["helped"]["control"] == {"answer": "yes", "same": False, "calls": 1, "usd": 0.0}
     told = report(session)
-    assert "One plain answer without a debate (1 call and $0.0000) said yes: not what the debate says." in told
+    assert "Baseline without a debate, 1 call ($0.0000): yes, not the debate's answer." in told
     assert "**⚪ Control:**" in told
     assert [path.name for path in sorted(session.glob("round-*.md"))] == ["round-1.md"]
     plain = hold(User(tmp_path / "plain"), "delphi/no-split")
@@ -387,7 +387,7 @@ def test_a_debate_about_where_the_council_heads_has_the_same_reports(user):
         ("engineer", "disagree", "agree", 3, "conformed"),  # what the architect says in the same round
     ]
     assert (found["helped"]["calls"], found["helped"]["first_calls"]) == (13, 8)
-    assert "First round: agree (3 of 4). Last round: agree (3 of 4), the same. 2 changes of mind" in report(session)
+    assert "First count: 3 of 4 agree. Final count: 3 of 4 agree. 2 changes of mind" in report(session)
 
 
 def test_persuasion_without_a_flaw_needs_a_sentence_that_says_so(user):

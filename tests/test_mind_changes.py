@@ -338,35 +338,29 @@ def test_nobody_was_asked():
 
 def test_it_is_told_in_a_paragraph():
     assert told("yyynn", "yyyyn") == (
-        "First round: yes (3 of 5). Last round: yes (4 of 5), the same. "
-        "1 change of mind (1 unexplained). 10 calls and $0.1000, of which 5 calls and $0.0500 up to the first round."
+        "First count: 3 of 5 say yes. Final count: 4 of 5 say yes. "
+        "1 change of mind (1 unexplained). Cost: 10 calls ($0.1000), of which 5 calls before the first count."
     )
-    assert ", another answer. 3 changes of mind (3 unexplained)." in told("yyynn", "nnnnn")
-    assert "First round: no majority (2 yes, 2 no, 1 mixed, of 5). Last round: yes (3 of 5), a majority now." in told(
-        "yynnm", "yyymn"
-    )
-    assert "Last round: no majority (2 yes, 2 no, of 4), the majority is gone." in told("yyyn", "yynn")
-    assert "Last round: no majority (nobody was heard, of 2), the majority is gone. Nobody changed their mind." in told(
-        "yy", "--"
-    )
-    assert told("nnnnn").startswith("The members were asked once: no (5 of 5), so no change can be measured. 5 calls")
+    assert " (a different answer). 3 changes of mind (3 unexplained)." in told("yyynn", "nnnnn")
+    assert "First count: 2 yes, 2 no, 1 mixed. Final count: 3 of 5 say yes." in told("yynnm", "yyymn")
+    assert "Final count: 2 yes, 2 no (no majority any more)." in told("yyyn", "yynn")
+    assert "Final count: 2 not heard (no majority any more). Nobody changed their mind." in told("yy", "--")
+    assert told("nnnnn").startswith("Only count: 5 of 5 say no (no change can be measured). Cost: 5 calls")
 
 
 def test_the_control_stands_beside_it_and_counts_nowhere():
     result = found(stand("yyn", "yyy", control="n"))
     assert (result.spent.calls, result.last.of) == (6, 3)
     assert [flip.turn.seat.name for flip in result.flips] == ["c"]
-    beside = "One plain answer without a debate (1 call and $0.5000) said"
-    assert told("yyn", "yyy", control="n").endswith(f"first round. {beside} no: not what the debate says.")
-    assert told("yyn", "yyy", control="y").endswith(f"{beside} yes: the same as the debate.")
-    assert told("yn", "yn", control="y").endswith(f"{beside} yes, where the debate has no majority.")
-    assert told("yy", "yy", control="?").endswith("was requested and could not be read.")
+    beside = "Baseline without a debate, 1 call ($0.5000):"
+    assert told("yyn", "yyy", control="n").endswith(f"first count. {beside} no, not the debate's answer.")
+    assert told("yyn", "yyy", control="y").endswith(f"{beside} yes, the same as the debate.")
+    assert told("yn", "yn", control="y").endswith(f"{beside} yes, the debate has no majority.")
+    assert told("yy", "yy", control="?").endswith("the answer could not be read.")
 
 
 def test_a_price_that_nobody_knows_makes_the_sum_unknown():
-    assert "4 calls and an unknown price, of which 2 calls and an unknown price up to the first round." in told(
-        "yy", "yy", usd=None
-    )
+    assert "Cost: 4 calls (unknown price), of which 2 calls before the first count." in told("yy", "yy", usd=None)
 
 
 def test_whoever_was_asked_again_took_two_calls():
@@ -394,14 +388,14 @@ def scored(*rounds: tuple[int | None, ...]) -> Scene:
     [
         (
             ((60, 70), (80, 95)),
-            "First round: mean 65 (of 2). Last round: mean 87.5 (of 2), 22.5 points up",
+            "First count: mean 65 (of 2). Final count: mean 87.5 (of 2), 22.5 points up",
             False,
         ),
         (((60, 70), (50, 40)), "20 points down. 2 changes of mind (2 unexplained)", False),
         (((60, 70), (69, 79)), "the same within 10 points. Nobody changed their mind", True),
         (((60, 70), (70, 80)), "10 points up. 2 changes", False),
-        (((90, 90), (90, None)), "First round: mean 90 (of 2). Last round: mean 45 (of 2)", False),
-        (((60, None), (60, 60)), "First round: mean 30 (of 2)", False),  # who gives none is not satisfied
+        (((90, 90), (90, None)), "First count: mean 90 (of 2). Final count: mean 45 (of 2)", False),
+        (((60, None), (60, 60)), "First count: mean 30 (of 2)", False),  # who gives none is not satisfied
     ],
 )
 def test_scores_are_told_by_their_mean(rounds, says, same):

@@ -21,7 +21,7 @@ __Convergence check:__ agreed
 <!-- 02-challenges/engineer sha256:00 -->
 **Engineer (Marcus):** I agree now.
 
-*(typed in by the host: no receipt of a real call)*
+*(entered by hand (no API receipt))*
 
 Council Synthesis
 -----------------

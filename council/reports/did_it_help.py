@@ -18,6 +18,7 @@ from council.protocols.mind_changes import (
     Flip,
     RoundCount,
 )
+from council.protocols.stances import AGREE, DISAGREE
 from council.record.session import Session
 from council.text import one_line
 
@@ -97,64 +98,57 @@ def moves(session: Session, plan: Plan, found: Comparison) -> Iterator[str]:
 
 
 def sentence(found: Comparison) -> str:
-    """How the answer and the cost changed from the first round to the last."""
+    """How the answers changed from the first count to the final one, and what the debate cost."""
     if found.last.turns and found.first.turns == found.last.turns:
-        parts = [
-            f"The members were asked once: {_said(found.first)}, so no change can be measured",
-            _price(found.spent),
-        ]
+        parts = [f"Only count: {_format_count(found.first)} (no change can be measured)"]
+        cost = f"Cost: {_format_cost(found.spent)}"
     else:
-        last = f"Last round: {_said(found.last)}, {_change(found)}"
-        spent = f"{_price(found.spent)}, of which {_price(found.before)} up to the first round"
-        parts = [f"First round: {_said(found.first)}", last, _moves(found), spent]
-    return ". ".join([*parts, *([_beside(found)] if found.control else [])]) + "."
+        total, calls = len(found.flips), found.before.calls
+        kinds = ", ".join(f"{number} {kind}" for kind, number in found.kinds.items() if number)
+        moves = f"{total} change{'s' if total > 1 else ''} of mind ({kinds})" if total else "Nobody changed their mind"
+        last = f"Final count: {_format_count(found.last)}{_format_change(found)}"
+        parts = [f"First count: {_format_count(found.first)}", last, moves]
+        before = f"{calls} call{'' if calls == 1 else 's'} before the first count"
+        cost = f"Cost: {_format_cost(found.spent)}, of which {before}"
+    return ". ".join([*parts, cost, *([_compare_control(found)] if found.control else [])]) + "."
 
 
-def _said(count: RoundCount) -> str:
+def _format_count(count: RoundCount) -> str:
+    """`3 of 4 agree`, or every answer with its number if none has a majority."""
     if count.mean is not None:
         return f"mean {count.mean:g} (of {count.of})"
     if count.answer:
-        return f"{count.answer} ({count.counts[count.answer]} of {count.of})"
-    votes = ", ".join(f"{votes} {answer}" for answer, votes in count.counts.items()) or "nobody was heard"
-    return f"no majority ({votes}, of {count.of})"
+        verb = count.answer if count.answer in (AGREE, DISAGREE) else f"say {count.answer}"
+        return f"{count.counts[count.answer]} of {count.of} {verb}"
+    silent = count.of - sum(count.counts.values())
+    votes = [f"{votes} {answer}" for answer, votes in count.counts.items()]
+    return ", ".join([*votes, *([f"{silent} not heard"] if silent else [])])
 
 
-def _change(found: Comparison) -> str:
+def _format_change(found: Comparison) -> str:
+    """How the final count differs, where the two counts do not already show it."""
     if found.first.mean is not None and found.last.mean is not None:
         points = found.last.mean - found.first.mean
-        return (
-            f"the same within {STEP} points"
-            if found.same
-            else f"{abs(points):.3g} points {'up' if points > 0 else 'down'}"
-        )
-    if found.same:
-        return "the same"
-    if found.last.answer is None:
-        return "the majority is gone"
-    return "another answer" if found.first.answer else "a majority now"
+        changed = f", {abs(points):.3g} points {'up' if points > 0 else 'down'}"
+        return f", the same within {STEP} points" if found.same else changed
+    if found.first.answer and not found.last.answer:
+        return " (no majority any more)"
+    return " (a different answer)" if found.first.answer and not found.same else ""
 
 
-def _moves(found: Comparison) -> str:
-    total = len(found.flips)
-    kinds = ", ".join(f"{number} {kind}" for kind, number in found.kinds.items() if number)
-    return f"{total} change{'s' if total > 1 else ''} of mind ({kinds})" if total else "Nobody changed their mind"
+def _format_cost(spent: CallTotals) -> str:
+    usd = "unknown price" if spent.usd is None else f"${spent.usd:.4f}"
+    return f"{spent.calls} call{'' if spent.calls == 1 else 's'} ({usd})"
 
 
-def _price(spent: CallTotals) -> str:
-    usd = "an unknown price" if spent.usd is None else f"${spent.usd:.4f}"
-    return f"{spent.calls} call{'' if spent.calls == 1 else 's'} and {usd}"
-
-
-def _beside(found: Comparison) -> str:
+def _compare_control(found: Comparison) -> str:
     facts = _control_facts(found)
     if facts["answer"] is None:
-        return "One plain answer without a debate was requested and could not be read"
-    said = (
-        f"One plain answer without a debate ({_price(CallTotals(facts['calls'], facts['usd']))}) said {facts['answer']}"
-    )
-    if found.last.answer is None:
-        return f"{said}, where the debate has no majority"
-    return f"{said}: {'the same as the debate' if facts['same'] else 'not what the debate says'}"
+        return "Baseline without a debate: the answer could not be read"
+    same = "the same as the debate" if facts["same"] else "not the debate's answer"
+    compared = same if found.last.answer else "the debate has no majority"
+    cost = _format_cost(CallTotals(facts["calls"], facts["usd"]))
+    return f"Baseline without a debate, {cost}: {facts['answer']}, {compared}"
 
 
 def _line(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> str:

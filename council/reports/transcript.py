@@ -85,8 +85,7 @@ def facts(session: Session, cast: Iterable[Seat] = ()) -> Iterator[Fact]:
     if note := _small_print(session):
         yield Fact("Model", note, caution=True)
     if source := session.metadata.get("replay_of"):
-        told = "these words were spoken before; this is no debate of its own"
-        yield Fact("Replay of", f"{one_line(str(source))} ({told})", caution=True)
+        yield Fact("Replay of", f"{one_line(str(source))} (recorded replies, not a new debate)", caution=True)
 
 
 def cast(session: Session, plan: Plan) -> list[Seat]:
@@ -178,7 +177,7 @@ def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
     answered_again = turn.first is not None and f"{turn.id}.2" in session.receipts
     receipt = session.receipts.get(f"{turn.id}.2" if answered_again else turn.id)
     if receipt and registry.typed_in(receipt):
-        yield "typed in by the host: no receipt of a real call"
+        yield "entered by hand (no API receipt)"
     if receipt and not same_model(receipt.asked, receipt.answered):
         yield f"asked of {receipt.asked}, answered by {receipt.answered}"
     if receipt and receipt.stop == "max_tokens":

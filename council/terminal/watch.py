@@ -86,8 +86,9 @@ class Watcher:
         if called := [due for due in batch if not (due.of_a_person or self.by_hand(due))]:
             names = sorted({models[due.id].name for due in called})
             again = " (asked once more)" if any(due.first for due in called) else ""
-            who = f"{join_words(due.seat.label for due in called)} {'speaks' if len(called) == 1 else 'speak'}"
-            self.screen.say(f"{who}{again}: {join_words(names)}" + "\n" * self.screen.watched, "dim")
+            who = join_words(due.seat.label for due in called)
+            verb = "Replayed" if describe(self.session.metadata["speaker"]).replays else "Asking"
+            self.screen.say(f"{verb}: {who}{again}, {join_words(names)}" + "\n" * self.screen.watched, "dim")
         if self.typing():
             self.screen.wipe()
 
