@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -173,3 +174,23 @@ def test_a_review(here: User) -> None:
     assert found.summary == "Take up B1 first."
     assert found.session.workflow == "patchlist"
     assert found.set_aside == ()
+
+
+@pytest.mark.parametrize(
+    ("limit", "why"),
+    [
+        ({"quorum": 0}, "at least 1"),
+        ({"max_calls": -1}, "must not be negative"),
+        ({"max_cost": -0.5}, "in dollars"),
+        ({"max_cost": float("nan")}, "in dollars"),
+    ],
+)
+def test_an_impossible_limit_is_refused_before_anything_begins(here: User, limit: dict[str, Any], why: str) -> None:
+    with pytest.raises(council.CouncilError, match=why):
+        council.run("Shall we?", speaker="replay", source=script(here, disputed()), **limit)
+    assert here.sessions == []
+
+
+def test_one_name_is_one_member(here: User) -> None:
+    with pytest.raises(council.CouncilError, match='unknown member "nobody"'):
+        council.run("Shall we?", with_members="nobody", speaker="replay", source=script(here, disputed()))

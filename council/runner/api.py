@@ -29,7 +29,7 @@ from council.speakers import registry, select
 if TYPE_CHECKING:
     from council.reviews.merge import Merged
 
-Names = Iterable[str]
+Names = str | Iterable[str]  # one name, or several
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def run(
     request = Request(
         topic=topic,
         workflow=workflow,
-        with_=tuple(with_members),
-        only=tuple(only_members),
+        with_=_names(with_members),
+        only=_names(only_members),
         mode=mode,
         options=_words(options),
         tier_map=tuple(f"{tier}={target}" for tier, target in (tier_map or {}).items()),
@@ -113,8 +113,8 @@ def review(
     request = Request(
         topic=topic,
         workflow=PATCHLIST,
-        with_=tuple(with_members),
-        only=tuple(only_members),
+        with_=_names(with_members),
+        only=_names(only_members),
         mode=PATCHLIST,
         options=_words(options),
         tier_map=tuple(f"{tier}={target}" for tier, target in (tier_map or {}).items()),
@@ -213,6 +213,10 @@ def _drive_beside(main: Coroutine[Any, Any, Path]) -> Path:
             with suppress(RuntimeError):  # the loop is closed: it ended by itself
                 loop.call_soon_threadsafe(stop)
             raise
+
+
+def _names(given: Names) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _words(options: Mapping[str, Any] | None) -> dict[str, Any]:

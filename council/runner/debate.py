@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -34,6 +35,14 @@ class Limits:
     quorum: int | None = None
     calls: int | None = None
     usd: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.quorum is not None and self.quorum < 1:
+            raise UsageError(f"the quorum must be at least 1, not {self.quorum}")
+        if self.calls is not None and self.calls < 0:
+            raise UsageError(f"the maximum number of calls must not be negative, but is {self.calls}")
+        if self.usd is not None and not 0 <= self.usd < math.inf:
+            raise UsageError(f"the maximum cost must be an amount in dollars, not {self.usd}")
 
     def budget(self, session: Session) -> Budget:
         """The limits hold for the session, so what earlier runs of it took counts too."""

@@ -23,7 +23,11 @@ def find(name: str) -> SpeakerType:
     """The speaker of that name, or a refusal that suggests another."""
     if name not in names():
         raise UsageError(f'unknown speaker "{name}"; {did_you_mean(name, (*names(), AUTO))}')
-    module = import_module(f"council.speakers.{name.replace('-', '_')}")
+    path = f"council.speakers.{name.replace('-', '_')}"
+    try:
+        module = import_module(path)
+    except (ImportError, SyntaxError) as wrong:
+        raise CouncilError(f"the speaker {name} cannot be loaded: {path}: {wrong}") from wrong
     declared = getattr(module, "SPEAKER", None)
     if not isinstance(declared, SpeakerType) or declared.name != name:
         raise CouncilError(f'{module.__file__}: it must declare SPEAKER = SpeakerType(name="{name}", …)')
