@@ -17,6 +17,7 @@ from council.config import settings
 from council.engine.conditions import rule
 from council.engine.orders import order
 from council.engine.views import view
+from council.engine.voting import METHODS
 from council.speakers import registry
 from council.workflow import vocabulary
 
@@ -29,6 +30,7 @@ def reference() -> str:
             "Made from the code by `scripts/update-golden`.",
             *section("Commands", commands()),
             *section("Rules", hooks(rule.known)),
+            *section("Vote methods", [f"- `{name}`: {method.about}." for name, method in METHODS.items()]),
             *section("Orders", hooks(order.known)),
             *section("Views", hooks(view.known)),
             *section("Speakers", [f"- `{one.name}`: {one.about}." for one in registry.all_types()]),

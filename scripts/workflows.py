@@ -23,6 +23,7 @@ from council.checks.reachability import find_conditions, find_refs
 from council.cli.workflows import STARTER
 from council.config import overlays, personas
 from council.config.personas import parse
+from council.engine import voting
 from council.engine.conditions import rule
 from council.engine.facts import describe_facts
 from council.engine.orders import order
@@ -51,6 +52,7 @@ def page() -> str:
         declare=declare,
         about=about,
         rules=list(hooks(rule)),
+        methods={name: method.about for name, method in voting.METHODS.items()} | {voting.AUTO: voting.AUTO_ABOUT},
         orders=list(hooks(order)),
         views=list(hooks(view)),
         variables=describe_facts(),

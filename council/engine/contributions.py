@@ -46,9 +46,11 @@ class Part:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A list or table that a protocol produces. It is a file of the session and a part of the transcript.
+    """A list or table that a protocol ends in: a file of the session, named after the function, and a part of the
+    transcript (before the synthesis), of the page (above the grid) and of what a run prints at its end.
 
-    `answer` is the result in one sentence, and `tone` says how to show it: agree, mixed or disagree.
+    Give an `answer` only if this is what the debate was for: then that sentence is the verdict, in place of what the
+    synthesis recommends, and `tone` is how it is drawn: agree, mixed or disagree.
     """
 
     title: str

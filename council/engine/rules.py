@@ -181,11 +181,9 @@ def vote(
 ) -> Verdict:
     """The seats chose one option. A tie is not a choice.
 
-    Methods: `plurality` (most first choices), `majority`, `2/3` and `unanimous` (of all seats that were asked),
-    `weighted` (each choice weighted by the answer `sure`, or the sum of scores), `borda`, `condorcet` (Borda if no
-    option beats all others), `auto` (unanimous below 3 seats, weighted below 6, else Borda). An answer is a choice, a
-    ranking (a list, best first) or, with `scored: true`, a list of `option: 80`. `among` lists the only options that
-    count. A seat's `weight` applies to every method."""
+    The table of vote methods lists the methods. An answer is a choice, a ranking (a list, best first) or, with
+    `scored: true`, a list of `option: 80`. `among` lists the only options that count. A seat's `weight` applies to
+    every method."""
     options = [voting.normalize_option(str(one)) for one in (among if isinstance(among, (list, tuple)) else [among])]
     if not isinstance(scored, bool) or not all(options):
         raise UsageError('the rule "vote" takes scored: true or false, and among: a list of options')

@@ -187,15 +187,15 @@ Method = Callable[[Sequence[Ballot], Sequence[str]], Result]
 
 def count(ballots: Sequence[Ballot], method: str = "auto", options: Iterable[str] = ()) -> Result:
     """Count the ballots. Other options that they name count too; ballots without weight do not."""
-    if method not in (*METHODS, "auto"):
-        raise UsageError(f'there is no voting method "{method}"; {did_you_mean(method, (*METHODS, "auto"))}')
+    if method not in (*METHODS, AUTO):
+        raise UsageError(f'there is no voting method "{method}"; {did_you_mean(method, (*METHODS, AUTO))}')
     ballots = [ballot for ballot in ballots if ballot.weight > 0]
-    used = choose_method(len(ballots)) if method == "auto" else method
+    used = choose_method(len(ballots)) if method == AUTO else method
     named = sorted({*options, *(option for ballot in ballots for option in (*ballot.places, *ballot.scores))})
     if not any(ballot.places for ballot in ballots):
         result = Result("none", used, dict.fromkeys(named, Fraction(0)), _total_weight(ballots))
     else:
-        result = METHODS[used](ballots, named)
+        result = METHODS[used].count(ballots, named)
     return replace(result, asked=used)
 
 
@@ -258,12 +258,30 @@ def _margin(ballots: Sequence[Ballot], one: str, other: str) -> Fraction:
     return sum((weight if gap > 0 else -weight for gap, weight in gaps if gap), Fraction(0))
 
 
-METHODS: Mapping[str, Method] = {
-    "plurality": _need_share("plurality", lambda part: part > 0),
-    "majority": _need_share("majority", lambda part: part > Fraction(1, 2)),
-    "2/3": _need_share("2/3", lambda part: part >= Fraction(2, 3)),
-    "unanimous": _need_share("unanimous", lambda part: part == 1),
-    "weighted": _weighted,
-    "borda": _borda,
-    "condorcet": _condorcet,
+@dataclass(frozen=True)
+class VoteMethod:
+    """A way to count, and what wins by it: a clause for the docs, which list what is in METHODS."""
+
+    count: Method
+    about: str
+
+
+METHODS: Mapping[str, VoteMethod] = {
+    "plurality": VoteMethod(_need_share("plurality", lambda part: part > 0), "most first choices"),
+    "majority": VoteMethod(
+        _need_share("majority", lambda part: part > Fraction(1, 2)),
+        "the first choice of more than half of all who were asked",
+    ),
+    "2/3": VoteMethod(
+        _need_share("2/3", lambda part: part >= Fraction(2, 3)),
+        "the first choice of at least two thirds of all who were asked",
+    ),
+    "unanimous": VoteMethod(_need_share("unanimous", lambda part: part == 1), "the first choice of all who were asked"),
+    "weighted": VoteMethod(
+        _weighted, "most points: each choice counts for as much as the answer `sure` says, or each score for itself"
+    ),
+    "borda": VoteMethod(_borda, "most points: an option gets one for each that a ballot ranks below it"),
+    "condorcet": VoteMethod(_condorcet, "the option that beats each other one in pairs; if there is none, as `borda`"),
 }
+AUTO = "auto"  # in place of a method: one for that number of voters
+AUTO_ABOUT = "`unanimous` for fewer than 3 seats, `weighted` for fewer than 6, otherwise `borda`"

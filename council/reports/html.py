@@ -86,7 +86,8 @@ def head(debate: Transcript) -> Iterator[str]:
     if any(cell.text for row in verdict.grid.rows for cell in row.cells):
         yield grid(verdict.grid)
     yield from draw_objections(verdict)
-    if verdict.path and not debate.sections and " ".join(verdict.path.split()) not in verdict.answer:
+    answered = any(section.answer for section in debate.sections.values())
+    if verdict.path and not answered and " ".join(verdict.path.split()) not in verdict.answer:
         kind = "path" if verdict.carried else "path opinion"
         yield f'<section class="panel {kind}" dir="auto">\n<h2>{clean(verdict.path_title)}</h2>\n{markup(verdict.path)}'
         yield "</section>"
@@ -181,8 +182,9 @@ def contents(debate: Transcript) -> Iterator[str]:
 
 
 def draw_section(section: ReportSection) -> Iterator[str]:
-    """A protocol's own list, its parts coloured by severity."""
-    yield f'<section class="listed" dir="auto">\n{markup(section.text)}'
+    """A protocol's own list, its parts coloured by severity. One that is the answer needs no title of its own."""
+    title = "" if section.answer else f"<h2>{clean(section.title)}</h2>\n"
+    yield f'<section class="listed" dir="auto">\n{title}{markup(section.text)}'
     for part in section.parts:
         kind = f' class="graded {part.tone}"' if part.tone else ""
         yield f"<div{kind}>\n<h3>{clean(part.title)}</h3>\n{markup(part.text)}\n</div>"
