@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,17 @@ from council.engine.conditions import rule
 from council.engine.facts import describe_facts
 from council.engine.orders import order
 from council.engine.views import view
+from council.reports import model
 from council.workflow import declare, frontmatter, vocabulary
 from council.workflow.loader import load
 from council.workflow.model import Ref, Workflow
 from council.workflow.registry import Hook
 
 ROOT = Path(__file__).resolve().parent.parent
+SHAPES = {
+    "stages": model.Stage, "stages.rounds": model.Round, "rounds.statements": model.Statement,
+    "statements.answers": model.Answer, "verdict": model.DebateVerdict, "synthesis": model.Synthesis,
+}  # fmt: skip
 EXAMPLE = ROOT / "tests" / "fixtures" / "premortem.md"
 
 
@@ -50,6 +56,7 @@ def page() -> str:
         turns=turns(example),
         language=vocabulary,
         declare=declare,
+        shapes={name: ", ".join(f"`{one.name}`" for one in fields(shape)) for name, shape in SHAPES.items()},
         about=about,
         rules=list(hooks(rule)),
         methods={name: method.about for name, method in voting.METHODS.items()} | {voting.AUTO: voting.AUTO_ABOUT},

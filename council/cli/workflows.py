@@ -127,6 +127,7 @@ def check_workflow(name: str) -> tuple[list[str], list[str]]:
     from council.checks.templates import examine
     from council.config import personas, settings
     from council.prompts.templates import documents, prompts
+    from council.reports.try_out import find_faults
     from council.workflow.loader import load
 
     try:
@@ -138,6 +139,7 @@ def check_workflow(name: str) -> tuple[list[str], list[str]]:
     except UsageError as refusal:
         return [add_place(str(refusal).removeprefix(f"{where}: "), text, where)], []
     examined = examine(workflow)
+    broken = examined.problems or find_faults(workflow)
     tiers, own = settings.load().tiers, documents(workflow.name)
     known = Known(tiers, prompts(workflow.name), personas.load(), speakers.names(), own)
     wrong = [one.removeprefix(f"{workflow.name}: ") for one in problems_of(workflow, known)]
@@ -147,7 +149,7 @@ def check_workflow(name: str) -> tuple[list[str], list[str]]:
     if Path(where).is_relative_to(overlays.kit_folder() / "Workflows"):
         notes = []  # notes are for authors, and the kit's workflows are ours
     return (
-        [add_place(one, text, where) for one in (*wrong, *examined.problems)],
+        [add_place(one, text, where) for one in (*wrong, *broken)],
         [add_place(one, text, where, "note: ") for one in notes],
     )
 

@@ -6,6 +6,7 @@ A template gets plain data and renders in a sandbox. No template is ever built f
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from council.engine.scene import Turn
 from council.record.session import Session
 from council.reports.words import contain
 from council.text import one_line
-from council.workflow.model import Workflow
+from council.workflow.model import Reply, Workflow
 
 if TYPE_CHECKING:
     from council.reports.bounded import Bounded
@@ -52,15 +53,26 @@ def frozen_templates(session: Session) -> Overlaid:
 def render(name: str, overlaid: Overlaid, **data: Any) -> str:
     """Render the template of that name. If an overlay fails, the kit's template is used instead."""
     try:
-        environment = _environment(tuple(overlaid.items()))
-        environment.steps = 0
-        return environment.get_template(f"{name}.md.j2").render(data)
+        return try_render(name, overlaid, data)
     except Exception as wrong:
         if not overlaid:
             raise
         if f"{name}.md.j2" not in kit():
-            return f"*(The template {name}.md.j2 could not be rendered: {one_line(str(wrong), 300)}.)*\n"
+            return f"*(The template {name}.md.j2 could not be rendered: {describe_fault(wrong)}.)*\n"
         return render(name, NOTHING, **data)
+
+
+def try_render(name: str, overlaid: Overlaid, data: Mapping[str, Any]) -> str:
+    """Render the template of that name, or raise whatever goes wrong in it."""
+    environment = _environment(tuple(overlaid.items()))
+    environment.steps = 0
+    return environment.get_template(f"{name}.md.j2").render(data)
+
+
+def describe_fault(wrong: Exception) -> str:
+    """What went wrong in a template, and in which line of it."""
+    lines = [frame.lineno for frame in traceback.extract_tb(wrong.__traceback__) if frame.filename == "<template>"]
+    return f"{f'line {lines[-1]}: ' if lines else ''}{one_line(str(wrong), 300)}"
 
 
 def remarks(session: Session, plan: Plan, turn: Turn) -> list[str]:
@@ -69,19 +81,31 @@ def remarks(session: Session, plan: Plan, turn: Turn) -> list[str]:
     if not (name := find(overlaid, f"{session.workflow.name}/{REMARKS}")):
         return []
     at = [one.id for one in plan.scene.turns].index(turn.id)
-    earlier = [describe_turn(one) for one in plan.scene.turns[:at]]
-    text = render(name, overlaid, turn=describe_turn(turn), earlier=earlier, options=dict(session.workflow.options))
+    *earlier, now = [describe_turn(one, session.workflow) for one in plan.scene.turns[: at + 1]]
+    text = render(name, overlaid, turn=now, earlier=earlier, options=dict(session.workflow.options))
     return [one_line(line, LONGEST_REMARK) for line in text.splitlines() if line.strip()]
 
 
-def describe_turn(turn: Turn) -> dict[str, Any]:
-    """A turn as plain data."""
+def describe_turn(turn: Turn, workflow: Workflow) -> dict[str, Any]:
+    """A turn as plain data. Each answer of the workflow is there: an empty one where this turn did not give it."""
     answers = {name: list(value) if isinstance(value, tuple) else value for name, value in turn.answers.items()}
     plain = {name: value for name, value in answers.items() if isinstance(value, str | int | float | list)}
     return {
         "id": turn.id, "seat": turn.seat.name, "label": turn.seat.label, "phase": turn.phase, "step": turn.step,
-        "round": turn.round, "text": turn.body, "prose": turn.prose, "absent": turn.absent or "", "answers": plain,
+        "round": turn.round, "text": turn.body, "prose": turn.prose, "absent": turn.absent or "",
+        "answers": {**step_blanks(workflow, turn.step), **plain},
     }  # fmt: skip
+
+
+def step_blanks(workflow: Workflow, step: str) -> dict[str, Any]:
+    """An empty answer for each that the workflow asks for, of the type that it has in this step."""
+    steps = sorted((one for _, one in workflow.steps()), key=lambda one: one.name == step)
+    return {name: blank for one in steps for name, blank in blanks(one.reply).items()}
+
+
+def blanks(reply: Reply) -> dict[str, Any]:
+    """An empty answer for each of a reply: a template can test it, and it is never a yes."""
+    return {name: [] if kind.type == "list" else "" for name, kind in reply}
 
 
 def find(overlaid: Overlaid, *names: str) -> str:

@@ -70,7 +70,9 @@ def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | 
     tries = outcome.find_syntheses(plan)
     if not tries:
         return None
-    answers = {name: plain(value) for name, value in tries[-1].answers.items()}
+    given = {name: plain(value) for name, value in tries[-1].answers.items()}
+    reply = next((step.reply for _, step in session.workflow.steps() if step.name == tries[-1].step), ())
+    answers = {**documents.blanks(reply), **given}
     named = {part: answers.get(name) for part, name in session.workflow.document_answers.items()}
     day = f"{debate.ended_at:%Y-%m-%d}"
     return {**plain(debate), "date": day, "session_id": session.id, "answers": answers, "parts": named}

@@ -197,7 +197,7 @@ def length_remark(session: Session, turn: Turn) -> str:
         return ""
     words = len(WORD.findall(turn.prose))
     near = int(low) * 2 <= words * 3 and words * 3 <= int(high) * 4  # up to a third more or less is not worth a remark
-    return "" if near else f"{words} words; {low}-{high} were requested"
+    return "" if near else f"{words} word{'s' if words != 1 else ''}; {low}-{high} were requested"
 
 
 def same_model(asked: str | None, answered: str | None) -> bool:

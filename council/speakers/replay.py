@@ -47,7 +47,8 @@ class ReplaySpeaker(Speaker):
             raise Waiting(f"waiting for {brief.turn}: {self.source} has no person's reply for it")
         if brief.turn not in self.spoken:
             raise Denied(
-                f"{self.source} has no turn {brief.turn}; replay the same workflow with the same members and options"
+                f"{self.source} has no turn {brief.turn}; "
+                "add it to the script, or replay a session of the same workflow, members and options"
             )
         clock = asyncio.get_running_loop()
         began = clock.time()
