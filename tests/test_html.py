@@ -149,7 +149,7 @@ def test_the_page_of_a_debate(user):
     shown = " ".join("".join(parsed(text).text).split())
     for told in (
         f"Session ID{user.session.name}", "Architect (Serena), Designer (Aditi)", "Degraded: absent: Designer (Aditi)",
-        "Replay of: script.yaml (these words were spoken before", "Round 1: Initial Positions",
+        "Replay of: script.yaml (recorded replies, not a new debate)", "Round 1: Initial Positions",
         "Round 2: Responses & Challenges", "Convergence check: still moving", "Round 3 needed: ",
         "Round 3: Synthesis", "absent: on holiday",
         "Stance: disagree", "Blocking: The restore is untested.", "Council Synthesis", "Keep one database.",
