@@ -34,8 +34,8 @@ def create(
     }
     for name, data in frozen.items():
         files.check_size(data, f"the session's {name}")
+    files.make_folder(folder)
     try:
-        files.make_folder(folder)
         with lock.hold(folder) as held:
             for name, data in frozen.items():
                 held.check()
