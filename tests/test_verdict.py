@@ -96,6 +96,10 @@ def test_a_debate_that_is_not_over_has_decided_nothing(tmp_path):
     assert (verdict.outcome, verdict.carried) == ("not finished", False)
 
 
+def test_before_the_first_vote_nothing_says_that_none_was_taken(tmp_path):
+    assert recorded("debate-between-rounds", tmp_path).verdict.tally == ""
+
+
 # ---- who stood where ----
 
 

@@ -116,7 +116,7 @@ def _tally(plan: Plan, now: Standing, carried: bool) -> str:
     if now.scores:
         return f"mean {sum(score or 0 for score in now.scores.values()) / len(now.scores):.1f}"
     endings = (ending for phase, ending in plan.scene.outcomes.items() if not outcome.is_synthesis(phase, plan.scene))
-    return "" if any(ending != ENDED for ending in endings) else "no vote was taken"
+    return "" if not plan.done or any(ending != ENDED for ending in endings) else "no vote was taken"
 
 
 def _format_count(now: Standing) -> str:
