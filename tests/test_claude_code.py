@@ -130,7 +130,7 @@ def test_a_debate_of_three_rounds_by_hand(tmp_path):
         asked = [request for request in here.api.requests if is_member(request)]
         assert {tool for request in asked for tool in request.tools} == set(), "a member has no tools"
         listed = "".join(request.text + json.dumps(request.messages) for request in here.api.requests[:1])
-        assert "- council: Hold a true debate" in listed
+        assert "- council: Hold a real debate" in listed
         assert (here.user.session / "topic.md").read_bytes() == TOPIC.encode()
         assert not (here.user.work / "P").exists()
         proof = here.user.council("verify", "--json")

@@ -638,7 +638,7 @@ def asked(claude: Claude, *words: str) -> str:
 def test_real_linked_skill_is_found_with_its_agents(claude: Claude) -> None:
     install_for(claude)
     told = asked(claude, "hello")
-    assert told.count("- council: Hold a true debate") == 1
+    assert told.count("- council: Hold a real debate") == 1
     for path in AGENTS:
         assert f"- council:{path.stem}: A member of a council debate" in told
     assert "council@skills-dir" in claude("plugin", "list")

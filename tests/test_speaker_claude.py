@@ -498,7 +498,7 @@ def test_real_answer_in_two_messages_is_not_taken_for_its_tail(api):
 
 @real
 @pytest.mark.parametrize(
-    ("status", "says"), [(400, "check the model"), (401, "/login"), (403, "/login"), (404, "knows no model")]
+    ("status", "says"), [(400, "check the model"), (401, "/login"), (403, "/login"), (404, "has no model")]
 )
 def test_real_failures_that_will_not_pass(status, says, api):
     api.responder = sequence(Answer(fault="status", status=status))
