@@ -1,0 +1,1 @@
+"""The promises that `scripts/prove trust` tries to break: one module for each."""
