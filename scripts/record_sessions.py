@@ -1,8 +1,8 @@
 """Usage: scripts/record-sessions [NAME…]
 
-Records sessions with the program of this checkout into tests/recorded/, for tests/test_recorded_sessions.py. A session
-that is there already is never recorded again: it stands for the version that wrote it. Without names, all that are
-missing are recorded. An interrupted one is also finished, in a copy, so that its words and its outcome are known.
+Records sessions with the program of this checkout into tests/recorded/NAME-VERSION, for tests/test_recorded_sessions.py.
+A session that is there already is never recorded again: it stands for the version that wrote it. Without names, all
+that are missing are recorded. An interrupted one is also finished, in a copy, so that its words and its outcome are known.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from council import __version__  # noqa: E402
 from tests import faults, kills, scripted  # noqa: E402
 from tests.fakeapi import Answer, FakeApi  # noqa: E402
 from tests.faults import Nursery  # noqa: E402
@@ -149,10 +150,11 @@ def main(wanted: Sequence[str]) -> None:
     if unknown := set(wanted) - CASES.keys():
         raise SystemExit(f"there is no case {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
     for name in wanted or CASES:
-        if (RECORDED / name).exists():
-            print(f"{name}: kept as it is")
+        versioned = f"{name}-{__version__}"
+        if (RECORDED / versioned).exists():
+            print(f"{versioned}: kept as it is")
         else:
-            write(name, CASES[name])
+            write(versioned, CASES[name])
 
 
 def write(name: str, case: Case) -> None:
