@@ -1,8 +1,9 @@
 """Usage: scripts/record-sessions [NAME…]
 
-Records sessions with the program of this checkout into tests/recorded/NAME-VERSION, for tests/test_recorded_sessions.py.
-A session that is there already is never recorded again: it stands for the version that wrote it. Without names, all
-that are missing are recorded. An interrupted one is also finished, in a copy, so that its words and its outcome are known.
+Records sessions with the program of this checkout into tests/recorded/NAME-VERSION. tests/test_recorded_sessions.py
+opens them. A session that is there already is never recorded again: it stands for the version that wrote it. Without
+names, all that are missing are recorded. An interrupted one is also finished, in a copy, so that its words and its
+outcome are known.
 """
 
 from __future__ import annotations
