@@ -96,19 +96,23 @@ class Row:
 
 @dataclass(frozen=True)
 class DebateCost:
-    """The calls, tokens and US dollars that a debate took, or their maximum. `cached` is the part of `input` that was
-    read from the API's cache.
+    """The calls, tokens and US dollars that a debate took, or their maximum; None is unknown.
+
+    `cached` is the part of `input` that was read from the API's cache, `failed` the number of calls that gave no reply,
+    and `at_least` the known part of `usd`.
     """
 
     calls: int
-    input: int
-    output: int
+    input: int | None
+    output: int | None
     usd: float | None
     cached: int = 0
+    failed: int = 0
+    at_least: float = 0.0
 
     def within(self, most: DebateCost) -> bool:
-        usd = self.usd is None or most.usd is None or self.usd <= most.usd
-        return self.calls <= most.calls and self.input <= most.input and self.output <= most.output and usd
+        pairs = ((self.calls, most.calls), (self.input, most.input), (self.output, most.output), (self.usd, most.usd))
+        return all(taken is None or limit is None or taken <= limit for taken, limit in pairs)
 
 
 def sum_bounds(rows: Iterable[Row]) -> DebateCost:
@@ -130,13 +134,20 @@ def format_usage(taken: DebateCost, most: DebateCost | None = None) -> str:
     """One line, with each figure and its bound. A bound that was exceeded (people can grant rounds) is left out."""
     if most is not None and not taken.within(most):
         most = None
-    calls, tokens = f"{taken.calls} call{'' if taken.calls == 1 else 's'}", f"{taken.input:,} tokens in"
+    calls, tokens = f"{taken.calls} call{'' if taken.calls == 1 else 's'}", f"{format_count(taken.input)} tokens in"
     usd = f"cost {format_dollars(taken.usd)}"
+    if taken.usd is None and taken.at_least:
+        usd += f" (at least {format_dollars(taken.at_least)})"
     if most is not None:
-        calls, tokens = f"{calls} of at most {most.calls}", f"{tokens} of at most {most.input:,}"
+        calls, tokens = f"{calls} of at most {most.calls}", f"{tokens} of at most {format_count(most.input)}"
         usd += f" of at most {format_dollars(most.usd)}"
+    failed = f" and {taken.failed} that failed" if taken.failed else ""
     cached = f" ({taken.cached:,} from the cache)" if taken.cached else ""
-    return f"{calls}, {tokens}{cached}, {taken.output:,} out, {usd}"
+    return f"{calls}{failed}, {tokens}{cached}, {format_count(taken.output)} out, {usd}"
+
+
+def format_count(tokens: int | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,}"
 
 
 def format_dollars(usd: float | None) -> str:

@@ -67,12 +67,13 @@ def wrap_for(text: str, stream: TextIO) -> str:
 
 def sum_costs(found: Session) -> tuple[DebateCost, DebateCost | None] | None:
     """The usage of a session and its upper bound; None if no tokens were used."""
-    if not any(one.input or one.cache_read or one.cache_write or one.output for one in found.receipts.values()):
-        return None
     from council.config import settings
     from council.terminal import watch
 
-    return watch.sum_usage(found), watch.bound_usage(found, settings.load())
+    spent = watch.sum_usage(found)
+    if (spent.input, spent.output, spent.failed) == (0, 0, 0):
+        return None
+    return spent, watch.bound_usage(found, settings.load())
 
 
 @command("list")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from typing import Any
 from council import __version__
 from council.engine.planner import Plan, plan
 from council.engine.scene import RecordedTurn
-from council.errors import Damaged, UsageError
-from council.record import files, turn_file
+from council.errors import Damaged, StorageError, UsageError
+from council.record import attempts, files, turn_file
 from council.record import program as programs
+from council.record.attempts import Attempt
 from council.record.lock import Lock, hold
 from council.record.metadata import FROZEN, read_existing, read_metadata, seal
 from council.record.program import Program
@@ -29,7 +31,13 @@ from council.workflow.loader import load
 from council.workflow.model import Seat, Workflow
 
 TURN = re.compile(r"\d{2}-[a-z0-9-]+/[a-z][a-z0-9-]*(\.2)?")
-FILE = re.compile(rf"{TURN.pattern}\.md|.*{re.escape(files.TEMP)}", re.S)
+TEMPORARY = rf"|.*{re.escape(files.TEMP)}"
+FILE = re.compile(rf"{TURN.pattern}\.md{TEMPORARY}", re.S)
+PLACES = {  # what a session's folders may hold
+    "turns": FILE,
+    "briefs": FILE,
+    attempts.FOLDER: re.compile(rf"{TURN.pattern}{re.escape(attempts.SUFFIX)}{TEMPORARY}", re.S),
+}
 RECORD = ("metadata.json", *FROZEN)
 
 
@@ -39,7 +47,7 @@ class Session:
 
     `program` is None in a session that an earlier version began: `current` then has the templates of today, once
     `prompts` has read them.
-    `lock` is set while this process may write.
+    `pending` are the attempts at turns that are not recorded yet. `lock` is set while this process may write.
     """
 
     folder: Path
@@ -50,6 +58,7 @@ class Session:
     current: Program | None = None
     said: dict[str, RecordedTurn] = field(default_factory=dict)
     receipts: dict[str, Receipt] = field(default_factory=dict)
+    pending: dict[str, tuple[Attempt, ...]] = field(default_factory=dict)
     lock: Lock | None = None
 
     @property
@@ -63,7 +72,7 @@ class Session:
 
     def snapshot(self) -> Session:
         """A copy to read while turns are still being recorded."""
-        return replace(self, said=dict(self.said), receipts=dict(self.receipts))
+        return replace(self, said=dict(self.said), receipts=dict(self.receipts), pending=dict(self.pending))
 
     def plan(self) -> Plan:
         return plan(self.workflow, self.said, self.metadata["seed"])
@@ -76,9 +85,12 @@ class Session:
             try:
                 self.metadata = read_metadata(self.folder)
                 self.read_turns()
+                for turn in attempts.find(self.folder).keys() & self.said.keys():
+                    attempts.remove(self.attempts_path(turn))  # left by a run that was killed: the receipt has them
                 yield
             finally:
                 self.lock = None
+                files.remove_empty(self.folder / attempts.FOLDER)
 
     def read_turns(self) -> None:
         """Read every turn on disk, and raise the first one that is damaged."""
@@ -87,7 +99,7 @@ class Session:
 
     def check_turns(self) -> Iterator[Damaged]:
         """Read every turn on disk, and yield what is wrong with each file."""
-        self.said, self.receipts = {}, {}
+        self.said, self.receipts, self.pending = {}, {}, {}
         yield from self._foreign_files()
         turns = self.folder / "turns"
         for path in sorted(turns.rglob("*.md")) if turns.is_dir() else []:  # a folder of that name too, to refuse it
@@ -95,11 +107,21 @@ class Session:
                 self._read_turn(path.relative_to(turns).with_suffix("").as_posix(), path)
             except Damaged as wrong:
                 yield wrong
+        yield from self._read_attempts()
         plan = self.plan()
         for turn in self.said:
             if not _possible(turn, self.workflow) or (plan.done and turn not in plan.expected):
                 why = "does not fit the other turns of this debate; move it away, or restore the turns that changed"
                 yield Damaged(self.turn_path(turn), why)
+
+    def _read_attempts(self) -> Iterator[Damaged]:
+        """Read the attempts at turns that are not recorded; those of recorded turns are in their receipts."""
+        for turn, path in attempts.find(self.folder).items():
+            try:
+                if turn not in self.said:
+                    self.pending[turn] = attempts.read(path)
+            except Damaged as wrong:
+                yield wrong
 
     def _read_turn(self, turn: str, path: Path) -> None:
         receipt, body = turn_file.decode(files.read(path), path)
@@ -117,10 +139,13 @@ class Session:
         self.remember(receipt, body, brief)
 
     def remember(self, receipt: Receipt, body: str, brief: bytes) -> None:
-        tokens = receipt.input + receipt.cache_read + receipt.cache_write + receipt.output
+        tokens = sum((one.sent or 0) + (one.output or 0) for one in receipt.calls)
+        prices = [one.at_most for one in receipt.calls]
+        usd = None if None in prices else math.fsum(price or 0.0 for price in prices)
         text = brief.decode("utf-8", "replace")
-        self.said[receipt.turn] = RecordedTurn(body, text, receipt.absent, tokens, receipt.usd, receipt.answered)
+        self.said[receipt.turn] = RecordedTurn(body, text, receipt.absent, tokens, usd, receipt.answered)
         self.receipts[receipt.turn] = receipt
+        self.pending.pop(receipt.turn, None)
 
     def _foreign_files(self) -> Iterator[Damaged]:
         """Links anywhere in the session, and files under turns/ and briefs/ that are neither."""
@@ -128,7 +153,7 @@ class Session:
             top, _, rest = str(path.relative_to(self.folder)).partition(os.sep)
             if path.is_symlink():
                 yield Damaged(path, files.LINK)
-            elif top in ("turns", "briefs") and not FILE.fullmatch(rest):
+            elif top in PLACES and not PLACES[top].fullmatch(rest):
                 yield Damaged(path, f"council did not write this file; move it out of {top}/")
 
     def turn_path(self, turn: str) -> Path:
@@ -136,6 +161,9 @@ class Session:
 
     def brief_path(self, turn: str) -> Path:
         return self.folder / "briefs" / f"{turn}.md"
+
+    def attempts_path(self, turn: str) -> Path:
+        return attempts.path_of(self.folder, turn)
 
     def brief(self, turn: str) -> bytes | None:
         try:
@@ -155,21 +183,41 @@ class Session:
                 new[self.brief_path(turn)] = data
         self._commit(new)
 
+    def begin_attempt(self, turn: str, attempt: Attempt) -> int:
+        """Put a call on record that is about to be made; returns its number."""
+        self._check_held()
+        before = attempts.read(self.attempts_path(turn))
+        attempts.write(self.attempts_path(turn), (*before, attempt))
+        return len(before)
+
+    def end_attempt(self, turn: str, number: int, attempt: Attempt) -> None:
+        """Record how a call failed."""
+        self._check_held()
+        found = list(attempts.read(self.attempts_path(turn)))
+        found[number] = attempt
+        attempts.write(self.attempts_path(turn), found)
+        self.pending[turn] = tuple(found)
+
     def record(self, receipt: Receipt, body: str) -> None:
         """Record a turn. It is refused if it was recorded before."""
         self.remember(*self.store(receipt, body))
 
-    def store(self, receipt: Receipt, body: str) -> tuple[Receipt, str, bytes]:
+    def store(self, receipt: Receipt, body: str, answered: int | None = None) -> tuple[Receipt, str, bytes]:
         """The part of `record` that writes: the caller passes what it returns to `remember`.
 
-        The receipt gets the hash of the brief that is on the disk now.
+        The receipt gets the hash of the brief that is on the disk now, and the attempts at this turn. `answered` is
+        the number of the one that became the reply.
         """
         brief = self.brief(receipt.turn)
         if brief is None:
             raise Damaged(self.brief_path(receipt.turn), "the brief disappeared while it was being answered")
-        receipt = replace(receipt, brief=sha256(brief))
+        earlier = enumerate(attempts.read(self.attempts_path(receipt.turn)))
+        failed = tuple(attempt for number, attempt in earlier if number != answered)
+        receipt = replace(receipt, brief=sha256(brief), attempts=failed)
         data = turn_file.encode(receipt, body)
         self._commit({self.turn_path(receipt.turn): data})
+        with suppress(StorageError):  # the turn is stored: what is left is removed when the session is next held
+            attempts.remove(self.attempts_path(receipt.turn))
         return *turn_file.decode(data, self.turn_path(receipt.turn)), brief
 
     def _commit(self, new: Mapping[Path, bytes]) -> None:

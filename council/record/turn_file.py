@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from council.errors import Damaged
-from council.record import files
+from council.record import attempts, files
+from council.record.attempts import Attempt
 
+ABSENT = "absent"  # the `stop` of a turn whose calls all failed
 OPEN, CLOSE = b"---\n", b"\n---\n"
 
 
@@ -23,7 +24,8 @@ OPEN, CLOSE = b"---\n", b"\n---\n"
 class Receipt:
     """Who spoke, in answer to which brief, and what it cost. None means unknown.
 
-    `call` is the id that the API, or the program that called it, gave the answer: the trace of a real call.
+    `call` is the id that the API, or the program that called it, gave the answer: the trace of a real call. `most` is
+    the most that the reply can have cost, where `usd` is unknown. `attempts` are the calls before it.
     """
 
     turn: str
@@ -38,22 +40,35 @@ class Receipt:
     brief: str
     started: str
     seconds: float
-    input: int
+    input: int | None
     cache_read: int
     cache_write: int
-    output: int
+    output: int | None
     usd: float | None
     stop: str
     absent: str | None = None
     replayed: str | None = None
     call: str | None = None
+    most: float | None = None
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def sent(self) -> int | None:
+        """The tokens of the prompt."""
+        return None if self.input is None else self.input + self.cache_read + self.cache_write
+
+    @property
+    def calls(self) -> tuple[Attempt, ...]:
+        """Every call for this turn; the last one gave the reply, unless the turn is absent without one."""
+        if self.stop == ABSENT:
+            return self.attempts
+        tokens = (self.input, self.cache_read, self.cache_write, self.output)
+        reply = Attempt(self.started, self.speaker, self.asked, self.most, None, self.seconds, *tokens, self.usd)
+        return (*self.attempts, reply)
 
 
-ALLOWED: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
 REMEDY = "restore the file from a backup, or move it away and `council recover` runs that turn again"
 EDITED = "changed since council wrote it"
-MOST = 1_000_000_000  # seconds or dollars: council writes no larger number
-TYPES = {field.name: field.type for field in fields(Receipt)}
 
 
 def sha256(data: bytes) -> str:
@@ -89,14 +104,6 @@ def decode(data: bytes, path: Path) -> tuple[Receipt, str]:
 
 
 def _receipt(found: dict[str, Any]) -> Receipt:
-    found = {"call": None, **found}  # older receipts do not have this key
-    for name, kind in TYPES.items():
-        allowed = ALLOWED[str(kind).split(" ")[0]]
-        if not (isinstance(found[name], allowed) or (found[name] is None and "None" in str(kind))):
-            raise TypeError(name)
-    if datetime.fromisoformat(found["started"]).tzinfo is None:
-        raise ValueError("started")
-    for name in ("seconds", "usd"):
-        if not 0 <= (found[name] or 0) < MOST:  # NaN is refused too
-            raise ValueError(name)
-    return Receipt(**found)
+    """Keys that an older receipt does not have get their defaults."""
+    receipt = attempts.build(Receipt, found)
+    return replace(receipt, attempts=tuple(attempts.build(Attempt, one) for one in found.get("attempts", ())))

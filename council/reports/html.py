@@ -307,14 +307,15 @@ def record(debate: Transcript) -> Iterator[str]:
     yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"
     for one in debate.receipts:
         speaker = f"{one.speaker}, {one.state}" if one.state else one.speaker
+        sent, received = ("unknown" if count is None else f"{count:,}" for count in (one.input, one.output))
         usd = "unknown" if one.usd is None else f"{one.usd:.4f}"
         yield cells(
-            [one.turn, speaker, one.asked or "-", one.answered or "-"],
-            [f"{one.input:,}", f"{one.output:,}", usd, f"{one.seconds:.1f}"],
+            [one.turn, speaker, one.asked or "-", one.answered or "-"], [sent, received, usd, f"{one.seconds:.1f}"]
         )
     yield "</tbody></table></div></details>"
     took = debate.verdict.spending
-    told = cost.format_usage(cost.DebateCost(took.calls, took.input, took.output, took.usd, took.cached))
+    used = cost.DebateCost(took.calls, took.input, took.output, took.usd, took.cached, took.failed, took.usd_at_least)
+    told = cost.format_usage(used)
     yield f"<footer><p>{told}</p></footer>\n</section>"
 
 

@@ -120,15 +120,15 @@ class OpenTurns:
 
 @dataclass(frozen=True)
 class ReceiptLine:
-    """What one turn cost; `usd` is None if the price is unknown."""
+    """What one call cost; None is unknown. `state` is empty for a reply; calls that failed are lines of their own."""
 
     turn: str
     speaker: str
     state: str
     asked: str
     answered: str
-    input: int
-    output: int
+    input: int | None
+    output: int | None
     usd: float | None
     seconds: float
 
@@ -175,13 +175,15 @@ class Objection:
 
 @dataclass(frozen=True)
 class Spending:
-    """What the debate cost; `usd` is None if a price is unknown. A person's turn is not a call."""
+    """What the debate cost, calls that failed included; None is unknown. A person's turn is not a call."""
 
     calls: int
-    input: int
+    failed: int
+    input: int | None
     cached: int
-    output: int
+    output: int | None
     usd: float | None
+    usd_at_least: float
 
 
 @dataclass(frozen=True)

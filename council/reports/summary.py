@@ -23,12 +23,14 @@ SHORT_TOPIC = 60
 
 @dataclass(frozen=True)
 class Totals:
-    """What a session cost so far; `usd` is None if the price of a call is unknown."""
+    """What a session cost so far, calls that failed included; None is unknown, and `usd_at_least` the known part."""
 
     calls: int
-    input_tokens: int
-    output_tokens: int
+    failed_calls: int
+    input_tokens: int | None
+    output_tokens: int | None
     usd: float | None
+    usd_at_least: float
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from council.record.session import Session
 
 
 def totals(session: Session) -> dict[str, Any]:
-    """Add up the receipts. An unknown price makes the sum unknown, not smaller.
+    """Add up every call: those that gave a reply, and those before them that failed. `calls` are the former.
 
-    `fsum` gives the same sum in whatever order the turns arrived.
+    An unknown number makes its sum unknown, not smaller; `usd_at_least` is the part that is known. `fsum` gives the
+    same sum in whatever order the turns arrived.
     """
-    all_receipts = list(session.receipts.values())
-    prices = [receipt.usd for receipt in all_receipts]
+    replies = list(session.receipts.values())
+    called = [call for receipt in replies for call in receipt.calls] + list(chain(*session.pending.values()))
+    prices, sent, received = ([getattr(call, name) for call in called] for name in ("usd", "sent", "output"))
+    known = round(math.fsum(price or 0.0 for price in prices), 6)
     return {
-        "calls": len(all_receipts),
-        "input_tokens": sum(receipt.input + receipt.cache_read + receipt.cache_write for receipt in all_receipts),
-        "output_tokens": sum(receipt.output for receipt in all_receipts),
-        "usd": None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6),
+        "calls": len(replies),
+        "failed_calls": sum(len(receipt.attempts) for receipt in replies) + sum(map(len, session.pending.values())),
+        "input_tokens": None if None in sent else sum(sent),
+        "output_tokens": None if None in received else sum(received),
+        "usd": None if None in prices else known,
+        "usd_at_least": known,
     }
 
 

@@ -265,7 +265,11 @@ def _waiting(session: Session, plan: Plan) -> OpenTurns | None:
 def _receipts(session: Session) -> Iterator[ReceiptLine]:
     for turn, one in sorted(session.receipts.items()):
         state = "absent" if one.absent else "typed in" if registry.typed_in(one) else ""
-        sent = one.input + one.cache_read + one.cache_write
+        for call in one.attempts:
+            ended = "failed" if call.why else "interrupted"
+            yield ReceiptLine(
+                turn, call.speaker, ended, call.model or "", "", call.sent, call.output, call.usd, call.seconds or 0.0
+            )
         yield ReceiptLine(
-            turn, one.speaker, state, one.asked or "", one.answered or "", sent, one.output, one.usd, one.seconds
+            turn, one.speaker, state, one.asked or "", one.answered or "", one.sent, one.output, one.usd, one.seconds
         )

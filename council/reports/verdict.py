@@ -281,4 +281,7 @@ def _spending(session: Session) -> Spending:
     called = [one for one in session.receipts.values() if not registry.describe(one.speaker).is_person]
     took = totals(session)
     cached = sum(one.cache_read for one in called)
-    return Spending(len(called), took["input_tokens"], cached, took["output_tokens"], took["usd"])
+    return Spending(
+        len(called), took["failed_calls"], took["input_tokens"], cached, took["output_tokens"], took["usd"],
+        took["usd_at_least"],
+    )  # fmt: skip

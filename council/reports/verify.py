@@ -17,7 +17,7 @@ from council.speakers import registry
 from council.speakers.assistant import transcripts
 from council.text import join_words
 
-OURS = {*session.RECORD, "turns", "briefs", lock.LOCK, lock.NOTE, transcripts.NOTES}
+OURS = {*session.RECORD, *session.PLACES, lock.LOCK, lock.NOTE, transcripts.NOTES}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from council.terminal.output import put
 from council.text import one_line
 
 if TYPE_CHECKING:
+    from council.record.attempts import Attempt
     from council.record.session import Session
+    from council.record.turn_file import Receipt
 
 COLUMNS = ("SESSION", "STATE", "AGE", "COST", "OUTCOME", "TOPIC")
 NARROW = ("SESSION", "AGE", "COST", "STATE", "TOPIC")  # a complete debate shows its outcome as its state
@@ -56,17 +58,18 @@ def facts(row: Mapping[str, Any], narrow: bool) -> dict[str, str]:
         "SESSION": id[-8:] if narrow else id,
         "STATE": outcome if narrow and state == "complete" else state,
         "AGE": row["age"],
-        "COST": price(row["usd"]),
+        "COST": price(row["usd"], row["totals"]),
         "OUTCOME": outcome,
         "TOPIC": row["topic"] or one_line(f"({why})", 100),
     }
     return {name: one_line(str(text), 200) for name, text in found.items()}
 
 
-def price(usd: float | None) -> str:
-    """The price in cents; a smaller amount is not shown as zero."""
+def price(usd: float | None, totals: Mapping[str, Any] | None = None) -> str:
+    """The price in cents; a smaller amount is not shown as zero. If only a part is known, a plus sign follows it."""
     if usd is None:
-        return "?"
+        known = totals["usd_at_least"] if totals else 0.0
+        return f"{price(known)}+" if known else "?"
     return "<$0.01" if 0 < usd < 0.005 else f"${usd:.2f}"
 
 
@@ -82,9 +85,14 @@ def receipts(session: Session, columns: int, colour: bool) -> list[str]:
     """What each turn cost, in columns that fit a normal window: the transcript's own table has more of them."""
     rows = [("TURN", "ANSWERED BY", "IN", "CACHED", "OUT", "USD")]
     for turn, one in sorted(session.receipts.items()):
-        sent, usd = one.input + one.cache_read + one.cache_write, "?" if one.usd is None else f"{one.usd:.4f}"
-        who = "absent" if one.absent else one.answered or one.speaker
-        rows.append((turn, one_line(who, 40), f"{sent:,}", f"{one.cache_read:,}", f"{one.output:,}", usd))
+        whose = [*("failed" for _ in one.attempts), "absent" if one.absent else one.answered or one.speaker]
+        calls: tuple[Attempt | Receipt, ...] = (*one.attempts, one)
+        for who, call in zip(whose, calls, strict=True):
+            sent, read, received = (
+                "?" if count is None else f"{count:,}" for count in (call.sent, call.cache_read, call.output)
+            )
+            usd = "?" if call.usd is None else f"{call.usd:.4f}"
+            rows.append((turn, one_line(who, 40), sent, read, received, usd))
     widths = [max(map(text_width.width, column)) for column in zip(*rows, strict=True)]
     widths[0] = max(min(widths[0], columns - 1 - sum(widths[1:]) - len(GAP) * (len(widths) - 1)), 8)
     shown = []

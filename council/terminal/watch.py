@@ -215,7 +215,7 @@ class Watcher:
     def progress(self) -> str:
         facts = totals(self.session)
         pieces = sum(speech.count for speech in self.speaking.values())
-        tokens = facts["input_tokens"] + facts["output_tokens"] + pieces // 4
+        tokens = (facts["input_tokens"] or 0) + (facts["output_tokens"] or 0) + pieces // 4
         usd = "cost unknown" if facts["usd"] is None else f"${facts['usd']:.4f}"
         return f"{tokens:,} tokens · {format_duration(time.monotonic() - self.began)} · {usd}"
 
@@ -231,7 +231,10 @@ def sum_usage(session: Session) -> cost.DebateCost:
     called = [one for one in session.receipts.values() if not describe(one.speaker).is_person]
     took = totals(session)
     cached = sum(one.cache_read for one in called)
-    return cost.DebateCost(len(called), took["input_tokens"], took["output_tokens"], took["usd"], cached)
+    return cost.DebateCost(
+        len(called), took["input_tokens"], took["output_tokens"], took["usd"], cached, took["failed_calls"],
+        took["usd_at_least"],
+    )  # fmt: skip
 
 
 def bound_usage(session: Session, settings: Config) -> cost.DebateCost | None:
