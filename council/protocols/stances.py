@@ -31,11 +31,13 @@ STANCE = declare.answer(
     types=("choice",),
 )
 BLOCKING = declare.answer(
-    "blocking", "what must be settled first: it counts as dissent, and is kept word for word", types=("list",)
-)
+    "blocking", "what must be settled first: it counts as dissent, and is kept word for word", types=("list",),
+    also=("blocking concerns", "blocking issues", "blockers"),
+)  # fmt: skip
 SCORE = declare.answer(
-    "satisfaction_score", "how satisfied a seat is: a decision record shows it round by round", types=("range",)
-)
+    "satisfaction_score", "how satisfied a seat is: a decision record shows it round by round", types=("range",),
+    also=("satisfaction",),
+)  # fmt: skip
 CONSENSUS = "consensus"
 
 

@@ -8,13 +8,13 @@ as an answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from council.replies.quotes import remove_own_passages
-from council.replies.values import BULLET, ReplyLine, is_nothing, placeholder, value_of
+from council.replies.values import BULLET, ReplyLine, describe_mismatch, is_nothing, placeholder, value_of
 from council.text import (
     FENCE,
     MARKER,
@@ -22,9 +22,12 @@ from council.text import (
     fold,
     unwrapped,
 )
+from council.workflow import declare
 from council.workflow.model import Reply
 from council.workflow.types import answer_types
 
+LONG = ("text", "list", "code")  # answers that may have sub-headings and labels
+CONDITION = re.compile(r"\s*\((?:if|optional|required|\d)\b[^()]*\)\W*$", re.I)  # after a heading: (if below 90 %)
 COPIED_WORDS = 12  # words of prose that are a copy if the brief has the same; two equal lines are always a copy
 
 
@@ -50,6 +53,14 @@ class Answers:
 UNHEARD = Answers({}, {}, "")
 
 
+@dataclass(frozen=True)
+class Outline:
+    """A reply as its author wrote it, line by line: the text before the first answer, and the text of each answer."""
+
+    preface: str
+    answers: Mapping[str, str]
+
+
 def format_heading(name: str) -> str:
     return name.replace("_", " ").replace("-", " ").capitalize()
 
@@ -62,31 +73,42 @@ def describe(reply: Reply) -> str:
 @lru_cache(maxsize=4096)
 def read(reply: Reply, body: str, brief: str = "") -> Answers:
     """The answers of one reply. `brief` is the prompt that the seat got."""
-    lines = list(_own_lines(body, brief))
-    sections, prose = _sections(reply, lines, brief)
+    sections = _sections(reply, list(_lines(body, brief)), brief)
     found: dict[str, Any] = {}
     missing: dict[str, str] = {}
     for name, kind in reply:
+        given = [section.lines for section in sections if section.name == name and not section.copied]
         if kind.type in answer_types():
-            own = "\n".join(line.text for section in sections.get(name, []) for line in section).strip()
+            own = "\n".join(line.text for lines in given for line in lines).strip()
             value = answer_types()[kind.type].read(body, brief, bool(own) and is_nothing(own))
             values = [] if value is None else [value]
         else:
-            given = sections.get(name, [])
-            values = [value for value in (value_of(kind, section) for section in given) if value is not None]
+            values = [value for value in (value_of(kind, lines) for lines in given) if value is not None]
         if not values:
             title = f'"## {format_heading(name)}"'
-            wanted = placeholder(kind).strip("[]")
-            missing[name] = f"the text under {title} is not {wanted}" if sections.get(name) else f"there is no {title}"
+            wrong = describe_mismatch(kind, given[-1]) if given else ""
+            missing[name] = f"the text under {title} is {wrong}" if given else f"there is no {title}"
         elif any(value != values[0] for value in values):
             missing[name] = f'"{format_heading(name)}" is answered more than once, and differently'
         else:
             found[name] = values[-1]
+    prose = "\n".join(line for section in sections for line in section.prose).strip()
     return Answers(found, missing, prose)
 
 
-def _own_lines(body: str, brief: str) -> Iterator[ReplyLine]:
-    """The reply's lines without its quotations: blockquotes, and fenced passages copied from the brief."""
+@lru_cache(maxsize=256)
+def outline(reply: Reply, body: str, brief: str = "") -> Outline:
+    """All lines of a reply, by the answer that they belong to. Nothing is read, and nothing is left out."""
+    preface, *sections = _join_nested(_sections(reply, list(_lines(body, brief)), brief))
+    texts: dict[str, list[str]] = {}
+    for section in sections:
+        texts.setdefault(section.name, []).append("\n".join(section.text).strip("\n"))
+    answers = {name: "\n\n".join(filter(str.strip, given)) for name, given in texts.items()}
+    return Outline("\n".join(preface.text).strip("\n"), answers)
+
+
+def _lines(body: str, brief: str) -> Iterator[ReplyLine]:
+    """The reply's lines. Its quotations are not its own: blockquotes, and fenced passages copied from the brief."""
     keys = {match.group(2) for match in MARKER.finditer(brief)}
     fence, said = "", ""
     for text in unwrapped(body.splitlines()):
@@ -94,8 +116,8 @@ def _own_lines(body: str, brief: str) -> Iterator[ReplyLine]:
         for closing, key in (marker.groups() for marker in markers):
             said = said if said not in ("", key) else "" if closing else key
         if markers or said:
-            continue
-        if match := FENCE.match(text):
+            yield ReplyLine(text, own=False)
+        elif match := FENCE.match(text):
             if not fence:
                 fence = match.group(1)
             elif match.group(1).startswith(fence) and not match.group(2).strip():
@@ -103,50 +125,82 @@ def _own_lines(body: str, brief: str) -> Iterator[ReplyLine]:
             yield ReplyLine(text, code=True)
         elif fence:
             yield ReplyLine(text, code=True)
-        elif not text.lstrip().startswith(">"):
-            yield ReplyLine(text)
+        else:
+            yield ReplyLine(text, own=not text.lstrip().startswith(">"))
 
 
-def _sections(reply: Reply, lines: list[ReplyLine], brief: str) -> tuple[dict[str, list[list[ReplyLine]]], str]:
-    """The lines under each answer's heading, once for each time that the heading occurs, and the prose outside them."""
+def _sections(reply: Reply, lines: list[ReplyLine], brief: str) -> list[_Section]:
+    """The text before the first answer's heading, then the text under each such heading, in the order written."""
     quotes = _Quotes(remove_own_passages(brief))
-    names = {fold(format_heading(name)): name for name, _ in reply}
-    sections: dict[str, list[_Section]] = {}
-    prose: list[str] = []
-    current: _Section | None = None
-    level = 0
-    for line in lines:
-        title, depth, rest = ("", 0, "") if line.code else _parse_heading(line.text)
+    headings = [_parse_heading(line.text) if line.own and not line.code else ("", 0, "") for line in lines]
+    kinds, names = dict(reply), _titles(reply, {title for title, _, _ in headings})
+    sections = [current := _Section()]
+    for line, (title, level, rest) in zip(lines, headings, strict=True):
+        if not line.own:
+            current.text.append(line.text)
+            continue
         copied = quotes.continued(line.text)
         if (name := names.get(title)) is not None:
-            current, level = _Section(copied), depth
-            sections.setdefault(name, []).append(current)
+            sections.append(current := _Section(name, kinds[name].type, level, line.text, copied))
             if rest:
+                current.inline = 1
                 current.add(ReplyLine(rest), copied)
-        elif current is not None and depth and depth <= (level or 6) and line.text.lstrip().startswith("#"):
-            current = None
-            prose.append(line.text)
-        elif current is not None:
-            current.add(line, copied)
         else:
-            prose.append(line.text)
-        quotes.past(line.text, answer=current is not None)
-    own = {name: [section.lines for section in given if not section.copied] for name, given in sections.items()}
-    return own, "\n".join(prose).strip()
+            if level and line.text.lstrip().startswith("#") and level <= (current.level or 6):
+                # A text may have headings of its own level. They end any other answer.
+                current.ended = current.ended or current.kind != "text" or level < current.level
+            current.add(line, copied)
+        quotes.past(line.text, answer=not current.ended)
+    return sections
+
+
+def _titles(reply: Reply, used: Collection[str]) -> dict[str, str]:
+    """The answer for each heading: its own name, and its other names if this reply does not use its own."""
+    names = {fold(format_heading(name)): name for name, _ in reply}
+    for title, name in [*names.items()]:
+        if title not in used and name in declare.answer.known:
+            for other in declare.answer.known[name].also:
+                names.setdefault(other, name)
+    return names
+
+
+def _join_nested(sections: list[_Section]) -> list[_Section]:
+    """Where a long answer has a heading, a lower heading or a label of that name is a part of the text around it."""
+    levels: dict[str, int] = {}
+    for section in sections:
+        if section.kind in LONG and not section.copied:
+            levels[section.name] = min(section.level, levels.get(section.name, section.level))
+    joined: list[_Section] = []
+    for section in sections:
+        if section.level > levels.get(section.name, section.level):
+            joined[-1].text += [section.heading, *section.text[section.inline :]]
+        else:
+            joined.append(section)
+    return joined
 
 
 class _Section:
-    """The lines under one heading. `copied` if the heading and the first line continue a copied passage."""
+    """The text under one heading, or before the first. `lines` answer, and `prose` follows the end of the answer.
 
-    def __init__(self, copied: bool) -> None:
-        self.copied = copied
-        self.empty = True
+    `inline` lines of the text were in the line of the heading. `copied` if the heading and the first line continue a
+    copied passage.
+    """
+
+    def __init__(self, name: str = "", kind: str = "", level: int = 0, heading: str = "", copied: bool = False) -> None:
+        self.name, self.kind, self.level, self.heading, self.copied = name, kind, level, heading, copied
+        self.empty, self.ended, self.inline = True, not name, 0
+        self.text: list[str] = []
         self.lines: list[ReplyLine] = []
+        self.prose: list[str] = []
 
     def add(self, line: ReplyLine, copied: bool) -> None:
         if self.empty and _normalize(line.text):
             self.empty, self.copied = False, self.copied and copied
-        self.lines.append(line)
+        self.text.append(line.text)
+        if self.ended:
+            self.prose.append(line.text)
+        else:
+            self.lines.append(line)
 
 
 class _Quotes:
@@ -190,10 +244,11 @@ def _parse_heading(text: str) -> tuple[str, int, str]:
     stripped = text.strip()
     if match := re.match(r"(#{1,6})\s+", stripped):
         title, _, rest = re.sub(r"\s#++$", "", stripped[match.end() :]).partition(":")
+        title = CONDITION.sub("", title)
         return _normalize_title(title), len(match.group(1)), rest.strip(" *_")
     plain = BULLET.sub("", stripped, count=1)
     if match := re.match(r"(\*{2,3}|_{2,3})([^*:]{1,60}?)\s*(?::\s*\1|\1\s*:?)\s*", plain):
-        return _normalize_title(match.group(2)), 7, plain[match.end() :]
+        return _normalize_title(CONDITION.sub("", match.group(2))), 7, plain[match.end() :]
     if match := re.match(r"([^\W\d_][\w -]{0,50}):\s*", plain):
         return _normalize_title(match.group(1)), 7, plain[match.end() :]
     return "", 0, ""

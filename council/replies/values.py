@@ -31,6 +31,9 @@ NUMBER = re.compile(
 )
 
 
+WIDE = 10  # a range up to this or more has no use for numbers between 0 and 1
+
+
 AFTER = r"\s*(?:[.:;!(]|\s[—–-]+\s|—)\s*"
 
 
@@ -42,8 +45,11 @@ HEDGED = re.compile(TAKEN_BACK.pattern + r"|\b(?:not?|yet|cannot|can't|don't|nor
 
 @dataclass(frozen=True)
 class ReplyLine:
+    """A line of a reply. A quotation is not the author's `own`."""
+
     text: str
     code: bool = False
+    own: bool = True
 
 
 def value_of(kind: Kind, section: list[ReplyLine]) -> Any:
@@ -149,8 +155,8 @@ def _plain(text: str) -> str:
 
 def _number(text: str, kind: Kind) -> float | int | None:
     """A number, alone or before a comment; `%` and `/ 100` only if they fit the range."""
-    match = NUMBER.match(_plain(re.sub(r"^\s*[-*+•]\s+(?=\S)", "", text)))
-    if not match or (value := _figure(match.group(1))) is None:
+    match = NUMBER.match(re.sub(r"^[~≈]\s*", "", _plain(re.sub(r"^\s*[-*+•]\s+(?=\S)", "", text))))
+    if not match or (value := _figure(match.group(1))) is None or _is_share(match.group(1), kind):
         return None
     percent, whole = match.group(2), match.group(3)
     if (percent and kind.high not in (1, 100)) or (whole and float(whole) != kind.high):
@@ -162,6 +168,20 @@ def _number(text: str, kind: Kind) -> float | int | None:
     if value.is_integer():
         return int(value)
     return None if kind.type == "integer" else value
+
+
+def _is_share(digits: str, kind: Kind) -> bool:
+    """Whether a number such as 0.9 may stand for 90 of 100: nobody knows, so it has to be asked for again."""
+    return kind.type == "range" and kind.high >= WIDE and re.fullmatch(r"0?[.,]\d+|1[.,]0+", digits) is not None
+
+
+def describe_mismatch(kind: Kind, section: list[ReplyLine]) -> str:
+    """What is wrong with the text of an answer that cannot be read."""
+    wanted = placeholder(kind).strip("[]")
+    first = next((line.text for line in section if line.text.strip()), "")
+    if (number := NUMBER.match(_plain(first))) and _is_share(number.group(1), kind):
+        return f"between 0 and 1; write {wanted}"
+    return f"not {wanted}"
 
 
 def _figure(digits: str) -> float | None:

@@ -21,6 +21,7 @@ class Word:
 
     `types` are the types that an answer of this name may have; empty for any. A document's `parts` are what it takes
     from the synthesis. A phase named after a role has that role only in workflows with the role's `option`, if set.
+    `also` are other headings, in lower case, that a reply may give an answer under.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Word:
     types: tuple[str, ...] = ()
     parts: Mapping[str, str] = field(default_factory=dict)
     option: str = ""
+    also: tuple[str, ...] = ()
 
 
 class Words:
