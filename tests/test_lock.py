@@ -1,14 +1,12 @@
-"""The lock of a session: one process at a time, whatever filelock does with its file."""
+"""The lock of a session: one process at a time, and none where that cannot be ensured."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-import threading
-import tomllib
 from pathlib import Path
 
-from council.record import create, lock
+from council.record import lock
 
 ROOT = Path(__file__).parent.parent
 TIMES = 40
@@ -33,7 +31,6 @@ while held < times:
 
 LOOKER = """
 import sys
-import threading
 from pathlib import Path
 from council.record import lock
 
@@ -60,35 +57,3 @@ def test_the_lock_file_stays_where_it_is(tmp_path: Path) -> None:
             files.append((tmp_path / lock.LOCK).stat().st_ino)
         assert (tmp_path / lock.LOCK).stat().st_ino == files[0]
     assert len(set(files)) == 1
-
-
-def test_no_filelock_that_deletes_its_file_can_be_installed() -> None:
-    """3.20.4 to 3.29.4 delete it on release (tox-dev/filelock#574); before and after, it stays."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    (floor,) = (one.partition(">=")[2] for one in project["dependencies"] if one.startswith("filelock"))
-    assert tuple(map(int, floor.split("."))) >= (3, 29, 5)
-
-
-def test_two_processes_may_remove_the_same_leftover(tmp_path: Path) -> None:
-    """Both begin a session at the same time, and one of them is faster."""
-    wrong: list[BaseException] = []
-
-    def clean() -> None:
-        try:
-            create.remove_unfinished(tmp_path)
-        except OSError as failure:
-            wrong.append(failure)
-
-    for number in range(40):
-        for leftover in range(5):
-            folder = tmp_path / f"20260101-{number:06}-0000000{leftover}"
-            folder.mkdir()
-            (folder / lock.LOCK).touch()
-        threads = [threading.Thread(target=clean) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert wrong == []
-    create.remove_unfinished(tmp_path)
-    assert list(tmp_path.iterdir()) == []

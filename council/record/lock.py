@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from council.errors import Busy, Damaged, StorageError
 from council.record import files
 
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
-
 LOCK, NOTE = ".lock", "runner.json"
-PATIENCE = 0.25
+PATIENCE = 0.25  # `is_held` takes the lock for a moment too
+NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
+WITHOUT_LOCKS = (
+    "this file system has no working file locks, so two processes could write to one session; "
+    "move COUNCIL_HOME to a local disk"
+)
 
 
 @dataclass
@@ -31,7 +36,11 @@ class Lock:
 
     def check(self) -> None:
         """Check before each commit that nobody has deleted or replaced the folder or its lock."""
-        if _inode(self.folder / LOCK) != self.inode:
+        try:
+            there = _identity(os.stat(self.folder / LOCK, follow_symlinks=False))
+        except OSError as failure:
+            raise files.storage_error(self.folder / LOCK, failure) from failure
+        if there != self.inode:
             raise StorageError(f"{self.folder / LOCK} was removed or replaced; stopped before overwriting other work")
 
     def note(self, **facts: Any) -> None:
@@ -48,46 +57,93 @@ class Lock:
 
 @contextmanager
 def hold(folder: Path) -> Iterator[Lock]:
-    """The session's lock, at once or not at all. A process that died does not hold it."""
-    lock = _lock(folder)
-    if not _acquired(lock, PATIENCE):
-        raise Busy(f"{folder.name} is in use by {describe(read_note(folder))}")
+    """The session's lock, after a moment's wait at most. A process that died does not hold it."""
+    with try_hold(folder, PATIENCE) as held:
+        if held is None:
+            raise Busy(f"{folder.name} is in use by {describe(read_note(folder))}")
+        yield held
+
+
+@contextmanager
+def try_hold(folder: Path, patience: float = 0.0) -> Iterator[Lock | None]:
+    """The session's lock, or None if another process has it. Without `patience` it never waits: for event loops."""
+    until = time.monotonic() + patience
+    while (descriptor := _claim(folder / LOCK)) is None and time.monotonic() < until:
+        time.sleep(0.01)
+    if descriptor is None:
+        yield None
+        return
     try:
-        held = Lock(folder, _inode(folder / LOCK))
+        held = Lock(folder, _identity(os.fstat(descriptor)))
         files.sweep(folder)
         yield held
     finally:
-        lock.release()
+        os.close(descriptor)
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process holds the session right now."""
-    if not (folder / LOCK).exists():
-        return False
-    lock = _lock(folder)
+    """Whether a process holds the session right now. Several processes may look at the same time."""
     try:
-        free = _acquired(lock, 0.05)
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return not _lock(folder / LOCK, descriptor, fcntl.LOCK_SH)
     except StorageError:
         return False
-    lock.release()
-    return not free
+    finally:
+        os.close(descriptor)
 
 
-def _lock(folder: Path) -> BaseFileLock:
-    from filelock import FileLock
-
-    return FileLock(folder / LOCK, mode=0o600, thread_local=False)
-
-
-def _acquired(lock: BaseFileLock, patience: float) -> bool:
-    """`is_held` takes the lock for a moment too, so wait a moment before it counts as taken."""
+def _claim(path: Path) -> int | None:
+    """The locked file, which is unlocked by closing it; None while another process has it."""
+    descriptor = _open(path)
     try:
-        lock.acquire(timeout=patience, poll_interval=0.02)
-    except TimeoutError:
+        # The file may have been deleted or renamed before it was locked: then this lock excludes nobody.
+        if _lock(path, descriptor, fcntl.LOCK_EX) and _is_at(path, descriptor):
+            _prove_exclusive(path)
+            return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    except OSError as failure:
+        raise files.storage_error(path, failure) from failure
+
+
+def _lock(path: Path, descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
     except OSError as failure:
-        raise files.storage_error(Path(lock.lock_file), failure) from failure
+        if failure.errno in NO_LOCKS:
+            raise StorageError(f"{path}: {WITHOUT_LOCKS}") from None
+        raise files.storage_error(path, failure) from failure
     return True
+
+
+def _prove_exclusive(path: Path) -> None:
+    """Some file systems accept every lock and exclude nobody. There, two processes would pay for the same turns."""
+    second = _open(path)
+    try:
+        if _lock(path, second, fcntl.LOCK_EX):
+            raise StorageError(f"{path}: {WITHOUT_LOCKS}")
+    finally:
+        os.close(second)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return _identity(os.stat(path, follow_symlinks=False)) == _identity(os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def read_note(folder: Path) -> Mapping[str, Any]:
@@ -125,9 +181,5 @@ def boot_id() -> str:
         return ""
 
 
-def _inode(path: Path) -> tuple[int, int]:
-    try:
-        about = os.stat(path, follow_symlinks=False)
-    except OSError as failure:
-        raise files.storage_error(path, failure) from failure
+def _identity(about: os.stat_result) -> tuple[int, int]:
     return about.st_dev, about.st_ino
