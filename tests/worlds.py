@@ -80,7 +80,8 @@ class World:
     @property
     def sessions(self) -> list[Path]:
         """Those that began."""
-        return sorted(path.parent for path in self.memory.glob("STATE/council-sessions/*/metadata.json"))
+        found = (path.parent for path in self.memory.glob("STATE/council-sessions/*/metadata.json"))
+        return sorted(folder for folder in found if not folder.name.startswith("."))
 
     @property
     def session(self) -> Path:
@@ -99,6 +100,11 @@ class World:
     @property
     def temps(self) -> list[str]:
         return [str(path.relative_to(self.memory)) for path in self.memory.rglob("*.council-temp")]
+
+    @property
+    def leftovers(self) -> list[Path]:
+        """The hidden folders of sessions that were never born."""
+        return sorted(self.memory.glob("STATE/council-sessions/.*.new"))
 
     def job(self, *commands: Sequence[str], fault: Fault | None = None, naive: bool = False) -> Job:
         return Job(tuple(tuple(argv) for argv in commands), self.env, fault or Fault(), naive)
@@ -128,10 +134,14 @@ class World:
 
 
 def snapshot(world: World) -> dict[str, bytes]:
-    """Every file that is there after a debate, without what differs between two debates: their times and ids."""
+    """Every file that is there after a debate, without what differs between two debates: their times and ids.
+
+    What is left of a session that was never born is removed an hour later, and is not counted.
+    """
     found = {}
     for path in sorted(world.memory.rglob("*")):
-        if path.is_file() and path.name not in (".lock", "runner.json"):
+        unborn = any(folder in path.parents for folder in world.leftovers)
+        if path.is_file() and path.name not in (".lock", "runner.json") and not unborn:
             name = str(path.relative_to(world.memory))
             found[DAY.sub("<day>", MOMENT.sub("<time>", ID.sub("<id>", name)))] = normal(path)
     return found

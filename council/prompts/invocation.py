@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from council.errors import UsageError
-from council.record.catalog import ID
+from council.record.catalog import GENERATED, ID
 from council.text import did_you_mean
 from council.workflow import declare
 
@@ -38,7 +38,8 @@ def parse(text: str, known: Collection[str]) -> Invocation:
     """The call at the beginning of a text, if there is one; `known` are the seats that it may name."""
     if call := CALL.fullmatch(text):
         if call["recovery"]:
-            found = ID.search(call["topic"])
+            topic = call["topic"].strip()
+            found = GENERATED.search(topic) or ID.fullmatch(topic)
             return Invocation("", recover=found.group() if found else "last")
         words = tuple(
             word.strip().lower() for mode in (call["mode"], call["mode2"]) if mode for word in mode.split(",")

@@ -1,52 +1,108 @@
-"""The sessions of a home: listing them, and finding one by its id or a part of it. It reads no session."""
+"""The sessions of a home: listing them, and finding one by its id or a part of it. It reads
+no more of a session than when it began."""
 
 from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
-from council.errors import UsageError
+from council.errors import CouncilError, UsageError
+from council.record import files
 from council.text import did_you_mean
 
-ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
+ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
+GENERATED = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")  # the time in UTC, and a random number
+SHORTEST = 4  # characters of an id that are enough to find it
+NEWEST = ("last", "latest")
+HEAD = re.compile(rb'\{\s*"schema": \d+,\s*"session_id": "([^"]*)",\s*"started_at": "([^"]*)"')
 
 
-def folders(root: Path) -> list[Path]:
-    """The folders whose names are session ids, newest first."""
-    if not root.is_dir():
-        return []
-    return sorted(
-        (path for path in root.iterdir() if ID.fullmatch(path.name) and path.is_dir()), key=_began, reverse=True
-    )
+def check_id(id: str) -> str:
+    """An id that a caller chose. It becomes a folder and a word on command lines."""
+    if not ID.fullmatch(id):
+        raise UsageError(
+            f'"{id[:80]}" cannot be the id of a session: use up to 64 lower-case letters, digits and hyphens, '
+            "beginning and ending with a letter or digit"
+        )
+    if id in NEWEST:
+        raise UsageError(f'"{id}" cannot be the id of a session: it means the newest one')
+    return id
 
 
-def _began(folder: Path) -> tuple[str, int]:
-    """When a session began: its id has the second, and the file that is written first and never again the rest."""
-    try:
-        return folder.name[:15], os.stat(folder / "workflow.md", follow_symlinks=False).st_mtime_ns
-    except OSError:
-        return folder.name[:15], 0
+def shorten(id: str) -> str:
+    """The part of an id that tells sessions apart: the random number, or all of an id that a caller chose."""
+    return id[-8:] if GENERATED.fullmatch(id) else id
 
 
 def all_ids(root: Path) -> list[str]:
-    """The ids of the sessions that began, newest first."""
-    return [
-        folder.name for folder in folders(root) if (folder / "metadata.json").exists() or (folder / "turns").exists()
-    ]
+    """The ids of the sessions, newest first."""
+    names = [name for name in os.listdir(root) if ID.fullmatch(name)] if root.is_dir() else []
+    began = {name: moment for name in names if (moment := _began(root / name))}
+    return sorted(began, key=lambda name: (began[name], name), reverse=True)
+
+
+def exists(root: Path, id: str) -> bool:
+    return bool(ID.fullmatch(id) and _began(root / id))
+
+
+def began_at(folder: Path) -> datetime:
+    """When the session in a folder began, as well as its files tell."""
+    return (_began(folder) or (_guess_moment(folder), 0))[0]
+
+
+def _began(folder: Path) -> tuple[datetime, int] | None:
+    """When a session began: its metadata say so, to the microsecond. None if the folder is not a session.
+
+    Sessions of earlier versions know only the second; of those in one second, the age of a file that is written first
+    and never again decides. A damaged session is a session.
+    """
+    try:
+        head = HEAD.match(files.read(folder / "metadata.json", 300))
+    except (OSError, CouncilError):
+        head = None
+    if head is None:
+        there = any(os.path.lexists(folder / name) for name in ("metadata.json", "turns"))
+        return (_guess_moment(folder), 0) if there else None
+    if head[1].decode("utf-8", "replace") != folder.name and not GENERATED.fullmatch(folder.name):
+        return None  # a copy of another session
+    try:
+        moment = datetime.fromisoformat(head[2].decode("ascii")).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return _guess_moment(folder), 0
+    return moment, 0 if moment.microsecond else _written(folder)
+
+
+def _guess_moment(folder: Path) -> datetime:
+    """When a session with damaged metadata began: its id, if council chose it, or the age of its workflow."""
+    if GENERATED.fullmatch(folder.name):
+        with suppress(ValueError):
+            return datetime.strptime(folder.name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    return datetime.fromtimestamp(_written(folder) / 1e9, UTC)
+
+
+def _written(folder: Path) -> int:
+    try:
+        return os.stat(folder / "workflow.md", follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def find(root: Path, word: str) -> Path:
     """The folder of the session with this id, or with an unambiguous part of it; `last` is the newest. Never a path
     elsewhere."""
-    ids = all_ids(root)
-    if word in ("last", "latest"):
-        if not ids:
+    if word in NEWEST:
+        if not (ids := all_ids(root)):
             raise UsageError(f'there is no session in {root} yet; `council run "topic"` starts one')
         return root / ids[0]
-    if not re.fullmatch(r"[0-9a-f-]{4,}", word):
+    if not re.fullmatch(r"[0-9a-z-]{1,64}", word):
         raise UsageError(f'"{word[:60]}" is not a session id; `council list` shows your sessions')
-    matching = [word] if word in ids else [id for id in ids if id.startswith(word) or id.endswith(word)]
+    if exists(root, word):
+        return root / word
+    ids = all_ids(root)
+    matching = [id for id in ids if id.startswith(word) or id.endswith(word)] if len(word) >= SHORTEST else []
     if len(matching) == 1:
         return root / matching[0]
     if matching:

@@ -1,69 +1,101 @@
-"""Creates a session: a folder of its own, with its metadata written last."""
+"""Creates a session: in a hidden folder, which is renamed once it is whole. A session that exists is complete."""
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import secrets
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from council.errors import Busy, CouncilError, StorageError
+from council.errors import CouncilError, UsageError
 from council.record import catalog, files, lock
 from council.record.metadata import FROZEN, SCHEMA, seal
 from council.record.program import Program
 from council.record.session import Session, open_
 from council.record.turn_file import sha256
 
+HIDDEN = re.compile(rf"\.{catalog.ID.pattern}\.[0-9a-f]{{8}}\.new")
+OLD = 3600.0  # seconds after which a hidden folder that nobody holds is a leftover
+TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
+
 
 def create(
-    root: Path, workflow_text: str, topic: str, program: Program, facts: Mapping[str, Any], attempts: int = 3
+    root: Path, workflow_text: str, topic: str, program: Program, facts: Mapping[str, Any], id: str | None = None
 ) -> Session:
-    """A new session. Its metadata is written last: without it, a session never began and nothing was spent on it."""
-    remove_unfinished(root)
+    """A new session; without `id`, its name is the time and a random number. If it fails, nothing is there."""
     now = datetime.now(UTC)
-    folder = root / f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    name = catalog.check_id(id) if id else f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     frozen = dict(zip(FROZEN, (files.encode(workflow_text), files.encode(topic), program.data), strict=True))
     metadata = {
         "schema": SCHEMA,
-        "session_id": folder.name,
-        "started_at": now.isoformat(timespec="seconds"),
+        "session_id": name,
+        "started_at": now.isoformat(timespec="microseconds"),
         **facts,
-        "files": {name: sha256(data) for name, data in frozen.items()},
+        "files": {file: sha256(data) for file, data in frozen.items()},
     }
-    for name, data in frozen.items():
-        files.check_size(data, f"the session's {name}")
-    files.make_folder(folder)
-    try:
-        with lock.hold(folder) as held:
-            for name, data in frozen.items():
-                held.check()
-                files.create(folder / name, data)
-            files.create(folder / "metadata.json", seal(metadata))
-    except (Busy, StorageError, FileNotFoundError):
-        if attempts > 1 and not folder.exists():  # another process removed it before it was locked
-            return create(root, workflow_text, topic, program, facts, attempts - 1)
-        raise
-    return open_(folder)
+    for file, data in frozen.items():
+        files.check_size(data, f"the session's {file}")
+    remove_leftovers(root)
+    _make(root, name, {**frozen, "metadata.json": seal(metadata)})
+    return open_(root / name)
 
 
-def remove_unfinished(root: Path) -> None:
-    """Remove what is left of sessions that were interrupted before they began.
+def _make(root: Path, name: str, content: Mapping[str, bytes]) -> None:
+    """Write the files into a hidden folder, and rename it. Of two that want the same name, one is refused.
 
-    A folder with anything else in it stays: a damaged session has turns or briefs. So does a link, which leads to
-    what may not be ours.
+    The hidden folder is locked meanwhile, so that no other process takes it for a leftover.
     """
-    for folder in catalog.folders(root):
-        with suppress(CouncilError, OSError):  # another process may be removing it too
-            if _unfinished(folder):
-                with lock.hold(folder):
-                    if _unfinished(folder):  # its creator may have held the lock until now, and finished
-                        for name in (*FROZEN, lock.LOCK):
-                            files.remove(folder / name)
-                        folder.rmdir()
+    refused = UsageError(f'there is a session "{name}" already; choose another id, or `council recover {name}`')
+    if os.path.lexists(root / name):
+        raise refused
+    hidden = root / f".{name}.{secrets.token_hex(4)}.new"
+    files.make_folder(root)
+    try:
+        os.mkdir(hidden, 0o700)
+        with lock.hold(hidden):
+            files.fill_folder(hidden, content)
+            os.rename(hidden, root / name)
+        files.sync_folder(root)
+    except BaseException as failure:
+        with suppress(OSError):
+            _remove(hidden)
+        if isinstance(failure, OSError):
+            raise (refused if failure.errno in TAKEN else files.storage_error(root / name, failure)) from failure
+        raise
 
 
-def _unfinished(folder: Path) -> bool:
-    names = set() if folder.is_symlink() else {path.name for path in folder.iterdir()}
-    return {name for name in names if not name.endswith(files.TEMP)} - set(FROZEN) == {lock.LOCK}
+def remove_leftovers(root: Path) -> None:
+    """Remove what was left by programs that were killed while they made a session, an hour later.
+
+    Never what another process may still be writing: that one holds the lock, and what it renamed is gone from here.
+    """
+    for name in os.listdir(root) if root.is_dir() else ():
+        if HIDDEN.fullmatch(name) and _is_old(root / name):
+            with suppress(CouncilError, OSError):  # another process may be removing it too
+                files.remove_empty(root / name)
+                with lock.try_hold(root / name) as held:
+                    if held:
+                        held.check()
+                        _remove(root / name)
+
+
+def _is_old(folder: Path) -> bool:
+    try:
+        about = folder.lstat()
+    except OSError:
+        return False
+    return not folder.is_symlink() and time.time() - about.st_mtime > OLD
+
+
+def _remove(folder: Path) -> None:
+    """Remove a hidden folder and the files of a new session, the lock last. Anything else in it stays."""
+    for name in (*FROZEN, "metadata.json", lock.LOCK):
+        with suppress(FileNotFoundError):
+            os.unlink(folder / name)
+    os.rmdir(folder)

@@ -89,6 +89,13 @@ def claim(path: Path, data: bytes, temp: Path, mode: int = 0o600) -> bool:
     return read(path) == data
 
 
+def fill_folder(folder: Path, content: Mapping[str, bytes]) -> None:
+    """Write the files of a new folder that nobody else reads yet. It is on the disk when the call returns."""
+    for name, data in content.items():
+        _fill(folder / name, data, os.O_EXCL)
+    sync_folder(folder)
+
+
 def _put(made: Mapping[Path, bytes], temp: Path | None = None) -> None:
     """Write each file under another name, then rename it. A folder is synced once, after the last of its files."""
     for path, data in made.items():
@@ -172,8 +179,9 @@ def sweep(folder: Path) -> None:
             remove(path)
 
 
-def read(path: Path) -> bytes:
-    """The bytes of a regular file. Anything else is refused, and so is a file that is too large for a session."""
+def read(path: Path, first: int = -1) -> bytes:
+    """The bytes of a regular file, or the `first` of them. Anything else is refused, and so is a file that is too
+    large for a session."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as failure:
@@ -187,7 +195,7 @@ def read(path: Path) -> bytes:
         if about.st_size > LARGEST:
             raise Damaged(path, f"larger than {LARGEST:,} bytes, which no file of a session is; remove it")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read()
+            return file.read(first)
     finally:
         os.close(descriptor)
 

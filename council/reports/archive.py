@@ -8,7 +8,7 @@ from typing import Any
 
 from council.engine.planner import Plan
 from council.protocols import outcome
-from council.record import files
+from council.record import catalog, files
 from council.record.session import Session
 from council.reports import filing, provenance
 from council.reports.derived import build, derive
@@ -26,7 +26,7 @@ def archive(session: Session, plan: Plan, root: Path) -> Path:
     path = folder / f"{ended:%Y-%m-%d-%H%M%S}_COUNCIL_{name}.md"
     temp = folder / f".{session.id}{files.TEMP}"
     if not files.claim(path, data, temp):
-        path = path if _is_of(session, path) else path.with_name(f"{path.stem}_{session.id[-8:]}.md")
+        path = path if _is_of(session, path) else path.with_name(f"{path.stem}_{catalog.shorten(session.id)}.md")
         files.replace(path, data, temp)
     return path
 

@@ -17,7 +17,7 @@ from typing import Any
 from council.engine.planner import Plan
 from council.errors import UsageError
 from council.protocols import outcome
-from council.record import files
+from council.record import catalog, files
 from council.record.session import Session
 from council.reports import adr, decision, documents, kinds
 from council.reports.model import Transcript, plain
@@ -158,4 +158,4 @@ def _new_stem(session: Session, folder: Path) -> str:
         taken = [int(found.group(1)) for path in folder.iterdir() if (found := re.match(r"adr-(\d{4,})", path.name))]
         return f"adr-{max(taken, default=0) + 1:04}-{about}"
     stem = f"{ended_at(session):%Y-%m-%d}-{about}"
-    return f"{stem}-{session.id[-8:]}" if (folder / f"{stem}.md").exists() else stem
+    return f"{stem}-{catalog.shorten(session.id)}" if (folder / f"{stem}.md").exists() else stem

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from council.protocols import outcome
+from council.record import catalog
 from council.record import session as sessions
 from council.reports import markdown, totals, transcript
 from council.reports.model import DebateVerdict, Statement, Transcript, plain
@@ -77,7 +78,7 @@ class DebateResult:
 def summarize(folder: Path, known: Status | None = None) -> DebateResult:
     """Summarize the session in a folder, whatever its state."""
     found = known or status(folder)
-    result = DebateResult(folder.name, folder, found.state, found.why, _started(folder.name))
+    result = DebateResult(folder.name, folder, found.state, found.why, catalog.began_at(folder))
     if found.session is None or found.plan is None:
         return result
     facts = found.session.metadata
@@ -100,10 +101,6 @@ def summarize(folder: Path, known: Status | None = None) -> DebateResult:
     )
 
 
-def _started(id: str) -> datetime:
-    return datetime.strptime(id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
-
-
 def as_row(result: DebateResult) -> dict[str, Any]:
     """A session as `list --json` prints it."""
     completed, archived = result.completed_at, result.archived_to
@@ -114,7 +111,7 @@ def as_row(result: DebateResult) -> dict[str, Any]:
         "why": result.why,
         "started_at": result.started_at.isoformat(timespec="seconds"),
         "completed_at": completed.isoformat(timespec="seconds") if completed else None,
-        "age": age(result.session_id),
+        "age": age(result.started_at),
         "topic": one_line(result.topic, SHORT_TOPIC),
         "workflow": result.workflow,
         "members": list(result.members),
@@ -127,8 +124,8 @@ def as_row(result: DebateResult) -> dict[str, Any]:
     }
 
 
-def age(id: str) -> str:
-    seconds = (datetime.now(UTC) - _started(id)).total_seconds()
+def age(began: datetime) -> str:
+    seconds = (datetime.now(UTC) - began).total_seconds()
     for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= size:
             return f"{seconds // size:.0f}{unit}"

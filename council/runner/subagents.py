@@ -29,7 +29,7 @@ from council.speakers.base import Spoken
 
 TARGET = re.compile(rf"({ID.pattern}) ({TURN.pattern})")
 MARKER = re.compile(rf"\s*council turn {TARGET.pattern}\s*")
-DESCRIPTION = re.compile(rf".*{TARGET.pattern}", re.S)
+DESCRIPTION = re.compile(rf"(?:.*\s)?{TARGET.pattern}", re.S)
 AGENT = "council:council-"
 ALIASES = ("opus", "sonnet", "haiku")  # what Claude Code calls the models that a member can be given
 PATIENCE = 30.0

@@ -74,7 +74,7 @@ def of_source(source: str, settings: Config, paced: bool = False) -> ReplaySpeak
     """The speaker for what `--from` names, or what the replay began with: a script's path or a session's id."""
     if Path(source).is_file():
         return of_script(Path(source), paced)
-    if not catalog.ID.fullmatch(source):
+    if not (catalog.GENERATED.fullmatch(source) or catalog.exists(settings.sessions, source)):
         raise UsageError(f"the replay of {source} needs its script again: add --from with the path")
     other = session.open_(catalog.find(settings.sessions, source))
     other.read_turns()

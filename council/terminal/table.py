@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from council import text_width
+from council.record import catalog
 from council.terminal import screen
 from council.terminal.markdown import SENSE, styled
 from council.terminal.output import put
@@ -55,7 +56,7 @@ def facts(row: Mapping[str, Any], narrow: bool) -> dict[str, str]:
     id, state, outcome = str(row["session_id"]), row["state"], row["outcome"] or "-"
     why = str(row["why"]).rpartition(f"{id}/")[2]
     found = {
-        "SESSION": id[-8:] if narrow else id,
+        "SESSION": catalog.shorten(id) if narrow else id,
         "STATE": outcome if narrow and state == "complete" else state,
         "AGE": row["age"],
         "COST": price(row["usd"], row["totals"]),
