@@ -549,6 +549,7 @@ def test_a_project_brings_workflows_templates_and_personas(project):
 def test_a_project_is_found_from_below_and_not_beyond_its_repository(project, tmp_path):
     below = project.work / "src" / "deep"
     below.mkdir(parents=True)
+    (project.work / ".git").mkdir()
     assert User(project.root, project.env).process("lint", "own", cwd=below).code == 0
     (project.work / "src" / ".git").mkdir()
     assert User(project.root, project.env).process("lint", "own", cwd=below).code == 2

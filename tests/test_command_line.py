@@ -122,7 +122,9 @@ def test_in_ci_a_projects_workflow_is_no_command(value: str, project: User) -> N
     ended = project.council("weigh", "Q?", "--speaker", "assistant", CI=value)
     assert (ended.code, 'there is no command "weigh"' in ended.err) == (2, True)
     assert "weigh" not in project.council("-h", CI=value).out
-    assert project.council("run", "-w", "weigh", "Q?", "--speaker", "assistant", CI=value).code == 8
+    ended = project.council("run", "-w", "weigh", "Q?", "--speaker", "assistant", CI=value)
+    assert (ended.code, "(--overlays uses it)" in ended.err) == (2, True)
+    assert project.council("run", "-w", "weigh", "Q?", "--speaker", "assistant", "--overlays", CI=value).code == 8
     assert project.council("weigh", "Q?", "--speaker", "assistant", CI="false").code == 8
 
 

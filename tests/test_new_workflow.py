@@ -130,6 +130,7 @@ def test_where_it_is_written(user: User) -> None:
     assert (user.settings / "Workflows" / "everywhere.md").is_file()
     assert list(user.work.rglob("*")) == []
     (user.work / ".council").mkdir()
+    (user.work / ".git").mkdir()
     below = user.work / "src" / "deep"
     below.mkdir(parents=True)
     assert user.process("new-workflow", "here", cwd=below).code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextvars import copy_context
 from types import FrameType
 
 import click
@@ -39,7 +40,8 @@ def main() -> int:
     for number in SIGNALS:
         signal.signal(number, _stop)
     try:
-        council.main(standalone_mode=False, obj=state, prog_name="council")
+        # In a context of its own: what one command decides about overlays does not outlive it.
+        copy_context().run(council.main, standalone_mode=False, obj=state, prog_name="council")
         code = 0
     except (CouncilError, click.ClickException, click.exceptions.Exit, Stopped, OSError) as failure:
         if state.debug and not isinstance(failure, (click.exceptions.Exit, Stopped)):

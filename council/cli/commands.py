@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -147,19 +145,14 @@ def names() -> set[str]:
     return {*built_in(), *RESERVED}
 
 
-def in_ci(env: Mapping[str, str] = os.environ) -> bool:
-    return env.get("CI", "").lower() not in ("", "0", "false")
-
-
 def workflows() -> dict[str, Path]:
-    """The workflows that are commands. In CI a project's own are not: a pull request must not add commands there."""
+    """The workflows that are commands."""
     from council.config import overlays
     from council.errors import CouncilError
     from council.workflow.model import is_name
 
-    folders = [folder for folder in overlays.overlays() if not (in_ci() and folder == overlays.project_folder())]
     try:
-        found = overlays.workflows(folders)
+        found = overlays.workflows()
     except (CouncilError, OSError):  # what is wrong there is reported by the commands that read it
         found = overlays.workflows([overlays.kit_folder()])
     return {name: path for name, path in found.items() if name not in names() and is_name(name)}

@@ -9,7 +9,7 @@ import click
 
 from council.cli import completion
 from council.cli.command import command
-from council.cli.options import JSON, ONLY, WITH
+from council.cli.options import JSON, ONLY, OVERLAYS, WITH
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @WITH
 @ONLY
 @JSON
+@OVERLAYS
 def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
     """Estimate the calls, tokens and money of a debate, with upper bounds. Nothing is spent."""
     from council.checks.cost import Rates, bound_steps

@@ -13,7 +13,7 @@ import click
 from council.cli import completion
 from council.cli.command import command
 from council.cli.context import State
-from council.cli.options import AFTER, FILE, JSON, REQUEST, SESSION, build_request, options, read_topic
+from council.cli.options import AFTER, FILE, JSON, OVERLAYS, REQUEST, SESSION, build_request, options, read_topic
 from council.errors import CouncilError, UsageError
 from council.terminal.output import echo, print_json
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @command()
-@options(*REQUEST, AFTER, JSON)
+@options(*REQUEST, AFTER, JSON, OVERLAYS)
 @click.pass_obj
 def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: bool, **given: Any) -> None:
     """Start a debate on TOPIC whose replies you or an assistant collect. `-` reads it from standard input.
@@ -35,6 +35,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     from council.reports import markdown
     from council.runner import debate as debates
     from council.speakers import registry
+    from council.terminal import notices
 
     settings = config.load()
     speaker = registry.manual().name
@@ -43,6 +44,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
         raise UsageError(f"to recover that session, continue it with `council next {request}`")
     request, _ = debates.with_source(request, speaker, source, settings)
     state.session = debates.begin(request, settings, speaker, None)
+    notices.show_overlays(state.session)
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
     else:

@@ -11,6 +11,7 @@ import click
 
 from council import speakers
 from council.cli import completion
+from council.config import project
 from council.errors import UsageError
 from council.text import did_you_mean
 
@@ -44,6 +45,10 @@ TIER_MAP = click.option(
 SPEAKER = click.option(
     "--speaker", metavar="NAME", shell_complete=completion.speaker_names,
     help=f"Who answers: {speakers.AUTO} or {', '.join(speakers.names())}.",
+)  # fmt: skip
+OVERLAYS = click.option(
+    "--overlays", is_flag=True, is_eager=True, expose_value=False, callback=lambda _, __, wanted: use_project(wanted),
+    help="Use the project's .council folder, also in CI.",
 )  # fmt: skip
 FEATURE_TYPE = click.option(
     "--feature-type", metavar="TYPE", shell_complete=completion.feature_types,
@@ -129,6 +134,12 @@ def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+def use_project(wanted: bool) -> None:
+    """--overlays: from here on, this command uses the project's workflows, templates and personas."""
+    if wanted:
+        project.decide(wanted)
 
 
 def read_topic(topic: tuple[str, ...]) -> str:

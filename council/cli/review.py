@@ -25,7 +25,7 @@ from council.cli.options import (
     workflow_options,
 )
 from council.cli.run import carry_on, is_paced, provide
-from council.config import overlays
+from council.config import overlays, project
 from council.errors import OpenFindings, UsageError
 from council.reviews.inputs import MAX_TOKENS
 
@@ -75,6 +75,9 @@ PATCHLIST = "patchlist"  # the workflow and the mode of a review
 @TIER_MAP
 @SPEAKER
 @options(*OUTPUT, SOURCE, PACE)
+@click.option(
+    "--overlays", is_flag=True, help="Also use the project's workflows, templates and personas, from its .council."
+)
 @click.pass_obj
 def review(state: State, /, specs: tuple[str, ...], session: str | None, **given: Any) -> None:
     """Review SPECS (files or glob patterns) and print one merged list of findings.
@@ -84,6 +87,7 @@ def review(state: State, /, specs: tuple[str, ...], session: str | None, **given
     from council.config import settings as config
     from council.reviews.report import baseline
 
+    project.decide(given.pop("overlays"))  # what is reviewed must not choose its own reviewers
     known = baseline(given["baseline"]) if given["baseline"] else frozenset()
     if bool(specs) is bool(session):
         raise UsageError("name the files to review, or an earlier review with --session")

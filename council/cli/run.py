@@ -13,6 +13,7 @@ from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import (
     OUTPUT,
+    OVERLAYS,
     PACE,
     REPLAYED,
     REQUEST,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @command()
-@options(*REQUEST, SPEAKER, *OUTPUT, SOURCE, PACE)
+@options(*REQUEST, SPEAKER, *OUTPUT, SOURCE, PACE, OVERLAYS)
 @click.pass_obj
 def run(state: State, /, **given: Any) -> None:
     """Debate TOPIC. `-` reads it from standard input.
@@ -122,10 +123,12 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     """Run the session until it ends or has to stop."""
     from council.cli.execute import execute
     from council.runner import debate as debates
+    from council.terminal import notices
     from council.terminal.screen import Screen
 
     session = state.session
     assert session is not None
+    notices.show_overlays(session)
     if source and Path(source).is_file():
         state.next_step = f"council recover {session.id} --from {shlex.quote(source)}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"] or silent)

@@ -236,6 +236,8 @@ def decision(state: State, session: str, folder: Path | None) -> None:
 def verify(state: State, session: str, as_json: bool) -> None:
     """Check SESSION: every receipt, hash, brief and derived file. Exits 5 if anything is wrong."""
     from council.errors import Unproven
+    from council.record.session import open_
+    from council.reports import in_force
     from council.reports import verify as proof
 
     folder = state.folder(session)
@@ -256,6 +258,8 @@ def verify(state: State, session: str, as_json: bool) -> None:
     if not as_json:
         files = "brief" if outdated else "brief and derived file"
         echo(f"{folder.name}: every receipt, hash{' and' if outdated else ','} {files} is correct")
+        for line in in_force.describe(open_(folder)):
+            echo(line)
         if typed:
             echo(
                 f"{len(typed)} turns were entered by hand (no API receipt): {', '.join(typed)}"

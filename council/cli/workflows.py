@@ -11,7 +11,8 @@ import click
 
 from council.cli import commands, completion
 from council.cli.command import command
-from council.config import overlays
+from council.cli.options import OVERLAYS
+from council.config import overlays, project
 from council.errors import UsageError
 from council.terminal.output import echo
 
@@ -45,7 +46,7 @@ def new_workflow(name: str, source: str | None, user: bool) -> None:
     from council.record import files
 
     refuse_taken(name)
-    folder = overlays.user_folder() if user else overlays.project_folder() or Path.cwd() / ".council"
+    folder = overlays.user_folder() if user else own_folder()
     made = {f"Workflows/{name}.md": STARTER.read_text("utf-8").replace(NAME, name)}
     if source:
         made = copy_workflow(source, name)
@@ -60,6 +61,14 @@ def new_workflow(name: str, source: str | None, user: bool) -> None:
         echo(f"wrote {shorten_path(path)}")
     guide = overlays.kit_folder() / "docs" / "workflows.md"
     echo(NEXT.format(name=name, guide=files.tilde(guide)))
+
+
+def own_folder() -> Path:
+    """The project's folder for new files, whether this command uses what is in it or not."""
+    folder = project.find()
+    if folder and (fault := project.find_fault(folder)):
+        raise UsageError(f"{folder}: nothing is written there: {fault}")
+    return folder or Path.cwd() / project.NAME
 
 
 def refuse_taken(name: str) -> None:
@@ -86,8 +95,8 @@ def copy_workflow(source: str, name: str) -> dict[str, str]:
     renamed, count = re.subn(r"^name:[ \t]*\S+", f"name: {name}", text, count=1, flags=re.M)
     if not count:
         raise UsageError(f"{where}: it has no line that starts with `name:`, so it cannot be copied under a new name")
-    own = {step.prompt: f"templates/{found.name}/{step.prompt}.md.j2" for _, step in found.steps()}
-    templates = {prompt: next(overlays.find(path), None) for prompt, path in own.items()}
+    own = {step.prompt: f"{found.name}/{step.prompt}.md.j2" for _, step in found.steps()}
+    templates = {prompt: overlays.find_template(path) for prompt, path in own.items()}
     return {f"Workflows/{name}.md": renamed} | {
         f"templates/{name}/{prompt}.md.j2": overlays.read(path) for prompt, path in templates.items() if path
     }
@@ -103,6 +112,7 @@ def shorten_path(path: Path) -> str:
 
 @command()
 @click.argument("workflows", nargs=-1, shell_complete=completion.workflows)
+@OVERLAYS
 def lint(workflows: tuple[str, ...]) -> None:
     """Check WORKFLOWS (names or files; default: all) and report each mistake with its line and how to fix it.
 
@@ -173,6 +183,7 @@ def add_place(problem: str, text: str, where: str, kind: str = "") -> str:
 @command()
 @click.argument("workflow", shell_complete=completion.workflows)
 @click.option("--format", type=click.Choice(["mermaid"]), default="mermaid", expose_value=False, help="Output format.")
+@OVERLAYS
 def diagram(workflow: str) -> None:
     """Draw WORKFLOW (a name or a file) as a Mermaid flowchart, which GitHub and many editors render."""
     from council.checks.diagram import mermaid

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from council.config import project
 from council.errors import UsageError
 from council.text import did_you_mean
 
+KINDS = ("Workflows", "templates", "AgentPersonalities.md")  # what an overlay may hold
+TEMPLATE = ".md.j2"
 DOCUMENTS = "documents"  # the folder of the templates of documents
 LARGEST = 64_000_000  # bytes of a file that people edit
 # Files among the kit's workflows that are guides for people and assistants, and not workflows.
@@ -26,14 +31,23 @@ def user_folder(env: Mapping[str, str] = os.environ) -> Path:
     return Path(base) / "council"
 
 
-def project_folder(start: Path | None = None) -> Path | None:
-    """The nearest `.council` folder, from the current folder up to the top of the repository."""
-    for folder in (here := start or Path.cwd(), *here.parents):
-        if (folder / ".council").is_dir():
-            return folder / ".council"
-        if (folder / ".git").exists():
-            return None
-    return None
+def project_folder() -> Path | None:
+    """The project's `.council` folder if this command uses it: see `project`. One that was asked for is not ignored."""
+    folder = project.find() if project.counts() else None
+    fault = project.find_fault(folder) if folder else ""
+    if fault and project.counts_explicitly():
+        raise UsageError(f"{folder}: the project's files cannot be used: {fault}")
+    return None if fault else folder
+
+
+def unused_project() -> str:
+    """The project's folder that this command does not use, and why; empty if there is none."""
+    folder = project.find()
+    if folder is None or not any((folder / name).exists() for name in KINDS):
+        return ""
+    if fault := project.find_fault(folder):
+        return f"{folder} ({fault})"
+    return "" if project.counts() else f"{folder} (--overlays uses it)"
 
 
 def overlays() -> list[Path]:
@@ -42,17 +56,48 @@ def overlays() -> list[Path]:
 
 
 def find(name: str) -> Iterator[Path]:
-    """The files of that name, nearest first. A link out of its folder is refused: strangers write project folders."""
+    """The files of that name, nearest first. A file that leads out of its folder, or is not the user's, is refused."""
     for folder in overlays():
         path = folder / name
         if path.is_file():
             yield check_inside(path, folder)
 
 
+def find_template(name: str) -> Path | None:
+    """The nearest template of that name. A template names others: no such name leads out of `templates/`."""
+    parts = PurePosixPath(name).parts
+    if not name.endswith(TEMPLATE) or name.startswith("/") or ".." in parts or name != "/".join(parts):
+        return None
+    for folder in overlays():
+        path = folder / "templates" / name
+        if path.is_file():
+            check_inside(path, folder)
+            return check_inside(path, folder / "templates")
+    return None
+
+
+def list_files(kind: str, pattern: str, folders: Iterable[Path] | None = None) -> Iterator[tuple[Path, Path]]:
+    """The files in the folder `kind` of each overlay, each with that folder. A folder that is a link is passed over."""
+    for folder in overlays() if folders is None else folders:
+        top = folder / kind
+        if top.resolve().is_relative_to(folder.resolve()):
+            yield from ((top, path) for path in sorted(top.glob(pattern)) if path.is_file())
+
+
 def check_inside(path: Path, folder: Path) -> Path:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"{path}: the path escapes {folder}; copy the file there instead of linking it")
+    if folder.name == project.NAME and (fault := project.find_fault_inside(path, folder)):
+        raise UsageError(f"{path}: {fault}; council obeys only files that nobody else can write")
     return path
+
+
+def origin(path: Path) -> tuple[str, Path] | None:
+    """Whose overlay a file is from, "project" or "user", and its folder; None for the kit's and for any other."""
+    for whose, folder in (("project", project_folder()), ("user", user_folder())):
+        if folder and path.is_relative_to(folder):
+            return whose, folder
+    return None
 
 
 def workflows(folders: Iterable[Path] | None = None) -> dict[str, Path]:
@@ -61,10 +106,9 @@ def workflows(folders: Iterable[Path] | None = None) -> dict[str, Path]:
     What is not a file (a folder, a pipe, a link that leads nowhere) is passed over.
     """
     found: dict[str, Path] = {}
-    for folder in overlays() if folders is None else folders:
-        for path in sorted((folder / "Workflows").glob("*.md")):
-            if path.is_file() and (folder != kit_folder() or path.stem.lower() not in GUIDES):
-                found.setdefault(path.stem.lower(), path)
+    for top, path in list_files("Workflows", "*.md", folders):
+        if top.parent != kit_folder() or path.stem.lower() not in GUIDES:
+            found.setdefault(path.stem.lower(), path)
     return found
 
 
@@ -76,15 +120,21 @@ def workflow_text(name: str) -> tuple[str, str]:
     if path is None and name.lower() in GUIDES:
         raise UsageError(f"{name} is not a workflow: {GUIDES[name.lower()]}")
     if path is None:
-        raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), workflows())}')
+        hint = f"; not used: {unused}" if (unused := unused_project()) else ""
+        raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), workflows())}{hint}')
     return read(check_inside(path, path.parent.parent)), str(path)
 
 
 def read(path: Path) -> str:
     """The text of a file that people edit."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise UsageError(f"{path}: cannot be read: it is larger than {LARGEST:,} bytes")
-        return path.read_text("utf-8")
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:  # a pipe too
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise UsageError(f"{path}: cannot be read: it is not a regular file")
+            if about.st_size > LARGEST:
+                raise UsageError(f"{path}: cannot be read: it is larger than {LARGEST:,} bytes")
+            data = file.read(LARGEST)
+        return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # with the line ends of any system
     except (OSError, UnicodeDecodeError) as bad:
         raise UsageError(f"{path}: cannot be read: {bad}") from None

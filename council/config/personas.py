@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Any
 
 from council.config import overlays
 from council.errors import UsageError
 from council.text import did_you_mean
 
+FILE = "AgentPersonalities.md"
 FIELDS = ("title", "name", "icon", "tier", "focus", "accepts", "opposes", "openings", "answers", "closing")
 FIELD = re.compile(r"-\s+\*\*(\w+):\*\*\s*(.+)")
 
@@ -38,9 +41,20 @@ def _persona(text: str, where: str) -> Persona:
     return persona | {"perspective": "\n".join(words).strip()}
 
 
+def find_sources(names: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """The files that these personas are from, with their texts: of the user's and the project's, not of the kit's."""
+    missing = set(names)
+    for path in overlays.find(FILE):
+        if overlays.origin(path):
+            text = overlays.read(path)
+            if given := missing & set(parse(text, str(path))):
+                missing -= given
+                yield path, text
+
+
 def load() -> dict[str, Persona]:
     """Every known persona. Of several with the same name, the one in the nearest file is used."""
     personas: dict[str, Persona] = {}
-    for path in overlays.find("AgentPersonalities.md"):
+    for path in overlays.find(FILE):
         personas = parse(overlays.read(path), str(path)) | personas
     return personas

@@ -25,15 +25,14 @@ class Overlays(jinja2.BaseLoader):
     """Loads a template by its name: the project's, the user's or the kit's."""
 
     def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Any]:
-        path = next(overlays.find(f"templates/{template}"), None)
+        path = overlays.find_template(template)
         if path is None:
             raise jinja2.TemplateNotFound(template)
         return overlays.read(path), str(path), None
 
     def list_templates(self) -> list[str]:
-        folders = [folder / "templates" for folder in overlays.overlays()]
-        paths = ((top, path) for top in folders for path in top.rglob("*.md.j2") if path.is_file())
-        return sorted({path.relative_to(top).as_posix() for top, path in paths})
+        found = overlays.list_files("templates", "**/*.md.j2")
+        return sorted({path.relative_to(top).as_posix() for top, path in found})
 
 
 FACTS = "council.facts"  # no name that a template could write

@@ -85,8 +85,17 @@ def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
             yield key
     if not set(FROZEN if found["schema"] > 1 else FROZEN[:2]) <= set(found["files"]):
         yield "files"
+    if not isinstance(used := found.get("overlays", []), list) or not all(map(_is_overlay, used)):
+        yield "overlays"
     try:
         if datetime.fromisoformat(found["started_at"]).tzinfo is None:
             yield "started_at"
     except ValueError:
         yield "started_at"
+
+
+def _is_overlay(value: Any) -> bool:
+    """Whether it says whose files were used instead of the kit's: `whose`, `folder`, and `files` with their hashes."""
+    if not isinstance(value, dict) or not isinstance(value.get("files"), dict):
+        return False
+    return all(isinstance(word, str) for word in (value.get("whose"), value.get("folder"), *value["files"].values()))

@@ -37,8 +37,8 @@ def freeze(workflow: Workflow) -> dict[str, str]:
     texts, kit = {}, overlays.kit_folder()
     for name in templates.Overlays().list_templates():
         if name.startswith((f"{FOLDER}/", f"{workflow.name}/")):
-            path = next(overlays.find(f"templates/{name}"))
-            if not path.is_relative_to(kit):
+            path = overlays.find_template(name)
+            if path and not path.is_relative_to(kit):
                 texts[name] = overlays.read(path)
     return texts
 

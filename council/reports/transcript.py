@@ -21,7 +21,7 @@ from council.record import files
 from council.record.session import Session
 from council.record.turn_file import sha256
 from council.replies import parse
-from council.reports import did_it_help, documents, verdict
+from council.reports import did_it_help, documents, in_force, verdict
 from council.reports.model import (
     Answer,
     Effect,
@@ -84,6 +84,8 @@ def facts(session: Session, cast: Iterable[Seat] = ()) -> Iterator[Fact]:
     yield Fact("Rounds", _rounds_planned(session))
     if note := _small_print(session):
         yield Fact("Model", note, caution=True)
+    if used := in_force.describe_without_paths(session):
+        yield Fact("Overlays", used, caution=used.startswith("project"))
     if source := session.metadata.get("replay_of"):
         yield Fact("Replay of", f"{one_line(str(source))} (recorded replies, not a new debate)", caution=True)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from council.config import project
 from council.config import settings as config
 from council.config.settings import Config
 from council.errors import CouncilError, UsageError
@@ -72,8 +73,12 @@ def run(
     quorum: int | None = None,
     max_calls: int | None = None,
     max_cost: float | None = None,
+    overlays: bool | None = None,
 ) -> DebateResult:
-    """Hold a debate and return its result. The arguments are the options of `council run`; `source` is `--from`."""
+    """Hold a debate and return its result. The arguments are the options of `council run`; `source` is `--from`.
+
+    `overlays` says whether the project's `.council` counts; by default it does, but not in CI.
+    """
     request = Request(
         topic=topic,
         workflow=workflow,
@@ -85,7 +90,8 @@ def run(
         files=tuple(map(Path, files)),
         quorum=quorum,
     )
-    return summarize(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)).folder)
+    with project.decided(overlays):
+        return summarize(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)).folder)
 
 
 def review(
@@ -102,6 +108,7 @@ def review(
     quorum: int | None = None,
     max_calls: int | None = None,
     max_cost: float | None = None,
+    overlays: bool = False,
 ) -> ReviewResult:
     """Review files (paths or glob patterns) and return the findings. The arguments are those of `council review`."""
     from council.reviews import inputs
@@ -121,7 +128,8 @@ def review(
         files=paths,
         quorum=quorum,
     )
-    return _reviewed(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)))
+    with project.decided(overlays):
+        return _reviewed(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)))
 
 
 def recover(

@@ -20,6 +20,7 @@ from council.record.create import create
 from council.record.program import Program
 from council.record.session import Session, derive_key
 from council.reports import documents, filing, markdown
+from council.runner.in_force import list_overlays
 from council.speakers import registry
 from council.text import did_you_mean, fence, one_line
 from council.workflow.loader import load
@@ -69,7 +70,7 @@ def begin(request: Request, settings: Config) -> Session:
     check_quorum(checked, request.quorum)
     seed = secrets.token_hex(16)
     filing = [*read_outcome(request.after), *((format_name(path), read_attachment(path)) for path in request.files)]
-    facts = {
+    facts: dict[str, Any] = {
         "topic": check_topic(request.topic),
         "workflow": workflow.name,
         "members": [seat.name for seat in members],
@@ -93,13 +94,15 @@ def begin(request: Request, settings: Config) -> Session:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.persona_names()}
     program = Program(templates.freeze(checked) | documents.freeze(checked), people)
+    if in_force := list_overlays(Path(where), text, program):
+        facts["overlays"] = in_force
     return create(settings.sessions, text, request.topic + fenced, program, facts)
 
 
 def begin_again(source: Session, settings: Config, speaker: str) -> Session:
     """The same question to the same table, for a replay: everything that decides the plan is taken over."""
-    same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers")
-    facts = {key: source.metadata[key] for key in same}
+    same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers", "overlays")
+    facts = {key: source.metadata[key] for key in same if key in source.metadata}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__}
     return create(settings.sessions, text, source.topic, templates.load_program(source), facts)

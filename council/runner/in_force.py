@@ -1,0 +1,29 @@
+"""Which files of the user's and the project's overlays a new session takes into its program, for its metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from council.config import overlays, personas
+from council.record import files
+from council.record.program import Program
+from council.record.turn_file import sha256
+
+
+def list_overlays(workflow: Path, text: str, program: Program) -> list[dict[str, Any]]:
+    """Each overlay that is used: whose it is, its folder, and the hash of each file that the session freezes."""
+    found: dict[tuple[str, Path], dict[str, str]] = {}
+    for path, content in _sources(workflow, text, program):
+        if place := overlays.origin(path):
+            found.setdefault(place, {})[path.relative_to(place[1]).as_posix()] = sha256(files.encode(content))
+    return [{"whose": whose, "folder": str(folder), "files": names} for (whose, folder), names in found.items()]
+
+
+def _sources(workflow: Path, text: str, program: Program) -> Iterator[tuple[Path, str]]:
+    yield workflow.absolute(), text
+    for name, template in program.templates.items():
+        if path := overlays.find_template(name):
+            yield path, template
+    yield from personas.find_sources(program.personas)

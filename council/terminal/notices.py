@@ -1,0 +1,20 @@
+"""What a user must know before anything is spent, on standard error: which overlays are in force."""
+
+from __future__ import annotations
+
+import sys
+
+from council.config import overlays
+from council.record.session import Session
+from council.reports import in_force
+from council.text import harmless
+
+
+def show_overlays(session: Session) -> None:
+    """Say whose files the session's program is from, and which ones were passed over; nothing if all are the kit's."""
+    lines = [*in_force.describe(session)]
+    unused = overlays.unused_project()
+    if unused and not any(line.startswith("project") for line in lines):
+        lines.append(f"project overlay not used: {unused}")
+    for line in lines:
+        print(harmless(line), file=sys.stderr)
