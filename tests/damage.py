@@ -166,18 +166,15 @@ class Case:
 
 
 def record_cases() -> Iterator[Case]:
-    """Not a byte of the record may differ. What leaves metadata the same JSON leaves it the same."""
-    same_json = ("mark of byte order before it", "line ends of another system", "cut by a byte")
+    """Not a byte of the record may differ. A lost turn is asked for again if no turn followed it."""
     turns = [f"{top}/{turn}.md" for top in ("briefs", "turns") for turn in SPOKEN]
     for file in (*RECORD, *turns):
         for name, mutate in (some_of_all() if file in turns[1:3] else ALL).items():
-            expected = DAMAGED
-            if file == "metadata.json" and name in same_json:
-                expected = HARMLESS
-            if file.startswith("turns/") and name == "deleted":
-                expected = ASKED_AGAIN
+            lost = file.startswith("turns/") and name == "deleted"
+            expected = ASKED_AGAIN if lost and file == f"turns/{SPOKEN[-1]}.md" else DAMAGED
+            named = file.removeprefix("turns/").removesuffix(".md") if lost and expected == DAMAGED else ""
             if name != "a key twice" or file.startswith(("metadata", "workflow", "turns")):
-                yield Case(name, file, mutate, expected)
+                yield Case(name, file, mutate, expected, named)
 
 
 def some_of_all() -> dict[str, Mutation]:
@@ -489,8 +486,7 @@ def half_done_cases() -> Iterator[Case]:
     for name in A_FEW:
         gone, link = name == "deleted", name in LINKS
         for file in ("metadata.json", "topic.md", f"turns/{A}.md", f"briefs/{A}.md"):
-            lost = gone and file.startswith("turns/")
-            yield Case(name, file, ALL[name], ASKED_AGAIN if lost else DAMAGED, "round-" if lost else "")
+            yield Case(name, file, ALL[name], DAMAGED, A if gone and file.startswith("turns/") else "")
         yield Case(name, OPEN_BRIEF, ALL[name], DAMAGED if link else HARMLESS if gone else REFUSED)
         yield Case(name, "round-1.md", ALL[name], half_done_derived(name, HARMLESS if gone else MENDED))
         yield Case(name, "transcript.md", ALL[name], half_done_derived(name, HARMLESS))

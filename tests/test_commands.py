@@ -430,7 +430,8 @@ def test_begun_by_hand_ended_by_a_replay(begun):
     words = disputed()
     ok(begun.council("record", "last", "01-positions/engineer", stdin=words["01-positions/engineer"]))
     ok(begun.council("recover", "--speaker", "replay", "--from", script(begun, words)))
-    assert json.loads((begun.session / "metadata.json").read_text())["speaker"] == "replay"
+    facts = json.loads((begun.session / "metadata.json").read_text())
+    assert (facts["speaker"], facts["continued_by"]) == ("assistant", "replay")
     transcript = (begun.session / "transcript.md").read_text()
     assert "| 01-positions/engineer | assistant, typed in |" in transcript
     assert "| 01-positions/architect | replay |" in transcript

@@ -28,6 +28,7 @@ from tests.damage import (
     name_of,
     resealed,
 )
+from tests.forgery import rechain
 from tests.helpers import User, no_traceback, picture
 
 
@@ -153,6 +154,7 @@ def test_a_forged_endpoint_is_no_endpoint(half_done, tmp_path):
         resealed(speaker="anthropic", tiers={"sonnet": {"endpoint": endpoint, "model": "m", "base_url": endpoint}})(
             user.session / "metadata.json"
         )
+        rechain(user.session)
         ended = user.council("recover", ANTHROPIC_API_KEY="sk-ant-none")
         no_traceback(ended)
         assert ended.code == 2

@@ -19,8 +19,8 @@ from tests.faults import Child, Ended, Fault, Job, Nursery
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d-\d{6}_|\d{4}-\d\d/")
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
-CHANGING = ("seal", "started", "seconds")
-CHANGING_FACTS = ("seal", "speaker", "started_at", "completed_at", "archived_to", "session_id")
+CHANGING = ("seal", "started", "seconds", "after")
+CHANGING_FACTS = ("seal", "speaker", "continued_by", "started_at", "completed_at", "archived_to", "session_id")
 
 
 class Answering(Protocol):

@@ -29,6 +29,7 @@ from council.workflow.model import (
 GRANT = declare.answer(
     "grant", "from a person: how many more rounds than planned the phase may have", types=("integer", "range")
 )
+RETRY = ".2"  # ends the id of a turn's second try
 ENDED_BY_CAP = "cap"
 ENDED = "done"
 
@@ -71,12 +72,14 @@ class Note:
 
 @dataclass(frozen=True)
 class Plan:
-    """`due` are the turns to be spoken now, all at once. `scene` has all recorded turns, `expected` every turn's id."""
+    """`due` are the turns to be spoken now, all at once. `scene` has all recorded turns. `expected` has the id of every
+    turn, with the number of turns in the scene when it was due.
+    """
 
     due: tuple[Due, ...]
     notes: tuple[Note, ...]
     scene: Scene
-    expected: frozenset[str]
+    expected: Mapping[str, int]
 
     @property
     def done(self) -> bool:
@@ -94,7 +97,7 @@ def plan(workflow: Workflow, said: Mapping[str, RecordedTurn], seed: str = "") -
         due = stop.due
     except _Halted:
         pass
-    return Plan(due, tuple(walk.notes), walk.scene, frozenset(walk.expected))
+    return Plan(due, tuple(walk.notes), walk.scene, walk.expected)
 
 
 class _NotYet(Exception):
@@ -114,7 +117,7 @@ class _Walk:
         self.said = said
         self.scene = Scene(seed, workflow.options, workflow.groups, roles=workflow.roles)
         self.notes: list[Note] = []
-        self.expected: set[str] = set()
+        self.expected: dict[str, int] = {}
 
     def phase(self, phase: Phase) -> None:
         self.scene = self.scene.at(phase.name, 0, phase.max_rounds)
@@ -146,7 +149,7 @@ class _Walk:
     def turn(self, phase: Phase, step: Step, round: int, seat: Seat) -> Turn | Due:
         """The seat's turn as recorded, or the call that is due: the first, or a second after an unreadable reply."""
         id = f"{phase.folder(round, step)}/{seat.name}"
-        self.expected.add(id)
+        self.expected[id] = len(self.scene.turns)
         first = self.said.get(id)
         if first is None:
             return Due(id, phase, step, round, seat, look(step.sees, seat, self.scene), self.scene)
@@ -156,8 +159,8 @@ class _Walk:
         turn = Turn(id, phase.name, step.name, round, seat, first, asked, found, problems, prose=answers.prose)
         if not answers.problems:
             return turn
-        again = f"{id}.2"
-        self.expected.add(again)
+        again = id + RETRY
+        self.expected[again] = len(self.scene.turns)
         second = self.said.get(again)
         if second is None:
             sees = look(step.sees, seat, self.scene)

@@ -33,17 +33,19 @@ def read_existing(path: Path) -> bytes:
 
 def seal(metadata: Mapping[str, Any]) -> bytes:
     plain = {key: value for key, value in metadata.items() if key != "seal"}
-    return files.encode(json.dumps({**plain, "seal": _hash(plain)}, indent=2, ensure_ascii=False) + "\n")
+    return files.encode(json.dumps({**plain, "seal": digest(plain)}, indent=2, ensure_ascii=False) + "\n")
 
 
-def _hash(plain: Mapping[str, Any]) -> str:
+def digest(plain: Mapping[str, Any]) -> str:
+    """The hash of plain data, whatever the order of its keys."""
     return sha256(files.encode(json.dumps(plain, sort_keys=True, ensure_ascii=False)))
 
 
 def read_metadata(folder: Path) -> dict[str, Any]:
     path = folder / "metadata.json"
     try:
-        found = json.loads(read_existing(path), object_pairs_hook=_each_once)
+        data = read_existing(path)
+        found = json.loads(data, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise Damaged(path, "not valid JSON; restore it from a backup") from None
     if isinstance(found, dict) and isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
@@ -51,7 +53,7 @@ def read_metadata(folder: Path) -> dict[str, Any]:
             path,
             f"written by a newer council (schema {found['schema']}, this one knows {SCHEMA}); update council",
         )
-    if not isinstance(found, dict) or found.pop("seal", None) != _hash(found):
+    if not isinstance(found, dict) or found.pop("seal", None) != digest(found) or data != seal(found):
         raise Damaged(path, f"{EDITED}; restore it from a backup")
     wrong = [key for key, kind in NEEDED.items() if not isinstance(found.get(key), kind)] or list(_misshapen(found))
     if wrong or found["session_id"] != folder.name:

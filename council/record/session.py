@@ -20,7 +20,7 @@ from council import __version__
 from council.engine.planner import Plan, plan
 from council.engine.scene import RecordedTurn
 from council.errors import Damaged, StorageError, UsageError
-from council.record import attempts, files, turn_file
+from council.record import attempts, chain, files, turn_file
 from council.record import program as programs
 from council.record.attempts import Attempt
 from council.record.lock import Lock, hold
@@ -43,7 +43,8 @@ RECORD = ("metadata.json", *FROZEN)
 
 @dataclass
 class Session:
-    """A session as it is on disk. `said` fills as turn files are read or written.
+    """A session as it is on disk. `said` fills as turn files are read or written, and so does `hashes`, with the hash
+    of each file.
 
     `program` is None in a session that an earlier version began: `current` then has the templates of today, once
     `prompts` has read them.
@@ -59,11 +60,17 @@ class Session:
     said: dict[str, RecordedTurn] = field(default_factory=dict)
     receipts: dict[str, Receipt] = field(default_factory=dict)
     pending: dict[str, tuple[Attempt, ...]] = field(default_factory=dict)
+    hashes: dict[str, str] = field(default_factory=dict)
     lock: Lock | None = None
 
     @property
     def id(self) -> str:
         return self.folder.name
+
+    @property
+    def speaker(self) -> str:
+        """Who speaks for the seats: the speaker that the session began with, or another that it went on with."""
+        return str(self.metadata.get("continued_by", self.metadata["speaker"]))
 
     @property
     def reproducible(self) -> bool:
@@ -72,7 +79,13 @@ class Session:
 
     def snapshot(self) -> Session:
         """A copy to read while turns are still being recorded."""
-        return replace(self, said=dict(self.said), receipts=dict(self.receipts), pending=dict(self.pending))
+        return replace(
+            self,
+            said=dict(self.said),
+            receipts=dict(self.receipts),
+            pending=dict(self.pending),
+            hashes=dict(self.hashes),
+        )
 
     def plan(self) -> Plan:
         return plan(self.workflow, self.said, self.metadata["seed"])
@@ -99,13 +112,14 @@ class Session:
 
     def check_turns(self) -> Iterator[Damaged]:
         """Read every turn on disk, and yield what is wrong with each file."""
-        self.said, self.receipts, self.pending = {}, {}, {}
+        self.said, self.receipts, self.pending, self.hashes = {}, {}, {}, {}
         yield from self._foreign_files()
-        turns = self.folder / "turns"
+        turns, unreadable = self.folder / "turns", False
         for path in sorted(turns.rglob("*.md")) if turns.is_dir() else []:  # a folder of that name too, to refuse it
             try:
                 self._read_turn(path.relative_to(turns).with_suffix("").as_posix(), path)
             except Damaged as wrong:
+                unreadable = True
                 yield wrong
         yield from self._read_attempts()
         plan = self.plan()
@@ -113,6 +127,8 @@ class Session:
             if not _possible(turn, self.workflow) or (plan.done and turn not in plan.expected):
                 why = "does not fit the other turns of this debate; move it away, or restore the turns that changed"
                 yield Damaged(self.turn_path(turn), why)
+        if not unreadable:  # else every later turn would be reported too
+            yield from chain.check(self, plan)
 
     def _read_attempts(self) -> Iterator[Damaged]:
         """Read the attempts at turns that are not recorded; those of recorded turns are in their receipts."""
@@ -124,7 +140,8 @@ class Session:
                 yield wrong
 
     def _read_turn(self, turn: str, path: Path) -> None:
-        receipt, body = turn_file.decode(files.read(path), path)
+        data = files.read(path)
+        receipt, body = turn_file.decode(data, path)
         if receipt.turn != turn:
             raise Damaged(path, f"holds the turn {receipt.turn}; move it back to that name")
         brief = self.brief(turn)
@@ -136,15 +153,16 @@ class Session:
                 f"not the brief that {path} answered: one of the two was changed, or belongs to another session; "
                 "restore it from a backup",
             )
-        self.remember(receipt, body, brief)
+        self.remember(receipt, body, brief, sha256(data))
 
-    def remember(self, receipt: Receipt, body: str, brief: bytes) -> None:
+    def remember(self, receipt: Receipt, body: str, brief: bytes, file: str) -> None:
         tokens = sum((one.sent or 0) + (one.output or 0) for one in receipt.calls)
         prices = [one.at_most for one in receipt.calls]
         usd = None if None in prices else math.fsum(price or 0.0 for price in prices)
         text = brief.decode("utf-8", "replace")
         self.said[receipt.turn] = RecordedTurn(body, text, receipt.absent, tokens, usd, receipt.answered)
         self.receipts[receipt.turn] = receipt
+        self.hashes[receipt.turn] = file
         self.pending.pop(receipt.turn, None)
 
     def _foreign_files(self) -> Iterator[Damaged]:
@@ -202,7 +220,7 @@ class Session:
         """Record a turn. It is refused if it was recorded before."""
         self.remember(*self.store(receipt, body))
 
-    def store(self, receipt: Receipt, body: str, answered: int | None = None) -> tuple[Receipt, str, bytes]:
+    def store(self, receipt: Receipt, body: str, answered: int | None = None) -> tuple[Receipt, str, bytes, str]:
         """The part of `record` that writes: the caller passes what it returns to `remember`.
 
         The receipt gets the hash of the brief that is on the disk now, and the attempts at this turn. `answered` is
@@ -218,7 +236,7 @@ class Session:
         self._commit({self.turn_path(receipt.turn): data})
         with suppress(StorageError):  # the turn is stored: what is left is removed when the session is next held
             attempts.remove(self.attempts_path(receipt.turn))
-        return *turn_file.decode(data, self.turn_path(receipt.turn)), brief
+        return *turn_file.decode(data, self.turn_path(receipt.turn)), brief, sha256(data)
 
     def _commit(self, new: Mapping[Path, bytes]) -> None:
         self._check_held()

@@ -25,7 +25,8 @@ class Receipt:
     """Who spoke, in answer to which brief, and what it cost. None means unknown.
 
     `call` is the id that the API, or the program that called it, gave the answer: the trace of a real call. `most` is
-    the most that the reply can have cost, where `usd` is unknown. `attempts` are the calls before it.
+    the most that the reply can have cost, where `usd` is unknown. `attempts` are the calls before it. `after` is the
+    turn's link in the chain. `by` is the person who answered.
     """
 
     turn: str
@@ -51,6 +52,8 @@ class Receipt:
     call: str | None = None
     most: float | None = None
     attempts: tuple[Attempt, ...] = ()
+    after: str | None = None
+    by: str | None = None
 
     @property
     def sent(self) -> int | None:

@@ -99,7 +99,7 @@ def cast(session: Session, plan: Plan) -> list[Seat]:
 def _small_print(session: Session) -> str:
     """What readers must know about the models. Once a turn is recorded, only the receipts count."""
     spoken = {(receipt.speaker, receipt.answered) for receipt in session.receipts.values() if receipt.answered}
-    to_come = {(session.metadata["speaker"], session.metadata.get("model"))}
+    to_come = {(session.speaker, session.metadata.get("model"))}
     notes = {registry.describe(name).note(model) for name, model in (spoken if session.receipts else to_come)}
     return "; ".join(sorted(notes - {""}))
 

@@ -79,7 +79,7 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
             return "complete", outcome.outcome(plan)
         return "interrupted", "all turns are recorded, but the results were not written"
     due = ", ".join(one.id for one in plan.due)
-    if registry.describe(found.metadata["speaker"]).manual or all(one.of_a_person for one in plan.due):
+    if registry.describe(found.speaker).manual or all(one.of_a_person for one in plan.due):
         return "waiting", f"for {due}"
     if isinstance(note.get("paused"), str):
         return "paused", note["paused"]

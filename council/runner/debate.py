@@ -128,7 +128,7 @@ def prove_writable(settings: Config) -> None:
 
 def speaker_for(session: Session, wanted: str | None, settings: Config) -> str:
     """The speaker that was asked for, or the one that spoke before; an assistant, who is not here, is replaced."""
-    before = str(session.metadata["speaker"])
+    before = session.speaker
     usual = settings.speaker if registry.describe(before).manual else before
     return select.choose(wanted or usual, settings)
 
@@ -155,8 +155,8 @@ def run(
     with session.hold():
         assert session.lock is not None
         session.lock.note()
-        if session.metadata["speaker"] != voices.name:
-            session.merge(speaker=voices.name)
+        if session.speaker != voices.name and not session.plan().done:
+            session.merge(continued_by=voices.name)
         audience.begins(voices.name)
         subagents.harvest(session, settings)
         subagents.wait_for_assistant(session)

@@ -28,6 +28,7 @@ from council.errors import (
 )
 from council.prompts import brief as briefs
 from council.prompts import for_humans
+from council.record import chain
 from council.record.session import Session
 from council.record.turn_file import Receipt
 from council.reports import derived
@@ -331,4 +332,5 @@ def receipt(
         input=spoken.usage.input, cache_read=spoken.usage.cache_read, cache_write=spoken.usage.cache_write,
         output=spoken.usage.output, usd=who.usd(spoken, model.price), stop=spoken.stop, absent=spoken.absent,
         replayed=session.metadata.get("replay_of"), call=spoken.call,
+        after=chain.after(session, due),
     )  # fmt: skip

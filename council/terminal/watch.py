@@ -87,14 +87,14 @@ class Watcher:
             names = sorted({models[due.id].name for due in called})
             again = " (asked once more)" if any(due.first for due in called) else ""
             who = join_words(due.seat.label for due in called)
-            verb = "Replayed" if describe(self.session.metadata["speaker"]).replays else "Asking"
+            verb = "Replayed" if describe(self.session.speaker).replays else "Asking"
             self.screen.say(f"{verb}: {who}{again}, {join_words(names)}" + "\n" * self.screen.watched, "dim")
         if self.typing():
             self.screen.wipe()
 
     def by_hand(self, due: Due) -> bool:
         """Whether a person types this turn at the terminal."""
-        return speaker_of(due.seat, self.session.metadata["speaker"]).is_person
+        return speaker_of(due.seat, self.session.speaker).is_person
 
     def typing(self) -> bool:
         """Whether a person is asked at this terminal, where nothing else may move the cursor."""
