@@ -50,6 +50,9 @@ OVERLAYS = click.option(
     "--overlays", is_flag=True, is_eager=True, expose_value=False, callback=lambda _, __, wanted: use_project(wanted),
     help="Use the project's .council folder, also in CI.",
 )  # fmt: skip
+ID = click.option(
+    "--id", metavar="ID", help="The session's id: up to 64 lower-case letters, digits and hyphens (default: the time)."
+)
 FEATURE_TYPE = click.option(
     "--feature-type", metavar="TYPE", shell_complete=completion.feature_types,
     help="Seat the members that the workflow lists for this type of feature.",
@@ -80,6 +83,7 @@ GENERAL = [
     ),
     TIER_MAP,
     click.option("-f", "--file", "files", multiple=True, type=FILE, help="Attach a text file to the topic."),
+    ID,
 ]
 REQUEST = [
     TOPIC,
@@ -164,6 +168,8 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
     known = personas.load()
     call = invocation.parse(text, known)
     if call.recover:
+        if given.get("id"):
+            raise UsageError("--id names a new session; a recovery continues one")
         return call.recover
     workflow, mode = given["workflow"], given["mode"]
     for word in call.words:
@@ -186,6 +192,7 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
         tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
         files=given["files"],
         quorum=given.get("quorum"),
+        id=given.get("id"),
     )
 
 

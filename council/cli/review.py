@@ -13,6 +13,7 @@ from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import (
     FILE,
+    ID,
     ONLY,
     OUTPUT,
     PACE,
@@ -73,6 +74,7 @@ PATCHLIST = "patchlist"  # the workflow and the mode of a review
 @ONLY
 @ROUNDS
 @TIER_MAP
+@ID
 @SPEAKER
 @options(*OUTPUT, SOURCE, PACE)
 @click.option(
@@ -116,7 +118,9 @@ def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[s
     select.warm_up(name)
     provide(settings, name, given)
     options = workflow_options(given)
-    request = Request(text, PATCHLIST, given["with_"], given["only"], PATCHLIST, options, given["tier_map"], files)
+    request = Request(
+        text, PATCHLIST, given["with_"], given["only"], PATCHLIST, options, given["tier_map"], files, id=given["id"]
+    )
     request, source = debates.with_source(request, wanted, given["source"], settings)
     state.session = debates.begin(request, settings, name, source)
     carry_on(state, settings, source, {**given, "as_json": False}, silent=True)

@@ -30,7 +30,7 @@ def create(
 ) -> Session:
     """A new session; without `id`, its name is the time and a random number. If it fails, nothing is there."""
     now = datetime.now(UTC)
-    name = catalog.check_id(id) if id else f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    name = catalog.check_id(id) if id is not None else f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     frozen = dict(zip(FROZEN, (files.encode(workflow_text), files.encode(topic), program.data), strict=True))
     metadata = {
         "schema": SCHEMA,

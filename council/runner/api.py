@@ -74,6 +74,7 @@ def run(
     max_calls: int | None = None,
     max_cost: float | None = None,
     overlays: bool | None = None,
+    id: str | None = None,
 ) -> DebateResult:
     """Hold a debate and return its result. The arguments are the options of `council run`; `source` is `--from`.
 
@@ -89,6 +90,7 @@ def run(
         tier_map=tuple(f"{tier}={target}" for tier, target in (tier_map or {}).items()),
         files=tuple(map(Path, files)),
         quorum=quorum,
+        id=id,
     )
     with project.decided(overlays):
         return summarize(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)).folder)
@@ -109,6 +111,7 @@ def review(
     max_calls: int | None = None,
     max_cost: float | None = None,
     overlays: bool = False,
+    id: str | None = None,
 ) -> ReviewResult:
     """Review files (paths or glob patterns) and return the findings. The arguments are those of `council review`."""
     from council.reviews import inputs
@@ -127,6 +130,7 @@ def review(
         tier_map=tuple(f"{tier}={target}" for tier, target in (tier_map or {}).items()),
         files=paths,
         quorum=quorum,
+        id=id,
     )
     with project.decided(overlays):
         return _reviewed(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)))

@@ -106,7 +106,7 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None) 
             raise UsageError(f"{source}: no such file")
         spoken = sessions.open_(catalog.find(settings.sessions, source))
         spoken.read_turns()
-        return start.begin_again(spoken, settings, speaker)
+        return start.begin_again(spoken, settings, speaker, request.id)
     if source:
         replay.of_script(Path(source))  # refuse what is wrong with it before anything is written
     replayed = Path(source).name if source else None

@@ -16,6 +16,7 @@ from council.errors import UsageError
 from council.prompts import templates
 from council.prompts.invocation import MODES, PATCHLIST, seats
 from council.protocols import outcome
+from council.record import catalog
 from council.record.create import create
 from council.record.program import Program
 from council.record.session import Session, derive_key
@@ -46,6 +47,11 @@ class Request:
     after: Session | None = None
     replay_of: str | None = None
     quorum: int | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.id is not None:
+            catalog.check_id(self.id)
 
 
 def begin(request: Request, settings: Config) -> Session:
@@ -96,16 +102,16 @@ def begin(request: Request, settings: Config) -> Session:
     program = Program(templates.freeze(checked) | documents.freeze(checked), people)
     if in_force := list_overlays(Path(where), text, program):
         facts["overlays"] = in_force
-    return create(settings.sessions, text, request.topic + fenced, program, facts)
+    return create(settings.sessions, text, request.topic + fenced, program, facts, request.id)
 
 
-def begin_again(source: Session, settings: Config, speaker: str) -> Session:
+def begin_again(source: Session, settings: Config, speaker: str, id: str | None = None) -> Session:
     """The same question to the same table, for a replay: everything that decides the plan is taken over."""
     same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers", "overlays")
     facts = {key: source.metadata[key] for key in same if key in source.metadata}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__}
-    return create(settings.sessions, text, source.topic, templates.load_program(source), facts)
+    return create(settings.sessions, text, source.topic, templates.load_program(source), facts, id)
 
 
 def check_topic(text: str) -> str:
