@@ -86,7 +86,7 @@ MESSY: list[tuple[str, dict[str, Any]]] = [
     ("## Stance\nagree | mixed | disagree", {}),
     ("## Stance\nagree. No, wait: disagree.", {}),
     ("## Stance\nagree. Wait: disagree", {}),
-    ("## Stance\nagree: unless it costs more", {}),
+    ("## Stance\nagree: unless it costs more", {"stance": "mixed"}),
     ("## Stance\nmixed. Once it is paid for I will agree.", {}),
     ("## Stance\nagreed", {}),
     ("## Stance\nstimme zu", {}),

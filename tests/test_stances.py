@@ -210,7 +210,6 @@ def debated(said: RecordedTurn) -> Standing:
         RecordedTurn(""),
         RecordedTurn("I cannot say I agree yet."),
         RecordedTurn("## Stance\nI cannot say I agree yet.\n\n## Blocking\nnone"),
-        RecordedTurn("## Stance\nagree, once the costs are known\n\n## Blocking\nnone"),
         RecordedTurn("## Stance\nagree / mixed / disagree\n\n## Blocking\nnone"),
         RecordedTurn("> ## Stance\n> agree\n>\n> ## Blocking\n> none"),
         RecordedTurn("## Stance\nagree\n\n## Stance\ndisagree\n\n## Blocking\nnone"),
@@ -230,6 +229,11 @@ def test_a_placeholder_echoed_from_the_brief_is_no_vote() -> None:
 
 def reply_of_closing() -> Reply:
     return load(DEBATE, "three.md").phases[1].steps[0].reply
+
+
+def test_three_who_agree_on_a_condition_have_not_agreed() -> None:
+    found = debated(RecordedTurn("## Stance\nagree, once the costs are known\n\n## Blocking\nnone"))
+    assert (set(found.stances.values()), found.converged) == ({"mixed"}, False)
 
 
 def test_three_who_say_that_they_agree_have() -> None:

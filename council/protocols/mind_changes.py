@@ -53,7 +53,7 @@ MOVED = re.compile(
     r"\bI(?: have|['’]ve| must| do| hereby)?(?: now| since| therefore| also)?"
     r" (?:changed? my (?:mind|stance|position|view)|(?:was|stand) (?:wrong|corrected|mistaken)|concede|withdr[ae]w"
     r"|revised? my|raised? my|lower(?:ed)? my|overlooked|underrated|no longer)\b"
-    r"|\bI(?: am|['’]m|was)? now (?:agree|accept|think|see|believe|support|say|persuaded|convinced)\b"
+    r"|\bI(?: am|['’]m| was)? now (?:agree|accept|think|see|believe|support|say|persuaded|convinced)\b"
     r"|\b(?:convinced|persuaded|moved|swayed|won) me\b|\bI (?:am|was) (?:convinced|persuaded|moved|swayed) by\b",
     re.I,
 )

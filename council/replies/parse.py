@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from council.replies import forms
+from council.replies.fields import clear_fields
 from council.replies.quotes import remove_own_passages
 from council.replies.values import BULLET, ReplyLine, describe_mismatch, is_nothing, placeholder, value_of
 from council.text import (
@@ -23,7 +25,7 @@ from council.text import (
     unwrapped,
 )
 from council.workflow import declare
-from council.workflow.model import Reply
+from council.workflow.model import Kind, Reply
 from council.workflow.types import answer_types
 
 LONG = ("text", "list", "code")  # answers that may have sub-headings and labels
@@ -76,6 +78,8 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
     sections = _sections(reply, list(_lines(body, brief)), brief)
     found: dict[str, Any] = {}
     missing: dict[str, str] = {}
+    prose = "\n".join(line for section in sections for line in section.prose).strip()
+    otherwise: dict[str, list[list[ReplyLine]]] | None = None
     for name, kind in reply:
         given = [section.lines for section in sections if section.name == name and not section.copied]
         if kind.type in answer_types():
@@ -83,7 +87,10 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
             value = answer_types()[kind.type].read(body, brief, bool(own) and is_nothing(own))
             values = [] if value is None else [value]
         else:
-            values = [value for value in (value_of(kind, lines) for lines in given) if value is not None]
+            values = _values(kind, given)
+            if not values:
+                otherwise = _in_other_forms(reply, prose, brief) if otherwise is None else otherwise
+                values = _values(kind, otherwise.get(name, []))
         if not values:
             title = f'"## {format_heading(name)}"'
             wrong = describe_mismatch(kind, given[-1]) if given else ""
@@ -92,8 +99,20 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
             missing[name] = f'"{format_heading(name)}" is answered more than once, and differently'
         else:
             found[name] = values[-1]
-    prose = "\n".join(line for section in sections for line in section.prose).strip()
     return Answers(found, missing, prose)
+
+
+def _values(kind: Kind, sections: list[list[ReplyLine]]) -> list[Any]:
+    return [value for value in (value_of(kind, lines) for lines in sections) if value is not None]
+
+
+def _in_other_forms(reply: Reply, prose: str, brief: str) -> dict[str, list[list[ReplyLine]]]:
+    """The lines of answers that stand in a table, an object or a block of their own, without headings."""
+    kinds = {name: kind for name, kind in reply if kind.type not in answer_types()}
+    given: dict[str, list[list[ReplyLine]]] = {}
+    for name, *lines in forms.find_answers(prose, {fold(format_heading(name)): name for name in kinds}, kinds, brief):
+        given.setdefault(name, []).append([ReplyLine(line) for line in lines])
+    return given
 
 
 @lru_cache(maxsize=256)
@@ -134,6 +153,7 @@ def _sections(reply: Reply, lines: list[ReplyLine], brief: str) -> list[_Section
     quotes = _Quotes(remove_own_passages(brief))
     headings = [_parse_heading(line.text) if line.own and not line.code else ("", 0, "") for line in lines]
     kinds, names = dict(reply), _titles(reply, {title for title, _, _ in headings})
+    headings = clear_fields(lines, headings, names)
     sections = [current := _Section()]
     for line, (title, level, rest) in zip(lines, headings, strict=True):
         if not line.own:
@@ -247,6 +267,10 @@ def _parse_heading(text: str) -> tuple[str, int, str]:
         title = CONDITION.sub("", title)
         return _normalize_title(title), len(match.group(1)), rest.strip(" *_")
     plain = BULLET.sub("", stripped, count=1)
+    if match := re.match(r"(\*{2,3}|_{2,3})([^*:]{1,60}):\s*([^\s*_][^*]*?)\1\s*(\W?)", plain):
+        dash = "" if match.group(4) else "— "  # what follows is a remark
+        rest = f"{match.group(3)} {dash}{plain[match.start(4) :]}"
+        return _normalize_title(CONDITION.sub("", match.group(2))), 7, rest.removesuffix(" — ")
     if match := re.match(r"(\*{2,3}|_{2,3})([^*:]{1,60}?)\s*(?::\s*\1|\1\s*:?)\s*", plain):
         return _normalize_title(CONDITION.sub("", match.group(2))), 7, plain[match.end() :]
     if match := re.match(r"([^\W\d_][\w -]{0,50}):\s*", plain):

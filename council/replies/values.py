@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -34,13 +36,33 @@ NUMBER = re.compile(
 WIDE = 10  # a range up to this or more has no use for numbers between 0 and 1
 
 
-AFTER = r"\s*(?:[.:;!(]|\s[—–-]+\s|—)\s*"
+CONDITIONAL = "mixed"  # the option that an answer with a condition is read as, where a step offers it
 
 
-TAKEN_BACK = re.compile(r"\b(?:unless|if|but|until|except|provided|however|once|al?though|though)\b", re.I)
+DOUBTS = "⚠❓❔"  # signs that are no decoration: with one of them, an answer cannot be read
 
 
-HEDGED = re.compile(TAKEN_BACK.pattern + r"|\b(?:not?|yet|cannot|can't|don't|nor|or)\b", re.I)
+AFTER = re.compile(r"\s*(?:[.:;!(]|\s[—–-]+\s|—)\s*")
+
+
+# Each alternative of these guards has an example in tests/test_guards.py that only it catches.
+TAKEN_BACK = re.compile(
+    r"\b(?:unless|if(?! anything)|but|until|except|provided|however|once(?! again| more)|(?:al)?though|condition\w*"
+    r"|pending|subject to|assuming|contingent|(?:as|so) long as|reservations?|caveats?)\b",
+    re.I,
+)
+
+
+DENIED = re.compile(r"\b(?:not?|never|yet|cannot|nor|or)\b|n['’]t\b")
+
+
+# The words right behind an option that make it conditional: "(pilot)", ", but …", " with a caveat".
+CONDITION = re.compile(
+    rf"[\s.,:;!(—–-]*(?:(?:{TAKEN_BACK.pattern}|only (?:if|when|once|after|as|for|in|with)\b)"
+    r"|(?:with|on|under) (?:[\w'’]+ ){0,3}?(?:conditions?|reservations?|caveats?|changes|amendments|guardrails)\b"
+    r"|(?:mostly|largely|broadly|part(?:ly|ial(?:ly)?)|tentative(?:ly)?|provisional(?:ly)?|limited|pilot|trial|for now"
+    r"|in principle)(?=\W*$|[.,:;!)—–]))"
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +86,7 @@ def value_of(kind: Kind, section: list[ReplyLine]) -> Any:
     if kind.type == "list":
         return _items(texts, kind)
     first = next((text for text in texts if text.strip()), "")
-    return _choice(first, kind) if kind.type == "choice" else _number(first, kind)
+    return _choice(texts, kind) if kind.type == "choice" else _number(first, kind)
 
 
 def _code(lines: list[ReplyLine]) -> str | None:
@@ -135,22 +157,33 @@ def is_nothing(words: str) -> bool:
     return not any(map(str.isalnum, words)) or (match is not None and not TAKEN_BACK.search(words, match.end()))
 
 
-def _choice(text: str, kind: Kind) -> str | None:
-    """The option, alone or followed by a full stop or dash and words that do not take it back."""
-    plain = _plain(BULLET.sub("", text, count=1))
+def _choice(texts: list[str], kind: Kind) -> str | None:
+    """The option, alone or followed by words that do not take it back. With a condition right behind it, it is mixed,
+    or no answer if the step does not offer that."""
+    first, following, *_ = [*itertools.dropwhile(lambda text: not text.strip(), texts), "", ""]
+    plain = _plain(BULLET.sub("", first, count=1))
+    plain += f" {_plain(following)}" if CONDITION.match(_plain(following)) else ""
     for option in sorted(kind.options, key=len, reverse=True):
-        if plain == _plain(option):
+        match = re.match(rf"{re.escape(_plain(option))}(?!\w)", plain)
+        if not match:
+            continue
+        rest = plain[match.end() :]
+        others = (re.escape(_plain(other)) for other in kind.options if other != option)
+        if DENIED.search(rest) or any(re.search(rf"\b{other}\b", rest) for other in others):
+            continue
+        if CONDITION.match(rest):
+            return CONDITIONAL if CONDITIONAL in kind.options else None
+        if not rest or (AFTER.match(rest) and not TAKEN_BACK.search(rest)):
             return option
-        match = re.match(re.escape(_plain(option)) + AFTER, plain)
-        if match and not HEDGED.search(rest := plain[match.end() :]):
-            others = (re.escape(_plain(other)) for other in kind.options if other != option)
-            if not any(re.search(rf"\b{other}\b", rest) for other in others):
-                return option
     return None
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[*_`\"'“”]+", "", fold(text)).strip().rstrip(".!").strip()
+    """The words, folded, without emphasis, quotation marks and signs such as ✅; an apostrophe inside a word stays."""
+    bare = re.sub(r"[*_`\"“”\u2018]+|(?<!\w)['’]+|['’]+(?!\w)", "", fold(text))
+    if not bare.isascii():
+        bare = "".join(sign for sign in bare if unicodedata.category(sign) != "So" or sign in DOUBTS)
+    return bare.replace("\ufe0f", "").strip().rstrip(".!").strip()
 
 
 def _number(text: str, kind: Kind) -> float | int | None:
