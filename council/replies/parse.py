@@ -107,7 +107,7 @@ def _values(kind: Kind, sections: list[list[ReplyLine]]) -> list[Any]:
 
 
 def _in_other_forms(reply: Reply, prose: str, brief: str) -> dict[str, list[list[ReplyLine]]]:
-    """The lines of answers that stand in a table, an object or a block of their own, without headings."""
+    """The lines of answers that a table, an object or a block of labels gives, without headings."""
     kinds = {name: kind for name, kind in reply if kind.type not in answer_types()}
     given: dict[str, list[list[ReplyLine]]] = {}
     for name, *lines in forms.find_answers(prose, {fold(format_heading(name)): name for name in kinds}, kinds, brief):
