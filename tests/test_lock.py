@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
+import os
+import platform
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-from council.record import lock
+import pytest
 
+from council.record import lock
+from tests.helpers import User
+
+FLOCK = {"x86_64": 73, "aarch64": 32}  # the number of the system call
 ROOT = Path(__file__).parent.parent
 TIMES = 40
 WORKER = """
@@ -38,6 +48,26 @@ while True:
     lock.is_held(Path(sys.argv[1]))
 """
 
+SHARING = """
+import asyncio, os, sys
+from pathlib import Path
+from council.record import lock
+
+async def main():
+    folders = sorted(Path(sys.argv[1]).iterdir())
+    while left := [folder for folder in folders if not (folder / "done").exists()]:
+        for folder in left:
+            with lock.try_hold(folder) as held:
+                if held and not (folder / "done").exists():
+                    os.close(os.open(folder / "inside", os.O_CREAT | os.O_EXCL))  # fails if somebody else is inside
+                    await asyncio.sleep(0.002)
+                    (folder / "inside").unlink()
+                    (folder / "done").touch()
+        await asyncio.sleep(0)
+
+asyncio.run(main())
+"""
+
 
 def test_two_processes_never_hold_a_session_at_the_same_time(tmp_path: Path) -> None:
     """Each takes the lock and gives it back again and again; a third only looks whether it is held."""
@@ -57,3 +87,69 @@ def test_the_lock_file_stays_where_it_is(tmp_path: Path) -> None:
             files.append((tmp_path / lock.LOCK).stat().st_ino)
         assert (tmp_path / lock.LOCK).stat().st_ino == files[0]
     assert len(set(files)) == 1
+
+
+def test_a_claim_that_does_not_wait(tmp_path: Path) -> None:
+    """Where the session is taken it says so at once, so that an event loop may ask."""
+    with lock.hold(tmp_path):
+        began = time.perf_counter()
+        with lock.try_hold(tmp_path) as second:
+            assert second is None
+        assert time.perf_counter() - began < lock.PATIENCE
+        assert lock.is_held(tmp_path)
+    with lock.try_hold(tmp_path) as held:
+        assert held is not None
+        held.check()
+    assert not lock.is_held(tmp_path)
+
+
+def test_workers_that_do_not_wait_each_get_every_session_once(tmp_path: Path) -> None:
+    """Four workers in one event loop each share twenty sessions: none is held twice, none is left."""
+    folders = [tmp_path / f"{number:02}" for number in range(20)]
+    for folder in folders:
+        folder.mkdir()
+    workers = [subprocess.Popen([sys.executable, "-c", SHARING, str(tmp_path)], cwd=ROOT) for _ in range(4)]
+    assert [worker.wait(timeout=120) for worker in workers] == [0] * 4
+    assert sorted(path.parent.name for path in tmp_path.glob("*/done")) == [folder.name for folder in folders]
+
+
+@pytest.mark.skipif(platform.machine() not in FLOCK, reason="the number of flock is not known here")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has filters for system calls")
+@pytest.mark.parametrize("failure", [0, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
+def test_a_file_system_without_honest_locks_is_refused(tmp_path: Path, failure: int) -> None:
+    """The kernel refuses flock, or (0) says yes to everybody and locks nothing. Nothing is left, nothing was spent."""
+    user = User(tmp_path)
+    begun = user.process("start", "Shall we?", **without_locks(failure))
+    assert begun.code == 6
+    assert "this file system has no working file locks" in begun.err
+    assert "Warning" not in begun.err
+    assert "move COUNCIL_HOME to a local disk" in begun.err
+    assert user.sessions == []
+    assert user.council("start", "Shall we?").code == 0
+    assert user.process("next", **without_locks(failure)).code == 6
+    assert user.process("status", **without_locks(failure)).out.startswith(f"{user.session.name}: waiting")
+
+
+def without_locks(failure: int) -> dict[str, Callable[[], None]]:
+    """For a child: every flock fails with this errno, or succeeds without a lock."""
+
+    class Step(ctypes.Structure):
+        _fields_ = (("code", ctypes.c_ushort), ("yes", ctypes.c_ubyte), ("no", ctypes.c_ubyte), ("k", ctypes.c_uint))
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.POINTER(Step)))
+
+    load, equals, give = 0x20, 0x15, 0x06
+    refuse, allow = 0x00050000 | failure, 0x7FFF0000
+    number = FLOCK[platform.machine()]
+    steps = (Step * 4)(
+        Step(load, 0, 0, 0), Step(equals, 0, 1, number), Step(give, 0, 0, refuse), Step(give, 0, 0, allow)
+    )
+    program, libc = Program(len(steps), steps), ctypes.CDLL(None, use_errno=True)
+
+    def enter() -> None:
+        no_new_privileges, set_filter, filtered = 38, 22, 2
+        if libc.prctl(no_new_privileges, 1, 0, 0, 0) or libc.prctl(set_filter, filtered, ctypes.byref(program), 0, 0):
+            os._exit(99)
+
+    return {"preexec_fn": enter}
