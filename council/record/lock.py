@@ -82,17 +82,18 @@ def try_hold(folder: Path, patience: float = 0.0) -> Iterator[Lock | None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process holds the session right now. Several processes may look at the same time."""
+    """Whether a process holds the session right now. Several may look at once, so this lock is a shared one."""
     try:
         descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False
     try:
-        return not _lock(folder / LOCK, descriptor, fcntl.LOCK_SH)
-    except StorageError:
-        return False
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as failure:
+        return failure.errno not in NO_LOCKS
     finally:
         os.close(descriptor)
+    return False
 
 
 def _claim(path: Path) -> int | None:
@@ -100,7 +101,7 @@ def _claim(path: Path) -> int | None:
     descriptor = _open(path)
     try:
         # The file may have been deleted or renamed before it was locked: then this lock excludes nobody.
-        if _lock(path, descriptor, fcntl.LOCK_EX) and _is_at(path, descriptor):
+        if _lock(path, descriptor) and _is_at(path, descriptor):
             _prove_exclusive(path)
             return descriptor
     except BaseException:
@@ -117,23 +118,22 @@ def _open(path: Path) -> int:
         raise files.storage_error(path, failure) from failure
 
 
-def _lock(path: Path, descriptor: int, kind: int) -> bool:
+def _lock(path: Path, descriptor: int) -> bool:
+    from filelock import lock_descriptor
+
     try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return lock_descriptor(descriptor, blocking=False)
     except OSError as failure:
         if failure.errno in NO_LOCKS:
             raise StorageError(f"{path}: {WITHOUT_LOCKS}") from None
         raise files.storage_error(path, failure) from failure
-    return True
 
 
 def _prove_exclusive(path: Path) -> None:
     """Some file systems accept every lock and exclude nobody. There, two processes would pay for the same turns."""
     second = _open(path)
     try:
-        if _lock(path, second, fcntl.LOCK_EX):
+        if _lock(path, second):
             raise StorageError(f"{path}: {WITHOUT_LOCKS}")
     finally:
         os.close(second)
