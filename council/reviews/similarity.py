@@ -22,13 +22,14 @@ from council.text import EMPTY_WORDS, fold
 SAME = 0.58
 # What the figure is made of: the likeness of the issues, of the changes and of all pieces of words, from 0 to 1 each.
 ISSUE, CHANGE, PIECES = 0.7, 0.8, 0.9
-# Where they stand: the same passage, another one of the same lines, not known of one of them, or of both. Other lines
-# count nothing.
+# Where they stand: the same passage, another one of the same lines, not known of one of them, or of both.
 HERE, BESIDE, UNKNOWN, NOWHERE = 0.35, 0.05, 0.3, 0.25
 # One has no place, and its words are those of the other's passage.
 PASSAGE = 0.45
 # One wants more of what the other wants less of: no likeness of words makes up for that.
 OPPOSED = -3.0
+# They stand at two places: the same kind of fault, but not the same fault, however alike the words are.
+ELSEWHERE = -math.inf
 # Large groups share words by chance.
 COMPANY = -0.1
 # On the same lines everybody uses the words that stand there: they tell little.
@@ -224,22 +225,34 @@ def _cosine(one: Weights, other: Weights) -> float:
 def circumstances(one: Traits, other: Traits) -> tuple[float, bool]:
     """What speaks for two findings beside their words, and whether they stand at the same place."""
     here = False
-    if not one.place.found and not other.place.found:
+    if _elsewhere(one.place, other.place):
+        figure = ELSEWHERE
+    elif not one.place.found and not other.place.found:
         figure = NOWHERE
     elif not (one.place.found and other.place.found):
         figure = UNKNOWN + PASSAGE * max(_cosine(one.words, other.passage), _cosine(other.words, one.passage))
     elif here := _meet(one.place, other.place):
         figure = HERE if _shared(one.passage, other.passage) else BESIDE
-    else:
+    else:  # a line, and the whole chapter around it
         figure = 0.0
     return figure + (OPPOSED if one.leaning * other.leaning < 0 else 0.0), here
 
 
+def _elsewhere(one: Place, other: Place) -> bool:
+    """Whether they are known to be in two files, or were both found and share no line."""
+    if one.path and other.path and one.path != other.path:
+        return True
+    return one.found and other.found and _common_lines(one, other) <= 0
+
+
+def _common_lines(one: Place, other: Place) -> int:
+    return min(one.last, other.last) - max(one.first, other.first) + 1
+
+
 def _meet(one: Place, other: Place) -> bool:
     """Whether they share lines; a whole chapter does not stand where one of its lines stands."""
-    shared = min(one.last, other.last) - max(one.first, other.first) + 1
     longest = max(one.last - one.first, other.last - other.first) + 1
-    return one.path == other.path and shared > 0 and (shared >= longest / 5 or longest <= 5)
+    return _common_lines(one, other) >= longest / 5 or longest <= 5
 
 
 def _shared(one: Weights, other: Weights) -> bool:
