@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from council.reviews.entries import RaisedFinding
 from council.reviews.locate import Place
-from council.reviews.merge import RaisedFinding
 from council.reviews.model import SEVERITIES, Finding
 
 PAIRS = sorted((Path(__file__).parent / "pairs").glob("*.txt"), key=lambda path: int(path.name.split("-")[0]))
@@ -81,4 +81,7 @@ def _place(at: str, lines: Sequence[str]) -> Place:
         return Place("spec.md")
     quote = at.strip('"')
     number = int(at[1:]) if at[0] == "L" else next(n for n, line in enumerate(lines, 1) if quote in line)
-    return Place("spec.md", number, number, *((lines[number - 1], "lines") if at[0] == "L" else (quote, "exact")))
+    line, before = lines[number - 1], sum(len(line) + 1 for line in lines[: number - 1])
+    passage, how = (line, "lines") if at[0] == "L" else (quote, "exact")
+    start = before + line.index(passage)
+    return Place("spec.md", number, number, passage, how, (start, start + len(passage)))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from council.reviews.entries import RaisedFinding
 from council.reviews.locate import place
-from council.reviews.merge import RaisedFinding
 from council.reviews.model import Anchor, Document, Finding
 
 PLACES = ("quote", "lines", "none")

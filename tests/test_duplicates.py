@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.reviews.merge import Merged, RaisedFinding, merge, rank
+from council.reviews.entries import Merged, RaisedFinding, rank
+from council.reviews.merge import merge
 from council.reviews.model import (
     SEVERITIES,
     WORDS,
@@ -19,11 +21,13 @@ from council.reviews.model import (
     Pairing,
     Ruling,
 )
+from council.reviews.parse.duplicates import pairings
 from council.reviews.patch import propose
 from council.reviews.report import Review, failing
 from council.reviews.rule import ruled
 from council.reviews.state import listed
 from tests.raised import HELD_OUT, SEATS, labelled, said
+from tests.similar import SIMILAR
 
 FAULTS = {
     "architect": said("architect", "Tokens lie open in the table.", "Hash them.", "blocking", 4),
@@ -99,7 +103,7 @@ def test_nothing_of_either_is_lost() -> None:
     told = listed((one, other), {"engineer": "Engineer (Marcus)"})
     for part in (
         "also H1",
-        "Also put as, by Engineer (Marcus) (H1): A stolen backup signs everybody in. → Store",
+        "Also put as, by Engineer (Marcus) (H1, HIGH): A stolen backup signs everybody in. → Store",
         ":9:",
     ):
         assert part in told
@@ -127,6 +131,104 @@ def test_three_are_one_but_not_over_two_that_differ() -> None:
     assert ids(*chain, same("architect", "L1", "B1", is_=False)) == ["B1", "L1"], (
         "the two that more say are joined first"
     )
+
+
+# -- what words joined, members split ----------------------------------------------------------------------------------
+
+
+def alike() -> tuple[Merged, ...]:
+    """One entry of two faults, B1 and B1b, which words alone took for one."""
+    return merge([SIMILAR[0].raised(0, "none"), SIMILAR[0].raised(1, "none", "high")])
+
+
+def apart(*spoken: Turn) -> list[tuple[str, str]]:
+    return [(one.id, one.issue) for one in ruled(alike(), spoken)]
+
+
+FIRST, SECOND = (f"{issue}." for issue in SIMILAR[0].issues)
+
+
+def test_one_different_from_splits_what_words_joined() -> None:
+    assert apart() == [("B1", FIRST)]
+    for id, other in (("B1b", "B1"), ("B1", "B1b"), ("**b1b**", "[B1a]")):
+        assert apart(same("researcher", id, other, is_=False)) == [("B1", FIRST), ("B1b", SECOND)]
+
+
+def test_what_was_split_stays_apart() -> None:
+    split = same("researcher", "B1b", "B1", is_=False)
+    later = same("architect", "B1b", "B1", "03-closing")
+    assert len(apart(split, later)) == 2, "one who says so does not outweigh one who denies it"
+    assert len(apart(split, later, same("engineer", "B1", "B1b", "03-closing"))) == 1
+    again = replace(SIMILAR[0].raised(1, "none"), turn="03-closing/designer")
+    (first, second) = ruled(merge([*(one for entry in alike() for one in entry.members), again]), [split])
+    assert (first.id, second.id, len(second.members)) == ("B1", "B1b", 2)
+
+
+def test_each_half_of_a_split_has_its_own_severity_finder_fingerprint_and_rulings() -> None:
+    spoken = [
+        rule("writer", "disagree with evidence", "B1"),
+        same("researcher", "B1b", "B1", is_=False),
+        rule("engineer", "agree", "B1b"),
+        rule("engineer", "agree", "B1", "03-closing"),
+        rule("designer", "withdrawn", "B1b", "03-closing"),
+    ]
+    (first, second) = ruled(alike(), spoken[:3])
+    assert (first.severity, second.severity) == ("blocking", "high")
+    assert (list(first.severities), list(second.severities)) == (["architect"], ["designer"])
+    assert first.fingerprint == alike()[0].fingerprint != second.fingerprint
+    assert (first.status, second.status) == ("contested", "contested"), "it was said of both when they were one"
+    assert (first.supporters, second.supporters) == (("architect",), ("designer", "engineer"))
+    (first, second) = ruled(alike(), spoken)
+    assert (first.supporters, second.status) == (("architect", "engineer"), "withdrawn")
+    assert [one.status for one in ruled(alike(), spoken[:3], ["B1b"])] == ["contested", "dismissed"]
+
+
+def test_a_wording_may_be_withdrawn_by_itself_and_takes_nothing_else_along() -> None:
+    (one,) = ruled(alike(), [rule("designer", "withdrawn", "B1b")])
+    assert (one.status, one.severity, one.owners) == ("open", "blocking", ("architect",))
+    (one,) = ruled(alike(), [rule("architect", "withdrawn", "B1")])
+    assert (one.status, one.severity, one.owners) == ("open", "high", ("designer",))
+
+
+def test_the_challenge_shows_every_wording_with_the_id_that_splits_it() -> None:
+    told = listed(alike(), {"designer": "Designer (Aditi)"})
+    assert f"Issue: {FIRST}" in told
+    assert f"Also put as, by Designer (Aditi) (B1b, HIGH): {SECOND}" in told
+    split = listed(ruled(alike(), [same("researcher", "B1b", "B1", is_=False)]), {})
+    assert "- B1b (HIGH, open; found or supported by designer)" in split
+    assert "researcher (of B1b): different from B1" in split
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- B1b: different from B1: one is about orders.",
+        "B1: different from **B1b**",
+        "B1b ≠ B1",
+        "B1 and B1b are different.",
+    ],
+)
+def test_different_from_is_read(text: str) -> None:
+    (one,) = pairings(f"## Rulings\n\n{text}\n")
+    assert ({one.id, one.other}, one.same) == ({"B1", "B1b"}, False)
+
+
+def test_a_baseline_knows_an_entry_only_by_each_of_its_members() -> None:
+    for pair in SIMILAR:
+        for how in ("none", "quote", "lines"):
+            known = merge([pair.raised(0, how)])[0].known_by
+            new = failing(Review("", "", findings=merge([pair.raised(0, how), pair.raised(1, how)])), "blocking", known)
+            assert len(new) == 1, pair
+            both = frozenset().union(*(one.known_by for one in merge([pair.raised(0, how), pair.raised(1, how)])))
+            assert not failing(Review("", "", findings=merge([pair.raised(1, how), pair.raised(0, how)])), "low", both)
+
+
+def test_what_is_only_inferred_fails_no_gate() -> None:
+    one = SIMILAR[0].raised(0, "none")
+    guessed = replace(one, finding=replace(one.finding, inferred=True))
+    assert failing(Review("", "", findings=merge([guessed])), "low") == []
+    stated = replace(one, seat="designer", turn="01-findings/designer")
+    assert len(failing(Review("", "", findings=merge([guessed, stated])), "blocking")) == 1
 
 
 # -- nobody gets anything off the list that way ------------------------------------------------------------------------
@@ -172,10 +274,14 @@ def test_of_two_ids_of_one_finding_each_keeps_what_was_said_of_it_by_name() -> N
         assert {ruling.id for _, ruling in one.rulings} == {"B1", "H1"}
 
 
-def test_where_the_graver_one_names_no_place_the_other_ones_place_is_taken() -> None:
+def test_where_the_graver_one_names_no_place_the_other_ones_place_stays_with_its_own_words() -> None:
     two = merge([said("architect", "Tokens lie open.", "", "blocking"), FAULTS["engineer"]])
     (one,) = ruled(two, [same("engineer")])
-    assert (one.id, one.place.first, one.fingerprint) == ("B1", 9, two[0].fingerprint)
+    assert (one.id, one.place.first, one.fingerprint) == ("B1", 0, two[0].fingerprint)
+    assert [(put.id, put.issue, put.place.first) for put in one.wordings] == [
+        ("B1", "Tokens lie open.", 0),
+        ("H1", "A stolen backup signs everybody in.", 9),
+    ]
 
 
 def test_what_a_person_dismissed_takes_nothing_along_that_is_joined_to_it_later() -> None:

@@ -26,10 +26,11 @@ from markdown_it import MarkdownIt
 
 from council import __version__
 from council.reviews import formats, locate, patch
+from council.reviews.entries import Merged, RaisedFinding
 from council.reviews.formats import render
 from council.reviews.formats.common import Review, flat, safe
 from council.reviews.formats.json import whole
-from council.reviews.merge import Merged, RaisedFinding, merge
+from council.reviews.merge import merge
 from council.reviews.model import (
     SEVERITIES,
     Anchor,
@@ -344,7 +345,7 @@ def test_sarif_is_valid_and_whole() -> None:
     assert run["tool"]["driver"]["version"] == __version__
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [f"council/{severity}" for severity in SEVERITIES]
     assert [one["location"]["uri"] for one in run["artifacts"]] == ["docs/the%20cache.md", "queue.md"]
-    assert [one["level"] for one in run["results"]] == ["error", "error", "warning", "note", "warning", "note"]
+    assert [one["level"] for one in run["results"]] == ["error", "warning", "warning", "note", "warning", "note"]
     first = run["results"][0]
     location = first["locations"][0]["physicalLocation"]
     assert location["artifactLocation"] == {"uri": "docs/the%20cache.md", "index": 0}
@@ -415,7 +416,7 @@ def test_rdjson_is_valid_and_counts_bytes() -> None:
     found = of("rdjson", review())
     RDJSON.validate(found)
     assert found["severity"] == "ERROR"
-    assert [one["severity"] for one in found["diagnostics"]] == ["ERROR", "ERROR", "WARNING", "INFO"]
+    assert [one["severity"] for one in found["diagnostics"]] == ["ERROR", "WARNING", "WARNING", "INFO"]
     first, by_lines, missing, nowhere = found["diagnostics"]
     assert first["code"] == {"value": "council/blocking"}
     range_ = {"start": {"line": 4, "column": 16}, "end": {"line": 4, "column": 43}}
@@ -436,12 +437,16 @@ def test_rdjson_is_valid_and_counts_bytes() -> None:
 
 def test_github_has_a_command_a_finding() -> None:
     found = list(commands(render("github", review())))
-    assert [kind for kind, _, _ in found] == ["error", "error", "warning", "notice"]
+    assert [kind for kind, _, _ in found] == ["error", "warning", "warning", "notice"]
     _, properties, message = found[0]
     assert properties | {"title": ""} == {"file": SPEC.path, "line": "4", "endLine": "4", "title": ""}
     assert properties["title"].startswith("B1 (blocking) by ")
     assert message.startswith("B1: ")
-    assert message.endswith(" → Give up after three")
+    assert message.splitlines() == [
+        "B1: The retries never end → Give up after three",
+        "Also put as B1b (high, by designer): Retries never end here [docs/the cache.md:4]",
+        "Also put as B1c (blocking, by engineer): Retries never end → Give up after three [docs/the cache.md:4]",
+    ]
     assert set(found[3][1]) == {"title"}
     assert render("github", EMPTY) == ""
 
@@ -655,7 +660,7 @@ def test_nothing_in_rdjson_is_structure(given: Review) -> None:
 @given(hostile())
 def test_nothing_in_githubs_log_is_structure(given: Review) -> None:
     found = list(commands(render("github", given)))
-    assert [kind for kind, _, _ in found] == ["error"] * len(given.open)
+    assert [kind for kind, _, _ in found] == ["warning"] * len(given.open)
     for (_, properties, message), finding in zip(found, given.open, strict=True):
         assert set(properties) <= {"file", "line", "endLine", "title"}
         assert properties["title"].startswith(f"{finding.id} (high) by ")
@@ -670,9 +675,9 @@ def test_what_was_joined_is_shown_in_every_format() -> None:
     assert [one.id for one in given.open] == ["B1", "H1", "L2"]
     page = render("md", given)
     assert "  - also: M2, which members said is the same\n" in page
-    assert (
-        "  - also put as, by designer (M2; **not found in the text**: line 4, “keys rotate once a year”): Encry" in page
-    )
+    missing = "**not found in the text**: line 4, “keys rotate once a year”"
+    assert f"  - also put as, by designer (M2, medium; {missing}): Encryption keys rotate too rarely" in page
+    assert page.splitlines()[2].startswith("3 findings: 1 blocking, 1 high and 1 low. M2 (medium) is listed under H1.")
     assert "  - researcher of H1: disagree with evidence: the purge" in page
     assert "  - researcher of M2: same as H1: both are \\# about a node\n" in page
     found = of("json", given)
@@ -689,13 +694,69 @@ def test_what_was_joined_is_shown_in_every_format() -> None:
     sarif_schema().validate(run)
     result = run["runs"][0]["results"][1]
     assert result["properties"]["also"] == ["M2"]
-    assert result["message"]["text"].endswith("(also M2)")
+    text = result["message"]["text"]
+    assert "(also M2)\nAlso put as M2 (medium, by designer): Encryption keys rotate too rarely" in text
     assert result["partialFingerprints"] == {"council/v1": one["fingerprint"]}
     told = of("rdjson", given)
     RDJSON.validate(told)
-    assert told["diagnostics"][1]["message"].endswith("(also M2)")
+    assert told["diagnostics"][1]["message"] == text
     assert "Encryption keys rotate too rarely" in told["diagnostics"][1]["original_output"]
-    assert "(also M2)" in render("github", given)
+    assert "(also M2)%0AAlso put as M2 (medium, by designer): Encryption" in render("github", given)
+
+
+def test_what_words_joined_is_shown_in_every_format_with_its_words_and_its_place() -> None:
+    sizes = Document("sizes.md", "# Sizes\n\nPhotos can be uploaded.\n\nContacts can be imported.\n")
+    first = Finding("B1", "high", "The upload has no limit of size", "Limit it", Anchor(quote="Photos can be uploaded"))
+    other = Finding("B1", "blocking", "The import has no limit of size", "Limit it")
+    raised = [
+        RaisedFinding(seat, f"01-findings/{seat}", one, locate.place(one, [sizes]))
+        for seat, one in (("architect", first), ("designer", other))
+    ]
+    (merged,) = merge(raised)
+    assert (merged.issue, merged.place.first, merged.severity) == (first.issue, 3, "blocking")
+    given = review(findings=(merged,), documents=(sizes,))
+    put = "B1b (blocking, by designer): The import has no limit of size \u2192 Limit it"
+    for kind in ("github", "rdjson", "sarif"):
+        text = render(kind, given)
+        assert put in (unescaped(text) if kind == "github" else text.encode().decode("unicode_escape"))
+    assert "also put as, by designer (B1b, blocking; none named): The import has no limit of size" in render(
+        "md", given
+    )
+    members = of("json", given)["findings"][0]["members"]
+    assert [(one["id"], one["wording"], one["issue"]) for one in members] == [
+        ("B1", "B1", first.issue),
+        ("B1", "B1b", other.issue),
+    ]
+    (result,) = of("sarif", given)["runs"][0]["results"]
+    (related,) = result["relatedLocations"]
+    assert (related["message"]["text"], related["physicalLocation"]["artifactLocation"]["uri"]) == (put, "sizes.md")
+
+
+@pytest.mark.parametrize(
+    ("stops", "levels"),
+    [
+        (None, ["error", "warning"]),
+        (frozenset[str](), ["warning", "warning"]),
+        (frozenset(["H1"]), ["warning", "error"]),
+    ],
+)
+def test_an_error_is_what_the_gate_stops_at(stops: frozenset[str] | None, levels: list[str]) -> None:
+    given = review(stops=stops)
+    assert [one["level"] for one in of("sarif", given)["runs"][0]["results"]][:2] == levels
+    assert [one["severity"].lower() for one in of("rdjson", given)["diagnostics"]][:2] == levels
+    assert [kind for kind, _, _ in commands(render("github", given))][:2] == levels
+    assert [one["rank"] for one in of("sarif", given)["runs"][0]["results"]][:2] == [100.0, 75.0]
+
+
+def test_an_inferred_severity_is_marked_and_is_no_error() -> None:
+    guessed = replace(FINDINGS[0].members[0].finding, inferred=True)
+    (one,) = merge([replace(FINDINGS[0].members[0], finding=guessed)])
+    given = review(findings=(one,))
+    assert one.inferred
+    assert "severity inferred: nobody said" in render("md", given)
+    assert render("github", given).startswith("::warning ")
+    assert "(severity inferred)" in render("github", given)
+    assert of("json", given)["findings"][0]["inferred"] is True
 
 
 def test_what_was_only_claimed_is_shown_as_said() -> None:

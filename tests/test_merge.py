@@ -16,11 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from council.reviews.merge import Merged, RaisedFinding, merge
-from council.reviews.model import SEVERITIES, WORDS, Finding, Ruling
+from council.reviews.entries import Merged, RaisedFinding
+from council.reviews.locate import Place, place
+from council.reviews.merge import merge
+from council.reviews.model import SEVERITIES, WORDS, Document, Finding, Ruling
 from council.reviews.rule import plain_id, ruled
 from council.reviews.similarity import stems
 from tests.raised import CHOSEN_ON, HELD_OUT, LINE, PAIRS, SEATS, Labelled, everyone, expiry, labelled, said
+from tests.similar import APART, SIMILAR
 
 # -- same or different -------------------------------------------------------------------------------------------------
 
@@ -107,9 +110,66 @@ def test_groups_do_not_chain() -> None:
 def test_findings_that_stand_elsewhere_in_the_same_words_of_an_outline_are_not_one() -> None:
     outline = "This section is vague.", "Say what happens on error."
     apart = [said("engineer", *outline, line=3), replace(said("architect", *outline, line=90))]
-    assert {one.place.first for one in merge(apart)} <= {3, 90}
+    assert [one.place.first for one in merge(apart)] == [3, 90]
     unlike = [said("engineer", "The salt is shared.", line=3), said("architect", "No index on status.", line=3)]
     assert len(merge(unlike)) == 2
+
+
+@pytest.mark.parametrize("how", ["quote", "lines"])
+def test_two_found_places_that_do_not_meet_are_two_findings(how: str) -> None:
+    for pair in SIMILAR:
+        merged = merge([pair.raised(0, how), pair.raised(1, how)])
+        assert [(one.issue, one.place.first) for one in merged] == [
+            (f"{pair.issues[0]}.", 2),
+            (f"{pair.issues[1]}.", 2 + APART),
+        ]
+
+
+def test_two_sentences_of_one_line_are_two_places() -> None:
+    for pair in SIMILAR:
+        line = Document("s.md", f"# Specification\n\n{pair.lines[0]} So it was. {pair.lines[1]}\n")
+        raised = [pair.raised(which, "quote") for which in (0, 1)]
+        assert len(merge([replace(one, place=place(one.finding, [line])) for one in raised])) == 2
+
+
+def test_a_finding_without_a_place_joins_no_two_places() -> None:
+    for pair in SIMILAR:
+        nowhere = replace(pair.raised(0, "none"), seat="writer")
+        merged = merge([pair.raised(0, "quote"), nowhere, pair.raised(1, "quote")])
+        assert [one.place.first for one in merged if one.place.found] == [2, 2 + APART]
+
+
+def test_two_files_are_two_places() -> None:
+    one = expiry("engineer")
+    other = replace(expiry("architect"), place=Place("other.md"))
+    assert len(merge([one, other])) == 2
+    assert len(merge([one, replace(other, place=Place(how="missing"))])) == 1
+
+
+def test_what_words_cannot_tell_apart_shows_both() -> None:
+    for pair in SIMILAR:
+        merged = merge([pair.raised(0, "none"), pair.raised(1, "none")])
+        shown = [put.issue for one in merged for put in one.wordings]
+        assert sorted(shown) == sorted(f"{issue}." for issue in pair.issues)
+
+
+def test_words_and_place_are_of_one_member() -> None:
+    for path in PAIRS:
+        for one in merge(everyone(path)):
+            for put in one.wordings:
+                said_ = (put.issue, put.change, put.place)
+                assert any((m.finding.issue, m.finding.change, m.place) == said_ for m in put.members)
+            shown = (one.issue, one.change, one.place)
+            assert any((m.finding.issue, m.finding.change, m.place) == shown for m in one.members)
+
+
+def test_a_severity_that_was_given_goes_before_one_that_is_inferred() -> None:
+    guessed = expiry("engineer", "blocking")
+    guessed = replace(guessed, finding=replace(guessed.finding, inferred=True))
+    (alone,) = merge([guessed])
+    assert (alone.severity, alone.inferred) == ("blocking", True)
+    (both,) = merge([guessed, expiry("architect", "medium")])
+    assert (both.severity, both.inferred) == ("medium", False)
 
 
 # -- ids and fingerprints ----------------------------------------------------------------------------------------------

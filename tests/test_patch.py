@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from council.reviews import locate
 from council.reviews import patch as edits
-from council.reviews.merge import Merged, RaisedFinding
+from council.reviews.entries import Merged, RaisedFinding
 from council.reviews.model import Anchor, Document, Finding, Ruling
 from council.reviews.patch import Edits, apply, diff, propose
 

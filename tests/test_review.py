@@ -22,6 +22,7 @@ from council.reviews.model import Document
 from tests.baits import BAITS
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import MEMBERS, PATIENCE, Ended, Table, User
+from tests.similar import SIMILAR, Similar
 
 ROOT = Path(__file__).parent.parent
 SPEC = (Path(__file__).parent / "specs" / "sessions.md").read_text()
@@ -235,7 +236,7 @@ def test_entries_that_members_call_one_are_one_for_the_closing_round_the_chair_a
     for turn in ("03-closing/engineer", "04-synthesis/chair"):
         brief = (user.session / "briefs" / f"{turn}.md").read_text()
         assert "also M1)" in brief
-        assert "Also put as, by Designer (Aditi) (M1): Signing out everywhere" in brief
+        assert "Also put as, by Designer (Aditi) (M1, MEDIUM): Signing out everywhere" in brief
         assert "\n- M1 (" not in brief
     assert "- M1 (MEDIUM" in (user.session / "briefs/02-challenges/engineer.md").read_text()
     assert user.council("verify", user.session.name).code == 0
@@ -257,6 +258,52 @@ def test_a_baseline_knows_what_was_joined_by_all_its_fingerprints(user):
     review(user, "sessions.md", "--format", "json", "--output", "joined.json", said=words(**SAID_SAME))
     apart = words(**{key: text.replace("M1", "M7") for key, text in SAID_SAME.items()})
     review(user, "sessions.md", "--baseline", "joined.json", "--fail-on", "low", said=apart, code=0)
+
+
+# ---- findings that only look alike ----
+
+
+def alike(pair: Similar, how: str, which: tuple[int, ...], **challenges: str) -> dict[str, str]:
+    """A review in which the architect reports the first of a pair, and the designer the second."""
+    lists = {MEMBERS[at]: f"## Findings\n\n{pair.item(at, how)}" for at in which}
+    said = {f"01-findings/{seat}": lists.get(seat, "## Findings\n\nNo findings.\n") for seat in MEMBERS}
+    ruled = {seat: challenges.get(seat, "none") for seat in MEMBERS}
+    said |= {
+        f"02-challenges/{seat}": f"## Rulings\n\n{text}\n\n## Findings\n\nNo findings.\n"
+        for seat, text in ruled.items()
+    }
+    return {**said, "04-synthesis/chair": SUMMARY, "03-synthesis/chair": SUMMARY}
+
+
+@pytest.mark.parametrize(("how", "entries"), [("quote", 2), ("lines", 2), ("none", 1)])
+def test_a_new_finding_that_looks_like_a_known_one_is_shown_and_fails(user, how, entries):
+    pair = SIMILAR[4]
+    user.write("s.md", pair.document.text)
+    known = ("--format", "json", "--output", "known.json")
+    review(user, "s.md", *known, said=alike(pair, how, (0,)))
+    for form in ("md", "json", "sarif", "rdjson", "github"):
+        ended = review(user, "s.md", "--baseline", "known.json", "--format", form, said=alike(pair, how, (0, 1)))
+        assert all(issue in ended.out for issue in pair.issues), form
+    report = user.council("review", "--session", "last", "--format", "json", "--fail-on", "never").json
+    assert len(report["findings"]) == entries
+    review(user, "s.md", *known, said=alike(pair, how, (0, 1)))
+    review(user, "s.md", "--baseline", "known.json", "--fail-on", "low", said=alike(pair, how, (0, 1)), code=0)
+
+
+def test_a_member_splits_what_words_joined_and_sees_all_of_it_before(user):
+    pair = SIMILAR[4]
+    user.write("s.md", pair.document.text)
+    said = alike(pair, "none", (0, 1), researcher="- B1b: different from B1: one is the search, one the export.")
+    report = dict(review(user, "s.md", "--format", "json", said=said).json)
+    assert [(one["id"], one["issue"]) for one in report["findings"]] == [
+        ("B1", f"{pair.issues[0]}."),
+        ("B1b", f"{pair.issues[1]}."),
+    ]
+    brief = (user.session / "briefs/02-challenges/researcher.md").read_text()
+    assert all(issue in brief for issue in pair.issues)
+    ended = user.council("review", "--session", "last", "--dismiss", "b1b=known", "--fail-on", "never")
+    assert (ended.code, "B1b was dismissed by a person: known" in ended.out) == (0, True), ended.err
+    assert user.council("verify").code == 0
 
 
 # ---- gates ----

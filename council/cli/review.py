@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,13 +146,15 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
             session.merge(dismissed=review.dismissed(plan, session.metadata, by_id))
             publish(session, plan)
     found = review.review(plan, session.topic, session.metadata)
+    failing = review.failing(found, given["fail_on"], known)
+    if given["fail_on"] != "never":
+        found = replace(found, stops=frozenset(one.id for one in failing))
     form = "json" if given["as_json"] else given["form"]
     if form == "md" and given["output"] is None and plan.done and sys.stdout.isatty():
         show_sections(compose(session, plan), Screen())
     else:
         put(formats.render(form, found), given["output"])
     patch(found, given["patch"])
-    failing = review.failing(found, given["fail_on"], known)
     if failing:
         state.next_step = f"council review --session {session.id}"
         listed = ", ".join(one.id for one in failing)

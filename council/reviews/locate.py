@@ -10,7 +10,7 @@ import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
@@ -48,6 +48,7 @@ class Place:
 
     `how` is exact, folded or fuzzy for a quote; `lines` where only lines were given, and exist; `missing` where what
     the author names is not there (the lines are kept where at least they exist); `none` where no passage was named.
+    `stretch` is where a found passage begins and ends in the document's text.
     """
 
     path: str = ""
@@ -55,6 +56,7 @@ class Place:
     last: int = 0
     passage: str = ""
     how: str = "none"
+    stretch: Span | None = field(default=None, compare=False, repr=False)
 
     @property
     def found(self) -> bool:
@@ -145,7 +147,8 @@ def _by_lines(anchor: Anchor, named: list[Document], quoted: bool = False) -> Pl
     if quoted and _size(anchor.quote) >= SHORTEST:
         return Place(path, first, last, "", "missing")
     text = _text(named[0].text)
-    return Place(path, first, last, text.text[text.starts[first - 1] : text.end(last)], "lines")
+    stretch = text.starts[first - 1], text.end(last)
+    return Place(path, first, last, text.text[slice(*stretch)], "lines", stretch)
 
 
 # --- quotes
@@ -170,7 +173,7 @@ def _quoted(anchor: Anchor, named: list[Document], documents: Sequence[Document]
 def _place(document: Document, found: Span, how: str) -> Place:
     start, end = found
     text = _text(document.text)
-    return Place(document.path, text.line(start), text.line(end - 1), document.text[start:end], how)
+    return Place(document.path, text.line(start), text.line(end - 1), document.text[start:end], how, found)
 
 
 def _nearest(spans: list[Span], anchor: Anchor, document: Document) -> Span | None:

@@ -1,27 +1,29 @@
 """One list out of everybody's findings: the same fault is one finding, with all who found it. Pure.
 
 Ids never change once they are given: each step is merged on top of the ones before it and never looks at a later one.
-Words alone decide here. What members say of the list's entries by their ids is for `joining`.
+Words and places alone decide here. What members say of the list's entries by their ids is for `rule`.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count, product
 from math import fsum, inf
+from string import ascii_lowercase
 
-from council.reviews.locate import FOUND, Place
-from council.reviews.model import (
-    SEVERITIES,
-    WORDS,
-    Finding,
-    Pairing,
-    Ruling,
+from council.reviews.entries import (
+    Merged,
+    RaisedFinding,
+    digest,
+    fingerprint,
+    rank,
+    severities_of,
+    weigh,
 )
+from council.reviews.locate import FOUND, Place
 from council.reviews.similarity import (
     SAME,
     Gist,
@@ -35,97 +37,6 @@ from council.text import fold
 
 # Two findings further apart than this are never one, whatever others stand between them: groups do not chain.
 APART = SAME - 0.1
-BLOCKING = SEVERITIES[0]
-WITHDRAWN = WORDS[-1]
-
-
-@dataclass(frozen=True)
-class RaisedFinding:
-    """One finding as one seat said it, and where it was found to stand. `turn` is `step/seat`."""
-
-    seat: str
-    turn: str
-    finding: Finding
-    place: Place
-
-    @property
-    def step(self) -> str:
-        return self.turn.partition("/")[0]
-
-
-@dataclass(frozen=True)
-class Merged:
-    """One fault. `members` are those who found it; `severities` has each one's own, the gravest if there are more;
-    `rulings` has each seat's last word on it, and `pairings` each one's on whether it is the same as another.
-
-    `parts` are the entries of which members said that they are one: the one whose id it keeps, then the others.
-    """
-
-    id: str
-    severity: str
-    severities: Mapping[str, str]
-    members: tuple[RaisedFinding, ...]
-    issue: str
-    change: str
-    place: Place
-    fingerprint: str
-    rulings: tuple[tuple[str, Ruling], ...] = ()
-    status: str = "open"
-    pairings: tuple[tuple[str, Pairing], ...] = ()
-    parts: tuple[Merged, ...] = ()
-
-    @property
-    def entries(self) -> tuple[Merged, ...]:
-        """What it was before anything was joined: itself, or its parts."""
-        return self.parts or (self,)
-
-    @property
-    def also(self) -> tuple[str, ...]:
-        """The other ids that it answers to."""
-        return tuple(part.id for part in self.parts[1:])
-
-    @property
-    def wordings(self) -> tuple[tuple[str, tuple[str, ...], RaisedFinding], ...]:
-        """How the parts that were joined put it: the id of each, who said it so, and what they said."""
-        found: dict[tuple[object, ...], tuple[str, tuple[str, ...], RaisedFinding]] = {}
-        for part in self.parts[1:]:
-            for said in part.members:
-                _, seats, first = found.get(key := (part.id, *_text(said)), ("", (), said))
-                found[key] = part.id, tuple(dict.fromkeys((*seats, said.seat))), first
-        return tuple(found.values())
-
-    @property
-    def fingerprints(self) -> tuple[str, ...]:
-        return tuple(part.fingerprint for part in self.entries)
-
-    @property
-    def withdrawn(self) -> frozenset[str]:
-        """Who found it and has withdrawn it, every time that they did; anybody else's withdrawal is a remark."""
-        if self.parts:
-            return frozenset(self.severities) - {seat for part in self.parts for seat in part.owners}
-        gone = {seat for seat, ruling in self.rulings if ruling.word == WITHDRAWN}
-        return frozenset(gone.intersection(self.severities))
-
-    @property
-    def owners(self) -> tuple[str, ...]:
-        """Who found it and stands by it."""
-        return tuple(seat for seat in self.severities if seat not in self.withdrawn)
-
-    @property
-    def supporters(self) -> tuple[str, ...]:
-        """Who found it and stands by it, then who agrees."""
-        agreeing = [seat for seat, ruling in self.rulings if ruling.word == "agree"]
-        return tuple(dict.fromkeys([*self.owners, *agreeing]))
-
-    @property
-    def disputed(self) -> bool:
-        return len(self.distribution) > 1
-
-    @property
-    def distribution(self) -> tuple[tuple[str, int], ...]:
-        """Each severity that was given, with the number of seats, the gravest first."""
-        counts = Counter(self.severities.values())
-        return tuple((severity, counts[severity]) for severity in sorted(counts, key=gravity))
 
 
 def merge(said: Sequence[RaisedFinding]) -> tuple[Merged, ...]:
@@ -151,7 +62,7 @@ class _Group:
 
     def texts(self) -> list[RaisedFinding]:
         """One of each text: saying it twice does not weigh twice."""
-        return list({_text(one): one for one in reversed(self.said)}.values())[::-1]
+        return list({one.wording: one for one in reversed(self.said)}.values())[::-1]
 
     @property
     def turns(self) -> set[tuple[str, str]]:
@@ -162,12 +73,8 @@ def _alone(said: Iterable[RaisedFinding]) -> list[_Group]:
     """A group for each finding; the very same text at the same place is one from the beginning."""
     texts: dict[tuple[object, ...], list[RaisedFinding]] = {}
     for one in sorted(said, key=_canonical):
-        texts.setdefault(_text(one), []).append(one)
+        texts.setdefault(one.wording, []).append(one)
     return [_Group(same) for same in texts.values()]
-
-
-def _text(one: RaisedFinding) -> tuple[object, ...]:
-    return fold(one.finding.issue), fold(one.finding.change), one.place
 
 
 def _canonical(one: RaisedFinding) -> tuple[object, ...]:
@@ -278,84 +185,73 @@ def _number(groups: Iterable[_Group]) -> None:
     """Settles what is new: ids go on after those that are given, by place and then text."""
     groups = list(groups)
     last = Counter(group.id[:1] for group in groups if group.id)
-    taken = Counter(_passage(group.said) for group in groups)
+    taken = Counter(_passage(lead(group.said).place) for group in groups)
     known = {group.fingerprint for group in groups}
-    for group in sorted((group for group in groups if not group.id), key=lambda group: _canonical(_leader(group.said))):
+    for group in sorted((group for group in groups if not group.id), key=lambda group: _canonical(lead(group.said))):
         group.first = tuple(group.said)
-        letter = usual(_severities(group.said).values())[0].upper()
+        letter = weigh(group.said)[0][0].upper()
         last[letter] += 1
         group.id = f"{letter}{last[letter]}"
-        group.fingerprint = _fingerprint(group.said, taken[_passage(group.said)] > 1, known)
+        first = lead(group.said)
+        group.fingerprint = _new_fingerprint(first, taken[_passage(first.place)] > 1, known)
         known.add(group.fingerprint)
 
 
-def _leader(said: Iterable[RaisedFinding]) -> RaisedFinding:
-    """Whose place is the group's: the surest, at the place that most of them name."""
-    said = list(said)
+def lead(said: Sequence[RaisedFinding]) -> RaisedFinding:
+    """Whose words and place stand for all: of those whose place was found, one who takes it as gravely as the group
+    does, at the surest place, which most of them name, with a change, in full.
+    """
+    most = weigh(said)[0]
     places = Counter(_whereabouts(one.place) for one in said)
-    return min(said, key=lambda one: (_sureness(one.place), -places[_whereabouts(one.place)], _canonical(one)))
-
-
-def _sureness(place: Place) -> int:
-    return FOUND.index(place.how) if place.found else len(FOUND)
-
-
-def _passage(said: Iterable[RaisedFinding]) -> tuple[str, str]:
-    place = _leader(said).place
-    return place.path, fold(place.passage) if place.found else ""
-
-
-def _fingerprint(said: Sequence[RaisedFinding], shared: bool, known: Collection[str]) -> str:
-    """Of the place alone, so that other words for it change nothing; with the issue's words where these must tell."""
-    path, passage = _passage(said)
-    words = sorted(stems(_speaker(said).finding.issue)) if shared or not passage else []
-    for double in count():
-        text = "\0".join((path, passage, *words, *([str(double)] if double else [])))
-        found = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        if found not in known:
-            return found
-    raise AssertionError("count() does not end")
-
-
-def _speaker(said: Sequence[RaisedFinding]) -> RaisedFinding:
-    """Whose words stand for all: one of those who take it as gravely as the group does, with a change, in full."""
-    most = usual(_severities(said).values())
 
     def order(one: RaisedFinding) -> tuple[object, ...]:
-        finding = one.finding
-        return (finding.severity != most, not finding.change, -len(finding.issue + finding.change), _canonical(one))
+        finding, place = one.finding, one.place
+        sureness = FOUND.index(place.how) if place.found else len(FOUND)
+        length = len(finding.issue + finding.change)
+        graver = finding.severity != most
+        often = places[_whereabouts(place)]
+        return (not place.found, graver, sureness, -often, not finding.change, -length, _canonical(one))
 
     return min(said, key=order)
 
 
-def _severities(said: Iterable[RaisedFinding]) -> dict[str, str]:
-    """Each seat's severity; of more than one the gravest: saying it again more mildly withdraws nothing."""
-    found: dict[str, str] = {}
-    for one in said:
-        found[one.seat] = min(one.finding.severity, found.get(one.seat, one.finding.severity), key=gravity)
-    return found
+def _passage(place: Place) -> tuple[str, str]:
+    return place.path, fold(place.passage) if place.found else ""
 
 
-def gravity(severity: str) -> int:
-    return SEVERITIES.index(severity)
-
-
-def usual(severities: Iterable[str]) -> str:
-    """BLOCKING if anybody says so; else the most frequent, and of two the graver."""
-    counts = Counter(severities)
-    return BLOCKING if counts[BLOCKING] else min(counts, key=lambda severity: (-counts[severity], gravity(severity)))
+def _new_fingerprint(one: RaisedFinding, shared: bool, known: Collection[str]) -> str:
+    """One that no other entry has: with the issue's words where several stand at the same passage."""
+    found = fingerprint(one.place, one.finding.issue, shared)
+    words = sorted(stems(one.finding.issue))
+    again = (digest(*_passage(one.place), *words, str(double)) for double in count(1))
+    return found if found not in known else next(other for other in again if other not in known)
 
 
 def _merged(group: _Group, steps: Sequence[str]) -> Merged:
-    members = tuple(sorted(group.said, key=lambda one: (steps.index(one.step), one.seat, _canonical(one))))
-    severities = _severities(members)
-    words = _speaker(group.first).finding
-    leader = _leader(group.first)
-    place = leader.place if leader.place.found else _leader(members).place
-    severity = usual(severities.values())
-    return Merged(group.id, severity, severities, members, words.issue, words.change, place, group.fingerprint)
+    members = sorted(group.said, key=lambda one: (steps.index(one.step), one.seat, _canonical(one)))
+    first = lead(group.first)
+    wordings: dict[tuple[object, ...], list[RaisedFinding]] = {first.wording: []}
+    for one in members:
+        wordings.setdefault(one.wording, []).append(one)
+    ids = _ids(group.id)
+    variants = [
+        _entry(next(ids), said, fingerprint(said[0].place, said[0].finding.issue)) for said in wordings.values()
+    ]
+    whole = _entry(group.id, [first, *members], group.fingerprint)
+    shown = tuple(variants) if len(variants) > 1 else ()
+    return replace(whole, members=tuple(members), severities=severities_of(members), variants=shown)
 
 
-def rank(id: str) -> tuple[int, int]:
-    """Where an id stands in the list."""
-    return [word[0].upper() for word in SEVERITIES].index(id[0]), int(id[1:])
+def _entry(id: str, members: Sequence[RaisedFinding], mark: str) -> Merged:
+    """The entry of some members, in the words and at the place of the first of them."""
+    severity, inferred = weigh(members)
+    first = members[0]
+    words = first.finding.issue, first.finding.change
+    return Merged(id, severity, severities_of(members), tuple(members), *words, first.place, mark, inferred=inferred)
+
+
+def _ids(id: str) -> Iterator[str]:
+    """B1, B1b, B1c …: the wordings of an entry."""
+    yield id
+    for size in count(1):
+        yield from (f"{id}{''.join(letters)}" for letters in product(ascii_lowercase, repeat=size) if letters != ("a",))

@@ -25,7 +25,7 @@ class Anchor:
 @dataclass(frozen=True)
 class Finding:
     """One item of one member's list. `number` is the author's own (B1); `replacement` is None where none was written,
-    and empty where the passage is to go.
+    and empty where the passage is to go. `inferred`: the severity is the program's guess, and not the author's word.
     """
 
     number: str
@@ -34,6 +34,7 @@ class Finding:
     change: str = ""
     anchor: Anchor = Anchor()
     replacement: str | None = None
+    inferred: bool = False
 
 
 @dataclass(frozen=True)

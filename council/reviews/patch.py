@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from council.reviews import locate
-from council.reviews.merge import Merged, RaisedFinding
+from council.reviews.entries import Merged, RaisedFinding
 from council.reviews.model import Document
 from council.text import harmless
 
@@ -63,7 +63,8 @@ def propose(merged: Sequence[Merged], documents: Sequence[Document]) -> Edits:
 def of(finding: Merged, documents: Sequence[Document]) -> tuple[Edit, ...]:
     """What one finding's authors would put in the place of its passage: several, where they differ."""
     by_path = {document.path: document for document in documents}
-    standing = [part for part in finding.entries if not {part.status, finding.status}.intersection(SET_ASIDE)]
+    parts = [part for part in finding.entries if not {part.status, finding.status}.intersection(SET_ASIDE)]
+    standing = [wording for part in parts for wording in part.wordings]
     edits = [
         edit
         for part in standing

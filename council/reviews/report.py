@@ -12,11 +12,13 @@ from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.errors import UsageError
 from council.reviews import model, state
+from council.reviews.entries import Merged, own_fingerprint
 from council.reviews.formats.common import Review
 from council.reviews.formats.markdown import counted, groups, title_of
 from council.reviews.injection import marks
-from council.reviews.merge import Merged
+from council.reviews.locate import Place
 from council.reviews.model import FINDINGS, SEVERITIES, SUMMARY
+from council.reviews.rule import plain_id
 
 
 def is_review(plan: Plan) -> bool:
@@ -91,26 +93,40 @@ def _summary(plan: Plan) -> str:
 
 
 def failing(found: Review, least: str, known: frozenset[str] = frozenset()) -> list[Merged]:
-    """The open findings that a gate does not let through: as grave as that or graver, and not known before. Of what was
-    joined, all has to be known: members' word that something new is something old lets nothing through.
+    """The open findings that a gate does not let through: as grave as that or graver by somebody's word, and not known
+    before. Of what was joined, all has to be known: neither words that are alike nor members' word that something new
+    is something old lets anything through.
     """
     if least == "never":
         return []
     grave = SEVERITIES[: SEVERITIES.index(least) + 1]
-    return [one for one in found.open if one.severity in grave and not known.issuperset(one.fingerprints)]
+    graver = (one for one in found.open if one.severity in grave and not one.inferred)
+    return [one for one in graver if not known.issuperset(one.known_by)]
 
 
 def baseline(path: Path) -> frozenset[str]:
-    """The fingerprints of an earlier review, as `--format json` wrote them."""
+    """The fingerprints of an earlier review, as `--format json` wrote them: of its findings, and of their members."""
     try:
         found = json.loads(path.read_bytes())
+        entries = [(one, *map(_with_fingerprint, one.get("members", ()))) for one in found["findings"]]
         return frozenset(
-            str(mark) for one in found["findings"] for mark in (one["fingerprint"], *one.get("fingerprints", ()))
+            str(mark)
+            for one, *members in entries
+            for mark in (one["fingerprint"], *one.get("fingerprints", ()), *members)
         )
     except OSError as failure:
         raise UsageError(f"--baseline {path}: {failure.strerror}") from None
     except (ValueError, TypeError, KeyError, RecursionError):
         raise UsageError(f"--baseline {path}: not a review that --format json wrote") from None
+
+
+def _with_fingerprint(member: Mapping[str, Any]) -> str:
+    """A member's own fingerprint; reports of 0.2 do not have it, but all that it is made of."""
+    if "fingerprint" in member:
+        return str(member["fingerprint"])
+    named = member["place"]
+    place = Place(named["path"], passage=named["passage"], how=named["how"])
+    return own_fingerprint(place, member["issue"], member["change"])
 
 
 def dismissed(plan: Plan, facts: Mapping[str, Any], decided: Mapping[str, str]) -> dict[str, str]:
@@ -119,6 +135,7 @@ def dismissed(plan: Plan, facts: Mapping[str, Any], decided: Mapping[str, str]) 
     """
     listed = state.reviewed(plan.scene)
     known = {part.id: one for one in listed for part in one.entries}
+    decided = {plain_id(id): why for id, why in decided.items()}
     for id in decided:
         if id not in known:
             ids = ", ".join(one.id for one in listed)

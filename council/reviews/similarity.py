@@ -239,10 +239,14 @@ def circumstances(one: Traits, other: Traits) -> tuple[float, bool]:
 
 
 def _elsewhere(one: Place, other: Place) -> bool:
-    """Whether they are known to be in two files, or were both found and share no line."""
+    """Whether they are known to be in two files, or were both found and have nothing of the text in common."""
     if one.path and other.path and one.path != other.path:
         return True
-    return one.found and other.found and _common_lines(one, other) <= 0
+    if not (one.found and other.found):
+        return False
+    if one.stretch and other.stretch and one.passage and other.passage:
+        return min(one.stretch[1], other.stretch[1]) <= max(one.stretch[0], other.stretch[0])
+    return _common_lines(one, other) <= 0
 
 
 def _common_lines(one: Place, other: Place) -> int:

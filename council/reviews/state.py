@@ -20,8 +20,8 @@ from council.reviews.model import (
 from council.text import join_words
 
 if TYPE_CHECKING:
+    from council.reviews.entries import Merged
     from council.reviews.locate import Place
-    from council.reviews.merge import Merged
 
 Rulings = tuple[tuple[str, str, Ruling | Pairing], ...]
 ATTACHED = re.compile(r'<said by="file (?P<path>[^"\n]*)" key="(?P<key>[0-9a-f]+)">\n')
@@ -75,8 +75,9 @@ def _reviewed(
     given: tuple[Document, ...],
     dismissed: tuple[str, ...],
 ) -> tuple[Merged, ...]:
+    from council.reviews.entries import RaisedFinding
     from council.reviews.locate import place  # every brief asks for this module, and only a review for those
-    from council.reviews.merge import RaisedFinding, merge
+    from council.reviews.merge import merge
     from council.reviews.rule import ruled
 
     said = [RaisedFinding(seat, turn, one, place(one, given)) for seat, turn, one in found]
@@ -112,12 +113,13 @@ def _entry(one: Merged, labels: dict[str, str]) -> str:
     lines += [f"  {_where(one.place)}"] if _where(one.place) else []
     lines += [f"  Issue: {_flat(one.issue)}"]
     lines += [f"  Proposed change: {_flat(one.change)}"] if one.change else []
-    for id, seats, said in one.wordings:
-        change = f" → {_flat(said.finding.change)}" if said.finding.change else ""
-        place = f" ({_where(said.place)})" if _where(said.place) else ""
-        lines += [f"  Also put as, by {named(seats)} ({id}): {_flat(said.finding.issue)}{change}{place}"]
+    for other in one.wordings[1:]:
+        change = f" → {_flat(other.change)}" if other.change else ""
+        place = f" ({_where(other.place)})" if _where(other.place) else ""
+        about = f"{other.id}, {other.severity.upper()}"
+        lines += [f"  Also put as, by {named(other.seats)} ({about}): {_flat(other.issue)}{change}{place}"]
     for seat, ruling in one.rulings:
-        of = f" (of {ruling.id})" if one.also else ""
+        of = f" (of {ruling.id})" if len(one.wordings) > 1 else ""
         lines += [f"  {labels.get(seat, seat)}{of}: {ruling.word}. {_flat(ruling.why)}".rstrip()]
     for seat, pair in one.pairings:
         lines += [f"  {labels.get(seat, seat)} (of {pair.id}): {pair.word} {pair.other}. {_flat(pair.why)}".rstrip()]

@@ -28,7 +28,7 @@ from council.runner.start import Request
 from council.speakers import registry, select
 
 if TYPE_CHECKING:
-    from council.reviews.merge import Merged
+    from council.reviews.entries import Merged
 
 Names = str | Iterable[str]  # one name, or several
 

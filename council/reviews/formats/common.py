@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from council.reviews import patch
-from council.reviews.merge import Merged
+from council.reviews.entries import Merged
 from council.reviews.model import SEVERITIES, Document
 from council.text import harmless
 
@@ -19,12 +19,14 @@ HOW = {
     "fuzzy": "quoted nearly",
     "lines": "by its lines",
 }
-LEVELS = {"blocking": "error", "high": "error", "medium": "warning", "low": "note"}
+LEVELS = {"blocking": "error", "high": "warning", "medium": "warning", "low": "note"}
 
 
 @dataclass(frozen=True)
 class Review:
-    """All that is shown of a review. `silent` are the seats that were not heard, `none` those that found nothing."""
+    """All that is shown of a review. `silent` are the seats that were not heard, `none` those that found nothing;
+    `stops` are the ids of the findings that `--fail-on` stops at, and by default every BLOCKING one.
+    """
 
     title: str
     session: str
@@ -36,6 +38,14 @@ class Review:
     remarks: tuple[str, ...] = ()
     summary: str = ""
     outcome: str = ""
+    stops: frozenset[str] | None = None
+
+    def level(self, finding: Merged) -> str:
+        """Error where the exit code says so too, so that a build and its annotations agree."""
+        default = finding.severity == SEVERITIES[0] and not finding.inferred
+        if default if self.stops is None else finding.id in self.stops:
+            return "error"
+        return "note" if finding.severity == SEVERITIES[-1] else "warning"
 
     @property
     def open(self) -> tuple[Merged, ...]:

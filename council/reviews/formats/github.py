@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from council.reviews.formats.common import HOW, LEVELS, Review, safe
+from council.reviews.entries import Merged
+from council.reviews.formats.common import HOW, Review, safe
 from council.reviews.formats.sarif import file_of, relative, sentence
-from council.reviews.merge import Merged
 from council.text import join_words
 
 
@@ -20,7 +20,7 @@ def _command(finding: Merged, review: Review) -> str:
         properties |= {"line": str(place.first), "endLine": str(place.last)}
     properties["title"] = f"{finding.id} ({finding.severity}) by {join_words(finding.supporters or ['nobody'])}"
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    kind = {"note": "notice"}.get(LEVELS[finding.severity], LEVELS[finding.severity])
+    kind = {"note": "notice"}.get(level := review.level(finding), level)
     return f"::{kind} {said}::{_data(sentence(finding))}"
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from council import __version__
 from council.reviews import locate
+from council.reviews.entries import Merged
 from council.reviews.formats.common import Review, to_json
 from council.reviews.locate import Place
-from council.reviews.merge import Merged
 from council.reviews.model import SEVERITIES
 from council.reviews.rule import plain_id
 
@@ -53,6 +53,7 @@ def _finding(finding: Merged) -> dict[str, Any]:
     return {
         "id": whole(finding.id),
         "severity": finding.severity,
+        "inferred": finding.inferred,
         "disputed": finding.disputed,
         "severities": {whole(seat): severity for seat, severity in finding.severities.items()},
         "status": finding.status,
@@ -85,17 +86,21 @@ def _finding(finding: Merged) -> dict[str, Any]:
         "members": [
             {
                 "id": whole(part.id),
+                "wording": whole(wording.id),
                 "seat": whole(said.seat),
                 "turn": whole(said.turn),
                 "number": whole(said.finding.number),
                 "severity": said.finding.severity,
+                "inferred": said.finding.inferred,
                 "issue": whole(said.finding.issue),
                 "change": whole(said.finding.change),
                 "replacement": None if said.finding.replacement is None else whole(said.finding.replacement),
                 "place": _place(said.place),
+                "fingerprint": said.fingerprint,
             }
             for part in finding.entries
-            for said in part.members
+            for wording in part.wordings
+            for said in wording.members
         ],
     }
 

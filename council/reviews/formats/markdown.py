@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from council.reviews.entries import Merged
 from council.reviews.formats.common import HOW, Review, flat, safe
 from council.reviews.locate import Place
-from council.reviews.merge import Merged
 from council.reviews.model import SEVERITIES, Anchor
 from council.reviews.rule import plain_id
 from council.text import join_words, one_line
@@ -50,6 +50,11 @@ def counted(review: Review) -> str:
     said = [f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]]
     total = len(review.open)
     head = f"{total} finding{'s' if total != 1 else ''}" + (f": {join_words(said)}" if said else "") + "."
+    head += "".join(
+        f" {_words(part.id)} ({part.severity}) is listed under {_words(finding.id)}."
+        for finding in review.open
+        for part in finding.parts[1:]
+    )
     return head + (f" Outcome: {outcome}." if (outcome := _words(review.outcome)) else "")
 
 
@@ -71,26 +76,31 @@ def _item(finding: Merged) -> str:
 
 def _details(finding: Merged) -> Iterator[str]:
     place = finding.place
-    if finding.also:
-        yield f"also: {_words(join_words(finding.also))}, which members said is the same"
     yield f"place: {_where(place, _anchor(finding))}"
     if place.passage.strip():
         yield f"text: \u201c{_words(one_line(safe(place.passage), 200))}\u201d"
+    if finding.also:
+        yield f"also: {_words(join_words(finding.also))}, which members said is the same"
+    yield from map(_wording, finding.wordings[1:])
+    if finding.inferred:
+        yield f"severity inferred: nobody said in so many words that it is {finding.severity}, so it fails no gate"
     yield f"raised by: {_names(said.seat for said in finding.members)}"
     yield f"supporters: {_names(finding.supporters)}"
     if finding.disputed:
         said = [f"{severity} ({_names(seats)})" for severity, seats in _distribution(finding)]
         yield f"severity disputed: {join_words(said)}"
-    for id, authors, one in finding.wordings:
-        change = f" \u2192 {words}" if (words := _words(one.finding.change)) else ""
-        where = _where(one.place, one.finding.anchor)
-        yield f"also put as, by {_names(authors)} ({_words(id)}; {where}): {_words(one.finding.issue)}{change}"
     for seat, ruling in finding.rulings:
-        of = f" of {_words(plain_id(ruling.id))}" if finding.also else ""
+        of = f" of {_words(plain_id(ruling.id))}" if len(finding.wordings) > 1 else ""
         yield f"{_words(seat)}{of}: {_words(ruling.word)}" + (f": {why}" if (why := _words(ruling.why)) else "")
     for seat, pair in finding.pairings:
         said_of = f"{_words(seat)} of {_words(pair.id)}: {pair.word} {_words(pair.other)}"
         yield said_of + (f": {why}" if (why := _words(pair.why)) else "")
+
+
+def _wording(one: Merged) -> str:
+    change = f" \u2192 {words}" if (words := _words(one.change)) else ""
+    about = f"{_words(one.id)}, {one.severity}; {_where(one.place, _anchor(one))}"
+    return f"also put as, by {_names(one.seats)} ({about}): {_words(one.issue) or '(no words)'}{change}"
 
 
 def _names(seats: Iterable[str]) -> str:

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from council.reviews import locate, patch
-from council.reviews.formats.common import HOW, LEVELS, Review, flat, safe, to_json
+from council.reviews.entries import Merged
+from council.reviews.formats.common import HOW, Review, flat, safe, to_json
 from council.reviews.formats.json import whole
 from council.reviews.formats.sarif import file_of, fits_bytes, relative, sentence
-from council.reviews.merge import Merged
 from council.reviews.model import Document
 
 
 def rdjson(review: Review) -> str:
     """Reviewdog's diagnostic result. Columns count bytes, and ranges end before their end."""
     grave = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
-    levels = [grave[LEVELS[finding.severity]] for finding in review.open]
+    levels = [grave[review.level(finding)] for finding in review.open]
     value: dict[str, Any] = {
         "source": {"name": "council"},
         "diagnostics": [
@@ -24,7 +24,7 @@ def rdjson(review: Review) -> str:
         ],
     }
     if levels:
-        value["severity"] = levels[0]
+        value["severity"] = min(levels, key=list(grave.values()).index)
     return to_json(value)
 
 
@@ -42,7 +42,8 @@ def _diagnostic(finding: Merged, review: Review, level: str) -> dict[str, Any]:
 
 
 def _original(finding: Merged) -> Iterator[str]:
-    for said in finding.members:
+    """What each seat wrote of it; what a seat said again in the same words is there once."""
+    for said in {(one.seat, one.wording): one for one in reversed(finding.members)}.values():
         number = flat(said.finding.number) or finding.id
         change = f" \u2192 {words}" if (words := flat(said.finding.change)) else ""
         yield f"{flat(said.seat)}: {said.finding.severity}: {number}: {flat(said.finding.issue)}{change}"

@@ -10,10 +10,10 @@ from urllib.parse import quote
 
 from council import __version__
 from council.reviews import locate, patch
+from council.reviews.entries import Merged
 from council.reviews.formats.common import HOW, LEVELS, Review, flat, safe, to_json
 from council.reviews.formats.json import whole
 from council.reviews.locate import Place
-from council.reviews.merge import Merged
 from council.reviews.model import SEVERITIES, Document
 from council.text import join_words
 
@@ -26,6 +26,7 @@ MEANING = {
     "medium": "Should be changed; the text can be used meanwhile.",
     "low": "Would be better otherwise.",
 }
+RANKS = {"blocking": 100.0, "high": 75.0, "medium": 50.0, "low": 25.0}
 
 
 def sarif(review: Review) -> str:
@@ -57,13 +58,16 @@ def _result(finding: Merged, review: Review, aside: bool) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": f"council/{finding.severity}",
         "ruleIndex": SEVERITIES.index(finding.severity),
-        "level": LEVELS[finding.severity],
+        "level": review.level(finding),
+        "rank": RANKS[finding.severity],
         "message": {"text": _message(sentence(finding))},
         "partialFingerprints": {"council/v1": finding.fingerprint},
         "properties": _properties(finding),
     }
     if location := _location(finding, review):
         result["locations"] = [{"physicalLocation": location}]
+    if related := list(_related(finding, review)):
+        result["relatedLocations"] = related
     if fixes := list(_fixes(finding, review)):
         result["fixes"] = fixes
     if aside:  # where one result says whether it is suppressed, all must
@@ -71,11 +75,35 @@ def _result(finding: Merged, review: Review, aside: bool) -> dict[str, Any]:
     return result
 
 
+def _related(finding: Merged, review: Review) -> Iterator[dict[str, Any]]:
+    """Where the other wordings stand; the message has their words."""
+    for number, one in enumerate(finding.wordings[1:]):
+        if location := _location(one, review):
+            message = {"text": _message(_put(one))}
+            yield {"id": number, "message": message, "physicalLocation": location}
+
+
 def sentence(finding: Merged) -> str:
-    change = f" \u2192 {words}" if (words := flat(finding.change)) else ""
-    lost = "" if finding.place.how != "missing" else " (the passage that it names was not found in the text)"
+    """A finding in words: below its own, a line for each of the wordings that were joined with it."""
     also = f" (also {flat(join_words(finding.also))})" if finding.also else ""
-    return f"{flat(finding.id)}: {flat(finding.issue)}{change}{lost}{also}"
+    inferred = " (severity inferred)" if finding.inferred else ""
+    others = (f"\nAlso put as {_put(one)}{_at(one)}" for one in finding.wordings[1:])
+    return f"{flat(finding.id)}: {_put_plainly(finding)}{also}{inferred}{''.join(others)}"
+
+
+def _put(one: Merged) -> str:
+    return f"{flat(one.id)} ({one.severity}, by {flat(join_words(one.seats))}): {_put_plainly(one)}"
+
+
+def _put_plainly(one: Merged) -> str:
+    change = f" \u2192 {words}" if (words := flat(one.change)) else ""
+    lost = "" if one.place.how != "missing" else " (the passage that it names was not found in the text)"
+    return f"{flat(one.issue)}{change}{lost}"
+
+
+def _at(one: Merged) -> str:
+    lines = str(one.place.first) if one.place.first == one.place.last else f"{one.place.first}-{one.place.last}"
+    return f" [{flat(relative(one.place.path))}:{lines}]" if one.place.how in HOW else ""
 
 
 def _message(text: str) -> str:
@@ -89,6 +117,7 @@ def _properties(finding: Merged) -> dict[str, Any]:
         "also": list(map(safe, finding.also)),
         "supporters": list(map(safe, finding.supporters)),
         "severities": {safe(seat): severity for seat, severity in finding.severities.items()},
+        "inferred": finding.inferred,
         "disputed": finding.disputed,
         "status": finding.status,
         "anchor": finding.place.how,

@@ -21,7 +21,7 @@ from council.reviews.parse.rulings import (
 )
 from council.reviews.parse.vocabulary import own_lines
 
-ID = r"[\[(]?[BHML]-?\d{1,3}(?!\w)[\])]?"
+ID = r"[\[(]?[BHML]-?\d{1,3}[a-z]?(?!\w)[\])]?"
 IDS = rf"{ID}(?:\s{{0,2}}(?:,|&|/|\+|,?\s?(?:and|und|et|y)(?:\sto|\swith)?)\s{{0,2}}{ID}){{0,12}}"
 THING = r"(?:finding|fault|issue|problem|point|thing|entry|item|defect|bug|befund|problème|chose|hallazgo|problema)s?"
 WHOSE = rf"(?:(?:the|my|our|own|mein(?:e|em)?|{THING}|\w{{1,20}}['’]s)\s){{0,3}}"

@@ -46,14 +46,14 @@ RULING = re.compile(
     r"|(?:partial|part|most|broad)ly (?:dis)?agree\b|not sure\b|unsure\b|abstain\b|neutral\b|no opinion\b)",
     re.I,
 )
-IDS = r"(?:[*_`\[(]{0,4}[BHMLbhml]-?\d{1,3}(?!\w)[\])`*_]{0,4}(?:\s{0,2}(?:,|&|/|\+|and|und|et|y)\s{0,2}"
+IDS = r"(?:[*_`\[(]{0,4}[BHMLbhml]-?\d{1,3}[a-z]?(?!\w)[\])`*_]{0,4}(?:\s{0,2}(?:,|&|/|\+|and|und|et|y)\s{0,2}"
 IDS += r"(?:and\s|with\s){0,2}){0,2})+"
 RULED_ON = re.compile(
     rf"[\s*_#]{{0,8}}(?:details on\s)?(?P<ids>{IDS})\s?(?:\([^()\n]{{1,40}}\))?"
     rf"(?:[\s*_:.|–—→⇒=>]|-(?!1)){{0,8}}[^\w\s+\u2212-]{{0,3}}\s?(?P<rest>.*)",
     re.I | re.S,
 )
-ID_SAID = re.compile(r"(?<![\w-])[BHML]-?\d{1,3}(?!\w)")
+ID_SAID = re.compile(r"(?<![\w-])([BHML])-?(\d{1,3})([a-z]?)(?!\w)", re.I)
 OF_WORD = re.compile(
     rf"(?:^|(?<=[.!?;,:]\s)|(?<=\n)|\b(?=I\s|we\s|ich\s))[\W_]{{0,4}}(?P<word>{DISAGREES}|{WITHDRAWS}|{AGREES})"
     rf"(?P<kind>\s\(?with (?:evidence|concerns?)\)?|\s\((?:evidence|concerns?)\))?"
@@ -85,7 +85,8 @@ def rulings(text: str, brief: str = "") -> tuple[Ruling, ...]:
 
 
 def ids_of(text: str) -> list[str]:
-    return [match.group().upper().replace("-", "") for match in ID_SAID.finditer(text.upper())]
+    """The ids in a text: B1, and B1b for one of its wordings."""
+    return [f"{letter.upper()}{number}{wording.lower()}" for letter, number, wording in ID_SAID.findall(text)]
 
 
 def fields(lines: list[Line]) -> Iterator[tuple[list[str], str, str]]:
