@@ -51,7 +51,7 @@ class Merged:
     `issue`, `change` and `place` are those of one member. `variants` has every wording that was taken for the same
     fault by its words, each as an entry of its own (B1, B1b, B1c), the shown one first; empty where there is only one.
     `parts` are the entries of which members said that they are one: the one whose id it keeps, then the others.
-    `inferred`: nobody gave it its severity in so many words.
+    `inferred`: nobody said plainly how severe it is.
     """
 
     id: str

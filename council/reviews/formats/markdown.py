@@ -83,7 +83,7 @@ def _details(finding: Merged) -> Iterator[str]:
         yield f"also: {_words(join_words(finding.also))}, which members said is the same"
     yield from map(_wording, finding.wordings[1:])
     if finding.inferred:
-        yield f"severity inferred: nobody said in so many words that it is {finding.severity}, so it fails no gate"
+        yield f"severity inferred: nobody said plainly that it is {finding.severity}, so it fails no gate"
     yield f"raised by: {_names(said.seat for said in finding.members)}"
     yield f"supporters: {_names(finding.supporters)}"
     if finding.disputed:
