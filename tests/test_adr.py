@@ -93,7 +93,7 @@ def test_the_scores_stand_in_a_table_by_round(user):
 def test_the_design_is_the_synthesis(user):
     design = sections(document(hold(user, "consensus/complex")))["Design"]
     assert design.startswith(
-        "### Overview\n\nMute is enforced on the server.\n\n### Responsibilities\n\n- Database: Redis"
+        "Clerk on synthesis, round 1.\n\n### Overview\n\nMute is enforced on the server.\n\n### Responsibilities\n\n- Database: Redis"
     )
     assert (
         "### Interfaces\n\n- MuteParticipant\n- ParticipantMuted\n\n### Performance targets\n\n- Mute latency" in design
@@ -135,7 +135,8 @@ def test_an_escalation_stands_there_with_its_options_and_the_decision_word_for_w
         + "\n".join(f"> {line}".rstrip() for line in body.strip().splitlines())
     )
     assert found["Dissent on record"] == (
-        "- Database: “The migration takes two hours of downtime on large installations.”\n- Database: satisfaction 65"
+        "- Database: “The migration takes two hours of downtime on large installations.”\n- Database: satisfaction 65\n\n"
+        "In the synthesis:\n\n- Database: the migration takes two hours of downtime on large installations."
     )
 
 

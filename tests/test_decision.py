@@ -22,6 +22,7 @@ FOLLOW_UP = "04-follow-up/human"
 SECTIONS = [
     "# Decision: Shall we?",
     "## Question",
+    "## Introduction",
     "## Perspectives Considered",
     "### Latency",
     "### Fewer Parts",
@@ -29,6 +30,7 @@ SECTIONS = [
     "## Key Tensions",
     "## Recommendation",
     "## Dissenting View",
+    "## Acceptance",
 ]
 
 
@@ -84,6 +86,7 @@ def test_a_decision_has_its_sections_in_their_order(user):
         "**Caveats:**\n\n- Up to ten times the load.\n- Reads only."
     )
     assert section(document, "Dissenting View") == "Latency would put Redis in front today."
+    assert section(document, "Introduction") == "I weigh."
 
 
 def test_it_is_filed_in_the_project_byte_for_byte(user):
@@ -184,10 +187,11 @@ def test_whose_an_item_is(head, owner):
 
 
 def test_a_heading_in_a_reply_is_no_section_of_the_document(user):
-    document = decided(user, recommendation="### First\nKeep it.\n\n#### Second ###\nWatch.\n===\nOn.\n---")
-    assert re.findall(r"^#+ .+$", document, re.M) == SECTIONS
-    assert "**First**\nKeep it." in document
-    assert "**Second**\nWatch.\n\n===\nOn.\n\n---\n" in document, "and no underlined one"
+    document = decided(user, recommendation="### First\nKeep it.\n\n#### Second ###\n\nWatch.\n===\nOn.\n\n---")
+    added = ["##### First", "###### Second ###", "### Watch."]
+    at = SECTIONS.index("## Recommendation") + 1
+    assert re.findall(r"^#+ .+$", document, re.M) == [*SECTIONS[:at], *added, *SECTIONS[at:]]
+    assert "##### First\nKeep it.\n\n###### Second ###\n\n### Watch.\nOn.\n\n---\n" in document
 
 
 def test_whoever_was_muted_or_never_heard_is_named_as_such(user):
@@ -245,6 +249,7 @@ def test_a_yes_at_the_end_writes_an_issue_with_the_decisions_context(user):
     issue = text(folder, "issue.md")
     assert re.findall(r"^#+ .+$", issue, re.M) == [
         "# Carry out: Shall we?", "## Context", "## Decision", "## Constraints", "## Dissent", "## Acceptance",
+        "## Background",
     ]  # fmt: skip
     assert f", session {folder.name}.\n" in issue
     assert "> Shall we?\n" in section(issue, "Context")

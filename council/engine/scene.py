@@ -54,6 +54,11 @@ class Turn:
         return self.said.body
 
     @property
+    def whole(self) -> str:
+        """All that the seat wrote: a second reply may hold only what the first one lacked."""
+        return "\n\n".join(said.body for said in (self.first, self.said) if said)
+
+    @property
     def absent(self) -> str | None:
         return self.said.absent
 

@@ -39,7 +39,7 @@ def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
     written = scene.named(by or scene.role(SYNTHESIS))
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
-    lost = find_missing_dissent(scene, written[-1].body)
+    lost = find_missing_dissent(scene, written[-1].whole)
     reason = f"{len(lost)} dissent{'s' if len(lost) > 1 else ''} left out" if lost else "all dissent is kept"
     return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
 
@@ -61,7 +61,7 @@ def cites(scene: Scene, *, by: str = "") -> Verdict:
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
     spoken = {turn.id for turn in scene.turns if turn.phase != written[-1].phase and not turn.absent}
-    named = list(dict.fromkeys(CITED.findall(written[-1].body)))
+    named = list(dict.fromkeys(CITED.findall(written[-1].whole)))
     wrong = [id for id in named if id not in spoken]
     problems = [f"there is no turn {id}" for id in wrong] or ([] if named else ["it cites no turn by its id"])
     reason = "; ".join(problems) or f"it cites {len(named)} turn{'s' if len(named) > 1 else ''}"

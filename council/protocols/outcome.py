@@ -123,6 +123,12 @@ def synthesis_body(plan: Plan) -> str:
     return turns[-1].body.strip() if turns and not turns[-1].absent else ""
 
 
+def synthesis_whole(plan: Plan) -> str:
+    """The last version of the synthesis with the reply that it completes, if it was asked for twice."""
+    turns = find_syntheses(plan)
+    return turns[-1].whole.strip() if turns and not turns[-1].absent else ""
+
+
 @dataclass(frozen=True)
 class Decision:
     """A decision of the program that readers need to know, with its reason, such as `Round 3 skipped`."""

@@ -27,6 +27,7 @@ from council.protocols.stances import BLOCKING, CONSENSUS
 from council.record.session import Session
 from council.replies.parse import format_heading
 from council.reports import kinds
+from council.reports.outline import find_outline
 from council.reports.totals import ended_at
 from council.text import one_line
 from council.workflow import declare
@@ -38,7 +39,9 @@ APART = {"implementation_notes": "Implementation notes", "open_questions": "Open
 
 def facts(session: Session, plan: Plan) -> dict[str, Any]:
     """The data for the template `adr.md.j2`."""
-    topic, written = str(session.metadata["topic"]).strip(), _synthesis(session, plan)
+    topic, written = str(session.metadata["topic"]).strip(), find_outline(session.workflow, plan)
+    document = session.workflow.document or DeclaredDocument(kinds.ADR)
+    parts = {part: document.answer(part) for part in declare.document.known[kinds.ADR].parts}
     return {
         "title": one_line(topic, 120),
         "status": status(session, plan),
@@ -48,7 +51,12 @@ def facts(session: Session, plan: Plan) -> dict[str, Any]:
         "attached": [str(name) for name in session.metadata.get("attachments") or ()],
         "participants": list(_participants(session, plan)),
         "rounds": [_round(session, plan, *key) for key in ending.rounds(plan)],
-        "design": _design(session, plan),
+        "introduction": written.preface,
+        "design": [
+            {"title": format_heading(name), "text": text}
+            for name, text in written.answers.items()
+            if name not in parts.values()
+        ],
         "scores": _scores(session, plan),
         "escalations": [_escalation(plan, one) for one in find_escalations(plan.scene)],
         "dissent": [
@@ -56,7 +64,8 @@ def facts(session: Session, plan: Plan) -> dict[str, Any]:
             for turn, words in find_dissent(plan.scene)
         ],
         "unsatisfied": [{"label": label, "text": score} for label, score in list_unsatisfied(session, plan)],
-        "apart": [{"title": title, "text": format_answer(written.get(name, ""))} for name, title in APART.items()],
+        "dissents": written.answers.get(parts["dissents"], ""),
+        "apart": [{"title": title, "text": written.answers.get(parts[name], "")} for name, title in APART.items()],
     }
 
 
@@ -137,27 +146,6 @@ def _scores(session: Session, plan: Plan) -> dict[str, Any] | None:
 
 
 # ---- the decision ----
-
-
-def _design(session: Session, plan: Plan) -> dict[str, Any] | None:
-    """The synthesis: its answers under headings, or its text if it has no answers. None without a synthesis."""
-    tries = ending.find_syntheses(plan)
-    if not tries or tries[-1].absent:
-        return None
-    document = session.workflow.document or DeclaredDocument(kinds.ADR)
-    apart = {document.answer(part) for part in declare.document.known[kinds.ADR].parts}
-    own = {name: format_answer(value) for name, value in tries[-1].answers.items() if name not in apart}
-    return {
-        "parts": [{"title": format_heading(name), "text": value} for name, value in own.items()],
-        "text": tries[-1].body.strip(),
-    }
-
-
-def _synthesis(session: Session, plan: Plan) -> dict[str, Any]:
-    """The answers of the synthesis, by the parts of the document."""
-    tries = ending.find_syntheses(plan)
-    document = session.workflow.document or DeclaredDocument(kinds.ADR)
-    return document.parts_of(tries[-1].answers, kinds.ADR) if tries else {}
 
 
 def format_answer(value: Any) -> str:

@@ -1,12 +1,13 @@
 """The facts of a decision between perspectives, and of the issue that can follow from it.
 
-Pure: both follow from the record alone. Parts that a reply lacks are reported as missing, never filled in.
+Pure: both follow from the record alone. They keep the synthesis as its author wrote it. Parts that it lacks are
+reported as missing, never filled in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from council.engine.planner import ENDED_BY_CAP, Plan
@@ -15,10 +16,13 @@ from council.protocols import outcome
 from council.protocols import perspectives as casting
 from council.protocols.consensus import DECISION
 from council.record.session import Session
-from council.reports import kinds
+from council.replies.parse import Outline, format_heading
+from council.reports import kinds, outline
 from council.reports.kinds import ASSUMED, CREATE_WORKFLOW, GUIDANCE, QUESTION
+from council.reports.outline import find_outline
 from council.reports.totals import ended_at
-from council.text import one_line, slug
+from council.text import fold, one_line, slug
+from council.workflow import declare
 from council.workflow.model import DeclaredDocument
 
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.M)
@@ -31,7 +35,9 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
     tries = outcome.find_syntheses(plan)
     if not tries:
         return None
-    seats, given = perspectives(plan), synthesis(session, plan)
+    seats, given = perspectives(plan), find_outline(session.workflow, plan)
+    texts, others = _parts(session, given)
+    owned = {name: split_by_owner(texts.get(name, ""), list(seats)) for name in OWNED}
     return {
         "title": one_line(session.metadata["topic"], 200),
         "date": f"{ended_at(session):%Y-%m-%d}",
@@ -40,21 +46,34 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
         "perspectives": list(seats),
         "missing": {"author": tries[-1].seat.title.lower(), "why": one_line(tries[-1].absent or "", 200)},
         "question": question(session, plan),
-        "considered": [_considered(session, plan, title, turns) for title, turns in seats.items()],
-        "strays": [text for name in OWNED for owner, text in split_by_owner(given, name, list(seats)) if not owner],
+        "introduction": given.preface,
+        "considered": [_considered(session, plan, title, turns, owned) for title, turns in seats.items()],
+        "ungrouped": {name: texts[name] for name in OWNED if owned[name] is None},
+        "strays": [text for name in OWNED for owner, text in owned[name] or () if not owner],
         "unmet": [
             note.verdict.reason
             for note in plan.notes
             if note.kind == "ended" and note.outcome == ENDED_BY_CAP and "unmet" in note.verdict.tally
         ],
-        **{name: list_items(given.get(name)) for name in ("agreement", "tensions", "caveats", "acceptance")},
-        **{name: prose(given[name]) if name in given else None for name in ("recommendation", "dissent")},
+        **{
+            name: texts.get(name)
+            for name in (
+                "arguments",
+                "trade_offs",
+                "agreement",
+                "tensions",
+                "recommendation",
+                "caveats",
+                "dissent",
+                "acceptance",
+            )
+        },
+        "others": others,
         "unsettled": casting.ended_unsettled(plan.scene, ENDED_BY_CAP),
         "ended_after": [
             turn.round for turn in plan.scene.turns if turn.seat.is_person and turn.answers.get(DECISION) == "end"
         ],
         "confidence": confidence(session, plan),
-        "accepted": items(given.get("trade_offs")),
     }
 
 
@@ -101,24 +120,36 @@ def perspectives(plan: Plan) -> dict[str, list[Turn]]:
     return found
 
 
-def _considered(session: Session, plan: Plan, title: str, turns: list[Turn]) -> dict[str, Any]:
-    """A perspective, with what the synthesis says about it."""
-    given, titles = synthesis(session, plan), list(perspectives(plan))
+def _considered(
+    session: Session, plan: Plan, title: str, turns: list[Turn], owned: Mapping[str, list[tuple[str, str]] | None]
+) -> dict[str, Any]:
+    """A perspective, with what the synthesis says about it; None where it does not say it in such a list."""
     muted = {row["title"] for row in casting.list_cast(plan.scene, session.workflow) if row["muted"]}
     return {
         "title": title,
         "muted": title in muted,
         "absent": all(turn.absent for turn in turns),
-        **{name: [text for owner, text in split_by_owner(given, name, titles) if owner == title] for name in OWNED},
+        **{name: None if of is None else [text for owner, text in of if owner == title] for name, of in owned.items()},
     }
 
 
-def split_by_owner(given: Mapping[str, Any], name: str, titles: list[str]) -> Iterator[tuple[str, str]]:
-    """Split the items of a list of `Perspective: text` into the perspective's title (or none) and the text."""
-    for item in items(given.get(name)):
-        head, colon, rest = item.partition(":")
-        owner = find_owner(head, titles) if colon else ""
-        yield owner, rest.strip(" *_`") if owner else item
+def split_by_owner(text: str, titles: list[str]) -> list[tuple[str, str]] | None:
+    """The items of a list of `Perspective: text`, each with the perspective's title, or without one.
+
+    None if the text is anything but such a list: then it can only be kept whole."""
+    if outline.is_nothing(text):
+        return []
+    items = outline.split_list(text)
+    return None if items is None else [_split_owner(item, titles) for item in items]
+
+
+def _split_owner(item: str, titles: list[str]) -> tuple[str, str]:
+    head, colon, rest = item.partition(":")
+    owner = find_owner(head, titles) if colon and "\n" not in head else ""
+    if not owner:
+        return "", item
+    rest = re.sub(r"^(?:\*\*|__|[*_`])", "", rest).lstrip()
+    return owner, rest.removesuffix("**") if rest.count("**") % 2 else rest
 
 
 def find_owner(head: str, names: list[str]) -> str:
@@ -133,23 +164,25 @@ def find_owner(head: str, names: list[str]) -> str:
 # ---- the synthesis ----
 
 
-def synthesis(session: Session, plan: Plan) -> dict[str, Any]:
-    """What the synthesis says, by the parts of the document."""
+def _parts(session: Session, given: Outline) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """The text of each part of the document, and of the other answers with their titles."""
     document = session.workflow.document or DeclaredDocument(kinds.DECISION)
-    return document.parts_of(outcome.find_syntheses(plan)[-1].answers, kinds.DECISION)
+    names = {part: document.answer(part) for part in declare.document.known[kinds.DECISION].parts}
+    texts = {part: given.answers[name] for part, name in names.items() if name in given.answers}
+    others = {name: text for name, text in given.answers.items() if name not in names.values()}
+    return texts, [{"title": format_heading(name), "text": text} for name, text in others.items()]
 
 
 def confidence(session: Session, plan: Plan) -> dict[str, str]:
-    """The synthesis's confidence, or the one that council sets instead and why; empty if it gives none."""
+    """The synthesis's confidence, or the one that council sets instead and why. `text` is more that it says of it."""
+    document = session.workflow.document or DeclaredDocument(kinds.DECISION)
+    name = document.answer("confidence")
+    value = outcome.find_syntheses(plan)[-1].answers.get(name)
+    word, text = str(value or "").capitalize(), find_outline(session.workflow, plan).answers.get(name, "")
+    text = "" if fold(text).strip(" *_`.") == fold(word) else text
     if why := casting.explain_low_confidence(plan.scene, ENDED_BY_CAP):
-        return {"word": casting.LOW.capitalize(), "why": why}
-    value = synthesis(session, plan).get("confidence")
-    return {"word": str(value).capitalize() if value else "", "why": ""}
-
-
-def list_items(value: Any) -> list[str] | None:
-    """The items of an answer; None if the synthesis lacks it."""
-    return None if value is None else items(value)
+        return {"word": casting.LOW.capitalize(), "why": why, "text": text}
+    return {"word": word, "why": "", "text": text}
 
 
 def items(value: Any) -> list[str]:

@@ -16,7 +16,8 @@ from council.config import overlays
 from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.record.session import Session
-from council.reports.words import contain
+from council.reports.outline import as_tasks, drop_bullet, is_nothing
+from council.reports.words import contain, place_below
 from council.text import one_line
 from council.workflow.model import Reply, Workflow
 
@@ -149,4 +150,13 @@ def cell(words: str) -> str:
     return one_line(words, 300).replace("\\", "\\\\").replace("|", "\\|")
 
 
-FILTERS: dict[str, Callable[..., str]] = {"quoted": quote, "cell": cell, "one_line": one_line, "contain": contain}
+FILTERS: dict[str, Callable[..., Any]] = {
+    "quoted": quote,
+    "cell": cell,
+    "one_line": one_line,
+    "contain": contain,
+    "below": place_below,
+    "nothing": is_nothing,
+    "tasks": as_tasks,
+    "bare": drop_bullet,
+}

@@ -16,7 +16,7 @@ ADR = declare.document(
     parts={
         "implementation_notes": "a section of its own",
         "open_questions": "a section of its own",
-        "dissents": "left out: the record lists dissent itself",
+        "dissents": "below the dissent that the record lists",
     },
 )
 DECISION = declare.document(

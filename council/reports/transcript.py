@@ -227,7 +227,7 @@ def synthesis(session: Session, plan: Plan) -> Synthesis | None:
 
 
 def _additions(session: Session, plan: Plan) -> Iterator[Addition]:
-    if lost := find_missing_dissent(plan.scene, outcome.synthesis_body(plan)):
+    if lost := find_missing_dissent(plan.scene, outcome.synthesis_whole(plan)):
         aside = "added by council: the synthesis left it out"
         yield Addition("Dissent on record", aside=aside, points=tuple(_dissent(*one) for one in lost))
     if wrong := outcome.describe_citation_problems(plan):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from council.text import FENCE
 
@@ -16,30 +16,76 @@ LABELS = (
     r"Answer|Outcome|Convergence check|Degraded|Session ID|Council Members|Model|Replay of|Dissent on record|"
     r"Citations not in order|Checked by|Halted|Round \d+ \w+|[\w ]+ ended"
 )
-# Forms that only the program writes: its headings and labels, a speaker's name, a remark, an address by reference.
+# Forms that only the program writes: its headings; its labels, a speaker's name, a remark, an address by reference.
+TITLES = re.compile(rf"^( {{0,3}})(?=#{{1,6}}[ \t]+{HEADINGS})", re.M | re.I)
 OURS = re.compile(
-    rf"^( {{0,3}})(?=#{{1,6}}[ \t]+{HEADINGS}|(?:\*\*|__)(?:{LABELS})\b|(?:\*\*|__)[^*_\n]*\):"
-    r"|[*_]\(.*\)[*_]\s*$|\[[^\]\n]+\]:)",
-    re.M | re.I,
+    rf"^( {{0,3}})(?=(?:\*\*|__)(?:{LABELS})\b|(?:\*\*|__)[^*_\n]*\):|[*_]\(.*\)[*_]\s*$|\[[^\]\n]+\]:)", re.M | re.I
 )
 UNDERLINED = re.compile(rf"^( {{0,3}}{HEADINGS}.*\n {{0,3}})(?=(?:=+|-+)\s*$)", re.M | re.I)
 HTML = re.compile(r"<(?=[!?/a-zA-Z])|!(?=\[)")
 TICKS = re.compile(r"(`+)")
+HEADING = re.compile(r"((?: {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+)* {0,3})(#{1,6})(?=[ \t]|$)")
+UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
+NO_TITLE = re.compile(r"\s*$|\s{4}|\s*(?:[>|#]|[-*+][ \t]|\d{1,9}[.)][ \t]|(?:[-*_][ \t]*){3,}$)")
+DEEPEST = 6
 
 
 def contain(words: str) -> str:
     """The words, with their HTML, pictures and imitations of the program disarmed, and an open block of code closed."""
-    return "\n".join(_blocks(words.split("\n")))
+    return "\n".join(
+        _blocks(words.split("\n"), lambda block: TITLES.sub(r"\1\\", UNDERLINED.sub(r"\1\\", _disarm(block))))
+    )
 
 
-def _blocks(lines: list[str]) -> Iterator[str]:
+def place_below(words: str, level: int) -> str:
+    """The words, disarmed, with their headings below one of ours of this level."""
+    lines = list(_plain_headings(words.split("\n")))
+    depths = [len(found[2]) for line, code in lines if not code and (found := HEADING.match(line))]
+    shift = max(level + 1 - min(depths, default=DEEPEST), 0)
+
+    def lower(found: re.Match[str]) -> str:
+        return found[1] + "#" * min(len(found[2]) + shift, DEEPEST)
+
+    lowered = [line if code else HEADING.sub(lower, line, count=1) for line, code in lines]
+    return "\n".join(_blocks(lowered, _disarm))
+
+
+def _plain_headings(lines: list[str]) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it is code. An underlined heading becomes one with number signs."""
+    before: tuple[str, bool] | None = None
+    for line, code in _mark_code(lines):
+        underline = None if code else UNDERLINE.fullmatch(line)
+        if underline and before and not before[1] and not NO_TITLE.match(before[0]):
+            title = before[0].lstrip()
+            indent = before[0].removesuffix(title)
+            before = (f"{indent}{'#' if underline[1][0] == '=' else '##'} {title}", False)
+            continue
+        if before:
+            yield before
+        before = (line, code)
+    if before:
+        yield before
+
+
+def _mark_code(lines: list[str]) -> Iterator[tuple[str, bool]]:
+    fence = ""
+    for line in lines:
+        found = FENCE.match(line)
+        yield line, bool(fence or found)
+        if found and not fence:
+            fence = found.group(1)
+        elif found and found.group(1).startswith(fence) and not found.group(2).strip():
+            fence = ""
+
+
+def _blocks(lines: list[str], disarm: Callable[[str], str]) -> Iterator[str]:
     fence = ""
     block: list[str] = []
     for line in lines:
         found = FENCE.match(line)
         if fence or found:
             if block:
-                yield _disarm("\n".join(block))
+                yield disarm("\n".join(block))
                 block = []
             yield line
             if found and not fence:
@@ -49,15 +95,18 @@ def _blocks(lines: list[str]) -> Iterator[str]:
         elif line.strip():
             block.append(line)
         else:
-            yield from [_disarm("\n".join(block))] if block else []
+            yield from [disarm("\n".join(block))] if block else []
             yield line
             block = []
-    yield from [_disarm("\n".join(block))] if block else []
+    yield from [disarm("\n".join(block))] if block else []
     yield from [fence] if fence else []
 
 
 def _disarm(block: str) -> str:
-    """A paragraph, a list or a heading. What is code inside of it is code already."""
+    """A paragraph, a list or a heading, in which nothing is HTML, a picture or a label of the program's.
+
+    What is code inside of it is code already.
+    """
     pieces, shown = TICKS.split(block), []
     left = Counter(pieces[1::2])
     place = 0
@@ -75,4 +124,4 @@ def _disarm(block: str) -> str:
                 piece = pieces[place]
             shown.append(piece)
         place += 1
-    return OURS.sub(r"\1\\", UNDERLINED.sub(r"\1\\", "".join(shown)))
+    return OURS.sub(r"\1\\", "".join(shown))

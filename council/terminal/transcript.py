@@ -48,6 +48,7 @@ def conclusion(debate: Transcript, paint: Paint) -> Iterator[str]:
         yield paint.rule("Council Synthesis", heavy=True) + "\n"
         if debate.synthesis.preface:
             yield paint.text(f"({debate.synthesis.preface})\n")
+        yield from filter(None, [first_reply(debate.synthesis.statement, paint)])
         yield paint.text(debate.synthesis.text or debate.synthesis.missing, debate.synthesis.statement.reply) + "\n"
         yield from (paint.text(markdown.addition_text(addition)) for addition in debate.synthesis.additions)
     if debate.effect:
@@ -67,13 +68,17 @@ def statement(turn: Statement, debate: Transcript, paint: Paint) -> str:
     """A turn below the name of its seat, in that seat's colour."""
     step = f" ({turn.step})" if turn.step else ""
     said = f"*absent: {turn.absent}*" if turn.absent else turn.text
-    first = ""
-    if turn.first is not None:
-        note = f"(The first reply could not be read in full; {turn.again}. First reply:)"
-        first = f"{paint.style(note, 'dim')}\n{paint.text(turn.first, turn.reply)}\n{paint.style('(Then:)', 'dim')}\n"
     remarks = "".join(f"{paint.style(paint.text(f'({remark})'), 'dim')}\n" for remark in turn.remarks)
     label, colour = f"{turn.icon} {turn.label}{step}".strip(), seat_colour(turn.seat, debate)
-    return paint.speech(label, colour, said, turn.reply, remarks + first)
+    return paint.speech(label, colour, said, turn.reply, remarks + first_reply(turn, paint))
+
+
+def first_reply(turn: Statement, paint: Paint) -> str:
+    """The reply that could not be read in full; empty if the turn was not asked for twice."""
+    if turn.first is None:
+        return ""
+    note = f"(The first reply could not be read in full; {turn.again}. First reply:)"
+    return f"{paint.style(note, 'dim')}\n{paint.text(turn.first, turn.reply)}\n{paint.style('(Then:)', 'dim')}\n"
 
 
 def seat_colour(seat: str, debate: Transcript) -> str:
