@@ -135,8 +135,8 @@ def test_an_escalation_stands_there_with_its_options_and_the_decision_word_for_w
         + "\n".join(f"> {line}".rstrip() for line in body.strip().splitlines())
     )
     assert found["Dissent on record"] == (
-        "- Database: “The migration takes two hours of downtime on large installations.”\n- Database: satisfaction 65\n\n"
-        "In the synthesis:\n\n- Database: the migration takes two hours of downtime on large installations."
+        "- Database: “The migration takes two hours of downtime on large installations.”\n- Database: satisfaction 65"
+        "\n\nIn the synthesis:\n\n- Database: the migration takes two hours of downtime on large installations."
     )
 
 
