@@ -93,7 +93,8 @@ def test_the_scores_stand_in_a_table_by_round(user):
 def test_the_design_is_the_synthesis(user):
     design = sections(document(hold(user, "consensus/complex")))["Design"]
     assert design.startswith(
-        "Clerk on synthesis, round 1.\n\n### Overview\n\nMute is enforced on the server.\n\n### Responsibilities\n\n- Database: Redis"
+        "Clerk on synthesis, round 1.\n\n### Overview\n\nMute is enforced on the server.\n\n"
+        "### Responsibilities\n\n- Database: Redis"
     )
     assert (
         "### Interfaces\n\n- MuteParticipant\n- ParticipantMuted\n\n### Performance targets\n\n- Mute latency" in design
