@@ -536,7 +536,7 @@ def test_the_address_in_the_environment_goes_before_the_configured_one(user):
 
 def test_one_json_object_and_nothing_else(user):
     ended, _ = debate(user, None, "--json")
-    assert ended.err == ""
+    assert re.fullmatch(r"speaker: anthropic \(.*\)\n", ended.err)
     found = ended.json
     assert found["session_id"] == user.session.name
     assert found["state"] == "complete"
@@ -557,7 +557,7 @@ def test_json_of_a_debate_that_pauses(user):
 def test_quiet_leaves_the_debate_alone(user):
     ended, _ = debate(user, {E: [DOWN]}, "--quiet")
     assert ended.code == 0
-    assert ended.err == ""
+    assert re.fullmatch(r"speaker: anthropic \(.*\)\n", ended.err)
     assert agreed()[E] in ended.out
 
 

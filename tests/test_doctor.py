@@ -90,7 +90,7 @@ def test_what_need_not_be_there_is_no_failure(user: User) -> None:
     assert "ok    endpoint anthropic: ANTHROPIC_API_KEY is set\n" in ended.out
     assert "-     endpoint openrouter: OPENROUTER_API_KEY is not set\n" in ended.out
     assert "-     claude program: not installed\n" in ended.out
-    assert "ok    speaker: anthropic\n" in ended.out
+    assert "ok    speaker: anthropic (ANTHROPIC_API_KEY is set; " in ended.out
     assert "a-secret" not in ended.text
 
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -317,12 +317,12 @@ def test_the_library_is_imported_from_its_folder_alone(
 def table(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Who is chosen where these can speak."""
 
-    def chosen(key: bool = False, program: bool = False, why: str = "") -> str:
+    def chosen(key: bool = False, program: bool = False, why: str = "", can_ask: bool = True) -> str:
         monkeypatch.setattr(claude, "find", lambda: "/bin/claude" if program else None)
         monkeypatch.setattr(claude, "logged_in", lambda: program)
         monkeypatch.setattr(download, "obstacle", lambda: why)
         env = {"ANTHROPIC_API_KEY": "k"} if key else {}
-        return select.choose("auto", config.load({}), env)
+        return select.choose("auto", config.load({}), env, can_ask=can_ask).name
 
     return chosen
 
@@ -331,10 +331,12 @@ def test_a_key_goes_before_the_program_and_the_program_before_the_embedded_model
     assert table(key=True, program=True) == "anthropic"
     assert table(program=True) == "claude"
     assert table() == "local"
+    with pytest.raises(Denied, match="the `claude` program is not installed"):
+        table(can_ask=False)
 
 
 def test_where_it_cannot_run_the_ways_to_speak_are_named(table: Callable[..., str]) -> None:
-    with pytest.raises(Denied, match=r"not on this machine; or set ANTHROPIC_API_KEY.*--speaker assistant"):
+    with pytest.raises(Denied, match=r"not on this machine. You can set ANTHROPIC_API_KEY.*--speaker assistant"):
         table(why="not on this machine")
 
 
@@ -342,23 +344,24 @@ def test_where_it_cannot_run_the_ways_to_speak_are_named(table: Callable[..., st
 def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[str]]:
     """What is asked and told before a first debate; the fetching itself only notes that it was called."""
 
-    def provide(terminal: bool, yes: bool = True, no_input: bool = False, speaker: str = "local") -> list[str]:
+    def provide(wanted: str = "auto", yes: bool = True, env: Mapping[str, str] | None = None) -> list[str]:
         told: list[str] = []
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-        monkeypatch.setattr("council.speakers.human.at_a_terminal", lambda: terminal)
+        monkeypatch.setattr(download, "obstacle", lambda: "")
+        monkeypatch.setattr(claude, "find", lambda: None)
         monkeypatch.setattr(click, "confirm", lambda text, **_: (told.append(text), yes)[1])
         monkeypatch.setattr(download, "fetch", lambda *_: told.append("fetched"))
         settings = config.load({"HOME": str(tmp_path), "COUNCIL_HOME": str(tmp_path / "memory")})
-        run.provide(settings, speaker, {"no_input": no_input, "quiet": False, "as_json": False})
+        run.provide(settings, select.choose(wanted, settings, env or {}, can_ask=True))
         return told
 
     return provide
 
 
 def test_on_a_terminal_it_asks_first(asked: Callable[..., list[str]]) -> None:
-    assert asked(terminal=True) == ["Fetch the embedded model (1.1 GB, once)?", "fetched"]
-    with pytest.raises(UsageError, match="--speaker assistant"):
-        asked(terminal=True, yes=False)
+    assert asked() == ["Fetch the embedded model (1.1 GB, once) and use it?", "fetched"]
+    with pytest.raises(Denied, match="you said no"):
+        asked(yes=False)
 
 
 def test_it_asks_for_what_is_left_alone(asked: Callable[..., list[str]], tmp_path: Path) -> None:
@@ -366,17 +369,17 @@ def test_it_asks_for_what_is_left_alone(asked: Callable[..., list[str]], tmp_pat
     part.parent.mkdir(parents=True)
     with part.open("wb") as file:
         file.truncate(500_000_000)  # a hole takes no room
-    assert asked(terminal=True)[0] == "Fetch the embedded model (the last 0.6 GB of 1.1 GB, once)?"
+    assert asked()[0] == "Fetch the embedded model (the last 0.6 GB of 1.1 GB, once) and use it?"
 
 
-def test_in_a_pipe_it_says_so_and_goes_on(asked: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]) -> None:
-    assert asked(terminal=False) == ["fetched"]
-    assert "fetching the embedded model (1.1 GB, once) into" in capfd.readouterr().err
-    assert asked(terminal=True, no_input=True) == ["fetched"]
+def test_naming_it_is_asking_for_it(asked: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]) -> None:
+    assert asked("local") == ["fetched"]
+    announced = "fetching the embedded model (1.1 GB, once, about two minutes at 10 MB/s) into"
+    assert announced in capfd.readouterr().err
 
 
 def test_nobody_else_needs_it(asked: Callable[..., list[str]]) -> None:
-    assert asked(terminal=True, speaker="anthropic") == []
+    assert asked("anthropic", env={"ANTHROPIC_API_KEY": "k"}) == []
 
 
 # ---- what the heading says of it ----
@@ -398,5 +401,5 @@ def test_the_heading_says_what_the_model_is_good_for(
 ) -> None:
     """Once somebody has spoken the receipts decide, so a session that another speaker finishes keeps its heading."""
     spoken = {str(n): SimpleNamespace(speaker=who, answered=model) for n, (who, model) in enumerate(receipts)}
-    session: Any = SimpleNamespace(metadata={"speaker": speaker}, receipts=spoken)
+    session: Any = SimpleNamespace(metadata={"speaker": speaker}, speaker=speaker, receipts=spoken)
     assert transcript._small_print(session) == told

@@ -75,12 +75,12 @@ def test_it_holds_a_whole_debate(copy: Copy) -> None:
 def test_auto_chooses_it_where_it_says_so(copy: Copy) -> None:
     ended = copy.council("run", "Shall we?")
     assert ended.code == 0, ended.text
-    assert "speaker: echo\n" in ended.err
+    assert "speaker: echo (free)\n" in ended.err
 
 
 def test_auto_leaves_it_alone_where_it_does_not(tmp_path: Path) -> None:
     copy = Copy(tmp_path, ECHO.read_text().replace("auto=AutoOrder.VENDOR_KEY", "auto=None"))
-    assert "speaker: echo\n" not in copy.council("doctor").out
+    assert "speaker: echo" not in copy.council("doctor").out
     assert copy.run("--speaker", "echo")["state"] == "complete"
 
 
@@ -106,7 +106,7 @@ def test_its_price_is_the_one_it_declares(tmp_path: Path, billing: str, spoken: 
 def test_doctor_probes_it(copy: Copy) -> None:
     out = copy.council("doctor").out
     assert "ok    echo chamber: it answers\n" in out
-    assert "ok    speaker: echo\n" in out
+    assert "ok    speaker: echo (free)\n" in out
 
 
 def test_a_misspelt_name_suggests_it(copy: Copy) -> None:
@@ -211,4 +211,4 @@ def test_doctor_makes_every_check_though_one_breaks(tmp_path: Path) -> None:
     doctor = Copy(tmp_path, source).council("doctor")
     assert doctor.code == 1
     assert "FAIL  echo chamber: FileNotFoundError: " in doctor.out
-    assert "speaker: echo\n" in doctor.out, "what comes after it is looked at too"
+    assert "speaker: echo (free)\n" in doctor.out, "what comes after it is looked at too"

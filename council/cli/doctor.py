@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from council.config import overlays
 from council.errors import CouncilError
 from council.speakers.base import NotSetUp
 from council.terminal.output import echo
+
+if TYPE_CHECKING:
+    from council.config.settings import Config
 
 
 @command()
@@ -40,7 +44,7 @@ def doctor(state: State) -> None:
 
 def checks() -> Iterator[tuple[str, Callable[[], str]]]:
     from council.config import settings as config
-    from council.speakers import registry, select
+    from council.speakers import registry
 
     yield "python", lambda: sys.version.split()[0]
     yield "configuration", check_configuration
@@ -54,7 +58,17 @@ def checks() -> Iterator[tuple[str, Callable[[], str]]]:
     for place in install_skill.places().values():
         yield f"skill for {place.whose}", lambda place=place: check_skill(place)  # type: ignore[misc]
     yield "members as agents", check_agents
-    yield "speaker", lambda: select.choose(settings.speaker, settings)
+    yield "speaker", lambda: check_speaker(settings)
+
+
+def check_speaker(settings: Config) -> str:
+    """Who would speak. One that has to be asked for is not set up."""
+    from council.speakers import select
+
+    choice = select.choose(None, settings, can_ask=True)
+    if choice.question:
+        raise NotSetUp(f"none, unless you ask for {choice.name}: {choice.speaker.setup}")
+    return str(choice)
 
 
 def check_configuration() -> str:

@@ -26,8 +26,8 @@ from council.cli.options import (
     options,
     workflow_options,
 )
-from council.cli.run import carry_on, is_paced, provide
-from council.config import overlays, project
+from council.cli.run import begin, carry_on
+from council.config import project
 from council.errors import OpenFindings, UsageError
 from council.reviews.inputs import MAX_TOKENS
 
@@ -105,26 +105,18 @@ def review(state: State, /, specs: tuple[str, ...], session: str | None, **given
 
 def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[str, Any]) -> None:
     from council.reviews import inputs
-    from council.runner import debate as debates
     from council.runner.start import Request
-    from council.speakers import select
 
     files = inputs.expand(specs)
     text = inputs.topic_of(files, given["diff"])
     inputs.check_size(files, text, given["max_tokens"])
-    wanted = given["speaker"] or settings.speaker
-    overlays.workflow_text(PATCHLIST)
-    name = select.choose(wanted, settings)
-    debates.check_pace(name, is_paced(given))
-    select.warm_up(name)
-    provide(settings, name, given)
     options = workflow_options(given)
     request = Request(
         text, PATCHLIST, given["with_"], given["only"], PATCHLIST, options, given["tier_map"], files, id=given["id"]
     )
-    request, source = debates.with_source(request, wanted, given["source"], settings)
-    state.session = debates.begin(request, settings, name, source)
-    carry_on(state, settings, source, {**given, "as_json": False}, silent=True)
+    choice = begin(state, request, settings, given)
+    source = given["source"] if choice.speaker.replays else None
+    carry_on(state, settings, source, {**given, "as_json": False}, choice, silent=True)
 
 
 # ---- the report ----

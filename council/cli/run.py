@@ -24,12 +24,13 @@ from council.cli.options import (
     options,
     read_topic,
 )
-from council.config import overlays
-from council.errors import StorageError, UsageError
+from council.errors import Denied, StorageError
 from council.terminal.output import print_json
 
 if TYPE_CHECKING:
     from council.config.settings import Config
+    from council.runner.start import Request
+    from council.speakers.select import Choice
 
 
 @command()
@@ -47,26 +48,31 @@ def run(state: State, /, **given: Any) -> None:
 def debate(state: State, given: dict[str, Any]) -> None:
     """Run the debate that the topic and the options ask for: used by `run` and by the command of each workflow."""
     from council.config import settings as config
-    from council.runner import debate as debates
-    from council.runner import start
-    from council.speakers import select
-    from council.workflow.loader import load
 
     settings, source = config.load(), given["source"]
-    wanted = given["speaker"] or settings.speaker
     request = build_request(read_topic(given["topic"]), given)
     if isinstance(request, str):
         state.open(request)
+        choice = None
     else:
-        request, source = debates.with_source(request, wanted, source, settings)
-        # Refuse before anything is downloaded.
-        start.choose_options(load(*overlays.workflow_text(request.workflow)), request)
-        name = select.choose(wanted, settings)
-        debates.check_pace(name, is_paced(given))
-        select.warm_up(name)
-        provide(settings, name, given)
-        state.session = debates.begin(request, settings, name, source)
-    carry_on(state, settings, source, given)
+        choice = begin(state, request, settings, given)
+        source = source if choice.speaker.replays else None
+    carry_on(state, settings, source, given, choice)
+
+
+def begin(state: State, request: Request, settings: Config, given: dict[str, Any]) -> Choice:
+    """Choose who speaks, and write the session."""
+    from council.runner import debate as debates
+    from council.speakers import select
+
+    wanted = given["speaker"] or settings.speaker
+    request, source = debates.with_source(request, wanted, given["source"], settings)
+    choice = debates.choose_speaker(request, given["speaker"], settings, can_ask(given))
+    debates.check_pace(choice.name, is_paced(given))
+    select.warm_up(choice.name)
+    provide(settings, choice)
+    state.session = debates.begin(request, settings, choice.name, source)
+    return choice
 
 
 @command()
@@ -91,36 +97,49 @@ def is_paced(given: dict[str, Any]) -> bool:
     return bool(given["pace"] == "real")
 
 
-def provide(settings: Config, speaker: str, given: dict[str, Any]) -> None:
-    """Fetch what the speaker still needs. On a terminal, ask first."""
-    from council.runner.debate import prove_writable
-    from council.speakers import registry
+def can_ask(given: dict[str, Any]) -> bool:
+    """Whether a person is there to answer a question before the debate."""
     from council.speakers.human import at_a_terminal
-    from council.speakers.select import unavailable
+
+    return at_a_terminal() and not (given["no_input"] or given["quiet"] or given["as_json"])
+
+
+def provide(settings: Config, choice: Choice) -> None:
+    """Ask what has to be asked, and fetch what the speaker still needs. Both are shown even with --quiet."""
+    from council.runner.debate import prove_writable
     from council.terminal.screen import Screen
 
-    download = registry.find(speaker).download()
-    if download is None:
-        return
-    prove_writable(settings)  # before a gigabyte is downloaded in vain
-    what = f"{download.what} ({download.size}, once)"
-    if not given["no_input"] and at_a_terminal() and not confirm(f"Fetch {what}?"):
-        raise UsageError(unavailable())
-    say = Screen(quiet=given["quiet"] or given["as_json"]).say
-    say(f"fetching {what} into {download.folder}")
-    download.fetch(say)
+    download = choice.speaker.download()
+    if download is not None:
+        prove_writable(settings)  # before a gigabyte is downloaded in vain
+    if choice.question and not confirm(choice.question):
+        raise Denied("nobody was asked to speak: you said no")
+    if download is not None:
+        say = Screen().say
+        say(f"fetching {download.what} ({download.size}, once, {download.time}) into {download.folder}")
+        download.fetch(say)
 
 
 def confirm(question: str) -> bool:
+    *facts, last = question.splitlines()
+    for fact in facts:
+        click.echo(fact, err=True)
     try:
-        return click.confirm(question, default=True, err=True)
+        return click.confirm(last, default=True, err=True)
     except click.Abort:  # the end of input does not count as yes
         click.echo(err=True)
         return False
 
 
-def carry_on(state: State, settings: Config, source: str | None, given: dict[str, Any], silent: bool = False) -> None:
-    """Run the session until it ends or has to stop."""
+def carry_on(
+    state: State,
+    settings: Config,
+    source: str | None,
+    given: dict[str, Any],
+    choice: Choice | None = None,
+    silent: bool = False,
+) -> None:
+    """Run the session until it ends or has to stop. Without a `choice`, an earlier session is continued."""
     from council.cli.execute import execute
     from council.runner import debate as debates
     from council.terminal import notices
@@ -132,10 +151,12 @@ def carry_on(state: State, settings: Config, source: str | None, given: dict[str
     if source and Path(source).is_file():
         state.next_step = f"council recover {session.id} --from {shlex.quote(source)}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"] or silent)
-    name = debates.speaker_for(session, given["speaker"], settings)
-    provide(settings, name, given)
-    voices = debates.voices_for(session, name, settings, source, is_paced(given), ask=not given["no_input"])
+    if choice is None:
+        choice = debates.choose_again(session, given["speaker"], settings, can_ask(given))
+        provide(settings, choice)
+    voices = debates.voices_for(session, choice.name, settings, source, is_paced(given), ask=not given["no_input"])
     limits = debates.Limits(given["quorum"], given["max_calls"], given["max_cost"])
+    Screen().say(f"speaker: {choice}", "dim")
     result = execute(session, settings, voices, screen, limits)
     state.next_step = f"council show {session.id}"
     if screen.unwritten:

@@ -45,6 +45,7 @@ class Config:
     concurrency: int
     retry: Retry
     cache_from: int
+    kit: Mapping[str, Model]  # the tiers as the kit has them, before the user's configuration and environment
 
     @property
     def sessions(self) -> Path:
@@ -53,6 +54,17 @@ class Config:
     @property
     def archive(self) -> Path:
         return self.home / "RESEARCH"
+
+    @property
+    def has_own_endpoints(self) -> bool:
+        """Whether a tier is called at an address of the user's own choice."""
+        kits = {model.endpoint for model in self.kit.values()}
+        return any(model.endpoint not in kits for model in self.tiers.values())
+
+    @property
+    def has_own_models(self) -> bool:
+        """Whether a tier means another model than in the kit."""
+        return any(tier not in self.kit or model.name != self.kit[tier].name for tier, model in self.tiers.items())
 
     def model(self, tier: str, endpoint: str | None = None, name: str | None = None) -> Model:
         """The model of a tier, or the endpoint and model that a session recorded for it."""
@@ -86,6 +98,7 @@ class Config:
 def load(env: Mapping[str, str] = os.environ) -> Config:
     kit_file, user_file = kit_folder() / "Config.md", user_folder(env) / "Config.md"
     settings = _settings(kit_file)
+    kit = _tiers(settings, str(kit_file))
     if user_file.is_file():
         settings = _merged(settings, _settings(user_file))
     if home := env.get("COUNCIL_HOME"):
@@ -94,7 +107,7 @@ def load(env: Mapping[str, str] = os.environ) -> Config:
         settings["speaker"] = speaker
     if (base_url := env.get("ANTHROPIC_BASE_URL")) and "anthropic" in settings["endpoints"]:
         settings["endpoints"]["anthropic"] = {**settings["endpoints"]["anthropic"], "base_url": base_url}
-    return _built(settings, str(user_file))
+    return _built(settings, str(user_file), kit)
 
 
 def _settings(path: Path) -> dict[str, Any]:
@@ -116,9 +129,24 @@ def _merged(kit: dict[str, Any], user: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _built(settings: dict[str, Any], where: str) -> Config:
-    prices = {name: _price(keys, f"{where}: prices: {name}") for name, keys in settings["prices"].items()}
-    endpoints = {name: _endpoint(name, keys, where) for name, keys in settings["endpoints"].items()}
+def _built(settings: dict[str, Any], where: str, kit: Mapping[str, Model]) -> Config:
+    return Config(
+        home=Path(str(settings["home"])).expanduser().absolute(),
+        speaker=str(settings["speaker"]),
+        tiers=_tiers(settings, where),
+        endpoints=_endpoints(settings, where),
+        prices=_prices(settings, where),
+        deadline=_number(settings["deadline"], f"{where}: deadline"),
+        stall=_number(settings["stall"], f"{where}: stall"),
+        concurrency=max(1, int(_number(settings["concurrency"], f"{where}: concurrency"))),
+        retry=Retry(**{key: _number(settings["retry"][key], f"{where}: retry: {key}") for key in RETRY_KEYS}),
+        cache_from=int(_number(settings["cache_from"], f"{where}: cache_from")),
+        kit=kit,
+    )
+
+
+def _tiers(settings: Mapping[str, Any], where: str) -> dict[str, Model]:
+    endpoints, prices = _endpoints(settings, where), _prices(settings, where)
     tiers = {}
     for name, keys in settings["tiers"].items():
         what = f"{where}: tiers: {name}"
@@ -129,18 +157,15 @@ def _built(settings: dict[str, Any], where: str) -> Config:
         effort = None if keys.get("effort", "none") in ("none", "") else keys["effort"]
         most = int(_number(keys.get("max_tokens", "8000"), f"{what}: max_tokens"))
         tiers[name] = Model(name, endpoints[keys["endpoint"]], keys["model"], most, effort, prices.get(keys["model"]))
-    return Config(
-        home=Path(str(settings["home"])).expanduser().absolute(),
-        speaker=str(settings["speaker"]),
-        tiers=tiers,
-        endpoints=endpoints,
-        prices=prices,
-        deadline=_number(settings["deadline"], f"{where}: deadline"),
-        stall=_number(settings["stall"], f"{where}: stall"),
-        concurrency=max(1, int(_number(settings["concurrency"], f"{where}: concurrency"))),
-        retry=Retry(**{key: _number(settings["retry"][key], f"{where}: retry: {key}") for key in RETRY_KEYS}),
-        cache_from=int(_number(settings["cache_from"], f"{where}: cache_from")),
-    )
+    return tiers
+
+
+def _endpoints(settings: Mapping[str, Any], where: str) -> dict[str, Endpoint]:
+    return {name: _endpoint(name, keys, where) for name, keys in settings["endpoints"].items()}
+
+
+def _prices(settings: Mapping[str, Any], where: str) -> dict[str, Price]:
+    return {name: _price(keys, f"{where}: prices: {name}") for name, keys in settings["prices"].items()}
 
 
 def _endpoint(name: str, keys: Mapping[str, Any], where: str) -> Endpoint:

@@ -40,6 +40,8 @@ answer_type(
         FORMAT,
         _read_findings,
         '("No findings." | ("**BLOCKING:**" | "**HIGH:**" | "**MEDIUM:**" | "**LOW:**") NEW_LINE items)',
+        documents="a review needs a document: name a file that exists, or attach one with --file",
+        careful="it is too small for reviews: it overlooks faults that are there and invents others",
     )
 )
 answer_type(

@@ -25,7 +25,8 @@ from council.reports.summary import DebateResult, summarize
 from council.runner import debate
 from council.runner.debate import Limits, NoAudience
 from council.runner.start import Request
-from council.speakers import registry, select
+from council.speakers import select
+from council.speakers.select import Choice
 
 if TYPE_CHECKING:
     from council.reviews.entries import Merged
@@ -161,15 +162,13 @@ def _hold(request: Request, speaker: str | None, source: str | Path | None, limi
     settings = config.load()
     wanted = speaker or settings.speaker
     request, replayed = debate.with_source(request, wanted, _path(source), settings)
-    name = select.choose(wanted, settings)
-    _refuse_download(name)
+    name = _present(debate.choose_speaker(request, speaker, settings))
     session = debate.begin(request, settings, name, replayed)
-    return _finish(session, settings, speaker, replayed, limits)
+    return _finish(session, settings, name, replayed, limits)
 
 
 def _finish(session: Session, settings: Config, speaker: str | None, source: str | None, limits: Limits) -> Session:
-    name = debate.speaker_for(session, speaker, settings)
-    _refuse_download(name)
+    name = _present(debate.choose_again(session, speaker, settings))
     voices = debate.voices_for(session, name, settings, source)
     try:
         debate.run(session, settings, voices, limits, NoAudience(), lambda running: _drive(running, voices))
@@ -179,10 +178,12 @@ def _finish(session: Session, settings: Config, speaker: str | None, source: str
     return session
 
 
-def _refuse_download(speaker: str) -> None:
-    if (download := registry.find(speaker).download()) is not None:
-        fetch = f"`council run --speaker {speaker}`"
+def _present(choice: Choice) -> str:
+    """The speaker's name; refused if something has to be downloaded first."""
+    if (download := choice.speaker.download()) is not None:
+        fetch = f"`council run --speaker {choice.name}`"
         raise UsageError(f"{download.what} ({download.size}) is not here yet; {fetch} fetches it")
+    return choice.name
 
 
 def _drive(running: Coroutine[Any, Any, Path], voices: select.Voices) -> Path:

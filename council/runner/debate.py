@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from council.config import personas
 from council.config.settings import Config
 from council.errors import CouncilError, UsageError
 from council.record import catalog, files
@@ -23,6 +24,7 @@ from council.runner.loop import Events, Runner
 from council.runner.start import Request
 from council.speakers import registry, replay, select
 from council.speakers.base import Setup
+from council.speakers.select import Choice
 
 CLOSING = 1.0  # seconds that connections may take to close
 Drive = Callable[[Coroutine[Any, Any, Path]], Path]
@@ -53,14 +55,14 @@ class Limits:
 class Audience(Events, Protocol):
     """What watches a whole debate."""
 
-    def begins(self, speaker: str) -> None:
+    def begins(self) -> None:
         """The session is held, and nobody has spoken in this run."""
 
 
 class NoAudience:
     """Watches nothing."""
 
-    def begins(self, speaker: str) -> None: ...
+    def begins(self) -> None: ...
 
     def due(self, *_: Any) -> None: ...
 
@@ -126,17 +128,33 @@ def prove_writable(settings: Config) -> None:
 # ---- run ----
 
 
-def speaker_for(session: Session, wanted: str | None, settings: Config) -> str:
+def choose_speaker(request: Request, wanted: str | None, settings: Config, can_ask: bool = False) -> Choice:
+    """Who will speak in this debate. What is wrong with the request is said before anybody is asked anything."""
+    known = personas.load()
+    workflow = start.workflow_of(request, known)
+    tiers = start.models_of(workflow, request, settings, known)
+    return select.choose(wanted, replace(settings, tiers=tiers), workflow=workflow, can_ask=can_ask)
+
+
+def choose_again(session: Session, wanted: str | None, settings: Config, can_ask: bool = False) -> Choice:
     """The speaker that was asked for, or the one that spoke before; an assistant, who is not here, is replaced."""
-    before = session.speaker
-    usual = settings.speaker if registry.describe(before).manual else before
-    return select.choose(wanted or usual, settings)
+    frozen = {
+        tier: settings.model(tier, str(one["endpoint"]), str(one["model"]))
+        for tier, one in session.metadata["tiers"].items()
+        if str(one["endpoint"]) in settings.endpoints  # the loop names those that are not
+    }
+    settings = replace(settings, tiers=frozen or settings.tiers)
+    if wanted is None and not registry.describe(session.speaker).manual:
+        return select.keep(session.speaker, settings, workflow=session.workflow, can_ask=can_ask)
+    return select.choose(wanted, settings, workflow=session.workflow, can_ask=can_ask)
 
 
 def voices_for(
     session: Session, speaker: str, settings: Config, source: str | None = None, paced: bool = False, ask: bool = False
 ) -> select.Voices:
     """Who speaks for each seat. Persons are asked at the terminal if `ask` says so."""
+    if source and not registry.describe(speaker).replays:
+        raise UsageError(f"--from goes with --speaker replay here; to continue another session, name it: {source}")
     check_pace(speaker, paced)
     select.warm_up(speaker)
     words_of = source or str(session.metadata.get("replay_of"))
@@ -157,7 +175,7 @@ def run(
         session.lock.note()
         if session.speaker != voices.name and not session.plan().done:
             session.merge(continued_by=voices.name)
-        audience.begins(voices.name)
+        audience.begins()
         subagents.harvest(session, settings)
         subagents.wait_for_assistant(session)
         runner = Runner(session, voices, settings, audience, limits.quorum, limits.budget(session))

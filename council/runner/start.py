@@ -11,6 +11,7 @@ from typing import Any
 from council import __version__, speakers
 from council.checks.lint import Known, check
 from council.config import overlays, personas
+from council.config.models import Model
 from council.config.settings import Config
 from council.errors import UsageError
 from council.prompts import templates
@@ -52,6 +53,13 @@ class Request:
     def __post_init__(self) -> None:
         if self.id is not None:
             catalog.check_id(self.id)
+
+
+def workflow_of(request: Request, known: Mapping[str, Any]) -> Workflow:
+    """The workflow with the members and options that were asked for; `begin` checks the rest."""
+    workflow = load(*overlays.workflow_text(request.workflow))
+    members = seat_members(workflow, request, known)
+    return workflow.with_members(members).with_options(choose_options(workflow, request))
 
 
 def begin(request: Request, settings: Config) -> Session:
@@ -222,6 +230,12 @@ def freeze_tiers(
     workflow: Workflow, request: Request, settings: Config, known: Mapping[str, Any]
 ) -> dict[str, dict[str, str]]:
     """What each tier of this debate stands for: frozen, so that a recovered debate asks the same models."""
+    models = models_of(workflow, request, settings, known)
+    return {tier: {"endpoint": model.endpoint.name, "model": model.name} for tier, model in models.items()}
+
+
+def models_of(workflow: Workflow, request: Request, settings: Config, known: Mapping[str, Any]) -> dict[str, Model]:
+    """The model of each tier that the debate uses."""
     changed = {}
     for pair in request.tier_map:
         tier, equals, target = pair.partition("=")
@@ -234,5 +248,4 @@ def freeze_tiers(
     used |= {
         str(seat.attributes.get("tier") or known.get(seat.name, {}).get("tier", "")) for seat in workflow.all_seats()
     } - {""}
-    models = {tier: changed.get(tier) or settings.model(tier) for tier in sorted(used)}
-    return {tier: {"endpoint": model.endpoint.name, "model": model.name} for tier, model in models.items()}
+    return {tier: changed.get(tier) or settings.model(tier) for tier in sorted(used)}

@@ -30,6 +30,7 @@ from council.speakers.base import (
     Usage,
     cost,
 )
+from council.text import join_words
 
 if TYPE_CHECKING:
     import anthropic
@@ -50,11 +51,31 @@ FINAL = {  # the type of an error event, and the status that it would have had
 
 
 def _obstacle(config: Config, env: Mapping[str, str]) -> str:
-    """Whether the endpoints that the tiers use have their keys, or need none."""
-    used = {model.endpoint.name: model.endpoint.key for model in config.tiers.values()}
-    token = bool(env.get(TOKEN))
-    missing = [key for name, key in used.items() if key and not (env.get(key) or (name == OWN_ENDPOINT and token))]
-    return f"{missing[0]} is not set" if missing else ""
+    """Which keys are missing of the endpoints that the tiers use. An endpoint may need none."""
+    missing: dict[Endpoint, list[str]] = {}
+    for tier, model in config.tiers.items():
+        endpoint = model.endpoint
+        bearer = endpoint.name == OWN_ENDPOINT and env.get(TOKEN)
+        if endpoint.key and not env.get(endpoint.key) and not bearer:
+            missing.setdefault(endpoint, []).append(tier)
+    if not missing:
+        return ""
+    if not config.has_own_endpoints:
+        return join_words(f"{endpoint.key} is not set" for endpoint in missing)
+    return "; ".join(
+        f"{endpoint.key} is not set, which the endpoint {endpoint.name} of the tier{'s' if len(tiers) > 1 else ''} "
+        f"{join_words(tiers)} needs"
+        for endpoint, tiers in missing.items()
+    )
+
+
+def _reason(config: Config, env: Mapping[str, str]) -> str:
+    endpoints = {model.endpoint for model in config.tiers.values()}
+    if config.has_own_endpoints:
+        return f"your tiers use {join_words(sorted(endpoint.name for endpoint in endpoints))}"
+    return join_words(
+        f"{key if env.get(key) else TOKEN} is set" for key in sorted(one.key or TOKEN for one in endpoints)
+    )
 
 
 def _checks(config: Config) -> Iterable[Check]:
@@ -76,8 +97,10 @@ SPEAKER = SpeakerType(
     billing=Billing.PRICES,
     caches_prompts=True,
     imports=("anthropic",),
+    calls_endpoints=True,
     auto=AutoOrder.KEY,
     obstacle=_obstacle,
+    reason=_reason,
     setup="set ANTHROPIC_API_KEY in the environment (or add an endpoint of your own to Config.md)",
     checks=_checks,
 )

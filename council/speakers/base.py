@@ -151,12 +151,22 @@ class Download:
 
     what: str
     size: str
+    time: str
     folder: Path
     fetch: Callable[[Callable[[str], None]], None]
 
 
 class NotSetUp(Exception):
     """Something optional that `doctor` looked for is not there."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a person must know before `auto` uses a speaker that it never uses unasked."""
+
+    what: str
+    quality: str
+    time: str
 
 
 Check = tuple[str, Callable[[], str]]
@@ -178,11 +188,18 @@ class SpeakerType:
     is_person: bool = False
     manual: bool = False  # replies are recorded with `council record`: an assistant asks the members
     replays: bool = False  # speaks the words of another session or of a script, for every seat
+    calls_endpoints: bool = False  # calls the endpoints that the tiers name
+    ignores_tiers: bool = False  # uses one model, whatever model the tiers name
+    small: bool = False  # too small a model for answers that need a careful reader
     on_this_machine: bool = False  # slow but never lost, so a workflow's default time limits do not apply
     imports: tuple[str, ...] = ()  # modules worth importing in the background before the first call
 
     auto: AutoOrder | None = None  # None: `auto` never chooses it
-    obstacle: Callable[[Config, Mapping[str, str]], str] = lambda *_: ""  # why it cannot speak here, or ""
+    obstacle: Callable[[Config, Mapping[str, str]], str] = lambda *_: ""  # why it cannot speak here, or ""; cheap
+    login: Callable[[], str] = lambda: ""  # why it is not logged in, or ""; slower, and only `auto` asks
+    reason: Callable[[Config, Mapping[str, str]], str] = lambda *_: ""  # why `auto` can use it, as a clause
+    terms: str = ""  # what its calls cost, where no price in Config.md says so
+    offer: Callable[[], Offer | None] = lambda: None  # not None: `auto` uses it only after asking a person
     setup: str = ""  # what the user can do to make it available, as a clause
     checks: Callable[[Config], Iterable[Check]] = lambda _: ()  # what `doctor` looks at; may raise NotSetUp
     download: Callable[[], Download | None] = lambda: None  # None: there is nothing to fetch

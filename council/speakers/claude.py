@@ -61,9 +61,11 @@ def logged_in(program: str | None = None) -> bool:
         return False
 
 
-def _obstacle() -> str:
-    if find() is None:
-        return "the `claude` program is not installed"
+def _obstacle(*_: object) -> str:
+    return "" if find() else "the `claude` program is not installed"
+
+
+def _login() -> str:
     return "" if logged_in() else "the `claude` program is not logged in"
 
 
@@ -90,7 +92,10 @@ SPEAKER = SpeakerType(
     make=lambda _: ClaudeSpeaker(),
     billing=Billing.REPORTED,
     auto=AutoOrder.PROGRAM,
-    obstacle=lambda *_: _obstacle(),
+    obstacle=_obstacle,
+    login=_login,
+    reason=lambda *_: "the `claude` program is logged in",
+    terms="on your subscription",
     setup="install the `claude` program and log in with it",
     checks=_checks,
 )

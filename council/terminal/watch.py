@@ -70,9 +70,8 @@ class Watcher:
         self.shown: set[str] = set()  # the turns that the terminal already shows
         self.held: list[Callable[[], None]] = []
 
-    def begins(self, speaker: str) -> None:
+    def begins(self) -> None:
         announce(self.session, self.screen)
-        self.screen.say(f"speaker: {speaker}", "dim")
         if self.session.said:
             kept = "1 turn is" if len(self.session.said) == 1 else f"{len(self.session.said)} turns are"
             self.screen.say(f"going on: {kept} recorded already", "dim")

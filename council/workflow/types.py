@@ -12,7 +12,9 @@ from council.workflow.registry import load
 @dataclass(frozen=True)
 class AnswerType:
     """`read(body, brief, says_none)` gets the whole reply, because such an answer has its own headings; it returns
-    None if the answer cannot be read. `grammar` constrains what a small local model may write.
+    None if the answer cannot be read. `grammar` constrains what a small local model may write. Where `documents` is not
+    empty, the answer is about attached documents, and a debate without any is refused with that sentence. `careful` is
+    why a small model is refused.
     """
 
     name: str
@@ -20,6 +22,8 @@ class AnswerType:
     format: str
     read: Callable[[str, str, bool], Any]
     grammar: str
+    documents: str = ""
+    careful: str = ""
 
 
 _registered: dict[str, AnswerType] = {}

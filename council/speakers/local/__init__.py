@@ -1,6 +1,6 @@
 """The small model embedded on this machine: fetched once, held to a grammar.
 
-It is chosen by name or after asking, never as a silent fallback.
+It is chosen by name or after asking a person, never as a fallback.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from council.errors import UsageError
 from council.record.files import tilde
-from council.speakers.base import AutoOrder, Billing, Check, Download, NotSetUp, Setup, Speaker, SpeakerType
+from council.speakers.base import AutoOrder, Billing, Check, Download, NotSetUp, Offer, Setup, Speaker, SpeakerType
 from council.speakers.local import download
+
+FETCHING = "about two minutes at 10 MB/s"
+DEBATING = "a debate takes one to seven minutes on two cores"  # as measured, idle and busy
 
 
 def _make(_: Setup) -> Speaker:
@@ -24,10 +26,15 @@ def _download() -> Download | None:
     here = download.place()
     if here.complete:
         return None
-    if why := download.obstacle():
-        raise UsageError(why)
     fetch = partial(download.fetch, download.source(), here)
-    return Download("the embedded model", download.weight(here), here.folder, fetch)
+    return Download("the embedded model", download.weight(here), FETCHING, here.folder, fetch)
+
+
+def _offer() -> Offer:
+    """Where it is not here yet, the time that the download takes comes first."""
+    missing = _download()
+    fetching = f"to download {missing.size}, once, {missing.time}; " if missing else ""
+    return Offer("the embedded model", _note(download.place().gguf.stem), f"{fetching}{DEBATING}")
 
 
 def _checks(_: object) -> Iterable[Check]:
@@ -56,10 +63,13 @@ SPEAKER = SpeakerType(
     about="a small model embedded on this machine: no key, no price, one size for all tiers",
     make=_make,
     billing=Billing.FREE,
+    ignores_tiers=True,
+    small=True,
     on_this_machine=True,
     auto=AutoOrder.EMBEDDED,
     obstacle=lambda *_: download.obstacle(),
-    setup="add `--speaker local`: council fetches a small model (1.1 GB, once), fine for trying council, "
+    offer=_offer,
+    setup="add `--speaker local`, which fetches a small model (1.1 GB, once): fine for trying council, "
     "not for decisions",
     checks=_checks,
     download=_download,
