@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import jinja2
 from jinja2 import meta, nodes
+from jinja2.exceptions import SecurityError
 
 from council.config import overlays
 from council.engine.facts import fact
-from council.prompts import templates
+from council.prompts import sandbox, templates
 from council.text import did_you_mean
 from council.workflow.model import Workflow
 
@@ -49,6 +51,8 @@ def _broken(workflow: Workflow, there: Collection[str]) -> Iterator[str]:
                 found.parse(templates.Overlays().get_source(found, name)[0], name)
             except jinja2.TemplateSyntaxError as wrong:
                 yield f"{name}, line {wrong.lineno}: {wrong.message}"
+            except RecursionError:
+                yield f"{name}: it is nested too deeply"
 
 
 class _Reading:
@@ -73,10 +77,14 @@ class _Reading:
                 continue
             try:
                 tree = self.environment.parse(templates.Overlays().get_source(self.environment, name)[0], name)
+                self.take(tree, name)
             except jinja2.TemplateSyntaxError as wrong:
                 yield f"templates/{name}, line {wrong.lineno}: {wrong.message}"
                 continue
-            self.take(tree, name)
+            except RecursionError:
+                yield f"templates/{name}: it is nested too deeply"
+                continue
+            yield from (f"templates/{name}, line {line}: {why}" for line, why in _growths(tree))
             waiting += filter(None, meta.find_referenced_templates(tree))
         yield from self.unknown()
 
@@ -91,6 +99,31 @@ class _Reading:
         for variable in meta.find_undeclared_variables(tree):
             self.read.setdefault(variable, where)
         self.options |= set(_options(tree))
+
+
+def _growths(tree: nodes.Template) -> Iterator[tuple[int, str]]:
+    """What rendering is sure to refuse: a constant that is too large, a method that templates may not call."""
+    for one in tree.find_all((nodes.BinExpr, nodes.Getattr)):
+        try:
+            _fold(one)
+        except SecurityError as refused:
+            yield one.lineno, str(refused)
+        except (nodes.Impossible, ArithmeticError, TypeError, ValueError):
+            continue
+
+
+def _fold(node: nodes.Node) -> Any:
+    """The value of an expression made of constants."""
+    if isinstance(node, nodes.Const):
+        return node.value
+    if isinstance(node, nodes.Getattr) and node.attr not in sandbox.METHODS and hasattr(_fold(node.node), node.attr):
+        raise SecurityError(f"templates cannot use the method {node.attr}")
+    if not isinstance(node, nodes.BinExpr) or node.operator not in sandbox.BOUNDS:
+        raise nodes.Impossible
+    left, right = _fold(node.left), _fold(node.right)
+    with sandbox.metered(sandbox.Meter()):
+        sandbox.BOUNDS[node.operator](left, right)
+    return sandbox.Sandbox.default_binop_table[node.operator](left, right)
 
 
 def _options(tree: nodes.Template) -> Iterator[str]:

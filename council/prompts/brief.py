@@ -13,13 +13,14 @@ import jinja2
 from council.engine.facts import Facts, PromptContext
 from council.engine.planner import Due
 from council.errors import UsageError
+from council.prompts import sandbox
 from council.prompts.templates import FACTS, candidates, load_environment, load_program
 from council.protocols.perspectives import list_catalog
 from council.record.session import Session
 from council.workflow.model import Cast, Workflow
 
 # What an expression in a template may raise besides Jinja's own errors.
-BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError)
 
 
 def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
@@ -35,14 +36,20 @@ def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
     name = f"{due.step.prompt}.md.j2"
     try:
         environment = load_environment(load_program(session))
-        template = environment.select_template(candidates(session.workflow, due.step.prompt))
-        text = template.render({FACTS: Facts(prompt_context(session, due)), "cut": cut})
+        names = candidates(session.workflow, due.step.prompt)
+        data = {FACTS: Facts(prompt_context(session, due)), "cut": cut}
+        text = sandbox.render(lambda: environment.select_template(names), data, size_of_material(session, due))
     except jinja2.TemplatesNotFound:
         raise UsageError(f'there is no template "{name}" for the step {due.step.name}') from None
     except (jinja2.TemplateError, *BROKEN) as wrong:
         raise UsageError(f"the template {name}: {wrong}") from None
     *pieces, own = text.split(cut)
     return "".join(pieces), own, tuple(accumulate(map(len, pieces[:-1])))
+
+
+def size_of_material(session: Session, due: Due) -> int:
+    """The characters that a brief may have to quote: they make it long, and no template is to blame."""
+    return len(session.topic) + sum(len(turn.body) for turn in due.scene.turns)
 
 
 def prompt_context(session: Session, due: Due) -> PromptContext:

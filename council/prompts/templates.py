@@ -7,12 +7,12 @@ from typing import Any
 
 import jinja2
 from jinja2 import meta
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
 from council.config import overlays
 from council.engine.facts import fact
 from council.errors import UsageError
+from council.prompts.sandbox import Sandbox
 from council.record.program import Program
 from council.record.session import Session
 from council.workflow.model import Workflow
@@ -48,15 +48,15 @@ class FactContext(jinja2.runtime.Context):
         return found
 
 
-class Sandbox(ImmutableSandboxedEnvironment):
-    """Other people write templates, so they reach plain data and nothing else."""
+class PromptSandbox(Sandbox):
+    """The sandbox of prompts, whose variables are facts."""
 
     context_class = FactContext
 
 
 def environment(loader: jinja2.BaseLoader | None = None) -> jinja2.Environment:
     """A sandbox for the current templates, or for those of the loader."""
-    return Sandbox(
+    return PromptSandbox(
         loader=loader or Overlays(),
         undefined=jinja2.StrictUndefined,
         autoescape=False,

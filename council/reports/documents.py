@@ -22,11 +22,12 @@ from council.text import one_line
 from council.workflow.model import Reply, Workflow
 
 if TYPE_CHECKING:
-    from council.reports.bounded import Bounded
+    from council.prompts.sandbox import Sandbox
 
 FOLDER = overlays.DOCUMENTS
 REMARKS = "remarks"
 LONGEST_REMARK = 300
+MOST_MATERIAL = 1_000_000_000  # more characters than a session has
 Overlaid = Mapping[str, str]  # templates that replace the kit's, by name
 NOTHING: Overlaid = MappingProxyType({})
 
@@ -66,8 +67,11 @@ def render(name: str, overlaid: Overlaid, **data: Any) -> str:
 def try_render(name: str, overlaid: Overlaid, data: Mapping[str, Any]) -> str:
     """Render the template of that name, or raise whatever goes wrong in it."""
     environment = _environment(tuple(overlaid.items()))
-    environment.steps = 0
-    return environment.get_template(f"{name}.md.j2").render(data)
+    if not overlaid:  # ours, and as long as the record makes it
+        return environment.get_template(f"{name}.md.j2").render(data)
+    from council.prompts import sandbox
+
+    return sandbox.render(lambda: environment.get_template(f"{name}.md.j2"), data, sandbox.weigh(data, MOST_MATERIAL))
 
 
 def describe_fault(wrong: Exception) -> str:
@@ -122,12 +126,12 @@ def kit() -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=4)
-def _environment(overlaid: tuple[tuple[str, str], ...]) -> Bounded:
+def _environment(overlaid: tuple[tuple[str, str], ...]) -> Sandbox:
     import jinja2  # not needed to look at sessions whose files are unchanged
 
-    from council.reports.bounded import Bounded
+    from council.prompts.sandbox import Sandbox
 
-    found = Bounded(
+    found = Sandbox(
         loader=jinja2.ChoiceLoader([jinja2.DictLoader(dict(overlaid)), jinja2.DictLoader(kit())]),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
