@@ -29,6 +29,7 @@ from council.engine.conditions import rule
 from council.engine.facts import describe_facts
 from council.engine.orders import order
 from council.engine.views import view
+from council.prompts import sandbox
 from council.reports import model
 from council.workflow import declare, frontmatter, vocabulary
 from council.workflow.loader import load
@@ -63,6 +64,7 @@ def page() -> str:
         orders=list(hooks(order)),
         views=list(hooks(view)),
         variables=describe_facts(),
+        filters=", ".join(f"`{name}`" for name in sandbox.FILTERS),
         prompts=dict(prompts()),
         people=parse((ROOT / "AgentPersonalities.md").read_text("utf-8"), "AgentPersonalities.md"),
         fields=personas.FIELDS,
