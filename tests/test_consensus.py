@@ -401,7 +401,8 @@ def test_silence_is_no_satisfaction(user):
     assert found["scores"]["security"] is None
     assert "security" in found["missing"]
     assert found["reason"] == (
-        "mean 76.0 in round 5: protocol 95, observability 95, operations 95, test 95, security not heard"
+        "mean 76.0 in round 5: protocol 95, observability 95, operations 95, test 95, "
+        "security spoke, satisfaction score unreadable"
     )
     assert "Security (Rook) not heard" in brief(session, "01-debate-r02-1-propose/protocol")
     assert "There are no options, because the clerk gave none" in brief(session, f"01-debate-r05{APPEAL}")

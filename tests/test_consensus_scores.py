@@ -27,8 +27,8 @@ def test_scores_are_told_round_by_round_and_silence_counts_as_nothing() -> None:
     )  # fmt: skip
     assert [(one["round"], one["mean"]) for one in list_scores(found, WORKFLOW)] == [(1, 70.5), (2, 45.0)]
     assert list_scores(found, WORKFLOW)[1]["scores"] == [
-        {"seat": "architect", "by": "Architect", "score": 90},
-        {"seat": "engineer", "by": "Engineer", "score": None},
+        {"seat": "architect", "by": "Architect", "score": 90, "silence": ""},
+        {"seat": "engineer", "by": "Engineer", "score": None, "silence": "not heard"},
     ]
     assert list_scores(found.at("end", 1, 1), WORKFLOW) == []
     assert len(list_scores(found.at("end", 1, 1), WORKFLOW, "talk")) == 2

@@ -150,7 +150,7 @@ def test_the_page_of_a_debate(user):
     for told in (
         f"Session ID{user.session.name}", "Architect (Serena), Designer (Aditi)", "Degraded: absent: Designer (Aditi)",
         "Replay of: script.yaml (recorded replies, not a new debate)", "Round 1: Initial Positions",
-        "Round 2: Responses & Challenges", "Convergence check: still moving", "Round 3 needed: ",
+        "Round 2: Responses & Challenges", "Convergence check: split", "Round 3 needed: ",
         "Round 3: Synthesis", "absent: on holiday",
         "Stance: disagree", "Blocking: The restore is untested.", "Council Synthesis", "Keep one database.",
         "Dissent on record", "Receipts", "02-challenges/engineer", "cost $0.0000", "Outcome: ",

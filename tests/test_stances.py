@@ -13,7 +13,10 @@ from council.protocols.stances import (
     AGREED_WITH_DISSENT,
     INSUFFICIENT,
     MOVING,
+    OPPOSED,
+    SPLIT,
     STABLE,
+    UNDECIDED,
     Standing,
     assess_stances,
     find_opposed,
@@ -59,13 +62,21 @@ def stand(*rounds: str, blocking: dict[str, tuple[str, ...]] | None = None) -> S
         (["dddd", "aaaa"], AGREED, True),
         (["aaad"], AGREED_WITH_DISSENT, False),
         (["aaam"], AGREED_WITH_DISSENT, True),
-        (["aaa-"], AGREED_WITH_DISSENT, False),
-        (["aaa?"], AGREED_WITH_DISSENT, False),
-        (["aamm"], MOVING, False),  # one round cannot show whether anybody moves
+        (["aaa-"], "agreed, one absent", False),
+        (["aaa?"], "agreed, one unreadable", False),
+        (["aaaa-?"], "agreed, one absent, one unreadable", False),
+        (["aaaad-"], AGREED_WITH_DISSENT, False),
+        (["aamm"], SPLIT, False),  # nobody was asked twice
+        (["ad"], SPLIT, False),
+        (["ddd"], OPPOSED, False),  # all say the same, and nobody is with the council
+        (["mmm"], UNDECIDED, False),
+        (["mmm-"], UNDECIDED, False),
+        (["mmmm", "mmmm"], UNDECIDED, False),
+        (["admm", "mmmm"], UNDECIDED, False),
+        (["----", "aadd"], SPLIT, False),  # the first round asked nobody who was heard
         (["aadd", "aadd"], STABLE, False),
         (["ad", "ad"], STABLE, False),
         (["dd", "dd"], STABLE, False),
-        (["mmmm", "mmmm"], STABLE, False),
         (["ddmm", "dmmm"], MOVING, False),
         (["ddmm", "damm"], MOVING, False),
         (["dd--", "mm--"], INSUFFICIENT, False),
@@ -75,8 +86,8 @@ def stand(*rounds: str, blocking: dict[str, tuple[str, ...]] | None = None) -> S
         (["a-"], INSUFFICIENT, False),
         (["----"], INSUFFICIENT, False),
         (["????"], INSUFFICIENT, False),
-        (["aaa--"], AGREED_WITH_DISSENT, False),
-        (["aam--"], MOVING, False),  # three of five heard, two of five agree
+        (["aaa--"], "agreed, two absent", False),
+        (["aam--"], SPLIT, False),  # three of five heard, two of five agree
         (["aaaa", "----"], INSUFFICIENT, False),  # the stances of the round before are abandoned
         (["mm-", "mmd"], STABLE, False),  # to be heard for the first time is no movement
     ],
@@ -107,7 +118,14 @@ def test_a_lost_member_stays_in_the_denominator() -> None:
     found = stand("aaa-")
     assert found.missing == ["d"]
     assert found.reason == "3/4 agree, d was not heard"
-    assert stand("aad--").outcome == MOVING, "two of five are no majority, though they are two of the three heard"
+    assert stand("aad--").outcome == SPLIT, "two of five are no majority, though they are two of the three heard"
+
+
+def test_who_spoke_unreadably_was_heard() -> None:
+    found = stand("aaa?")
+    assert (found.missing, found.unreadable) == (["d"], ("d",))
+    assert found.reason == "3/4 agree, d spoke, stance unreadable"
+    assert stand("a???").reason.startswith("only 1 of 4 stances could be read; ")
 
 
 def test_two_members_frozen_in_opposite_positions_are_not_converged() -> None:
@@ -157,12 +175,12 @@ def answered(*rounds: str, blocking: tuple[str, ...] = ()) -> Scene:
         (["yyynn"], AGREED_WITH_DISSENT, False, "3/5 say yes, d and e say no", "de"),
         (["yyynm"], AGREED_WITH_DISSENT, False, "3/5 say yes, d says no, e is undecided", "d"),
         (["yyymm"], AGREED_WITH_DISSENT, True, "3/5 say yes, d and e are undecided", ""),
-        (["nnn--"], AGREED_WITH_DISSENT, False, "3/5 say no, d and e were not heard", ""),
+        (["nnn--"], "agreed, two absent", False, "3/5 say no, d and e were not heard", ""),
         (["yynnm", "yynnm"], STABLE, False, "no answer leads, a and b say yes, c and d say no, e is undecided", "abcd"),
         (["yynm-", "yynm-"], STABLE, False, "2/5 say yes, c says no, d is undecided, e was not heard", "c"),
         (["ynmm", "ynmm"], STABLE, False, "no answer leads, a says yes, b says no", "ab"),
         (["yyynn", "nnnny"], AGREED_WITH_DISSENT, False, "4/5 say no, e says yes", "e"),
-        (["mmmm", "mmmm"], STABLE, False, "0/4 agree, a, b, c and d are undecided", ""),
+        (["mmmm", "mmmm"], UNDECIDED, False, "0/4 agree, a, b, c and d are undecided", ""),
         (["yyyyn", "yyyy-"], AGREED_WITH_DISSENT, False, "4/5 say yes, e was not heard", "e"),  # silence is no yes
         (["yyynn", "---nn"], INSUFFICIENT, False, "only 2 of 5 members were heard", "abc"),
     ],

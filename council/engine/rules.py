@@ -14,7 +14,7 @@ from typing import Any
 
 from council.engine import voting
 from council.engine.conditions import ANSWERS, OPTIONS, PHASES, fraction, matches, number, rule
-from council.engine.scene import Scene, Turn, Verdict
+from council.engine.scene import Scene, Turn, Verdict, describe_silent
 from council.errors import UsageError
 from council.text import join_words, overlap
 from council.workflow.model import Seat
@@ -133,7 +133,7 @@ def _counted(scene: Scene, fields: Mapping[str, Any]) -> tuple[list[Turn], tuple
     silent = [turn.seat.name for turn in turns if not set(fields) <= set(turn.answers)]
     wanted = ", ".join(f"{name} {_format_wanted(matching, name, value)}" for name, value in fields.items())
     reason = f"{len(matching)} of {len(turns)} say {wanted}" if turns else f"nobody was asked for {join_words(fields)}"
-    reason += f" ({join_words(silent)} not heard)" if silent else ""
+    reason += f" ({describe_silent(turns, *fields)})" if silent else ""
     tally = {"for": [turn.seat.name for turn in matching], "of": len(turns), "not_heard": silent}
     return matching, turns, {"/".join(fields): tally}, reason
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from council.text import one_line
+from council.text import join_words, one_line
 from council.workflow import declare
 from council.workflow.model import Seat
 
@@ -62,6 +62,13 @@ class Turn:
     def absent(self) -> str | None:
         return self.said.absent
 
+    def describe_silence(self, *names: str, short: bool = False) -> str:
+        """Why it did not give these answers: it was not heard, or `spoke, stance unreadable`; empty if it did."""
+        lost = [name.replace("_", " ") for name in names if name not in self.answers]
+        if not lost or self.absent:
+            return "not heard" if lost else ""
+        return "spoke, unreadable" if short else f"spoke, {join_words(lost)} unreadable"
+
     @property
     def gist(self) -> str:
         """The turn in one line: its own gist and its numbers if the step asks for a gist, else its short answers and
@@ -74,6 +81,15 @@ class Turn:
             return one_line(str(self.answers[GIST]), 300) + (f" ({', '.join(figures)})" if figures else "")
         short = [f"{name}: {value}" for name, value in self.answers.items() if isinstance(value, (str, int, float))]
         return one_line("; ".join([*(part for part in short if len(part) < 60), self.body]), 300)
+
+
+def describe_silent(turns: Iterable[Turn], *names: str) -> str:
+    """`engineer not heard; architect and designer spoke, stance unreadable`; empty if all gave these answers."""
+    by_reason: dict[str, list[str]] = {}
+    for turn in turns:
+        if why := turn.describe_silence(*names):
+            by_reason.setdefault(why, []).append(turn.seat.name)
+    return "; ".join(f"{join_words(seats)} {why}" for why, seats in sorted(by_reason.items()))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from council.engine.contributions import Addition, Record, addition, remark
 from council.engine.scene import Turn
-from council.text import fold, join_words, one_line
+from council.text import fold, one_line
 from council.workflow import declare
 from council.workflow.model import Seat
 
@@ -59,8 +59,8 @@ def checked(record: Record) -> Addition | None:
     if not turns:
         return None
     content = [turn for turn in turns if turn.answers.get(ACCURATE) == "yes"]
-    silent = [turn.seat.label for turn in turns if ACCURATE not in turn.answers]
-    unheard = f" ({join_words(silent)} not heard)" if silent else ""
+    silent = "; ".join(f"{turn.seat.label} {why}" for turn in turns if (why := turn.describe_silence(ACCURATE)))
+    unheard = f" ({silent})" if silent else ""
     corrected = " after a correction" if turns[0].round > 1 else ""
     text = f"{len(content)} of {len(turns)} find it accurate{corrected}{unheard}."
     objections = []

@@ -40,7 +40,13 @@ def list_scores(scene: Scene, workflow: Workflow, phase: str = "") -> list[dict[
     for turns in scene.rounds_that_ask(field):
         if turns[0].phase == (phase or scene.phase):
             scores = [
-                {"seat": turn.seat.name, "by": turn.seat.label, "score": turn.answers.get(field)} for turn in turns
+                {
+                    "seat": turn.seat.name,
+                    "by": turn.seat.label,
+                    "score": turn.answers.get(field),
+                    "silence": turn.describe_silence(field, short=True),
+                }
+                for turn in turns
             ]
             mean = sum(float(turn.answers.get(field) or 0) for turn in turns) / len(turns)
             rows.append({"round": turns[0].round, "mean": round(mean, 1), "scores": scores})

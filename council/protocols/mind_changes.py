@@ -21,10 +21,10 @@ from itertools import takewhile
 from typing import Any
 
 from council.engine.conditions import rule
-from council.engine.scene import Scene, Turn, Verdict
+from council.engine.scene import Scene, Turn, Verdict, describe_silent
 from council.protocols.stances import STANCE
 from council.replies.quotes import passages
-from council.text import content_words, fold, join_words, split_passages
+from council.text import content_words, fold, join_words, one_line, split_passages
 from council.workflow import declare
 from council.workflow.model import Workflow
 
@@ -42,6 +42,7 @@ PERSUADED, CONFORMED, UNEXPLAINED = KINDS = ("persuaded", "conformed", "unexplai
 STEP = 10  # points of 100
 SAME_ARGUMENT = 0.6  # of the content words in a sentence of the named flaw, found in one passage
 MARGIN = 0.001  # a share this much higher is higher
+LONGEST_VOTE = 60  # characters of an answer in a reason
 MIN_WORDS = 3  # content words: fewer are not enough to recognize an argument
 LABEL = re.compile(r"\bMember [A-Z]{1,2}\b|\bYou\b")
 NO_FLAW = re.compile(
@@ -275,10 +276,13 @@ def split(scene: Scene, field: str = STANCE) -> Verdict:
     """The seats' newest answers differ. A seat that falls silent keeps its last answer."""
     said = {name: fold(str(value)) for name, (_, value) in scene.last_words(field).items()}
     counts = Counter(said.values()).most_common()
-    silent = [turn.seat.name for turn in next(scene.rounds_that_ask(field), ()) if turn.seat.name not in said]
-    votes_by_answer = join_words(f"{votes} {answer}" for answer, votes in counts) if counts else "nothing"
-    reason = f"{field}: {votes_by_answer}" + (f" ({join_words(silent)} not heard)" if silent else "")
-    return Verdict(len(counts) > 1, reason, tally={field: dict(counts), "not_heard": silent})
+    silent = [turn for turn in next(scene.rounds_that_ask(field), ()) if turn.seat.name not in said]
+    votes = (
+        join_words(f"{number} {one_line(answer, LONGEST_VOTE)}" for answer, number in counts) if counts else "nothing"
+    )
+    reason = f"{field}: {votes}" + (f" ({describe_silent(silent, field)})" if silent else "")
+    tally = {field: dict(counts), "not_heard": [turn.seat.name for turn in silent]}
+    return Verdict(len(counts) > 1, reason, tally=tally)
 
 
 @rule(reads=("field",), equal=True)

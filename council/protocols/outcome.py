@@ -74,6 +74,7 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
         **({"scores": dict(now.scores)} if now.scores else {}),
         "blocking": {seat: list(items) for seat, items in now.blocking.items()},
         "moved": list(now.moved),
+        **({"unreadable": list(now.unreadable)} if now.unreadable else {}),
         "missing": sorted({turn.seat.name for turn in plan.scene.turns if turn.absent} | set(now.missing)),
         "phases": dict(plan.scene.outcomes),
         "after_round": len(rounds(plan)),

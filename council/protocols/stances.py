@@ -8,22 +8,26 @@ If members were asked how satisfied they are instead, the workflow's own rules d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn
 from council.protocols.consensus import find_escalations
+from council.replies.values import CONDITIONAL
 from council.text import join_words, one_line
 from council.workflow import declare
 from council.workflow.registry import load
 
 AGREED = "agreed"
 AGREED_WITH_DISSENT = "agreed with dissent"
+SPLIT = "split"  # nobody was asked twice, so nobody can have moved or stayed
+OPPOSED = "disagreement"  # the same, where all who were heard disagree
+UNDECIDED = "undecided"
 STABLE = "stable disagreement"
 MOVING = "still moving"
 INSUFFICIENT = "insufficient"
-AGREE, MIXED, DISAGREE = "agree", "mixed", "disagree"
+AGREE, MIXED, DISAGREE = "agree", CONDITIONAL, "disagree"
 STANCE = declare.answer(
     "stance",
     "agree, mixed or disagree: the convergence check counts it, and every disagree is dissent. Other words, as in "
@@ -39,11 +43,14 @@ SCORE = declare.answer(
     also=("satisfaction",),
 )  # fmt: skip
 CONSENSUS = "consensus"
+CONSENSUS_WITH_DISSENT = "consensus with dissent"  # all are satisfied, and yet something blocks
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 @dataclass(frozen=True)
 class Standing:
-    """`stances` (or else `scores`) has every seat that was asked, with None for a seat that was not heard."""
+    """`stances` (or else `scores`) has every seat that was asked, with None for a seat without one: it was absent, or
+    it is `unreadable`, because it spoke and its answer could not be read."""
 
     outcome: str
     reason: str
@@ -52,6 +59,7 @@ class Standing:
     moved: tuple[str, ...]
     scores: Mapping[str, float | int | None] = field(default_factory=dict)
     answer: str = AGREE
+    unreadable: tuple[str, ...] = ()
     own: bool = False  # assessed by the protocol itself, which outranks how the phases ended
 
     @property
@@ -93,9 +101,12 @@ def assess_stances(scene: Scene) -> Standing:
         return Standing(INSUFFICIENT, "no round asked the members for their stance", {}, blocking, ())
     now = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[0]}
     before = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[1]} if len(rounds) > 1 else {}
-    moved = tuple(name for name, stance in now.items() if stance and before.get(name) not in (None, stance))
-    answer = find_leading_answer(scene)
-    return Standing(*_outcome(now, blocking, moved, len(rounds), answer), now, blocking, moved, answer=answer)
+    twice = [name for name, stance in now.items() if stance and before.get(name)]
+    moved = tuple(name for name in twice if now[name] != before[name])
+    unreadable = _find_unreadable(rounds[0], STANCE)
+    standing = Standing("", "", now, blocking, moved, answer=find_leading_answer(scene), unreadable=unreadable)
+    outcome, reason = _outcome(standing, bool(twice), bool(find_opposed(scene)))
+    return replace(standing, outcome=outcome, reason=reason)
 
 
 @fact
@@ -125,39 +136,53 @@ def _by_scores(scene: Scene, turns: tuple[Turn, ...], blocking: dict[str, tuple[
     """The standing by scores: the outcome of the phase that asked for them. A missing score counts as 0."""
     scores = {turn.seat.name: turn.answers.get(SCORE) for turn in turns}
     mean = sum(score or 0 for score in scores.values()) / len(scores)
-    each = ", ".join(f"{name} {'not heard' if score is None else f'{score:g}'}" for name, score in scores.items())
+    silence = {turn.seat.name: turn.describe_silence(SCORE) for turn in turns}
+    each = ", ".join(f"{name} {silence[name] if score is None else f'{score:g}'}" for name, score in scores.items())
     reason = f"mean {mean:.1f} in round {turns[0].round}: {each}"
     decided = [one for one in find_escalations(scene) if (one.phase, one.round) == (turns[0].phase, turns[0].round)]
     if decided and decided[0].adopted:
         reason += f"; a person decided{one_line(f': {decided[0].choice}' if decided[0].choice else '', 200)}"
-    return Standing(scene.outcomes.get(turns[0].phase, MOVING), reason, {}, blocking, (), scores)
+    outcome = scene.outcomes.get(turns[0].phase, MOVING)
+    if outcome == CONSENSUS and blocking:
+        outcome, reason = CONSENSUS_WITH_DISSENT, f"{reason}; {_count_blocking(blocking)}"
+    unreadable = _find_unreadable(turns, SCORE)
+    return Standing(outcome, reason, {}, blocking, (), scores, unreadable=unreadable)
 
 
-def _outcome(
-    now: dict[str, str | None],
-    blocking: dict[str, tuple[str, ...]],
-    moved: tuple[str, ...],
-    rounds: int,
-    answer: str,
-) -> tuple[str, str]:
+def _find_unreadable(turns: Iterable[Turn], name: str) -> tuple[str, ...]:
+    return tuple(turn.seat.name for turn in turns if not turn.absent and name not in turn.answers)
+
+
+def _outcome(standing: Standing, asked_twice: bool, opposed: bool) -> tuple[str, str]:
+    now, answer = standing.stances, standing.answer
     heard = [stance for stance in now.values() if stance]
-    agree = heard.count(answer)
-    said = _counts(now, blocking, answer)
+    agree, said = heard.count(answer), _counts(standing)
     if len(heard) < 2 or 2 * len(heard) <= len(now):
-        return INSUFFICIENT, f"only {len(heard)} of {len(now)} members were heard; {said}"
-    if agree == len(now) and not blocking:
-        return AGREED, said
+        what = "stances could be read" if standing.unreadable else "members were heard"
+        return INSUFFICIENT, f"only {len(heard)} of {len(now)} {what}; {said}"
     if 2 * agree > len(now):
-        return AGREED_WITH_DISSENT, said
-    if moved:
-        return MOVING, f"{said}; {join_words(moved)} moved in the last round"
-    if rounds < 2:
-        return MOVING, f"{said}; one round cannot show whether anyone moves"
+        dissent = opposed or standing.blocking or set(heard) != {answer}
+        return (AGREED_WITH_DISSENT if dissent else ", ".join([AGREED, *_lacking(standing)])), said
+    if set(heard) == {MIXED}:
+        return UNDECIDED, said
+    if standing.moved:
+        return MOVING, f"{said}; {join_words(standing.moved)} moved in the last round"
+    if not asked_twice:
+        return OPPOSED if set(heard) == {DISAGREE} else SPLIT, f"{said}; nobody was asked twice"
     return STABLE, f"{said}; nobody moved in the last round"
 
 
-def _counts(now: dict[str, str | None], blocking: dict[str, tuple[str, ...]], answer: str) -> str:
+def _lacking(standing: Standing) -> Iterator[str]:
+    """`one absent`, `two unreadable`"""
+    unreadable = len(standing.unreadable)
+    for number, word in ((len(standing.missing) - unreadable, "absent"), (unreadable, "unreadable")):
+        if number:
+            yield f"{NUMBERS[number] if number < len(NUMBERS) else number} {word}"
+
+
+def _counts(standing: Standing) -> str:
     """`3/4 agree, designer disagrees, 1 blocking item, writer was not heard`, or `3/4 say no, designer says yes`."""
+    now, answer = standing.stances, standing.answer
     by_stance: dict[str, list[str]] = {}
     for name, stance in now.items():
         by_stance.setdefault(stance or "", []).append(name)
@@ -169,8 +194,15 @@ def _counts(now: dict[str, str | None], blocking: dict[str, tuple[str, ...]], an
             parts.append(f"{join_words(names)} {plural if len(names) > 1 else singular}")
     if mixed := by_stance.get(MIXED):
         parts.append(f"{join_words(mixed)} {'is' if len(mixed) == 1 else 'are'} undecided")
-    if items := sum(map(len, blocking.values())):
-        parts.append(f"{items} blocking item{'s' if items > 1 else ''}")
-    if unheard := by_stance.get(""):
+    if standing.blocking:
+        parts.append(_count_blocking(standing.blocking))
+    if unheard := [name for name in by_stance.get("", ()) if name not in standing.unreadable]:
         parts.append(f"{join_words(unheard)} {'was' if len(unheard) == 1 else 'were'} not heard")
+    if standing.unreadable:
+        parts.append(f"{join_words(standing.unreadable)} spoke, stance unreadable")
     return ", ".join(parts)
+
+
+def _count_blocking(blocking: Mapping[str, tuple[str, ...]]) -> str:
+    items = sum(map(len, blocking.values()))
+    return f"{items} blocking item{'s' if items > 1 else ''}"

@@ -23,7 +23,7 @@ from council.protocols.consensus import (
     name_kind,
 )
 from council.protocols.dissent import DISAGREES, find_dissent
-from council.protocols.stances import BLOCKING, CONSENSUS
+from council.protocols.stances import BLOCKING, CONSENSUS, CONSENSUS_WITH_DISSENT, assess_stances
 from council.record.session import Session
 from council.replies.parse import format_heading
 from council.reports import kinds
@@ -76,7 +76,8 @@ def status(session: Session, plan: Plan) -> str:
     last = max((turn.round for turn in plan.scene.named(phase)), default=0)
     rounds = f"after {last} round{'' if last == 1 else 's'}"
     if outcome == CONSENSUS:
-        return f"accepted by consensus {rounds}"
+        now = assess_stances(plan.scene).outcome
+        return f"accepted by {now if now == CONSENSUS_WITH_DISSENT else CONSENSUS} {rounds}"
     asked = [one for one in find_escalations(plan.scene) if (one.phase, one.round) == (phase, last)]
     if asked and asked[0].adopted:
         choice = f", {one_line(asked[0].choice, 300)}," if asked[0].choice else ""
@@ -114,7 +115,7 @@ def _round(session: Session, plan: Plan, phase: str, number: int) -> dict[str, A
         "positions": [
             {
                 "label": turn.seat.label,
-                "score": _score(turn.answers.get(field)) if field else "",
+                "score": turn.describe_silence(field, short=True) or _score(turn.answers.get(field)) if field else "",
                 "gist": str(turn.answers.get(GIST) or turn.gist),
             }
             for turn in said
@@ -126,7 +127,7 @@ def _round(session: Session, plan: Plan, phase: str, number: int) -> dict[str, A
 
 
 def _score(score: Any) -> str:
-    return "not heard" if score is None else f"{score:g}"
+    return f"{score:g}"
 
 
 def _scores(session: Session, plan: Plan) -> dict[str, Any] | None:
@@ -135,7 +136,7 @@ def _scores(session: Session, plan: Plan) -> dict[str, Any] | None:
     if not rounds:
         return None
     seats = {one["seat"]: one["by"] for round in rounds for one in round["scores"]}
-    given = [{one["seat"]: _score(one["score"]) for one in round["scores"]} for round in rounds]
+    given = [{one["seat"]: one["silence"] or _score(one["score"]) for one in round["scores"]} for round in rounds]
     return {
         "rounds": [round["round"] for round in rounds],
         "rows": [

@@ -120,9 +120,11 @@ def _format_count(count: RoundCount) -> str:
     if count.answer:
         verb = count.answer if count.answer in (AGREE, DISAGREE) else f"say {count.answer}"
         return f"{count.counts[count.answer]} of {count.of} {verb}"
-    silent = count.of - sum(count.counts.values())
-    votes = [f"{votes} {answer}" for answer, votes in count.counts.items()]
-    return ", ".join([*votes, *([f"{silent} not heard"] if silent else [])])
+    absent = sum(turn.absent is not None for turn in count.turns)
+    unreadable = count.of - sum(count.counts.values()) - absent
+    silent = ((absent, "not heard"), (unreadable, "unreadable"))
+    votes = [(votes, answer) for answer, votes in count.counts.items()]
+    return ", ".join(f"{number} {what}" for number, what in (*votes, *silent) if number)
 
 
 def _format_change(found: Comparison) -> str:

@@ -141,7 +141,7 @@ def legend(found: Grid) -> str:
 def stance(cell: Cell, roomy: bool) -> str:
     if not cell.turn:
         return ""
-    word = cell.text or {"absent": "absent", "silent": "not heard"}.get(cell.tone, "")
+    word = cell.text or {"absent": "absent", "silent": "unreadable"}.get(cell.tone, "")
     shown = f'<span class="word">{clean(word)}</span>' if word else ""
     was = f"from {cell.moved_from}" + (f", {cell.moved_how}" if roomy else "")
     moved = f'<span class="was">{clean(was)}</span>' if cell.moved_from else ""

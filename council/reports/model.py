@@ -137,11 +137,12 @@ class ReceiptLine:
 class Cell:
     """A seat's stance in one round, the turn that states it, and the earlier stance if it changed.
 
-    `tone` is agree, mixed or disagree; `absent` or `silent` if there is no stance to read.
+    `tone` is agree, mixed or disagree; `absent`, or `silent` if the seat spoke and its stance could not be read; empty
+    if it had no turn.
     """
 
     text: str = ""
-    tone: str = "silent"
+    tone: str = ""
     turn: str = ""
     moved_from: str = ""
     moved_how: str = ""

@@ -22,6 +22,7 @@ from council.protocols.stances import (
     AGREED_WITH_DISSENT,
     BLOCKING,
     CONSENSUS,
+    CONSENSUS_WITH_DISSENT,
     DISAGREE,
     INSUFFICIENT,
     MIXED,
@@ -38,6 +39,7 @@ from council.speakers import registry
 from council.text import fold, join_words, one_line
 from council.workflow.model import Seat
 
+UNHEARD, UNREADABLE = "not heard", "unreadable"
 LONGEST_ANSWER = 300
 LONGEST_DISSENT = 400
 SENTENCE = re.compile(r".+?[.!?…](?=\s|$)", re.S)
@@ -80,7 +82,9 @@ def _is_carried(plan: Plan, now: Standing, ending: str) -> bool:
     if now.stances:
         return bool(now.answer) and 2 * list(now.stances.values()).count(now.answer) > len(now.stances)
     if now.scores:
-        return ending == CONSENSUS or any(one.adopted for one in find_escalations(plan.scene)[-1:])
+        return ending in (CONSENSUS, CONSENSUS_WITH_DISSENT) or any(
+            one.adopted for one in find_escalations(plan.scene)[-1:]
+        )
     return ending != ENDED_BY_CAP
 
 
@@ -121,8 +125,9 @@ def _tally(plan: Plan, now: Standing, carried: bool) -> str:
 
 def _format_count(now: Standing) -> str:
     """`2 agree, 1 mixed and 1 not heard`"""
-    counts = Counter(stance or "not heard" for stance in now.stances.values())
-    order = sorted(counts, key=lambda stance: (stance == "not heard", stance != now.answer, stance == MIXED))
+    silent = {name: UNREADABLE if name in now.unreadable else UNHEARD for name in now.missing}
+    counts = Counter(stance or silent[name] for name, stance in now.stances.items())
+    order = sorted(counts, key=lambda said: (said in (UNREADABLE, UNHEARD), said != now.answer, said == MIXED))
     return join_words(f"{counts[stance]} {stance}" for stance in order) + f", of {len(now.stances)}"
 
 
@@ -166,7 +171,7 @@ def _outcome_tone(ending: str, carried: bool) -> str:
         return DISAGREE
     if ending == INSUFFICIENT:
         return "silent"  # nobody was asked to vote
-    return MIXED if ending in (AGREED_WITH_DISSENT, ENDED_BY_CAP) else AGREE
+    return MIXED if ending in (AGREED_WITH_DISSENT, CONSENSUS_WITH_DISSENT, ENDED_BY_CAP) else AGREE
 
 
 def _confidence(plan: Plan, carried: bool) -> str:
@@ -208,8 +213,12 @@ def _grid(session: Session, plan: Plan, now: Standing) -> Grid:
             turns = [turn for turn in outcome.turns_of(plan, *key) if turn.seat.name == seat.name]
             cells.append(_cell(turns, field, now, flips))
         rows.append(GridRow(seat.name, seat.label, str(seat.attributes.get("icon") or ""), tuple(cells)))
-    last = Counter(row.cells[-1].text or "not heard" for row in rows if row.cells) if field == "stance" else Counter()
-    counts = tuple((said, tone(said, now.answer) if said != "not heard" else "silent", n) for said, n in last.items())
+    words = {"absent": UNHEARD, "silent": UNREADABLE}
+    last = Counter(
+        (cell.text or words.get(cell.tone, UNHEARD), tone(cell.text, now.answer) if cell.text else "silent")
+        for cell in (row.cells[-1] for row in rows if row.cells and field == STANCE)
+    )
+    counts = tuple((said, kind, number) for (said, kind), number in last.items())
     return Grid(tuple(outcome.heading(phase) for phase, _ in rounds), tuple(rows), counts)
 
 

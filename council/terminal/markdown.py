@@ -22,7 +22,8 @@ SEATS = ("cyan", "magenta", "blue", "yellow", "green")
 SENSE = {
     "agree": "green", "agreed": "green", "agreed with dissent": "yellow", "mixed": "yellow", "still moving": "yellow",
     "disagree": "red", "stable disagreement": "red", "insufficient": "red", "yes": "green", "no": "red", "none": "dim",
-    "consensus": "green", "stalemate": "red", "max-iterations": "red", "fundamental": "yellow",
+    "split": "yellow", "undecided": "yellow", "disagreement": "red", "consensus": "green", "stalemate": "red",
+    "consensus with dissent": "yellow", "max-iterations": "red", "fundamental": "yellow",
 }  # fmt: skip
 CHANGED = {"+": "green", "-": "red", "@": "cyan"}  # the lines of a diff
 WIDEST = 100  # longer lines are hard to read

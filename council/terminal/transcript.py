@@ -12,7 +12,7 @@ from council.reports.model import Cell, DebateVerdict, Fact, Grid, Objection, St
 from council.terminal.markdown import SEATS, Paint
 from council.text import harmless, one_line
 
-DOTS = {"agree": "●", "mixed": "◐", "disagree": "○", "spoke": "·", "silent": "?", "absent": "-"}
+DOTS = {"agree": "●", "mixed": "◐", "disagree": "○", "spoke": "·", "silent": "?", "absent": "-", "": ""}
 TONES = {"agree": "green", "mixed": "yellow", "disagree": "red"}
 GRAVE = {"blocking": "red", "high": "magenta", "medium": "yellow", "low": "cyan"}
 NARROWEST = 8  # columns of a member's name
@@ -156,6 +156,8 @@ def legend(found: Grid) -> str:
     said = {(cell.tone, cell.text) for row in found.rows for cell in row.cells if cell.text and cell.tone in TONES}
     signs = [f"{DOTS[tone]} {text}" for tone, text in sorted(said, key=lambda one: (list(TONES).index(one[0]), one[1]))]
     tones = {cell.tone for row in found.rows for cell in row.cells}
-    signs += [f"{DOTS[tone]} {word}" for tone, word in (("silent", "not heard"), ("absent", "absent")) if tone in tones]
+    signs += [
+        f"{DOTS[tone]} {word}" for tone, word in (("silent", "unreadable"), ("absent", "absent")) if tone in tones
+    ]
     moved = any(cell.moved_from for row in found.rows for cell in row.cells)
     return ", ".join([*signs, *(["→ moved"] if moved else [])])
