@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,21 +10,9 @@ import pytest
 
 from council.record import chain
 from council.record.turn_file import Receipt
-from tests.forgery import read, rechain, reseal, rewrite
-from tests.helpers import User, disputed, script
+from tests.forgery import FIRST, LAST, LATER, MEMBERS, WORDS, hold, read, rechain, reseal, rewrite
+from tests.helpers import User, script
 from tests.recordings import RECORDED, Recorded, done, finish
-
-MEMBERS = ("architect", "engineer")
-WORDS = disputed(MEMBERS)
-FIRST, LATER, LAST = "01-positions/architect", "02-challenges/engineer", "04-synthesis-r01/chair"
-
-
-def hold(root: Path, words: Mapping[str, str] = WORDS, code: int = 0) -> User:
-    user = User(root)
-    members = [f"--only={member}" for member in MEMBERS]
-    ended = user.council("run", "Shall we?", *members, "--speaker", "replay", "--from", script(user, words))
-    assert ended.code == code, ended.err
-    return user
 
 
 def links(session: Path) -> dict[str, str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -150,9 +151,13 @@ def test_show_of_what_is_not_over(begun):
 
 def test_verify(finished):
     id = finished.session.name
-    assert ok(finished.council("verify")).out == f"{id}: every receipt, hash, brief and derived file is correct\n"
+    correct, head, *rest = ok(finished.council("verify")).out.splitlines()
+    assert correct == f"{id}: every receipt, hash, brief and derived file is correct"
+    assert re.fullmatch("head: [0-9a-f]{64}", head)
+    assert [line.split(" ")[:4] for line in rest] == ["this finds what is".split(), "it does not find".split()]
     assert ok(finished.council("verify", "--json")).json == {
-        "session_id": id, "findings": [], "outdated": [], "not_ours": [], "typed": [],
+        "session_id": id, "head": head.removeprefix("head: "), "findings": [], "outdated": [], "not_ours": [],
+        "not_covered": [], "typed": [], "unchained": [], "signer": None,
     }  # fmt: skip
     (finished.session / "round-1.md").write_text("another")
     (finished.session / "mine.txt").touch()

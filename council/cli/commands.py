@@ -63,8 +63,12 @@ COMMANDS = {
         ("council decision", "council decision last --to docs/adr"), SESSIONS,
     ),
     "verify": Entry(
-        FOLLOW_UP, "Check every file of a session against its receipts.", f"{HERE}.sessions:verify",
-        ("council verify", "council verify 1a2b3c4d --json"), SESSIONS,
+        FOLLOW_UP, "Check every file of a session, also against a head that you noted.", f"{HERE}.proof:verify",
+        ("council verify", "council verify 1a2b3c4d --signers ~/.ssh/allowed_signers"), SESSIONS,
+    ),
+    "attest": Entry(
+        FOLLOW_UP, "Print a session's head for you to note, or sign it.", f"{HERE}.proof:attest",
+        ("council attest", "council attest 1a2b3c4d --sign ~/.ssh/id_ed25519"), SESSIONS,
     ),
     "build": Entry(
         FOLLOW_UP, "Rebuild a session's derived files.", f"{HERE}.sessions:build",

@@ -1,5 +1,4 @@
-"""Sessions: `status`, `list`, `show`, and the commands that write or check files: `build`, `archive`, `decision`,
-`verify`."""
+"""Sessions: `status`, `list`, `show`, and the commands that write files: `build`, `archive`, `decision`."""
 
 from __future__ import annotations
 
@@ -227,42 +226,3 @@ def decision(state: State, session: str, folder: Path | None) -> None:
             raise UsageError("not inside a project (no .git or .council folder found); choose a folder with --to")
         for path in filing.place(found, plan, folder or (home or Path()) / filing.PLACE):
             echo(str(path))
-
-
-@command()
-@SESSION
-@JSON
-@click.pass_obj
-def verify(state: State, session: str, as_json: bool) -> None:
-    """Check SESSION: every receipt, hash, brief and derived file. Exits 5 if anything is wrong."""
-    from council.errors import Unproven
-    from council.record.session import open_
-    from council.reports import in_force
-    from council.reports import verify as proof
-
-    folder = state.folder(session)
-    findings = list(proof.verify(folder))
-    wrong = [str(one) for one in findings if isinstance(one, Damaged)]
-    outdated = [str(one) for one in findings if isinstance(one, proof.Outdated)]
-    others, typed = proof.find_foreign_files(folder), proof.find_manual_turns(folder)
-    if as_json:
-        print_json(
-            {"session_id": folder.name, "findings": wrong, "outdated": outdated, "not_ours": others, "typed": typed}
-        )
-    else:
-        for line in (*wrong, *outdated, *(f"{folder / name}: not part of the session; ignored" for name in others)):
-            echo(line)
-    if wrong:
-        state.next_step = f"council build {folder.name}"
-        raise Unproven(f"{len(wrong)} finding{'s' if len(wrong) > 1 else ''} in {folder.name}")
-    if not as_json:
-        files = "brief" if outdated else "brief and derived file"
-        echo(f"{folder.name}: every receipt, hash{' and' if outdated else ','} {files} is correct")
-        for line in in_force.describe(open_(folder)):
-            echo(line)
-        if typed:
-            echo(
-                f"{len(typed)} turns were entered by hand (no API receipt): {', '.join(typed)}"
-                if len(typed) > 1
-                else f"1 turn was entered by hand (no API receipt): {typed[0]}"
-            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -77,14 +78,8 @@ def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
     for key, value in {"seats": seats, "tiers": found["tiers"]}.items():
         if not isinstance(value, dict) or not all(isinstance(inner, dict) for inner in value.values()):
             yield key
-    for key in ("derived", "archived", "deriving"):
-        stamp = found.get(key, {"files": {}, "turns": "", "council": ""})
-        if (
-            not isinstance(stamp, dict)
-            or not isinstance(stamp.get("files"), dict)
-            or not {"turns", "council"} <= set(stamp)
-        ):
-            yield key
+        elif key == "tiers":
+            yield from (key for tier in value.values() if not all(isinstance(word, str) for word in tier.values()))
     if not set(FROZEN if found["schema"] > 1 else FROZEN[:2]) <= set(found["files"]):
         yield "files"
     if not isinstance(used := found.get("overlays", []), list) or not all(map(_is_overlay, used)):
@@ -94,6 +89,22 @@ def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
             yield "started_at"
     except ValueError:
         yield "started_at"
+    yield from _misshapen_later(found)
+
+
+def _misshapen_later(found: Mapping[str, Any]) -> Iterator[str]:
+    """The same of what is added when a debate ends. `~name` is another user's home, where council archives nothing."""
+    archived = found.get("archived_to", "/")
+    if not isinstance(archived, str) or "\0" in archived or re.match("~[^/]", archived):
+        yield "archived_to"
+    for key in ("derived", "archived", "deriving"):
+        stamp = found.get(key, {"files": {}, "turns": "", "council": ""})
+        if (
+            not isinstance(stamp, dict)
+            or not isinstance(stamp.get("files"), dict)
+            or not {"turns", "council"} <= set(stamp)
+        ):
+            yield key
 
 
 def _is_overlay(value: Any) -> bool:

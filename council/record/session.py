@@ -244,10 +244,17 @@ class Session:
             files.make_folder(folder)
         files.create_all(new)
 
-    def merge(self, **facts: Any) -> None:
-        """Add facts to the metadata."""
+    def replace(self, path: Path, data: bytes) -> None:
+        """Write a file that is beside the record, such as a signature of it."""
         self._check_held()
-        self.metadata = {**read_metadata(self.folder), **facts}
+        files.replace(path, data)
+
+    def merge(self, **facts: Any) -> None:
+        """Add facts to the metadata; None removes one."""
+        self._check_held()
+        removed = [key for key, value in facts.items() if value is None]
+        merged = {**read_metadata(self.folder), **facts}
+        self.metadata = {key: value for key, value in merged.items() if key not in removed}
         files.replace(self.folder / "metadata.json", seal(self.metadata))
 
     def _check_held(self) -> None:

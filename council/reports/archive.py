@@ -19,16 +19,21 @@ from council.text import slug
 def archive(session: Session, plan: Plan, root: Path) -> Path:
     """Copy the transcript to the archive. The name follows from the record, so a retry makes no second file."""
     data = derive(session, plan)["transcript.md"]
-    ended = ended_at(session)
-    name = slug(str(session.metadata["topic"])) or session.workflow.name
-    folder = root / f"{ended:%Y-%m}"
-    files.make_folder(folder)
-    path = folder / f"{ended:%Y-%m-%d-%H%M%S}_COUNCIL_{name}.md"
-    temp = folder / f".{session.id}{files.TEMP}"
+    path, other = (root / place for place in places(session))
+    files.make_folder(path.parent)
+    temp = path.parent / f".{session.id}{files.TEMP}"
     if not files.claim(path, data, temp):
-        path = path if _is_of(session, path) else path.with_name(f"{path.stem}_{catalog.shorten(session.id)}.md")
+        path = path if _is_of(session, path) else other
         files.replace(path, data, temp)
     return path
+
+
+def places(session: Session) -> tuple[Path, Path]:
+    """Where the archive has a finished debate: the usual place, and the one if another debate has that."""
+    ended = ended_at(session)
+    name = slug(str(session.metadata["topic"])) or session.workflow.name
+    path = Path(f"{ended:%Y-%m}", f"{ended:%Y-%m-%d-%H%M%S}_COUNCIL_{name}.md")
+    return path, path.with_name(f"{path.stem}_{catalog.shorten(session.id)}.md")
 
 
 def _is_of(session: Session, path: Path) -> bool:
@@ -38,14 +43,11 @@ def _is_of(session: Session, path: Path) -> bool:
 
 def finish(session: Session, plan: Plan, root: Path) -> Path:
     """Finish a debate: write the derived files, the archived copy, the completion metadata and the document."""
-    provenance.announce(session, derive(session, plan))
-    made = {path.name: path for path in build(session, plan)}
+    made = derive(session, plan)
+    provenance.announce(session, made)
+    build(session, plan)
     path = archive(session, plan, root)
-    stamps = {
-        "derived": provenance.stamp(session, made),
-        "archived": provenance.stamp(session, {"transcript.md": path}),
-    }
-    session.merge(**completion(session, plan), archived_to=files.tilde(path), **stamps)
+    session.merge(**completion(session, plan), archived_to=files.tilde(path), **stamps(session, made), deriving=None)
     if home := filing.project(Path.cwd()):
         filing.place(session, plan, home / filing.PLACE)
     return path
@@ -53,11 +55,18 @@ def finish(session: Session, plan: Plan, root: Path) -> Path:
 
 def rebuild(session: Session, plan: Plan) -> list[Path]:
     """Rebuild the derived files. A complete session records which version made them: now it is this one."""
-    provenance.announce(session, derive(session, plan))
-    made = build(session, plan)
+    made = derive(session, plan)
+    provenance.announce(session, made)
+    paths = build(session, plan)
     if "derived" in session.metadata:
-        session.merge(derived=provenance.stamp(session, {path.name: path for path in made}))
-    return made
+        session.merge(derived=stamps(session, made)["derived"], deriving=None)
+    return paths
+
+
+def stamps(session: Session, made: Mapping[str, bytes]) -> dict[str, Any]:
+    """What the metadata of a finished debate says of its derived files and of the archived copy."""
+    copied = {"transcript.md": made["transcript.md"]}
+    return {"derived": provenance.stamp(session, made), "archived": provenance.stamp(session, copied)}
 
 
 def completion(session: Session, plan: Plan) -> Mapping[str, Any]:

@@ -6,7 +6,6 @@ A later version may word a transcript differently. What an earlier one derived f
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from council import __version__
@@ -20,22 +19,21 @@ UNSTAMPED = ("convergence.json", "synthesis.md", "transcript.md", "decision.md",
 INTENT = "deriving"  # the key of the metadata for the stamp of files that are about to be written
 
 
-def stamp(session: Session, made: Mapping[str, Path]) -> dict[str, Any]:
+def stamp(session: Session, made: Mapping[str, bytes]) -> dict[str, Any]:
     """The metadata of derived files: this version, a hash of the turns, and one of each file."""
-    hashes = {name: sha256(files.read(path)) for name, path in sorted(made.items())}
+    hashes = {name: sha256(data) for name, data in sorted(made.items())}
     return {"council": __version__, "turns": _turns(session), "files": hashes}
 
 
 def announce(session: Session, made: Mapping[str, bytes]) -> None:
     """Before files of another version are replaced, say by what. If this is interrupted, their bytes are known."""
     if "derived" in session.metadata and derived_before(session):
-        hashes = {name: sha256(data) for name, data in sorted(made.items())}
-        session.merge(**{INTENT: {"council": __version__, "turns": _turns(session), "files": hashes}})
+        session.merge(**{INTENT: stamp(session, made)})
 
 
 def _turns(session: Session) -> str:
     """A hash over every turn: when a turn is lost or replaced, earlier derived files no longer match."""
-    hashes = [f"{turn} {sha256(files.read(session.turn_path(turn)))}" for turn in sorted(session.said)]
+    hashes = [f"{turn} {session.hashes[turn]}" for turn in sorted(session.said)]
     return sha256("\n".join(hashes).encode())
 
 
@@ -48,14 +46,14 @@ def is_current(session: Session, names: Iterable[str]) -> bool:
 
 
 def made_by(session: Session, name: str, data: bytes | None, kind: str = "derived") -> str | None:
-    """The version that derived these bytes (or no file) from these turns; None if no known version did."""
+    """The other version that derived these bytes (or no file) from these turns; None if no known version did."""
     found = session.metadata.get(kind)
     if found is None:
         missed = data is None and (name in UNSTAMPED or name.startswith("round-"))
         return None if missed else derived_before(session)
     left, turns = None if data is None else sha256(data), _turns(session)
     for one in (found, session.metadata.get(INTENT, found)):
-        if one["files"].get(name) == left and one["turns"] == turns:
+        if one["files"].get(name) == left and one["turns"] == turns and one["council"] != __version__:
             return str(one["council"])
     return None
 

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from council import __version__
 from council.engine.planner import Plan
 from council.errors import CouncilError, Damaged
 from council.protocols import outcome
-from council.record import files, lock, session
+from council.record import chain, files, lock, session, signature
 from council.record.session import Session
-from council.reports import archive, derived, provenance
+from council.reports import archive, briefs, derived, provenance
 from council.speakers import registry
 from council.speakers.assistant import transcripts
 from council.text import join_words
 
-OURS = {*session.RECORD, *session.PLACES, lock.LOCK, lock.NOTE, transcripts.NOTES}
+OURS = {*session.RECORD, *session.PLACES, lock.LOCK, lock.NOTE, transcripts.NOTES, signature.NAME}
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,10 @@ def verify(folder: Path) -> Iterator[Damaged | Outdated]:
         return
     found.read_turns()
     plan = found.plan()
+    yield from briefs.check(found, plan)
     yield from check_derived(found, plan)
     if plan.done:
+        yield from _check_stamps(found, plan)
         yield from _check_archive(found, plan)
 
 
@@ -131,6 +134,9 @@ def check_derived(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
         yield Outdated(found.folder, tuple(names), by, f"council build {found.id}")
     if complete:
         yield from _check_completion(found, plan)
+    elif early := [name for name in chain.COMPUTED if name in found.metadata]:
+        path = found.folder / "metadata.json"
+        yield Damaged(path, f"{join_words(early)}: the debate was not finished; restore the file from a backup")
 
 
 def _check_completion(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
@@ -141,6 +147,15 @@ def _check_completion(found: Session, plan: Plan) -> Iterator[Damaged | Outdated
         yield Outdated(path, tuple(wrong), by, f"council archive {found.id}")
     elif wrong:
         yield Damaged(path, f"{', '.join(wrong)} do not follow from the turns; `council recover {found.id}`")
+
+
+def _check_stamps(found: Session, plan: Plan) -> Iterator[Damaged]:
+    """What the metadata says of the files that this version derived. Another version's is not compared."""
+    for key, stamp in archive.stamps(found, derived.derive(found, plan)).items():
+        there = found.metadata.get(key)
+        if there is not None and there["council"] == __version__ and there != stamp:
+            path = found.folder / "metadata.json"
+            yield Damaged(path, f"{key} does not follow from the turns; `council archive {found.id}` renews it")
 
 
 def _check_archive(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
@@ -162,16 +177,6 @@ def _read(path: Path) -> bytes | None:
         return files.read(path)
     except (OSError, Damaged):
         return None
-
-
-def find_manual_turns(folder: Path) -> list[str]:
-    """The turns that were entered by hand. Unreadable turns are left to the other checks."""
-    try:
-        found = session.open_(folder)
-        found.read_turns()
-    except CouncilError:
-        return []
-    return sorted(turn for turn, receipt in found.receipts.items() if registry.typed_in(receipt))
 
 
 def find_foreign_files(folder: Path) -> list[str]:
