@@ -50,7 +50,7 @@ class State:
             return code
         from council.record.files import tilde
 
-        turns = len(list((self.session.folder / "turns").rglob("*.md")))
+        turns = len(list((self.session.folder / "turns").glob("*/*.md")))
         kept = f"kept: {turns} turn{'s' if turns != 1 else ''} in {tilde(self.session.folder)}"
         show_error(failure, f"{kept}; go on with: {self.next_command(code)}")
         return code

@@ -68,7 +68,7 @@ def path_of(folder: Path, turn: str) -> Path:
 def find(folder: Path) -> dict[str, Path]:
     """The files with attempts, by turn."""
     top = folder / FOLDER
-    found = sorted(top.rglob(f"*{SUFFIX}")) if top.is_dir() else []
+    found = sorted(top.glob(f"*/*{SUFFIX}"))
     return {path.relative_to(top).as_posix().removesuffix(SUFFIX): path for path in found}
 
 

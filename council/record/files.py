@@ -175,7 +175,7 @@ def prove_writable(folder: Path) -> None:
 def sweep(folder: Path) -> None:
     """Remove the temporary files of a killed writer. The caller holds the lock, so nothing is being written."""
     for path in walk(folder):
-        if path.name.endswith(TEMP):
+        if path.name.endswith(TEMP) and (path.is_symlink() or not path.is_dir()):
             remove(path)
 
 
@@ -200,13 +200,14 @@ def read(path: Path, first: int = -1) -> bytes:
         os.close(descriptor)
 
 
-def walk(folder: Path) -> Iterator[Path]:
-    """Every file below a folder, in order. Links are yielded, and never followed."""
+def walk(folder: Path, deepest: int = 5) -> Iterator[Path]:
+    """Every file below a folder, in order. Links are yielded, and never followed; so are folders that are nested deeper
+    than council nests them."""
     with os.scandir(folder) as listing:
         entries = sorted(listing, key=lambda entry: entry.name)
     for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from walk(Path(entry.path))
+        if deepest and entry.is_dir(follow_symlinks=False):
+            yield from walk(Path(entry.path), deepest - 1)
         else:
             yield Path(entry.path)
 
@@ -214,6 +215,11 @@ def walk(folder: Path) -> Iterator[Path]:
 def storage_error(path: Path, failure: OSError) -> StorageError:
     advice = ADVICE.get(failure.errno or 0, "check the disk, then try again")
     return StorageError(f"{path}: {os.strerror(failure.errno or 0)}: {advice}")
+
+
+def untilde(text: str) -> Path:
+    """The path that `tilde` wrote. Another user's home is not looked up."""
+    return Path.home() / text[2:] if text.startswith("~/") else Path(text)
 
 
 def tilde(path: Path) -> str:

@@ -166,7 +166,7 @@ def describe(note: Mapping[str, Any]) -> str:
 def is_alive(pid: object) -> bool:
     try:
         os.kill(pid if isinstance(pid, int) and pid > 0 else os.getpid(), 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:  # the process exists, and is another user's
         return True

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,16 @@ NEEDED: dict[str, type | tuple[type, ...]] = {
     "schema": int, "session_id": str, "topic": str, "started_at": str, "members": list, "output_mode": str,
     "rounds_planned": (str, int), "workflow": str, "options": dict, "seed": str, "speaker": str, "tiers": dict,
     "files": dict,
+}  # fmt: skip
+
+# What may be there too: a type, or the type that a list or an object holds.
+STAMP = {"files": {str: str}, "turns": str, "council": str}
+SHAPES: dict[str, Any] = {
+    "options": {str: (bool, str)}, "tiers": {str: {str: str}}, "files": {str: str}, "seats": {str: {str: object}},
+    "council": str, "model": str, "replay_of": str, "after": str, "attachments": [str], "project": str,
+    "overlays": [{"folder": str, "whose": str, "files": {str: str}}], "dismissed": {str: str}, "continued_by": str,
+    "completed_at": str, "rounds_completed": int, "outcome": (str, type(None)), "absent": [str], "archived_to": str,
+    "totals": {str: (int, float, type(None))}, "derived": STAMP, "archived": STAMP, "deriving": STAMP,
 }  # fmt: skip
 
 
@@ -74,41 +84,31 @@ def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
     """The keys with invalid values. A member's name becomes a path, so it must be a name."""
     if not found["members"] or not all(isinstance(name, str) and NAME.fullmatch(name) for name in found["members"]):
         yield "members"
-    seats = found.get("seats", None if found["schema"] < 2 else {})
-    for key, value in {"seats": seats, "tiers": found["tiers"]}.items():
-        if not isinstance(value, dict) or not all(isinstance(inner, dict) for inner in value.values()):
-            yield key
-        elif key == "tiers":
-            yield from (key for tier in value.values() if not all(isinstance(word, str) for word in tier.values()))
+    if found["schema"] < 2 and "seats" not in found:
+        yield "seats"
+    yield from (key for key, shape in SHAPES.items() if key in found and not _fits(found[key], shape))
     if not set(FROZEN if found["schema"] > 1 else FROZEN[:2]) <= set(found["files"]):
         yield "files"
-    if not isinstance(used := found.get("overlays", []), list) or not all(map(_is_overlay, used)):
-        yield "overlays"
-    try:
-        if datetime.fromisoformat(found["started_at"]).tzinfo is None:
-            yield "started_at"
-    except ValueError:
-        yield "started_at"
-    yield from _misshapen_later(found)
-
-
-def _misshapen_later(found: Mapping[str, Any]) -> Iterator[str]:
-    """The same of what is added when a debate ends. `~name` is another user's home, where council archives nothing."""
-    archived = found.get("archived_to", "/")
-    if not isinstance(archived, str) or "\0" in archived or re.match("~[^/]", archived):
-        yield "archived_to"
-    for key in ("derived", "archived", "deriving"):
-        stamp = found.get(key, {"files": {}, "turns": "", "council": ""})
-        if (
-            not isinstance(stamp, dict)
-            or not isinstance(stamp.get("files"), dict)
-            or not {"turns", "council"} <= set(stamp)
-        ):
+    for key in {"started_at", "completed_at"} & found.keys():
+        try:
+            moment = datetime.fromisoformat(found[key])
+            moment.astimezone(UTC)  # near the ends of the calendar that is not possible
+            if moment.tzinfo is None:
+                yield key
+        except (ValueError, TypeError, OverflowError):
             yield key
+    if re.match("~[^/]|.*\0", str(found.get("archived_to")), re.S):  # council archives in no other user's home
+        yield "archived_to"
 
 
-def _is_overlay(value: Any) -> bool:
-    """Whether it says whose files were used instead of the kit's: `whose`, `folder`, and `files` with their hashes."""
-    if not isinstance(value, dict) or not isinstance(value.get("files"), dict):
+def _fits(value: object, shape: Any) -> bool:
+    """Whether plain data is of this type, or a list or an object of what fits; an object may have more keys."""
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_fits(one, shape[0]) for one in value)
+    if not isinstance(shape, dict):
+        return isinstance(value, shape)
+    if not isinstance(value, dict):
         return False
-    return all(isinstance(word, str) for word in (value.get("whose"), value.get("folder"), *value["files"].values()))
+    if str in shape:
+        return all(_fits(one, shape[str]) for one in value.values())
+    return all(key in value and _fits(value[key], inner) for key, inner in shape.items())

@@ -115,7 +115,7 @@ class Session:
         self.said, self.receipts, self.pending, self.hashes = {}, {}, {}, {}
         yield from self._foreign_files()
         turns, unreadable = self.folder / "turns", False
-        for path in sorted(turns.rglob("*.md")) if turns.is_dir() else []:  # a folder of that name too, to refuse it
+        for path in sorted(turns.glob("*/*.md")):  # a folder of that name too, to refuse it
             try:
                 self._read_turn(path.relative_to(turns).with_suffix("").as_posix(), path)
             except Damaged as wrong:

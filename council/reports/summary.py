@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from council.protocols import outcome
-from council.record import catalog
+from council.record import catalog, files
 from council.record import session as sessions
 from council.reports import markdown, totals, transcript
 from council.reports.model import DebateVerdict, Statement, Transcript, plain
@@ -97,7 +97,7 @@ def summarize(folder: Path, known: Status | None = None) -> DebateResult:
         due=tuple(due.id for due in found.plan.due),
         outcome=outcome.outcome(found.plan) if found.plan.done else None,
         totals=Totals(**totals.totals(found.session)),
-        archived_to=Path(str(archived)).expanduser() if archived else None,
+        archived_to=files.untilde(archived) if archived else None,
     )
 
 

@@ -64,6 +64,7 @@ def status(folder: Path) -> Status:
 
 def _findings(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     """What `check_derived` finds. Files that are unchanged since this version wrote them are not derived again."""
+    yield from transcripts.check_notes(found.folder)
     there = [path.name for path in found.folder.iterdir() if derived.is_derived(path.name)]
     if "completed_at" in found.metadata and provenance.is_current(found, there):
         yield from _check_completion(found, plan)
@@ -94,7 +95,7 @@ def verify(folder: Path) -> Iterator[Damaged | Outdated]:
     except Damaged as wrong:
         yield wrong
         return
-    record = list(found.check_turns())
+    record = [*found.check_turns(), *transcripts.check_notes(folder)]
     yield from record
     if record:
         return
@@ -161,7 +162,7 @@ def _check_stamps(found: Session, plan: Plan) -> Iterator[Damaged]:
 def _check_archive(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     if not (place := found.metadata.get("archived_to")):
         return
-    path, name = Path(str(place)).expanduser(), "transcript.md"
+    path, name = files.untilde(place), "transcript.md"
     data = _read(path)
     if data == derived.derive(found, plan)[name]:
         return

@@ -9,15 +9,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from council.errors import Damaged
 from council.record import files, lock
 from council.speakers.base import Spoken, Usage, usage_of
 
 MOST_SILENCE = 900.0  # seconds without a sign of life, after which no answer is expected
+LARGEST_PID, LARGEST_TIME = 1 << 31, 1e11
+KINDS: dict[str, type | tuple[type, ...]] = {
+    "turn": str,
+    "call": str,
+    "pid": int,
+    "at": (int, float),
+    "transcripts": str,
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,7 @@ class CallNote:
         if not lock.is_alive(self.pid) or (path and has_failed(path)):
             return False
         last_sign = max(self.at, path.stat().st_mtime) if path and path.exists() else self.at
-        return now - last_sign < MOST_SILENCE
+        return abs(now - last_sign) < MOST_SILENCE  # a sign from the future comes from a clock that was wrong
 
 
 def read_answer(path: Path) -> MemberAnswer | None:
@@ -62,11 +72,11 @@ def read_answer(path: Path) -> MemberAnswer | None:
     lines = _lines(path)
     asked = next((line for line in lines if line.get("type") == "user"), None)
     answers = list(_answers(lines))
-    if asked is None or not answers or not answers[-1]["message"].get("stop_reason"):
+    if asked is None or not answers or not _message(answers[-1]).get("stop_reason"):
         return None
-    said = [one for one in answers if _message(one)["id"] == _message(answers[-1])["id"]]
+    said = [one for one in answers if _message(one).get("id") == _message(answers[-1]).get("id")]
     last = _message(said[-1])
-    body = "".join(part.get("text", "") for one in said for part in _parts(_message(one)))
+    body = "".join(_text(part) for one in said for part in _parts(_message(one)))
     refused = last["stop_reason"] == "refusal"
     if not body.strip() and not refused:
         return None
@@ -75,7 +85,7 @@ def read_answer(path: Path) -> MemberAnswer | None:
     spoken = Spoken(
         body, last.get("model"), str(last["stop_reason"]), _usage(answers), absent=absent, call=last.get("id")
     )
-    return MemberAnswer(str(asked["message"]["content"]), spoken, began, max(0.0, (ended - began).total_seconds()))
+    return MemberAnswer(str(_message(asked).get("content")), spoken, began, max(0.0, (ended - began).total_seconds()))
 
 
 def has_failed(path: Path) -> bool:
@@ -87,16 +97,16 @@ def has_failed(path: Path) -> bool:
 def read_about(path: Path) -> dict[str, Any]:
     """What Claude Code notes about the call that a transcript belongs to."""
     try:
-        return _json(path.with_suffix(".meta.json").read_bytes())
-    except OSError:
+        return _json(files.read(path.with_suffix(".meta.json")))
+    except (OSError, Damaged):
         return {}
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
     """Lines end only at line feeds, and the last may be half written."""
     try:
-        data = path.read_bytes()
-    except OSError:
+        data = files.read(path)
+    except (OSError, Damaged):
         return []
     return [found for line in data.split(b"\n") if (found := _json(line))]
 
@@ -116,7 +126,7 @@ def _answers(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if line.get("type") == "user" and said:
             return
         if line.get("type") == "assistant" and not line.get("isApiErrorMessage"):
-            said = said or any(part.get("text", "").strip() for part in _parts(_message(line)))
+            said = said or any(_text(part).strip() for part in _parts(_message(line)))
             yield line
 
 
@@ -130,10 +140,16 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
+def _text(part: Mapping[str, Any]) -> str:
+    return str(part.get("text") or "")
+
+
 def _usage(answers: list[dict[str, Any]]) -> Usage:
     """A message of several parts takes several lines, each with the same counts."""
-    each = {_message(one).get("id"): usage_of(_message(one).get("usage") or {}) for one in answers}
-    return sum(each.values(), Usage())
+    each = {str(_message(one).get("id")): _message(one).get("usage") for one in answers}
+    counts = [counted if isinstance(counted, dict) else {} for counted in each.values()]
+    numbers = ({key: one for key, one in counted.items() if isinstance(one, int) and one >= 0} for counted in counts)
+    return sum(map(usage_of, numbers), Usage())
 
 
 def _time(line: Mapping[str, Any]) -> datetime:
@@ -155,11 +171,31 @@ def write_note(folder: Path, note: CallNote) -> None:
 
 
 def read_notes(folder: Path) -> Iterator[CallNote]:
+    """The notes of a session. One that council did not write is damaged, and named."""
     for path in sorted((folder / NOTES).glob("*.json")):
-        try:
-            yield CallNote(**_json(path.read_bytes()))
-        except (TypeError, OSError):
-            continue
+        with suppress(FileNotFoundError):  # its turn has just been recorded
+            yield _decode(path, files.read(path))
+
+
+def check_notes(folder: Path) -> Iterator[Damaged]:
+    """What is wrong with the notes of a session: the first that is damaged."""
+    try:
+        for _ in read_notes(folder):
+            pass
+    except Damaged as wrong:
+        yield wrong
+
+
+def _decode(path: Path, data: bytes) -> CallNote:
+    found = _json(data)
+    if found.keys() == KINDS.keys() and all(
+        isinstance(found[key], kind) and not isinstance(found[key], bool) for key, kind in KINDS.items()
+    ):
+        note = CallNote(**found)
+        possible = 0 < note.pid < LARGEST_PID and 0 <= note.at < LARGEST_TIME and "\0" not in note.transcripts
+        if possible and path.name == _note_path(path.parent, note.turn).name:
+            return note
+    raise Damaged(path, "not a note that council wrote; remove it, and the turn can be asked for again")
 
 
 def remove_note(folder: Path, turn: str) -> None:
