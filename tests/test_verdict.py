@@ -11,8 +11,9 @@ import pytest
 from council import text_width
 from council.record.session import open_
 from council.reports.model import Transcript
+from council.reports.tally import split_sentences
 from council.reports.transcript import compose
-from council.reports.verdict import first_sentence, sentences
+from council.reports.verdict import first_sentence
 from council.terminal.markdown import Paint
 from council.terminal.transcript import card
 from tests.helpers import User, agreed, disputed, script, summary
@@ -177,7 +178,7 @@ def test_the_first_sentence(text, first):
 
 def test_sentences_lose_no_word():
     text = "One. Two is e.g. this.\nThree\n\n- four. Five"
-    assert " ".join(sentences(text)).split() == text.replace("- ", "").split()
+    assert " ".join(split_sentences(text)).split() == text.replace("- ", "").split()
 
 
 # ---- what the transcript says ----
@@ -191,7 +192,7 @@ def test_a_synthesis_without_a_majority_is_an_opinion(tmp_path):
     head = (session / "transcript.md").read_text("utf-8").partition("### Round 1")[0]
     assert f"**Answer:** {counted}\n**Outcome:** " in head
     synthesis = (session / "synthesis.md").read_text("utf-8")
-    assert f"### Council Synthesis\n\n*({counted} What follows is the chair's opinion.)*\n\n" in synthesis
+    assert f"### Council Synthesis\n\n*({counted} This synthesis is the chair's opinion.)*\n\n" in synthesis
 
 
 def test_a_synthesis_with_a_majority_needs_no_preface(tmp_path):

@@ -288,6 +288,14 @@ def ended_unsettled(scene: Scene, cap: str) -> bool:
     return bool(phases) and scene.outcomes.get(phases[-1]) == cap
 
 
+def were_too_few(scene: Scene) -> bool:
+    """Whether several perspectives were to speak in their last round, and fewer than two were heard."""
+    spoke = [turn for turn in scene.turns if is_cast(turn.seat, scene)]
+    last = [turn for turn in spoke if (turn.phase, turn.round) == (spoke[-1].phase, spoke[-1].round)]
+    heard = {turn.seat.name for turn in last if not turn.absent}
+    return len({turn.seat.name for turn in last}) >= LEAST_CAST > len(heard)
+
+
 def explain_low_confidence(scene: Scene, cap: str) -> str:
     """Why the confidence is lowered; empty if it remains as written."""
     written = find_newest(scene, CONFIDENCE)

@@ -26,9 +26,10 @@ from council.protocols.dissent import DISAGREES, find_dissent
 from council.protocols.stances import BLOCKING, CONSENSUS, CONSENSUS_WITH_DISSENT, assess_stances
 from council.record.session import Session
 from council.replies.parse import format_heading
-from council.reports import kinds
+from council.reports import kinds, tally
 from council.reports.outline import find_outline
 from council.reports.totals import ended_at
+from council.reports.verdict import find_path
 from council.text import one_line
 from council.workflow import declare
 from council.workflow.model import DeclaredDocument
@@ -51,6 +52,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any]:
         "attached": [str(name) for name in session.metadata.get("attachments") or ()],
         "participants": list(_participants(session, plan)),
         "rounds": [_round(session, plan, *key) for key in ending.rounds(plan)],
+        "preface": tally.preface(plan, find_path(session, plan)[1]),
         "introduction": written.preface,
         "design": [
             {"title": format_heading(name), "text": text}

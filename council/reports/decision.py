@@ -17,10 +17,11 @@ from council.protocols import perspectives as casting
 from council.protocols.consensus import DECISION
 from council.record.session import Session
 from council.replies.parse import Outline, format_heading
-from council.reports import kinds, outline
+from council.reports import kinds, outline, tally
 from council.reports.kinds import ASSUMED, CREATE_WORKFLOW, GUIDANCE, QUESTION
 from council.reports.outline import find_outline
 from council.reports.totals import ended_at
+from council.reports.verdict import find_path
 from council.text import fold, one_line, slug
 from council.workflow import declare
 from council.workflow.model import DeclaredDocument
@@ -73,6 +74,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
         "ended_after": [
             turn.round for turn in plan.scene.turns if turn.seat.is_person and turn.answers.get(DECISION) == "end"
         ],
+        "preface": tally.preface(plan, find_path(session, plan)[1]),
         "confidence": confidence(session, plan),
     }
 
@@ -180,7 +182,7 @@ def confidence(session: Session, plan: Plan) -> dict[str, str]:
     value = outcome.find_syntheses(plan)[-1].answers.get(name)
     word, text = str(value or "").capitalize(), find_outline(session.workflow, plan).answers.get(name, "")
     text = "" if fold(text).strip(" *_`.") == fold(word) else text
-    if why := casting.explain_low_confidence(plan.scene, ENDED_BY_CAP):
+    if why := casting.explain_low_confidence(plan.scene, ENDED_BY_CAP) or tally.explain_capped_confidence(plan):
         return {"word": casting.LOW.capitalize(), "why": why, "text": text}
     return {"word": word, "why": "", "text": text}
 

@@ -17,9 +17,10 @@ from typing import Any
 from council.engine.planner import Plan
 from council.errors import UsageError
 from council.protocols import outcome
+from council.protocols.perspectives import CONFIDENCE, LOW
 from council.record import catalog, files
 from council.record.session import Session
-from council.reports import adr, decision, documents, kinds
+from council.reports import adr, decision, documents, kinds, tally
 from council.reports.model import Transcript, plain
 from council.reports.totals import ended_at
 from council.reports.transcript import compose
@@ -57,6 +58,8 @@ def derive(debate: Transcript, session: Session, plan: Plan) -> dict[str, str]:
     made = {}
     if data is not None and template:
         text = documents.render(template, debate.overlaid, **data)
+        if (warning := debate.synthesis.preface if debate.synthesis else "") not in text:
+            text += f"\n*({warning})*\n"
         made[NAMES[0]] = text if session_line(session).search(text) else f"{text}\n**Session ID:** {session.id}\n"
     if decision.wants_issue(plan) and (data := decision.facts(session, plan)):
         made[NAMES[1]] = documents.render(f"{documents.FOLDER}/issue", debate.overlaid, **data)
@@ -71,6 +74,8 @@ def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | 
     if not tries:
         return None
     given = {name: plain(value) for name, value in tries[-1].answers.items()}
+    if tally.explain_capped_confidence(plan):
+        given[CONFIDENCE] = LOW
     reply = next((step.reply for _, step in session.workflow.steps() if step.name == tries[-1].step), ())
     answers = {**documents.blanks(reply), **given}
     named = {part: answers.get(name) for part, name in session.workflow.document_answers.items()}

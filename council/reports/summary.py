@@ -162,6 +162,7 @@ def _verdict(verdict: DebateVerdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "tally": verdict.tally,
         "path": verdict.path,
+        "path_title": verdict.path_title,
         "confidence": verdict.confidence or None,
         "blocking": plain(verdict.blocking),
         "dissent": plain(verdict.dissent),

@@ -16,12 +16,13 @@ from council.protocols import outcome
 from council.protocols.dissent import DISAGREES, find_missing_dissent
 from council.protocols.mind_changes import is_control
 from council.protocols.outcome import Decision
+from council.protocols.perspectives import LOW
 from council.protocols.stances import STANCE, find_leading_answer
 from council.record import files
 from council.record.session import Session
 from council.record.turn_file import sha256
 from council.replies import parse
-from council.reports import did_it_help, documents, in_force, verdict
+from council.reports import did_it_help, documents, in_force, tally, verdict
 from council.reports.model import (
     Answer,
     Effect,
@@ -222,7 +223,7 @@ def synthesis(session: Session, plan: Plan) -> Synthesis | None:
         return None
     statement = _statement(session, plan, tries[-1])
     author = tries[-1].seat.title.lower()
-    before = verdict.preface(plan) if plan.done else ""
+    before = tally.preface(plan, verdict.find_path(session, plan)[1]) if plan.done else ""
     return Synthesis(author, outcome.synthesis_body(plan), tuple(_additions(session, plan)), statement, before)
 
 
@@ -232,8 +233,8 @@ def _additions(session: Session, plan: Plan) -> Iterator[Addition]:
         yield Addition("Dissent on record", aside=aside, points=tuple(_dissent(*one) for one in lost))
     if wrong := outcome.describe_citation_problems(plan):
         yield Addition("Citations not in order", f"{one_line(wrong, 600)}.", "checked by council")
-    if plan.done and (capped := verdict.explain_capped_confidence(plan)):
-        yield Addition("Confidence", capped)
+    if plan.done and (capped := tally.explain_capped_confidence(plan)):
+        yield Addition("Confidence", f"{LOW} *({capped})*")
     record = Record(session.workflow, plan, session.topic, session.metadata)
     made = (function(record) for function in contributions.addition.known.values())
     yield from (one for one in made if one is not None)

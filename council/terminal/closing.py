@@ -29,6 +29,8 @@ def show_sections(debate: Transcript, screen: Screen) -> None:
 
 def conclude(debate: Transcript, screen: Screen) -> None:
     """Show what council adds to the synthesis (already shown when it was written), and the verdict."""
+    if debate.synthesis and debate.synthesis.preface:
+        screen.out(f"*({debate.synthesis.preface})*\n")
     for addition in debate.synthesis.additions if debate.synthesis else ():
         screen.out(markdown.addition_text(addition))
     if paint := screen.paint:
