@@ -108,7 +108,7 @@ def try_command(user: User, *words: str, key: str = "", **env: str) -> Attempt:
         "it does not say what to set up": (key or "ANTHROPIC_API_KEY") not in ended.err,
         "it ends in a traceback": "Traceback" in ended.text,
         "it leaves a session behind": len(user.sessions) != sessions,
-        "it touches the folder of the model": model_folder(user).exists(),
+        "it fetches something": (model_folder(user) / ".lock").exists(),
     }
     return Attempt(f"council {' '.join(words)}", ended, seconds, tuple(why for why, failed in checks.items() if failed))
 
