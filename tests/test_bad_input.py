@@ -197,6 +197,7 @@ def test_a_refusal(bad, user, nobody):
 
 def test_without_credentials_the_ways_to_have_some_are_named(user, nobody, monkeypatch):
     monkeypatch.setattr("council.speakers.local.download.obstacle", lambda: "There is no model on this machine.")
+    user.configure("speaker: auto")
     ended = user.council("run", "Shall we?", ANTHROPIC_API_KEY="")
     refused(user, nobody, ended, 4, "ANTHROPIC_API_KEY", "`claude`", "--speaker assistant", "`council doctor`")
 

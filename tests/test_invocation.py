@@ -65,6 +65,16 @@ CALLS = [
     (f"Council recovery:\nplease go on with {ID}, thanks", Invocation("", recover=ID)),
     ("Council recovery: the last one", Invocation("", recover="last")),
     ("Council recovery:", Invocation("", recover="last")),
+    ("Council recovery", Invocation("", recover="last")),
+    ("council recovery.", Invocation("", recover="last")),
+    (f"Council recovery {ID}", Invocation("", recover=ID)),
+    (f"Council recovery session {ID}", Invocation("", recover=ID)),
+    ("Council debate: Shall we?", Invocation("Shall we?")),
+    ("Council debate with security: Q?", Invocation("Q?", with_=("security",))),
+    ("Full council: Shall we?", Invocation("Shall we?")),
+    ("Council with 3 rounds: Q?", Invocation("Q?", rounds=3)),
+    ("Council with three rounds and security: Q?", Invocation("Q?", with_=("security",), rounds=3)),
+    ("Council with security, 4 rounds: Q?", Invocation("Q?", with_=("security",), rounds=4)),
 ]
 
 # (what was typed, the topic): a call, whose topic stays as it is, whatever stands in it
@@ -88,9 +98,8 @@ LEFT_ALONE = [
     "Shall we split the database?",
     "Council tax: shall we raise it?",
     "Councils: how do they work?",
-    "Council",
-    "Council recovery",
-    "Council with security",
+    "Council without a quorum: may it decide?",
+    "Council recovery plans",
     "Council of architects: yes or no?",
     "The council: shall we have one?",
     "My council (patchlist): shall we?",
@@ -126,6 +135,10 @@ REFUSED = [
     ("Council with security and nobody-at-all: Q?", 'unknown member "nobody-at-all"'),
     ("Just architect and engneer: Q?", 'did you mean "engineer"?'),
     ("Council: Just architect and the cat: Q?", 'unknown member "cat"'),
+    ("Council", 'write "Council: …"'),
+    ("Quick council", 'write "Quick council: …"'),
+    ("Council with security", 'write "Council with security: …"'),
+    ("Council without security: Q?", '"without" is not understood; name the members who stay'),
 ]
 
 

@@ -48,7 +48,11 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
     else:
-        echo(f"{markdown.announcement(state.session)}\nnext: council next {state.session.id}")
+        attached = ", ".join(state.session.metadata["attachments"])
+        echo(markdown.announcement(state.session))
+        if attached:
+            echo(f"attached: {attached}")
+        echo(f"next: council next {state.session.id}")
 
 
 @command("next")

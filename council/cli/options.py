@@ -188,7 +188,7 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
         with_=(*call.with_, *invocation.seats(",".join(given["with_"]), names)),
         only=(*call.only, *invocation.seats(",".join(given["only"]), names), *feature_groups(workflow, given)),
         mode=mode or "deliberative",
-        options=workflow_options(given),
+        options=workflow_options({**given, "rounds": given.get("rounds") or call.rounds}),
         tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
         files=given["files"],
         quorum=given.get("quorum"),

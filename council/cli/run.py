@@ -64,6 +64,7 @@ def begin(state: State, request: Request, settings: Config, given: dict[str, Any
     """Choose who speaks, and write the session."""
     from council.runner import debate as debates
     from council.speakers import select
+    from council.terminal.screen import Screen
 
     wanted = given["speaker"] or settings.speaker
     request, source = debates.with_source(request, wanted, given["source"], settings)
@@ -72,6 +73,8 @@ def begin(state: State, request: Request, settings: Config, given: dict[str, Any
     select.warm_up(choice.name)
     provide(settings, choice)
     state.session = debates.begin(request, settings, choice.name, source)
+    if (attached := state.session.metadata.get("attachments")) and not (given["quiet"] or given["as_json"]):
+        Screen().say(f"attached: {', '.join(attached)}", "dim")
     return choice
 
 

@@ -65,6 +65,8 @@ def begin(given: dict[str, Any]) -> dict[str, Any]:
         only=invocation.seats(",".join(given.get("only", ())), known),
         mode=given.get("mode", "deliberative"),
         options={"three_rounds": True} if "rounds" in given else {},
+        documents=(("document", given["document"]),) if given.get("document", "").strip() else (),
+        find_files=False,  # a caller must not choose which files are read
         speaker=registry.manual().name,
     )
     found = start.begin(request, settings)
@@ -147,6 +149,7 @@ TOOLS = {
                 "How members write: in prose (deliberative, the default) or as a list of findings (patchlist).",
                 enum=list(invocation.MODES),
             ),
+            "document": text("The whole text of a document that the debate is about. A review (patchlist) needs one."),
             "rounds": {
                 "type": "integer", "enum": [3],
                 "description": "3 forces the third round, whatever the convergence check says.",

@@ -12,10 +12,14 @@ from council.text import did_you_mean
 from council.workflow import declare
 
 CALL = re.compile(
-    r"\s*(?P<quick>quick\s+)?council(?P<recovery>\s+recovery)?(?:\s*\((?P<mode>[^():\n]{1,60})\))?"
+    r"\s*(?:(?P<quick>quick\s+)|full\s+)?council(?:(?P<recovery>\s+recovery)|\s+debate)?(?:\s*\((?P<mode>[^():\n]{1,60})\))?"
     r"(?:\s+with\s+(?P<with>[^:\n]{1,120}?))?(?:\s*\((?P<mode2>[^():\n]{1,60})\))?\s*:(?P<topic>.*)",
     re.I | re.S,
 )
+RECOVERY = re.compile(rf"\s*council\s+recovery(?:\s+(?:session\s+)?(?P<id>{GENERATED.pattern}|last))?\s*[.!]?\s*", re.I)
+NO_TOPIC = re.compile(r"\s*(?:quick\s+|full\s+)?council(?:\s+with\s+(?P<with>[^:\n]{1,120}))?\s*", re.I)
+WITHOUT = re.compile(r"\s*(?:quick\s+|full\s+)?council\s+without\s+(?P<who>[^:\n]{1,120}):.*", re.I | re.S)
+ROUNDS = re.compile(r"(?:\d+|three)-rounds?")
 JUST = re.compile(r"\s*(?:just|only)\s+(?P<only>[^:\n]{1,120}?)\s*:(?P<topic>.*)", re.I | re.S)
 PATCHLIST = declare.option(
     "patchlist", "`--mode patchlist` turns it on: the kit's prompts then ask for lists of changes"
@@ -32,6 +36,7 @@ class Invocation:
     only: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     recover: str | None = None
+    rounds: int | None = None
 
 
 def parse(text: str, known: Collection[str]) -> Invocation:
@@ -46,8 +51,23 @@ def parse(text: str, known: Collection[str]) -> Invocation:
         )
         words = ("quick", *words) if call["quick"] else words
         inner = parse_just(call["topic"], known) or Invocation(call["topic"].removeprefix(" "))
-        return Invocation(inner.topic, seats(call["with"] or "", known), inner.only, words)
+        with_ = _split(call["with"] or "")
+        rounds = [name.partition("-")[0] for name in with_ if ROUNDS.fullmatch(name)]
+        members = seats(",".join(name for name in with_ if not ROUNDS.fullmatch(name)), known)
+        number = int(rounds[0].replace("three", "3")) if rounds else None
+        return Invocation(inner.topic, members, inner.only, words, rounds=number)
+    if recovery := RECOVERY.fullmatch(text):
+        return Invocation("", recover=(recovery["id"] or "last").lower())
+    check_call(text, known)
     return parse_just(text, known) or Invocation(text)
+
+
+def check_call(text: str, known: Collection[str]) -> None:
+    """Refuse what was meant as a call and would be debated as a topic."""
+    if (without := WITHOUT.fullmatch(text)) and any(name in known for name in _split(without["who"])):
+        raise UsageError('"without" is not understood; name the members who stay, as in "Just architect, engineer: …"')
+    if (alone := NO_TOPIC.fullmatch(text)) and all(name in known for name in _split(alone["with"] or "")):
+        raise UsageError(f'the topic is missing: write "{text.strip()}: …", with your question after the colon')
 
 
 def parse_just(text: str, known: Collection[str]) -> Invocation | None:

@@ -132,6 +132,7 @@ def choose_speaker(request: Request, wanted: str | None, settings: Config, can_a
     """Who will speak in this debate. What is wrong with the request is said before anybody is asked anything."""
     known = personas.load()
     workflow = start.workflow_of(request, known)
+    start.read_documents(request, workflow)
     tiers = start.models_of(workflow, request, settings, known)
     return select.choose(wanted, replace(settings, tiers=tiers), workflow=workflow, can_ask=can_ask)
 

@@ -22,19 +22,21 @@ from council.record.create import create
 from council.record.program import Program
 from council.record.session import Session, derive_key
 from council.reports import documents, filing, markdown
+from council.runner import attachments
+from council.runner.attachments import LARGEST, LARGEST_WORDS
 from council.runner.in_force import list_overlays
 from council.speakers import registry
-from council.text import did_you_mean, fence, one_line
+from council.text import did_you_mean, fence
 from council.workflow.loader import load
 from council.workflow.model import Cast, Seat, Workflow
-
-LARGEST_TOPIC = 1_000_000
-LARGEST_WORDS = "1 MB"
+from council.workflow.types import answer_types
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a person asked for, in their words."""
+    """What a person asked for, in their words. `documents` are attached texts with their names. With `find_files`, the
+    files that the topic of a review names are attached too.
+    """
 
     topic: str
     workflow: str = "debate"
@@ -44,6 +46,8 @@ class Request:
     options: Mapping[str, Any] | None = None
     tier_map: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
+    documents: tuple[tuple[str, str], ...] = ()
+    find_files: bool = True
     speaker: str = speakers.AUTO
     after: Session | None = None
     replay_of: str | None = None
@@ -83,7 +87,7 @@ def begin(request: Request, settings: Config) -> Session:
         raise UsageError(f"{workflow.name} needs at least two members; name another with --only or --with")
     check_quorum(checked, request.quorum)
     seed = secrets.token_hex(16)
-    filing = [*read_outcome(request.after), *((format_name(path), read_attachment(path)) for path in request.files)]
+    filing = [*read_outcome(request.after), *read_documents(request, checked)]
     facts: dict[str, Any] = {
         "topic": check_topic(request.topic),
         "workflow": workflow.name,
@@ -104,7 +108,7 @@ def begin(request: Request, settings: Config) -> Session:
     if request.after:
         facts["after"] = request.after.id
     fenced = "".join(f"\n\n{fence(f'file {name}', words, derive_key(seed, name, words))}" for name, words in filing)
-    if len(fenced) > LARGEST_TOPIC:
+    if len(fenced) > LARGEST:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.persona_names()}
     program = Program(templates.freeze(checked) | documents.freeze(checked), people)
@@ -127,11 +131,25 @@ def check_topic(text: str) -> str:
         raise UsageError("the topic is empty; say what the council should debate")
     if "\0" in text:
         raise UsageError("the topic contains a NUL character; it must be text")
-    if len(text) > LARGEST_TOPIC:
+    if len(text) > LARGEST:
         raise UsageError(
             f"the topic is larger than {LARGEST_WORDS}; ask the question, and attach the part it is about with --file"
         )
     return text
+
+
+def read_documents(request: Request, workflow: Workflow) -> list[tuple[str, str]]:
+    """The attached documents by name. A workflow whose answers are about documents is refused without any."""
+    asked = {kind.type for _, step in workflow.steps() for _, kind in step.reply}
+    needs = next((one.documents for one in answer_types().values() if one.name in asked and one.documents), "")
+    given = {path.absolute() for path in request.files}
+    named = attachments.find(request.topic) if needs and request.find_files else ()
+    paths = (*request.files, *(path for path in named if path.absolute() not in given))
+    found = [*request.documents, *((attachments.format_name(path), attachments.read(path)) for path in paths)]
+    if needs and not found and request.after is None:
+        missing = attachments.find_missing(request.topic) if request.find_files else ""
+        raise UsageError(f"{missing}: no such file; {needs}" if missing else needs)
+    return found
 
 
 def read_outcome(before: Session | None) -> Iterator[tuple[str, str]]:
@@ -141,29 +159,6 @@ def read_outcome(before: Session | None) -> Iterator[tuple[str, str]]:
         if not (plan.done and outcome.find_syntheses(plan)):
             raise UsageError(f"--from {before.id}: that debate has no synthesis yet; `council recover {before.id}`")
         yield f"synthesis of session {before.id}", markdown.synthesis_of(before, plan)
-
-
-def read_attachment(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_TOPIC + 1)
-    except OSError as failure:
-        raise UsageError(f"{path}: {failure.strerror}") from None
-    if len(data) > LARGEST_TOPIC:
-        raise UsageError(f"{path}: larger than {LARGEST_WORDS}; attach the part that matters")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text or not text.strip():
-        raise UsageError(f"{path}: empty or not a text file; attach text in UTF-8")
-    return text
-
-
-def format_name(path: Path) -> str:
-    """A document's name: the path as it was given, where that says nothing of this machine."""
-    plain = path.name if path.is_absolute() or ".." in path.parts else path.as_posix()
-    return one_line(plain).replace(chr(34), chr(39))
 
 
 def seat_members(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
