@@ -27,7 +27,9 @@ from council.reviews.model import (
 from council.reviews.parse.duplicates import judged, pairings
 from council.reviews.parse.findings import read
 from council.reviews.parse.rulings import rulings
+from council.reviews.parse.tally import approves, counts_in
 from council.text import fold
+from tests.review_shapes import SHAPES, Shape, Written, replies
 
 FOLDER = Path(__file__).parent / "replies"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.md"))
@@ -362,6 +364,56 @@ def test_what_one_says_again_when_asked_again_is_no_echo() -> None:
     assert [item.number for item in read(own, brief).items] == ["H1"]
     assert len(pairings(own, brief)) == 1
     assert not pairings(own, f"{BRIEF}\n\n{marked}\n"), "others' words"
+
+
+# Shapes that nobody asked for.
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_shape_is_read_as_a_careful_reader_reads_it(shape: Shape) -> None:
+    assert not list(shape.wrong())
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("**CRITICAL: 0 | IMPORTANT: 2 | MINOR: 5**", {"blocking": 0, "high": 2, "low": 5}),
+        ("CRITICAL_COUNT: 0", {"blocking": 0}),
+        ("- Blocking issues: 3", {"blocking": 3}),
+        ("2 critical, 1 major and 4 minor issues", {"blocking": 2, "high": 1, "low": 4}),
+        ("CRITICAL: 0 — No blocking issues found", {"blocking": 0}),
+        ("Critical: 3 retries are not enough", None),
+        ("- B1: 3 retries", None),
+        ("HIGH: 5 — five seconds are too long", None),
+        ("There are 2 critical issues in the parser", None),
+    ],
+)
+def test_counts(text: str, counts: dict[str, int] | None) -> None:
+    assert counts_in(text) == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "approved"),
+    [
+        ("STATUS: APPROVED ✅", True),
+        ("**Verdict: Approve**", True),
+        ("✅ APPROVED", True),
+        ("Verdict: approved with minor comments", True),
+        ("Verdict: not approved", False),
+        ("Verdict: approved once B1 is fixed", False),
+        ("Verdict: approved with conditions", False),
+        ("Status: approved?", True),
+        ("The plan was approved last year.", False),
+    ],
+)
+def test_approvals(text: str, approved: bool) -> None:
+    assert approves(text) is approved
+
+
+@settings(max_examples=300, deadline=None)
+@given(reply=replies())
+def test_every_item_of_a_reply_is_listed_unparsed_a_repeat_or_outside_by_a_rule(reply: Written) -> None:
+    assert not reply.lost()
 
 
 # Whatever is said: nothing raises, nothing is invented, and time grows with the text.

@@ -22,6 +22,7 @@ from council.reviews.model import Document
 from tests.baits import BAITS
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import MEMBERS, PATIENCE, Ended, Table, User
+from tests.review_shapes import SHAPES
 from tests.similar import SIMILAR, Similar
 
 ROOT = Path(__file__).parent.parent
@@ -270,7 +271,7 @@ def alike(pair: Similar, how: str, which: tuple[int, ...], **challenges: str) ->
     ruled = {seat: challenges.get(seat, "none") for seat in MEMBERS}
     for seat, text in ruled.items():
         said[f"02-challenges/{seat}"] = f"## Rulings\n\n{text}\n\n## Findings\n\nNo findings.\n"
-    return {**said, "04-synthesis/chair": SUMMARY, "03-synthesis/chair": SUMMARY}
+    return {**said, "04-synthesis/chair": SUMMARY}
 
 
 @pytest.mark.parametrize(("how", "entries"), [("quote", 2), ("lines", 2), ("none", 1)])
@@ -300,6 +301,58 @@ def test_a_member_splits_what_words_joined_and_sees_all_of_it_before(user):
     ended = user.council("review", "--session", "last", "--dismiss", "b1b=known", "--fail-on", "never")
     assert (ended.code, "B1b was dismissed by a person: known" in ended.out) == (0, True), ended.err
     assert user.council("verify").code == 0
+
+
+# ---- replies in shapes that nobody asked for ----
+
+
+def by_everybody(text: str, **challenges: str) -> dict[str, str]:
+    """A review in which every member writes the same, and rules as `challenges` say."""
+    said = {f"01-findings/{seat}{again}": text for seat in MEMBERS for again in ("", ".2")}
+    said |= {
+        f"02-challenges/{seat}": challenges.get(seat, "## Rulings\n\nnone\n\n## Findings\n\nNone.\n")
+        for seat in MEMBERS
+    }
+    return {**said, "04-synthesis/chair": SUMMARY}
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if not shape.brief], ids=lambda shape: shape.name)
+def test_the_exit_code_is_what_a_careful_reader_says(user, shape):
+    review(user, "sessions.md", said=by_everybody(shape.text), code=5 if shape.gates else 0)
+
+
+def test_four_approvals_never_fail_and_what_contradicts_them_is_marked_and_said(user):
+    text = "**Verdict: APPROVED**\n\nOne **CRITICAL** thing to watch after the merge is the size of the log.\n"
+    report = review(user, "sessions.md", "--format", "json", said=by_everybody(text), code=0).json
+    assert [(one["severity"], one["inferred"]) for one in report["findings"]] == [("blocking", True)]
+    assert [line for line in report["remarks"] if "approves" in line] == [
+        f"{seat} approves in findings, and lists 1 blocking" for seat in MEMBERS
+    ]
+    shown = user.council("review", "--session", "last").out
+    assert "severity inferred: nobody said plainly that it is blocking, so it fails no gate" in shown
+
+
+def test_a_count_that_differs_from_what_was_read_is_said(user):
+    text = "CRITICAL: 2\n\n**BLOCKING:**\n- B1: Tokens lie in the table in plain text. → Hash them.\n"
+    report = review(user, "sessions.md", "--format", "json", said=by_everybody(text)).json
+    assert "architect counts 2 blocking findings in findings, and 1 could be read" in report["remarks"]
+
+
+def test_rulings_and_nothing_else_are_read_and_not_asked_for_again(user):
+    text = "**BLOCKING:**\n- B1: Tokens lie in the table in plain text. → Hash them.\n"
+    only = dict.fromkeys(MEMBERS, "## Rulings\n\nB1: agree. I looked.\n")
+    report = review(user, "sessions.md", "--format", "json", said=by_everybody(text, **only)).json
+    assert report["unparsed"] == []
+    assert len(report["findings"][0]["rulings"]) == len(MEMBERS)
+    assert not [line for line in report["remarks"] if "nobody challenged" in line]
+
+
+def test_a_list_says_that_nobody_challenged_it_and_that_it_has_no_summary(user):
+    text = "**BLOCKING:**\n- B1: Tokens lie in the table in plain text. → Hash them.\n"
+    said = {**by_everybody(text), "04-synthesis/chair": "## Summary\n", "04-synthesis/chair.2": "## Summary\n"}
+    report = review(user, "sessions.md", "--format", "json", said=said).json
+    assert "nobody challenged the findings: no ruling could be read" in report["remarks"]
+    assert "there is no summary" in report["remarks"]
 
 
 # ---- gates ----

@@ -20,10 +20,14 @@ REVIEWED, CONTESTED = "reviewed", "reviewed, contested"
 
 
 def _read_findings(body: str, brief: str, says_none: bool) -> Any:
-    from council.reviews.parse import findings
+    from council.reviews.parse import duplicates, findings
 
     listed = findings.read(body, brief)
-    return replace(listed, none=True) if says_none and not listed.items else listed or None
+    if listed or (listed.unparsed and not says_none):
+        return listed or None
+    # Who was asked for rulings too and gave only those has nothing to add.
+    ruled = RULING_FORMAT.partition("\n")[2] in brief and duplicates.judged(body, brief)
+    return replace(listed, none=True) if says_none or ruled else None
 
 
 def _read_rulings(body: str, brief: str, says_none: bool) -> Any:

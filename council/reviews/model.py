@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from council.workflow import declare
 
 FINDINGS = declare.answer("findings", "in a review, of the type `findings`: all of them are merged into one list")
+RULINGS = declare.answer("rulings", "in a review: what members say of each other's findings")
 SUMMARY = declare.answer("summary", "in a review: the words above its list")
 SEVERITIES = ("blocking", "high", "medium", "low")
 WORDS = ("agree", "disagree with evidence", "disagree with concern", "withdrawn")
@@ -39,11 +40,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """A member's list. `none`: the member said that there is nothing. `unparsed` are pieces that could not be read."""
+    """A member's list. `none`: the member said that there is nothing. `unparsed` are pieces that could not be read.
+    `tally` is how many findings of each severity the member counts, and `approved` whether the member approves.
+    """
 
     items: tuple[Finding, ...] = ()
     unparsed: tuple[str, ...] = ()
     none: bool = False
+    tally: tuple[tuple[str, int], ...] = ()
+    approved: bool = False
 
     def __bool__(self) -> bool:
         """Whether it says anything: findings, or that there are none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from council.reviews.formats.common import Review
 from council.reviews.formats.markdown import counted, groups, title_of
 from council.reviews.injection import marks
 from council.reviews.locate import Place
-from council.reviews.model import FINDINGS, SEVERITIES, SUMMARY
+from council.reviews.model import FINDINGS, RULINGS, SEVERITIES, SUMMARY
 from council.reviews.rule import plain_id
 
 
@@ -49,7 +50,7 @@ def review(plan: Plan, topic: str, facts: Mapping[str, Any]) -> Review:
         unparsed=tuple(_unparsed(asked)),
         silent=tuple(dict.fromkeys(turn.seat.name for turn in plan.scene.turns if turn.absent)),
         none=tuple(_without(asked)),
-        remarks=(*_dismissals(found, reasons), *marks(given)),
+        remarks=(*_dismissals(found, reasons), *_contradictions(asked), *_missing(plan), *marks(given)),
         summary=_summary(plan),
         outcome="complete" if plan.done else "not finished",
     )
@@ -84,6 +85,32 @@ def _dismissals(found: Iterable[Merged], reasons: Mapping[str, str]) -> Iterator
         yield from (f"{id} was dismissed by a person: {why}" for why, id in reversed(ids.items()))
 
 
+def _contradictions(asked: Iterable[Turn]) -> Iterator[str]:
+    """Where a member's own count, or its approval, differs from what was read of its list."""
+    for turn in asked:
+        read = turn.answers.get(FINDINGS)
+        if not isinstance(read, model.Findings):
+            continue
+        own = Counter(item.severity for item in read.items)
+        for severity, count in read.tally:
+            if own[severity] != count:
+                read_ = f"and {own[severity]} could be read"
+                yield f"{turn.seat.name} counts {count} {severity} findings in {turn.phase}, {read_}"
+        if read.approved and own[SEVERITIES[0]] and SEVERITIES[0] not in dict(read.tally):
+            yield f"{turn.seat.name} approves in {turn.phase}, and lists {own[SEVERITIES[0]]} blocking"
+
+
+def _missing(plan: Plan) -> Iterator[str]:
+    """What a review that is over should have and has not: challenges, and the words of its chair."""
+    if not plan.done:
+        return
+    asked = [turn for turn in plan.scene.turns if RULINGS in turn.asked and not turn.absent]
+    if asked and state.reviewed(plan.scene) and not any(turn.answers.get(RULINGS) for turn in asked):
+        yield "nobody challenged the findings: no ruling could be read"
+    if any(SUMMARY in turn.asked for turn in plan.scene.turns) and not _summary(plan).strip():
+        yield "there is no summary"
+
+
 def _summary(plan: Plan) -> str:
     said = [turn.answers[SUMMARY] for turn in plan.scene.turns if turn.answers.get(SUMMARY)]
     return str(said[-1]) if said else ""
@@ -116,7 +143,7 @@ def baseline(path: Path) -> frozenset[str]:
         )
     except OSError as failure:
         raise UsageError(f"--baseline {path}: {failure.strerror}") from None
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise UsageError(f"--baseline {path}: not a review that --format json wrote") from None
 
 

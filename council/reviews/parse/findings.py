@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 from council.replies.quotes import remove_own_passages
@@ -24,6 +25,7 @@ from council.reviews.parse.items import (
     words_of,
 )
 from council.reviews.parse.rulings import RULING
+from council.reviews.parse.tally import in_known_words, tally_of
 from council.reviews.parse.vocabulary import (
     ABSENT,
     ARROW,
@@ -43,6 +45,7 @@ from council.reviews.parse.vocabulary import (
     PLACED,
     QUOTED,
     RANGE,
+    REFERRED,
     SEVERITY,
     SIGN,
     SIGNS,
@@ -65,34 +68,58 @@ def read(text: str, brief: str = "") -> Findings:
     the heading must not contradict each other; what the item itself says of its severity goes before both. A heading
     that names two severities means the graver, unless the letter says which.
     """
-    lines = own_lines(text, brief)
+    lines = in_known_words(own_lines(text, brief))
     gatherer = Gatherer(lines)
     drafts = gatherer.gather()
     left: list[str] = []
+    opening: list[str] = []  # bullets of an introduction: with a list behind them they are none of its items
     for block in json_blocks(lines):
         values, rest = values_in(block)
         drafts.extend(draft for value in values for draft in listed_json(value, None))
         left.extend([rest] if rest and (drafts or values) else [])
     seated = {id(draft.section) for draft in drafts if draft.section and draft.style not in ("bare", "prose")}
-    numbers = {draft.lead.number for draft in drafts if not draft.aside}
+    numbers = {draft.lead.number for draft in drafts if not (draft.aside or draft.again)}
     echo = _Echo(remove_own_passages(brief))
     items: list[Finding] = []
+    begun = False
     for draft in drafts:
         if _is_ruling(draft, echo.asks) or echo.has(draft) or (draft.style == "bare" and id(draft.section) in seated):
             continue
-        if draft.aside and draft.lead.number in numbers:
+        if (draft.aside or draft.again) and _points_at(draft, numbers):
+            continue
+        if draft.aside and not (draft.lead.number or draft.lead.severity):
             continue
         finding = _finding(draft)
         if isinstance(finding, Finding):
             items.append(finding)
+            begun = begun or draft.opening
+        elif finding and draft.opening and draft.style == "bullet" and not (draft.lead.number or _parted(draft)[1]):
+            opening.append(finding)
         elif finding:
             left.append(finding)
-    found = _single(items)
+    tally, approved = tally_of(lines)
+    cleared = approved or dict(tally).get(SEVERITIES[0]) == 0
+    found = tuple(_checked(item, cleared) for item in _single(items))
     prose = [line.text for line in lines if line.kind == "text"]
-    none = not found and not left and _says_none(prose, gatherer.nothing)
+    left = left if found and not begun else [*opening, *left]
+    none = not found and not left and (approved or _says_none(prose, gatherer.nothing))
     if not (found or left or none) and not judged(text, brief):
         left = ["\n".join(line for line in prose if not echo.line(line)).strip()]
-    return Findings(found, tuple(dict.fromkeys(piece.strip() for piece in left if piece.strip())), none)
+    unparsed = tuple(dict.fromkeys(piece.strip() for piece in left if piece.strip()))
+    return Findings(found, unparsed, none, tally, approved)
+
+
+def _points_at(draft: Draft, numbers: Collection[str]) -> bool:
+    """Whether what is written under a summary only names an item of the list, by its number or by CRITICAL-3."""
+    text = " ".join([draft.lead.text, *(piece for _, piece in draft.pieces)])
+    named = {draft.lead.number, *re.findall(r"\b[A-Z]{1,8}-?\d{1,3}\b", text)}
+    named |= {f"{severity_of(one['severity'])[0].upper()}{one['count']}" for one in REFERRED.finditer(text)}
+    return not named.isdisjoint(set(numbers) - {""})
+
+
+def _checked(item: Finding, cleared: bool) -> Finding:
+    """Where the author says that nothing blocks, a BLOCKING finding contradicts its author."""
+    return replace(item, inferred=True) if cleared and item.severity == SEVERITIES[0] else item
 
 
 PLACEHOLDER = re.compile(r"\W{0,4}\[[^\[\]]{1,60}\]\W{0,4}(?:\s\W{0,4}\[[^\[\]]{1,60}\]\W{0,4})?")
@@ -108,14 +135,16 @@ class _Echo:
         self.asks = not brief or words_of(RULING_FORMAT.partition("\n")[2]) in words_of(brief)
 
     def has(self, draft: Draft) -> bool:
-        """Whether the item's first words, with its number, or enough of them without it, were copied."""
+        """Whether the whole item was copied, with its number, or enough of it without: of one's own words all count."""
         number, first = words_of(draft.lead.number), words_of(draft.lead.text)
         if not first or PLACEHOLDER.fullmatch(draft.lead.text):
             return bool(first)
+        whole = [part for part in map(words_of, "\n".join(_parted(draft)).split("\n")) if part]
+        if not all(f" {part} " in self.known for part in whole):
+            return False
         least = 4 if ARROW.search(draft.lead.text) else 8
-        return bool(number and f" {number} {first} " in self.known) or (
-            f" {first} " in self.known and (first.count(" ") + 1 >= least or first in self.lines)
-        )
+        size = sum(part.count(" ") + 1 for part in whole)
+        return bool(number and f" {number} {first} " in self.known) or size >= least or first in self.lines
 
     def line(self, text: str) -> bool:
         return words_of(text) in self.lines
@@ -137,7 +166,9 @@ def _is_ruling(draft: Draft, asked: bool) -> bool:
 
 
 def _finding(draft: Draft) -> Finding | str:
-    """The item as a finding; where it cannot be one, its text as it stands; empty where it is only prose."""
+    """The item as a finding; where it cannot be one, its text as it stands; empty where it is only prose, or a heading
+    over items.
+    """
     severity = _severity(draft)
     issue, change = _parted(draft)
     raw = "\n".join(
@@ -149,9 +180,8 @@ def _finding(draft: Draft) -> Finding | str:
     if severity and _is_told(issue, change):
         anchor = _anchor(draft, issue, change)
         told = _without_passage(issue, anchor.quote)
-        return Finding(draft.lead.number, severity, told, change, anchor, draft.replacement)
-    claimed = draft.lead.number or change or (draft.section and severity) or draft.lead.severity
-    return raw if claimed and any(map(str.isalnum, raw)) else ""
+        return Finding(draft.lead.number, severity, told, change, anchor, draft.replacement, draft.style == "prose")
+    return raw if any(map(str.isalnum, raw)) and not draft.over else ""
 
 
 def _without_passage(issue: str, quote: str) -> str:
@@ -341,22 +371,37 @@ def _quoted(texts: list[str], least: int) -> str:
 
 
 def _single(items: list[Finding]) -> tuple[Finding, ...]:
-    """A list that is given twice is one list: the same issue, or the same number with mostly the same words."""
+    """A list that is given twice is one list: the same issue, or the same number with mostly the same words, unless the
+    two name different places, changes or new texts.
+    """
     kept: list[Finding] = []
-    places: dict[tuple[str, str], list[int]] = {}
-    same: dict[tuple[str, str], int] = {}
+    numbered: dict[tuple[str, str], list[int]] = {}
+    worded: dict[tuple[str, str], list[int]] = {}
     for item in items:
-        alike = places.setdefault((item.severity, item.number), [])
-        place = same.get((item.severity, words_of(item.issue)))
-        if place is None and item.number:
-            place = next((n for n in alike[-4:] if _alike(kept[n].issue, item.issue)), None)
+        alike = numbered.setdefault((item.severity, item.number), [])
+        same = worded.setdefault((item.severity, words_of(item.issue)), [])
+        again = [n for n in alike[-4:] if item.number and _alike(kept[n].issue, item.issue)]
+        place = next((n for n in (*same[-4:], *again) if _fit(kept[n], item)), None)
         if place is None:
-            same[item.severity, words_of(item.issue)] = len(kept)
+            same.append(len(kept))
             alike.append(len(kept))
             kept.append(item)
         else:
             kept[place] = _fuller(kept[place], item)
     return tuple(kept)
+
+
+def _fit(one: Finding, other: Finding) -> bool:
+    """Whether nothing that both say is said of two things."""
+    a, b = one.anchor, other.anchor
+    lines = not (a.first and b.first) or (a.first <= max(b.first, b.last) and b.first <= max(a.first, a.last))
+    path = not (a.path and b.path) or a.path == b.path
+    quote = (
+        not (a.quote and b.quote) or words_of(a.quote) in words_of(b.quote) or words_of(b.quote) in words_of(a.quote)
+    )
+    change = not (one.change and other.change) or _alike(one.change, other.change)
+    texts = {one.replacement, other.replacement} - {None}
+    return lines and path and quote and change and len(texts) < 2
 
 
 def _alike(one: str, other: str) -> bool:

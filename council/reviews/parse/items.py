@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from council.reviews.parse.tally import counts_in
 from council.reviews.parse.vocabulary import (
     ARROW,
     CLOSES,
@@ -17,9 +18,11 @@ from council.reviews.parse.vocabulary import (
     LABEL,
     LEAVES,
     LISTED,
+    MENDED,
     ORDINAL,
     RULED,
     SEPARATES,
+    TAG,
     TITLED,
     Lead,
     Line,
@@ -34,6 +37,7 @@ from council.text import fold
 # Items as they are gathered from the lines.
 
 
+CHAPTER = 5  # words: a numbered heading over other items that has more says something itself
 SHORT = ("place", "severity", "passage", "aside")  # fields that one paragraph fills
 
 
@@ -49,7 +53,10 @@ class Draft:
     gap: bool = False
     quotes: list[str] = field(default_factory=list)
     replacement: str | None = None
-    aside: bool = False  # it stands under a summary, so it may only repeat what stands elsewhere
+    aside: bool = False  # it is under a heading that leaves the list: strengths, a summary
+    again: bool = False  # it is under a heading of what to do, so it may only repeat what is written elsewhere
+    over: bool = False  # it is a heading with items of their own under it
+    opening: bool = False  # it is written before anything that looks like the heading of a list
 
     def add(self, text: str, joined: bool = False) -> None:
         """More of the item: a new piece, or the last one's going on."""
@@ -111,10 +118,11 @@ class Gatherer:
         self.drafts: list[Draft] = []
         self.item: Draft | None = None
         self.section: Section | None = None
-        self.ignored = self.ruling = False
+        self.ignored = self.ruling = self.repeating = self.mended = False
+        self.left = 0  # the level of the heading under which lines are ignored
         self.bare = False
         self.gap = True
-        self.nothing = False
+        self.nothing = self.headed = False
         self.table: list[str] = []
 
     def gather(self) -> list[Draft]:
@@ -142,26 +150,44 @@ class Gatherer:
         self.rows()
         if RULED.fullmatch(text):
             self.item, self.bare = None, False
+        elif counts := counts_in(text):
+            self.counted(text, number, counts)
         elif not (self.severity(text, number) or self.heading(text) or self.started(text)):
             self.continued(text)
+
+    def counted(self, text: str, number: int, counts: dict[str, int]) -> None:
+        """A line that only counts is no item; with a list under it, it is the heading of that list."""
+        self.item, self.bare, self.headed = None, False, True
+        (severity, size), *others = counts.items()
+        if not others and not LISTED.match(text):
+            titled = TITLED.match(text.strip())
+            listed = size and self.leads(number)
+            level = len(titled.group(1)) if titled else 7
+            self.section = Section((severity,), severity[0].upper(), level, "", True) if listed else None
+            self.ignored = False
 
     def severity(self, text: str, number: int) -> bool:
         """A severity's heading, or an item that begins with its severity and so looks like one."""
         group = grouped(text)
         if group is None or lead_of(text).number:
             return False
+        self.headed = True
         listed = LISTED.match(text) is not None
         if group.rest and not is_nothing(group.rest):
-            gloss = not listed and not ARROW.search(group.rest) and self.leads(number)
+            titles = ORDINAL.match(text) and len(group.rest.split()) > CHAPTER
+            gloss = not listed and not titles and not ARROW.search(group.rest) and self.leads(number)
             gloss = gloss or (group.heading and group.rest.startswith("("))
             if not gloss:
                 if not group.heading and not listed and not lead_of(text).severity:
                     return False
-                self.section = group if group.heading and group.level < 7 else self.section
+                if group.heading and group.level < 7:  # one of several, each with its own, says nothing of the next
+                    self.section = None if ORDINAL.match(text) else group
                 self.begin(Lead("", group.severities[0], group.rest, listed), text, group)
                 return True
         if listed and self.item and self.item.style == "heading":
             return False
+        if self.mended and self.left < group.level < 7:
+            return True
         self.nothing = self.nothing or bool(group.rest and is_nothing(group.rest))
         self.section, self.item, self.ignored, self.bare = group, None, False, True
         return True
@@ -179,7 +205,11 @@ class Gatherer:
         style = "heading" if titled else "bullet" if lead.bullet else "paragraph"
         margin = len(line) - len(line.lstrip())
         level = len(titled.group(1)) if titled else 7
+        if self.item and self.item.style == "heading" and len(self.item.pieces) < 2 and (lead.severity or lead.number):
+            self.item.over = not self.item.lead.severity and len(self.item.lead.text.split()) <= CHAPTER
         self.item = Draft(lead, group or self.section, margin, style, level, aside=self.ignored)
+        self.item.again = self.repeating
+        self.item.opening = not self.headed
         self.drafts.append(self.item)
         if lead.text:
             self.item.add(lead.text)
@@ -191,17 +221,25 @@ class Gatherer:
         plain = re.fullmatch(r"[^\W\d][\w' ]{2,40}:", text.strip())
         if not (titled or bold or (plain and self.gap)) or LISTED.match(text):
             return False
+        self.headed = self.headed or not plain
+        if plain and not bold and self.item and self.holding(self.item) and not LEAVES.search(text):
+            return False
         words = titled.group(2) if titled else bold.group(2) if bold else text.strip()
-        if self.item and (label := LABEL.match(words.rstrip(":") + ":")) and label.end() == len(words.rstrip(":")) + 1:
-            self.item.add(words.rstrip(":") + ":")
+        owner = self.item if self.item and self.item.style != "prose" else None
+        if owner and (label := LABEL.match(words.rstrip(":") + ":")) and label.end() == len(words.rstrip(":")) + 1:
+            owner.add(words.rstrip(":") + ":")
             return True
         if plain and not bold and LABEL.match(text.strip()):
             return False
         lead = lead_of(words)
         level = len(titled.group(1)) if titled else 7
-        under = self.section is not None and level > self.section.level and not LEAVES.search(words)
+        below = self.section is not None and level > self.section.level
+        leaves = LEAVES.search(words) is not None and (len(words.split()) < 5 or not (bold or below))
+        mended = MENDED.search(words) is not None
+        under = below and not leaves and not mended
         if lead.number or lead.severity or ORDINAL.match(words) or (under and not self.ignored and not plain):
             body = re.sub(r"^\d{1,3}[.)]\s+", "", lead.text)
+            self.ignored = self.ignored and level > self.left
             self.begin(Lead(lead.number, lead.severity, body, False), text)
             if self.item and not titled:
                 self.item.style = "heading"
@@ -209,8 +247,10 @@ class Gatherer:
         if self.item and titled and level > self.item.level:
             return False
         self.item, self.section, self.bare = None, None, False
-        self.ruling = RULES.search(words) is not None
-        self.ignored = self.ruling or (LEAVES.search(words) is not None and not HOLDS.search(words))
+        self.ruling = RULES.search(words) is not None or mended
+        self.ignored = self.ruling or (leaves and not HOLDS.search(words))
+        self.mended, self.left = mended, level
+        self.repeating = ACTS.search(words) is not None
         return True
 
     def started(self, text: str) -> bool:
@@ -219,10 +259,12 @@ class Gatherer:
         margin = len(text) - len(text.lstrip())
         label = LABEL.match(lead.text)
         name = FIELD[label.group("name").lower()] if label and label.group("end").strip("*_ ") else ""
-        if self.ignored and not (lead.number and not self.ruling):
-            self.item = None if lead.bullet else self.item
-            return lead.bullet
-        if lead.number:
+        tag = lead.severity and not lead.bullet and TAG.match(text.strip(" *_"))
+        tag = tag or (not lead.bullet and UNKNOWN.match(text))
+        if self.ignored and not ((lead.number or lead.severity) and not self.ruling):
+            self.item = None if lead.bullet or tag else self.item
+            return bool(lead.bullet or tag)
+        if lead.number or tag:
             if self.item and lead.bullet and margin > self.item.margin and not self.item.lead.number:
                 self.nested()
             self.begin(lead, text)
@@ -311,6 +353,9 @@ class Gatherer:
             self.drafts.extend(_rows(table, None if self.ignored else self.section))
 
 
+UNKNOWN = re.compile(r"[*_]{0,3}\[[A-Za-z][A-Za-z -]{2,20}\][*_]{0,3}\s+\w")  # [Question] Who pays for it?
+# Headings over what is to be done: it may be the same again as in the list.
+ACTS = re.compile(r"\b(?:next steps?|action(?:s| items?)?|recommend\w*|to-?dos?|priorit\w*|checklist)\b", re.I)
 RULES = re.compile(r"\b(?:rulings?|challenges?|responses?|others?'?|peers?|agree\w*|disagree\w*|withdraw\w*)\b", re.I)
 
 
@@ -335,6 +380,7 @@ def _rows(table: list[str], section: Section | None) -> Iterator[Draft]:
     if "issue" not in columns:
         columns = ["issue" if name in ("title", "more") else name for name in columns]
     if "issue" not in columns:
+        yield from _unknown_rows(cells)
         return
     for row in cells[1:]:
         fields = [
@@ -349,6 +395,13 @@ def _rows(table: list[str], section: Section | None) -> Iterator[Draft]:
             if name != "number"
         ]
         yield draft
+
+
+def _unknown_rows(cells: list[list[str]]) -> Iterator[Draft]:
+    """The rows of a table whose columns say nothing; one of numbers only counts."""
+    for row in cells[1:]:
+        if any(not severity_of(cell) and re.search(r"[^\W\d_]", cell) for cell in row):
+            yield Draft(Lead(text=" | ".join(row)), None, style="row", pieces=[("issue", " | ".join(row))])
 
 
 def column_of(name: str) -> str:

@@ -25,16 +25,17 @@ FIELDS = {
     "severity": "severity level priority prio sev schweregrad schwere priorität gravité sévérité severidad gravedad "
     "prioridad",
     "change": "change|proposed change|suggested change|recommended change|fix|proposed fix|suggested fix|suggestion"
-    "|recommendation|remedy|resolution|solution|proposal|recommended action|vorschlag|änderung|änderungsvorschlag"
+    "|recommendation|remedy|resolution|solution|proposal|recommended action|recommended fix|example fix|fix example"
+    "|proposed content|proposed text|suggested content|recommended solution|vorschlag|änderung|änderungsvorschlag"
     "|empfehlung|lösung|proposition|changement|changement proposé|correction|propuesta|cambio|cambio propuesto|solución"
     "|recomendación|recommandation",
     "issue": "issue problem finding description concern defect message befund mangel constat problème problema "
     "hallazgo",
-    "place": "where location place anchor file path line lines stelle ort datei zeile zeilen emplacement lieu fichier "
-    "ubicación lugar",
+    "place": "where location locations place anchor file files path line lines stelle ort datei zeile zeilen "
+    "emplacement lieu fichier ubicación lugar",
     "passage": "passage|quote|original|current text|zitat|citation|cita",
-    "more": "why impact reason rationale consequence evidence details detail explanation risk begründung warum impacto "
-    "pourquoi",
+    "more": "why|why this matters|why it matters|impact|reason|rationale|consequence|evidence|details|detail"
+    "|explanation|risk|begründung|warum|impacto|pourquoi",
     "title": "title topic heading summary titel thema titre título",
     "number": "id|number|no|nr|ref|#|№",
     "ruling": "ruling|verdict|stance|position|urteil",
@@ -52,6 +53,7 @@ DASH = r"(?:\s[—–-]+(?=\s|$)|\s?[—–]\s?)"
 SIGN = re.compile(f"({'|'.join(SIGNS)})\ufe0f?\\s*")
 TAG = re.compile(rf"[\[(][*_\s]{{0,3}}(?:{SEVERITY}{NOUN}|P(?P<p>[0-3]))[*_\s]{{0,3}}[\])]", re.I)
 COUNTED = re.compile(rf"{SEVERITY}[ #-]{{0,2}}(?P<count>\d{{1,3}})(?=[\s*_]{{0,4}}(?:[:.)—–]|-\s|$))", re.I)
+REFERRED = re.compile(rf"\b{SEVERITY}[ #-]{{1,2}}(?P<count>\d{{1,3}})\b", re.I)
 GRADED = re.compile(rf"{SEVERITY}{NOUN}[*_]{{0,3}}(?::[*_]{{0,3}}|{DASH}|[*_]{{2,3}}(?=\s))", re.I)
 ID = r"(?:(?i:[BHML])[- ]?\d{1,3}|[A-Z]{1,8}-\d{1,3}|[A-Z]\d{1,3}|#\d{1,3}"
 ID += r"|(?i:finding|issue|item|befund) ?#?\d{1,3})(?!\w)"
@@ -68,7 +70,9 @@ LISTED = re.compile(
 ORDINAL = re.compile(r"\s*(?:#{1,6}\s+)?[*_]{0,3}\d{1,3}[.)]\s")
 TITLED = re.compile(r"(#{1,6})\s+(.*?)\s*#*$")
 EMBOLDENED = re.compile(r"(\*{2,3}|__)(?!\s)([^*_]{1,160}):?\1:?\s*$")
-ARROW = re.compile(r"-{1,2}>|={1,2}>|[→⇒➜➔➡⟶]\ufe0f?|&rarr;")
+SIGNS_OF_CHANGE = r"[→⇒➜➔➡⟶]\ufe0f?"
+# Not the one of "phase 3→4" or "A→B".
+ARROW = re.compile(rf"-{{1,2}}>|={{1,2}}>|(?<!\d)(?<!\b[A-Z]){SIGNS_OF_CHANGE}|{SIGNS_OF_CHANGE}(?!\d|[A-Z]\b)|&rarr;")
 LABEL = re.compile(
     r"[\s*_]{0,4}(?P<name>" + "|".join(map(re.escape, sorted(FIELD, key=len, reverse=True))) + r")[*_]{0,3}\s{0,2}"
     r"(?P<end>[:=][*_]{0,3}|[*_]{2,3}\s*[—–-])\s*",
@@ -101,6 +105,14 @@ LEAVES = re.compile(
     r"|key|legend|approach|scope)\b",
     re.I,
 )
+# What was said before and is mended: whatever is in there is no finding of this review.
+MENDED = re.compile(
+    r"\b(?:issues?|findings?|items?|concerns?|problems?|comments?) (?:that (?:were|have been) )?(?:now )?"
+    r"(?:addressed|resolved|fixed|closed|mended)\b"
+    r"|^\W*(?:resolved|fixed|addressed|closed|previous(?:ly)?|original|earlier|prior)\b"
+    r"(?=.*(?:issues?|findings?|items?|concerns?|problems?|addressed|resolved|fixed|closed)\b)|^\W*(?:resolved|fixed)\W*$",
+    re.I,
+)
 HOLDS = re.compile(r"\b(?:findings?|issues?|problems?|concerns?|befunde|mängel|does not|doesn't)\b", re.I)
 CLOSES = re.compile(
     r"[\s*_]*(?:overall|in (?:short|summary|sum|conclusion|total)|summary|to sum|conclusion|that['’]?s (?:all|it)"
@@ -124,9 +136,9 @@ IN_PROSE = tuple(
     re.compile(pattern, re.I)
     for pattern in (
         rf"\b{SEVERITY}{GRADE}\s{{1,2}}(?:issue|problem|concern|finding|gap|defect|point|one|flaw)\b",
-        rf"\*\*{SEVERITY}\*\*",
+        rf"\*\*{SEVERITY}\*\*(?!\s{{1,2}}(?:issues|problems|concerns|findings|gaps|defects|points|flaws)\b)",
         rf"\b(?:severity|priority|schweregrad)[\s*_]{{0,4}}(?:is|[:=])[\s*_]{{0,4}}{SEVERITY}\b",
-        r"\b(?:is|as|it|this)\s{1,2}(?:a\s)?(?P<severity>blocking|blocker|critical)\b",
+        r"\b(?:is|as|it|this)\s{1,2}(?:a\s)?(?P<severity>blocking|blocker|critical)\b(?!\s(?:that|to|for|path)\b)",
     )
 )
 DENIED = re.compile(r"(?:\d|\b(?:no|not|any|without|never|nor|kein\w{0,2}|nicht)|n't)\W{1,4}$", re.I)
@@ -135,11 +147,12 @@ DENIED = re.compile(r"(?:\d|\b(?:no|not|any|without|never|nor|kein\w{0,2}|nicht)
 # Reading a reply line by line.
 
 NOTHING = re.compile(
-    r"\W{0,12}(?:none|nothing|nil|n/?a|not applicable|keine[rns]?|nichts|aucune?|ningun[oa]?"
+    r"\W{0,12}(?:there (?:are|is) (?=no)|i (?:have|found|see) (?=no))?"
+    r"(?:none|nothing|nil|n/?a|not applicable|keine[rns]?|nichts|aucune?|ningun[oa]?"
     r"|no (?:(?:blocking|critical|high|major|medium|low|minor|serious|further|other|new)(?: (?:severity|priority))? )?"
     r"(?:items?|issues?|findings?|concerns?|blockers?|problems?))"
     r"(?: (?:so far|identified|found|from (?:me|my (?:side|end))|here|at (?:this|the) \w{1,10}))?"
-    r"(?=\W*$|[.:;(,]|\s[—–-]+\s|—)",
+    r"[*_]{0,3}(?=\W*$|[.:;(,]|\s[—–-]+\s|—)",
     re.I,
 )
 RULED = re.compile(r"\s*(?:[-*_]\s*){3,}")
