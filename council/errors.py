@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+
+Used = Mapping[str, float | None]  # tokens and dollars, by the names of a receipt's keys; None is unknown
+UNKNOWN: Used = {"input": None, "cache_read": None, "cache_write": None, "output": None, "usd": None}
+NOTHING: Used = {"input": 0, "cache_read": 0, "cache_write": 0, "output": 0, "usd": 0.0}
 
 
 class CouncilError(Exception):
@@ -35,10 +40,17 @@ class Paused(CouncilError):
 
 
 class Denied(CouncilError):
-    """The API rejected a call permanently: credentials, permission, an unknown model, a bad request."""
+    """The API rejected a call permanently: credentials, permission, an unknown model, a bad request.
+
+    `used` is what the call used, as in CallFailed. Usually that is nothing.
+    """
 
     code = 4
     advice = "`council doctor` shows what is set up"
+
+    def __init__(self, why: str, used: Used = NOTHING) -> None:
+        super().__init__(why)
+        self.used = used
 
 
 class Unproven(CouncilError):
@@ -74,8 +86,16 @@ class Waiting(CouncilError):
 
 
 class CallFailed(Exception):
-    """One call to a model failed, and another attempt may succeed."""
+    """One call to a model failed, and another attempt may succeed.
 
-    def __init__(self, why: str, retry_after: float | None = None) -> None:
+    `retry_after` is how many seconds the API asks to wait. `retries` is how many more attempts are worth making after
+    this kind of failure, None if time alone decides. `used` is what the call used: without it, nobody knows.
+    """
+
+    def __init__(
+        self, why: str, retry_after: float | None = None, retries: int | None = None, used: Used = UNKNOWN
+    ) -> None:
         super().__init__(why)
         self.retry_after = retry_after
+        self.retries = retries
+        self.used = used

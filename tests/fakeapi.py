@@ -508,7 +508,8 @@ def events(request: Request, answer: Answer) -> Iterator[dict[str, Any]]:
     for at, use in enumerate(tool_uses(request, answer)):
         yield from tool_block(index + at, use)
     done = {"stop_reason": "tool_use" if answer.tools else answer.stop, "stop_sequence": None}
-    yield {"type": "message_delta", "delta": done, "usage": {"output_tokens": counted.get("output_tokens", 0)}}
+    ended = {name: count for name, count in counted.items() if name == "output_tokens"}
+    yield {"type": "message_delta", "delta": done, "usage": ended}
     yield {"type": "message_stop"}
 
 

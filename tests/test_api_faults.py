@@ -166,7 +166,6 @@ PASSING: dict[str, list[Answer]] = {
     "an event that is none": [Answer("half of it", fault="malformed")],
     "an empty answer": [Answer("")],
     "an answer of blanks": [Answer(" \n")],
-    "thinking and no words": [Answer("", thinking="Hm.", stop="max_tokens")],
     "no reason to stop": [Answer("all of it", stop=None)],
     "one after the other": [DOWN, Answer(fault="reset"), Answer("half", fault="cut"), Answer(fault="html")],
 }
@@ -183,6 +182,23 @@ def test_what_passes_is_tried_again_and_seen(name, user):
     assert turns(user) == set(agreed())
     assert (user.session / f"turns/{E}.md").read_text().endswith(agreed()[E])
     complete(user)
+
+
+@pytest.mark.parametrize(
+    ("fault", "calls"),
+    [
+        (Answer("", thinking="Hm.", stop="max_tokens"), 1),
+        (Answer(""), 2),
+        (Answer(fault="html"), 2),
+        (Answer("half", fault="malformed"), 2),
+    ],
+)
+def test_what_another_attempt_would_not_change_is_not_tried_for_long(fault, calls, user):
+    ended, table = debate(user, {E: [fault] * FOR_EVER}, budget=60)
+    assert ended.code == 3
+    assert table.asked.count(E) == calls
+    status = user.council("status", "--json").json
+    assert status["totals"]["failed_calls"] == calls
 
 
 def test_an_answer_without_its_goodbye_is_whole(user):
@@ -297,13 +313,16 @@ HAIKU = (1000 * 0.10 + 500 * 0.01 + 200 * 0.125 + 300 * 0.50) / 1e6
 
 
 def test_tokens_and_money_are_what_the_api_reported(user):
-    """What a failed call took nobody reports; the sum is that of the answers."""
+    """A call that was refused took nothing."""
     table = Table(user, agreed(), {E: [DOWN]}, usage=COUNTED)
     with FakeApi(table) as api:
         configure(user, api)
         ended = user.council("run", "Shall we?", "--json")
     usd = round(5 * SONNET + 4 * HAIKU, 6)
-    assert ended.json["totals"] == {"calls": 9, "input_tokens": 9 * 1700, "output_tokens": 9 * 300, "usd": usd}
+    assert ended.json["totals"] == {
+        "calls": 9, "failed_calls": 1, "input_tokens": 9 * 1700, "output_tokens": 9 * 300, "usd": usd,
+        "usd_at_least": usd,
+    }  # fmt: skip
     found = receipt(user, E)
     assert [found[name] for name in ("input", "cache_read", "cache_write", "output")] == [1000, 500, 200, 300]
     assert found["usd"] == pytest.approx(SONNET)

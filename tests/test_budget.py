@@ -10,7 +10,7 @@ import pytest
 
 from council.config.models import Endpoint, Model, Price
 from council.errors import CallFailed, Paused
-from council.runner.budget import Budget, most_usd
+from council.runner.budget import Budget, bound_usd
 from council.speakers.base import Brief
 from tests.fakeapi import FakeApi
 from tests.helpers import MEMBERS, Table, User, agreed
@@ -25,8 +25,8 @@ def called(budget: Budget, times: int = 1, usd: float | None = 0.001, speaker: s
     """How many of these calls were let through, one after the other."""
 
     async def one() -> None:
-        async with budget.call(speaker, BRIEF):
-            budget.usd += usd or 0.0
+        async with budget.call(speaker, BRIEF) as charge:
+            charge.usd = usd
 
     async def all_() -> int:
         for number in range(times):
@@ -43,7 +43,7 @@ def called(budget: Budget, times: int = 1, usd: float | None = 0.001, speaker: s
 
 
 def test_a_call_costs_at_the_most_its_prompt_written_and_all_its_tokens():
-    assert most_usd(BRIEF) == pytest.approx(MOST)
+    assert bound_usd(BRIEF) == pytest.approx(MOST)
 
 
 def test_so_many_calls_and_no_more():
@@ -72,8 +72,15 @@ def test_without_limits_nothing_is_counted_against_anybody():
 
 
 def test_a_model_without_a_price_is_refused_in_a_sentence():
+    unpriced = replace(BRIEF, model=replace(MODEL, price=None))
+
+    async def one() -> None:
+        async with Budget(max_usd=9.0).call("anthropic", unpriced):
+            pass
+
+    assert bound_usd(unpriced) is None
     with pytest.raises(Paused, match="--max-cost needs the price of one; add it to prices"):
-        most_usd(replace(BRIEF, model=replace(MODEL, price=None)))
+        asyncio.run(one())
 
 
 @pytest.mark.parametrize("speaker", ["local", "replay", "human"])
@@ -90,11 +97,11 @@ def test_who_comes_while_calls_are_under_way_waits_for_what_they_leave():
     budget, under_way, most = Budget(max_usd=MOST + 0.01), [0], [0]
 
     async def one() -> None:
-        async with budget.call("anthropic", BRIEF):
+        async with budget.call("anthropic", BRIEF) as charge:
             under_way[0] += 1
             most[0] = max(most[0], under_way[0])
             await asyncio.sleep(0)
-            budget.usd += 0.001
+            charge.usd = 0.001
             under_way[0] -= 1
 
     async def many() -> None:
@@ -105,17 +112,19 @@ def test_who_comes_while_calls_are_under_way_waits_for_what_they_leave():
     assert budget.usd == pytest.approx(0.005)
 
 
-def test_a_call_that_fails_gives_back_its_room():
+@pytest.mark.parametrize(("usd", "spent"), [(0.0, 0.0), (0.003, 0.003), (None, MOST)])
+def test_a_call_that_fails_counts_what_it_cost_or_can_have_cost(usd, spent):
     budget = Budget(max_usd=MOST)
 
     async def fails() -> None:
-        async with budget.call("anthropic", BRIEF):
+        async with budget.call("anthropic", BRIEF) as charge:
+            charge.usd = usd
             raise CallFailed("down")
 
     with pytest.raises(CallFailed):
         asyncio.run(fails())
-    assert (budget.reserved, budget.usd, budget.calls) == (0.0, 0.0, 1)
-    assert called(budget) == 1
+    assert (budget.reserved, budget.usd, budget.calls) == (0.0, pytest.approx(spent), 1)
+    assert called(budget) == (not spent)
 
 
 # ---- end to end ----

@@ -134,7 +134,7 @@ def test_only_what_is_common_counts():
 
 def debate(tmp_path, least: int, topic: str = TOPIC, **faults) -> tuple[User, FakeApi]:
     user = User(tmp_path / str(least), {"ANTHROPIC_API_KEY": "k"})
-    table = Table(user, disputed(), faults.get("faults"), latency=0.02, chunks=4, delay=0.1)
+    table = Table(user, disputed(), faults.get("faults"), latency=0.15, chunks=4, delay=0.4)
     with FakeApi(table, cache=Cache()) as api:
         user.configure(CONFIG.format(url=api.url, least=least))
         ended = user.council("run", topic, "--speaker", "anthropic")

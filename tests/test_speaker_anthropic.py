@@ -17,8 +17,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from council.config.models import Endpoint, Model, Price
-from council.errors import CallFailed, Denied
-from council.speakers.anthropic import AnthropicSpeaker, _seconds
+from council.errors import NOTHING, CallFailed, Denied
+from council.speakers.anthropic import AnthropicSpeaker, failures
+from council.speakers.anthropic.failures import read_wait
 from council.speakers.base import Brief, Spoken, Usage
 from tests.fakeapi import Answer, FakeApi, Request, Rules, sequence
 
@@ -197,11 +198,18 @@ def test_the_answer_and_its_receipt():
 
 
 @pytest.mark.parametrize("usage", [{}, {"input_tokens": 7}])
-def test_missing_counts_are_nothing(usage):
+def test_missing_counts_are_unknown(usage):
+    """The start of the stream says one token of output, which is not what the answer took."""
     with FakeApi(sequence(Answer(usage=usage))) as api:
-        spoken = speak(brief_for(api, price=None))
-    assert spoken.usage == Usage(input=usage.get("input_tokens", 0), output=1)  # the stream's start says 1
+        spoken = speak(brief_for(api))
+    assert spoken.usage == Usage(input=usage.get("input_tokens"), output=None)
     assert spoken.usd is None
+
+
+def test_counts_of_zero_are_known():
+    with FakeApi(sequence(Answer(usage={"input_tokens": 0, "output_tokens": 0}))) as api:
+        spoken = speak(brief_for(api))
+    assert (spoken.usage, spoken.usd) == (Usage(), 0.0)
 
 
 @pytest.mark.parametrize("text", ["", "I would rather"])
@@ -260,10 +268,21 @@ def test_what_may_pass(answer, why):
 
 
 def test_nobody_listens():
+    """On this machine, waiting does not help; and nothing was sent, so nothing was billed."""
     with FakeApi() as api:
         brief = brief_for(api)
-    with pytest.raises(CallFailed, match="connection to anthropic failed"):
+    with pytest.raises(
+        CallFailed, match=rf"nothing answers at 127.0.0.1:{api.port}.*: is its server running"
+    ) as caught:
         speak(brief)
+    assert (caught.value.retries, caught.value.used) == (0, NOTHING)
+
+
+@pytest.mark.parametrize(("port", "name"), [(11434, "Ollama"), (1234, "LM Studio"), (9, "its server")])
+def test_the_server_that_is_probably_meant_is_named(port, name):
+    refused = failures._unreachable(Endpoint("mine", f"http://me:secret@localhost:{port}"), "refused")
+    assert f"is {name} running?" in str(refused)
+    assert "secret" not in str(refused)
 
 
 @pytest.mark.parametrize("answer", [Answer(latency=60), Answer("one two", chunks=2, fault="stall")])
@@ -304,15 +323,15 @@ def test_retry_after_is_handed_on(header, seconds):
 
 
 def test_retry_after_may_be_a_date():
-    assert _seconds(email.utils.formatdate(time.time() + 100, usegmt=True)) == pytest.approx(100, abs=5)
-    assert _seconds(email.utils.formatdate(time.time() - 100, usegmt=True)) == 0
+    assert read_wait(email.utils.formatdate(time.time() + 100, usegmt=True)) == pytest.approx(100, abs=5)
+    assert read_wait(email.utils.formatdate(time.time() - 100, usegmt=True)) == 0
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the environment fixture changes nothing here
 @given(st.text() | st.from_regex(r"\w{3}, \d+ (Jan|Feb|Dec) \d+ \d+:\d+:\d+ (GMT|[+-]\d+)", fullmatch=True))
 @example("Mon, 01 Jan 99999 00:00:00 GMT")
 def test_no_retry_after_does_harm(header):
-    seconds = _seconds(header)
+    seconds = read_wait(header)
     assert seconds is None or 0 <= seconds < float("inf")
 
 

@@ -132,7 +132,7 @@ def test_the_answer_and_its_receipt(tmp_path):
 
 def test_what_is_not_counted_is_not_known(tmp_path):
     spoken = speak(printing(tmp_path, json.dumps({"type": "result", "result": "Yes."})))
-    assert spoken == Spoken("Yes.", model=None, stop="end_turn", usage=Usage(), usd=None)
+    assert spoken == Spoken("Yes.", model=None, stop="end_turn", usage=Usage(None, 0, 0, None), usd=None)
 
 
 def test_a_verbose_program_prints_a_list_that_ends_with_the_result(tmp_path):

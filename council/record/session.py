@@ -201,6 +201,12 @@ class Session:
                 new[self.brief_path(turn)] = data
         self._commit(new)
 
+    def calls(self) -> list[Attempt]:
+        """Every call that was made for the session, as far as it has ended or was interrupted."""
+        return [call for one in self.receipts.values() for call in one.calls] + [
+            call for one in self.pending.values() for call in one
+        ]
+
     def begin_attempt(self, turn: str, attempt: Attempt) -> int:
         """Put a call on record that is about to be made; returns its number."""
         self._check_held()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import Any
 
 from council.record.session import Session
@@ -17,8 +16,7 @@ def totals(session: Session) -> dict[str, Any]:
     same sum in whatever order the turns arrived.
     """
     replies = list(session.receipts.values())
-    called = [call for receipt in replies for call in receipt.calls] + list(chain(*session.pending.values()))
-    prices, sent, received = ([getattr(call, name) for call in called] for name in ("usd", "sent", "output"))
+    prices, sent, received = ([getattr(call, name) for call in session.calls()] for name in ("usd", "sent", "output"))
     known = round(math.fsum(price or 0.0 for price in prices), 6)
     return {
         "calls": len(replies),

@@ -14,8 +14,18 @@ from council.speakers.base import Brief, Usage, cost
 
 
 @dataclass
+class Charge:
+    """What a call costs: at most `most`, None if that cannot be known. `usd` is None as long as nobody knows."""
+
+    most: float | None
+    usd: float | None = None
+
+
+@dataclass
 class Budget:
-    """`calls` and `usd` are what the session has used so far, including earlier runs."""
+    """`calls` and `usd` are what the session has used so far, including earlier runs. What a call cost that nobody
+    knows counts at its maximum.
+    """
 
     max_calls: int | None = None
     max_usd: float | None = None
@@ -25,9 +35,12 @@ class Budget:
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @asynccontextmanager
-    async def call(self, speaker: str, brief: Brief) -> AsyncIterator[None]:
+    async def call(self, speaker: str, brief: Brief) -> AsyncIterator[Charge]:
         """Room for one call. If only calls in progress leave too little, it waits for them to end."""
-        most = 0.0 if self.max_usd is None or registry.describe(speaker).free else most_usd(brief)
+        charge = Charge(0.0, 0.0) if registry.describe(speaker).free else Charge(bound_usd(brief))
+        most = charge.most or 0.0
+        if self.max_usd is not None and charge.most is None:
+            raise Paused(explain_unpriced(brief.model.name))
         async with self.changed:
             await self.changed.wait_for(lambda: self.fits(most) or not self.reserved)
             if self.max_calls is not None and self.calls >= self.max_calls:
@@ -40,8 +53,9 @@ class Budget:
             self.calls += 1
             self.reserved += most
         try:
-            yield
+            yield charge
         finally:
+            self.usd += most if charge.usd is None else charge.usd
             async with self.changed:
                 self.reserved = max(0.0, self.reserved - most)
                 self.changed.notify_all()
@@ -50,11 +64,13 @@ class Budget:
         return self.max_usd is None or self.usd + self.reserved + most <= self.max_usd
 
 
-def most_usd(brief: Brief) -> float:
-    """The most a call can cost: none of its prompt cached, and the longest reply allowed."""
-    if brief.model.price is None:
-        raise Paused(f"--max-cost needs the price of {brief.model.name}; add it to prices in your Config.md")
+def bound_usd(brief: Brief) -> float | None:
+    """The most a call can cost: none of its prompt cached, and the longest reply allowed. None without a price."""
     prompt = int(len(brief.text.encode("utf-8", "replace")) / BYTES_A_TOKEN)
-    usual = cost(brief.model.price, Usage(input=prompt, output=brief.model.max_tokens)) or 0.0
-    written = cost(brief.model.price, Usage(cache_write=prompt, output=brief.model.max_tokens)) or 0.0
-    return max(usual, written)
+    usual = cost(brief.model.price, Usage(input=prompt, output=brief.model.max_tokens))
+    written = cost(brief.model.price, Usage(cache_write=prompt, output=brief.model.max_tokens))
+    return None if usual is None or written is None else max(usual, written)
+
+
+def explain_unpriced(model: str) -> str:
+    return f"--max-cost needs the price of {model}; add it to prices in your Config.md"

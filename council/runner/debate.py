@@ -12,18 +12,18 @@ from typing import Any, Protocol
 
 from council.config import personas
 from council.config.settings import Config
-from council.errors import CouncilError, UsageError
+from council.errors import CouncilError, Paused, UsageError
 from council.record import catalog, files
 from council.record import session as sessions
+from council.record.attempts import Attempt
 from council.record.session import Session
 from council.reports import derived
-from council.reports.totals import totals
 from council.runner import start, subagents
-from council.runner.budget import Budget
+from council.runner.budget import Budget, explain_unpriced
 from council.runner.loop import Events, Runner
 from council.runner.start import Request
 from council.speakers import registry, replay, select
-from council.speakers.base import Setup
+from council.speakers.base import Setup, Usage, cost
 from council.speakers.select import Choice
 
 CLOSING = 1.0  # seconds that connections may take to close
@@ -46,10 +46,21 @@ class Limits:
         if self.usd is not None and not 0 <= self.usd < math.inf:
             raise UsageError(f"the maximum cost must be an amount in dollars, not {self.usd}")
 
-    def budget(self, session: Session) -> Budget:
+    def budget(self, session: Session, settings: Config) -> Budget:
         """The limits hold for the session, so what earlier runs of it took counts too."""
-        so_far = totals(session)
-        return Budget(self.calls, self.usd, so_far["calls"], sum(one.usd or 0.0 for one in session.receipts.values()))
+        calls = session.calls()
+        paid = [call for call in calls if registry.describe(call.speaker).costs]
+        usd = 0.0 if self.usd is None else math.fsum(_count(call, settings) for call in paid)
+        return Budget(self.calls, self.usd, len(calls), usd)
+
+
+def _count(call: Attempt, settings: Config) -> float:
+    """What a call counts toward `--max-cost`: what it cost, or else the most that it can have cost."""
+    usage = Usage(call.input, call.cache_read or 0, call.cache_write or 0, call.output)
+    for usd in (call.usd, cost(settings.prices.get(str(call.model)), usage), call.most):
+        if usd is not None:
+            return usd
+    raise Paused(explain_unpriced(str(call.model)))
 
 
 class Audience(Events, Protocol):
@@ -179,7 +190,7 @@ def run(
         audience.begins()
         subagents.harvest(session, settings)
         subagents.wait_for_assistant(session)
-        runner = Runner(session, voices, settings, audience, limits.quorum, limits.budget(session))
+        runner = Runner(session, voices, settings, audience, limits.quorum, limits.budget(session, settings))
         try:
             archived = drive(runner.run(settings.archive))
         except CouncilError as failure:

@@ -30,10 +30,12 @@ from council.prompts import brief as briefs
 from council.prompts import for_humans
 from council.record import chain
 from council.record.session import Session
-from council.record.turn_file import Receipt
+from council.record.turn_file import ABSENT, Receipt
 from council.reports import derived
 from council.reports.archive import finish
 from council.runner.budget import Budget
+from council.runner.calls import Answered, make_call
+from council.runner.limiter import SHARED, Limiters
 from council.runner.prompt_cache import PromptCache, Start
 from council.runner.retry import RetryPolicy
 from council.speakers.base import Brief, Speaker, Spoken
@@ -93,7 +95,7 @@ class Clock:
 @dataclass
 class Runner:
     """One run of a session whose lock is held. `voice` gives the speaker of a seat: None if its reply is recorded by
-    hand.
+    hand. `limiters` are those of the process: all its debates share them.
     """
 
     session: Session
@@ -102,13 +104,14 @@ class Runner:
     events: Events
     quorum: int | None = None
     budget: Budget = field(default_factory=Budget)
+    limiters: Limiters = SHARED
     clock: Clock = field(default_factory=Clock)
     retries: RetryPolicy = field(init=False)
     cache: PromptCache = field(init=False)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self.retries = RetryPolicy(self.config.retry, asyncio.Semaphore(self.config.concurrency))
+        self.retries = RetryPolicy(self.config.retry, self.config.concurrency)
         self.cache = PromptCache(self.config.cache_from)
 
     async def run(self, archive: Path) -> Path:
@@ -175,7 +178,8 @@ class Runner:
     async def turn(self, due: Due, brief: Brief, speaker: Speaker, start: Start) -> None:
         """Call the speaker until it has answered, then record the reply."""
         brief = replace(brief, keep=start.keep)
-        started, clock = datetime.now(UTC), time.monotonic()
+        # A person keeps nobody else waiting.
+        limiters = Limiters() if describe(speaker.name).is_person else self.limiters
 
         def arrived(piece: str) -> None:
             if not start.begun.is_set():
@@ -185,15 +189,8 @@ class Runner:
             if piece:
                 self.events.words(due, piece)
 
-        async def attempt() -> Spoken:
-            nonlocal started, clock
-            async with self.budget.call(speaker.name, brief):
-                started, clock = datetime.now(UTC), time.monotonic()
-                spoken = await speaker.speak(brief, arrived)
-                self.budget.usd += describe(speaker.name).usd(spoken, brief.model.price) or 0.0
-                if start.at >= clock:
-                    self.cache.call_ended(start.at - clock, time.monotonic() - clock)
-                return spoken
+        async def attempt() -> Answered:
+            return await make_call(self.session, self.budget, self.disk, speaker, brief, arrived)
 
         def waits(why: str, seconds: float) -> None:
             start.begun.set()
@@ -203,14 +200,17 @@ class Runner:
             async with self.in_time(speaker):
                 if start.after is not None:
                     await start.after.wait()
-                spoken = await self.retries.call(attempt, waits)
+                limiter = limiters.find(speaker.name, brief.model.endpoint)
+                answered = await self.retries.call(limiter, attempt, waits)
         finally:
             start.begun.set()
-        await self.record(
-            due,
-            receipt(self.session, due, brief.model, speaker.name, spoken, started, time.monotonic() - clock),
-            spoken.body,
-        )
+        began = time.monotonic() - answered.seconds
+        if start.at >= began:
+            self.cache.call_ended(start.at - began, answered.seconds)
+        spoken, seconds = answered.spoken, answered.seconds
+        made = receipt(self.session, due, brief.model, speaker.name, spoken, answered.started, seconds)
+        made = replace(made, most=answered.most if made.usd is None else None)
+        await self.record(due, made, spoken.body, answered.number)
 
     @asynccontextmanager
     async def in_time(self, speaker: Speaker) -> AsyncIterator[None]:
@@ -240,9 +240,9 @@ class Runner:
         seconds = limits.read_seconds(self.session.workflow.options, name)
         return math.inf if seconds is None else seconds
 
-    async def record(self, due: Due, receipt: Receipt, body: str) -> None:
+    async def record(self, due: Due, receipt: Receipt, body: str, answered: int | None = None) -> None:
         try:
-            self.session.remember(*await self.disk(partial(self.session.store, receipt, body)))
+            self.session.remember(*await self.disk(partial(self.session.store, receipt, body, answered)))
         except CouncilError:
             self.events.unsaved(due, body)
             raise
@@ -261,7 +261,7 @@ class Runner:
         for due, failure in lost:
             speaker = self.voice(due.seat)
             model = model_of(self.session, self.config, due, speaker)
-            absence = Spoken("", stop="absent", absent=str(failure), usd=0.0)
+            absence = Spoken("", stop=ABSENT, absent=str(failure), usd=0.0)
             name = speaker.name if speaker else "nobody"
             await self.record(due, receipt(self.session, due, model, name, absence, datetime.now(UTC), 0.0), "")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import Enum, IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from council.config.models import Model, Price
+from council.errors import Used
 from council.workflow.model import Reply
 
 if TYPE_CHECKING:
@@ -55,15 +56,20 @@ class Brief:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens as the API counts them. `input` were neither read from the cache nor written to it."""
+    """Tokens as the API counts them. `input` were neither read from the cache nor written to it.
 
-    input: int = 0
+    None is a count that the API did not report, which is not zero.
+    """
+
+    input: int | None = 0
     cache_read: int = 0
     cache_write: int = 0
-    output: int = 0
+    output: int | None = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in COUNTS})
+        sent = None if self.input is None or other.input is None else self.input + other.input
+        received = None if self.output is None or other.output is None else self.output + other.output
+        return Usage(sent, self.cache_read + other.cache_read, self.cache_write + other.cache_write, received)
 
 
 COUNTS = {  # ours, and what the Messages API calls them
@@ -72,11 +78,23 @@ COUNTS = {  # ours, and what the Messages API calls them
     "cache_write": "cache_creation_input_tokens",
     "output": "output_tokens",
 }
+MOST_TOKENS = 100_000_000  # no call has more; a larger count is no count
 
 
 def usage_of(counts: Mapping[str, Any]) -> Usage:
-    """The usage that the API reports under its own names; a missing count is zero."""
-    return Usage(**{ours: int(counts.get(theirs) or 0) for ours, theirs in COUNTS.items()})
+    """The usage that the API reports under its own names. An API without a cache does not mention it."""
+    found = {ours: read_count(counts.get(theirs)) for ours, theirs in COUNTS.items()}
+    return Usage(found["input"], found["cache_read"] or 0, found["cache_write"] or 0, found["output"])
+
+
+def read_count(value: object) -> int | None:
+    """A number of tokens as an API reports it; None if it is missing, or no such number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
+
+
+def used(usage: Usage, usd: float | None) -> Used:
+    """What a call used, for the error that it ends in."""
+    return {**asdict(usage), "usd": usd}
 
 
 @dataclass(frozen=True)
@@ -93,7 +111,7 @@ class Spoken:
 
 
 class Speaker(Protocol):
-    """Raises CallFailed where another attempt may succeed, Denied where it cannot.
+    """Raises CallFailed where another attempt may succeed, Denied where it cannot. Both say what the call used.
 
     Any other exception ends the run as a bug would. A speaker that inherits from this needs a name and `speak`.
     """
@@ -212,6 +230,11 @@ class SpeakerType:
         return self.billing is Billing.FREE
 
     @property
+    def costs(self) -> bool:
+        """Whether council pays for its calls: not for what an assistant's own members say."""
+        return not (self.free or self.is_person or self.manual)
+
+    @property
     def speaks_for_all(self) -> bool:
         """Whether it takes every turn, even of a seat that names a speaker of its own."""
         return self.manual or self.replays
@@ -224,8 +247,8 @@ class SpeakerType:
 
 
 def cost(price: Price | None, usage: Usage) -> float | None:
-    """The price of one call in US dollars, None if the model's price is unknown."""
-    if price is None:
+    """The price of one call in US dollars, None if the model's price or its usage is unknown."""
+    if price is None or usage.input is None or usage.output is None:
         return None
     prompt = usage.input + usage.cache_read + usage.cache_write
     long = price.long_over is not None and prompt > price.long_over

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any
 
 from council.config.models import Model
-from council.errors import CallFailed, Denied
+from council.errors import NOTHING, CallFailed, Denied, Used
 from council.speakers.base import (
     AutoOrder,
     Billing,
@@ -30,7 +30,9 @@ from council.speakers.base import (
     Speaker,
     SpeakerType,
     Spoken,
+    Usage,
     usage_of,
+    used,
 )
 from council.text import one_line
 
@@ -41,6 +43,7 @@ ALONE = (  # two locks on each door: `@path` in a brief would be read and sent e
 )
 # Its own retries are silent and many, and updating it is up to its user.
 QUIET = {"CLAUDE_CODE_MAX_RETRIES": "0", "DISABLE_AUTOUPDATER": "1"}
+MOST_USD = 100_000  # no call costs more
 PASSING = {408, 409, 425, 429, 499}
 LOGIN = re.compile(r"/login|log(?:ged)? in|api key|credential|authenticat", re.IGNORECASE)
 KEY = re.compile(r"sk-[\w-]{6,}")
@@ -197,14 +200,15 @@ def _text(file: IO[bytes]) -> str:
 def _read(ended: _Ended, model: Model) -> Spoken:
     """The return code and `is_error` say whether it failed; `subtype` says success even of a failure."""
     result = _result(ended)
+    spent = used(_usage(result), _usd(result))
     if result.get("stop_reason") == "refusal":
         return _spoken(result, "", "refused by the model")
     if ended.code != 0 or result.get("is_error"):
-        raise _verdict(result, model)
+        raise _verdict(result, model, spent)
     if (result.get("num_turns") or 0) > 1:
-        raise CallFailed("claude answered in several messages, and prints only the last")
+        raise CallFailed("claude answered in several messages, and prints only the last", retries=1, used=spent)
     if not (body := str(result.get("result") or "")).strip():
-        raise CallFailed(f"{model.name} gave an empty answer ({result.get('stop_reason')})")
+        raise CallFailed(f"{model.name} gave an empty answer ({result.get('stop_reason')})", retries=1, used=spent)
     return _spoken(result, body)
 
 
@@ -222,9 +226,20 @@ def _result(ended: _Ended) -> dict[str, Any]:
 
 
 def _spoken(result: dict[str, Any], body: str, absent: str | None = None) -> Spoken:
-    usage = usage_of(result.get("usage") or {})
     stop = result.get("stop_reason") or "end_turn"
-    return Spoken(body, _answerer(result), stop, usage, result.get("total_cost_usd"), absent, result.get("session_id"))
+    usage, usd = _usage(result), _usd(result)
+    return Spoken(body, _answerer(result), stop, usage, usd, absent, result.get("session_id"))
+
+
+def _usage(result: dict[str, Any]) -> Usage:
+    reported = result.get("usage")
+    return usage_of(reported if isinstance(reported, dict) else {})
+
+
+def _usd(result: dict[str, Any]) -> float | None:
+    """What it says that the call cost, also of one that failed."""
+    usd = result.get("total_cost_usd")
+    return float(usd) if isinstance(usd, int | float) and 0 <= usd < MOST_USD else None
 
 
 def _answerer(result: dict[str, Any]) -> str | None:
@@ -233,15 +248,17 @@ def _answerer(result: dict[str, Any]) -> str | None:
     return max(used, key=lambda name: used[name].get("outputTokens") or 0, default=None)
 
 
-def _verdict(result: dict[str, Any], model: Model) -> CallFailed | Denied:
+def _verdict(result: dict[str, Any], model: Model, spent: Used) -> CallFailed | Denied:
     status, said = result.get("api_error_status"), _short(str(result.get("result") or "no reason given"))
     if status in (401, 403) or (status is None and LOGIN.search(said)):
-        return Denied(f"claude is not logged in: run `claude` and then /login, or choose another speaker ({said})")
-    if status == 404:
-        return Denied(f"claude has no model {model.name!r}: give the tier {model.tier!r} another one ({said})")
-    if status is not None and 400 <= status < 500 and status not in PASSING:
-        return Denied(f"claude refused the request ({said}): check the model {model.name!r} of the tier {model.tier!r}")
-    return CallFailed(f"claude failed: {said}")
+        why = f"claude is not logged in: run `claude` and then /login, or choose another speaker ({said})"
+    elif status == 404:
+        why = f"claude has no model {model.name!r}: give the tier {model.tier!r} another one ({said})"
+    elif status is not None and 400 <= status < 500 and status not in PASSING:
+        why = f"claude refused the request ({said}): check the model {model.name!r} of the tier {model.tier!r}"
+    else:
+        return CallFailed(f"claude failed: {said}", used=spent)
+    return Denied(why, NOTHING if spent["usd"] is None else spent)
 
 
 def _short(text: str) -> str:
