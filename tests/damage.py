@@ -438,7 +438,10 @@ def check_asked_again(damaged: Damaged) -> None:
     ended = damaged.council("recover", "--from", str(damaged.user.work / "script.yaml"))
     assert ended.code == 0, ended.err
     complete(damaged)
-    assert {name: (damaged.user.session / name).read_bytes() for name in damaged.golden} == damaged.golden
+    again = {name: (damaged.user.session / name).read_bytes() for name in damaged.golden}
+    assert {name: without_head(data) for name, data in again.items()} == {
+        name: without_head(data) for name, data in damaged.golden.items()
+    }
 
 
 def check_harmless(damaged: Damaged) -> None:
@@ -524,6 +527,11 @@ def check_open(user: User, case: Case, finished: User) -> None:
     damaged.record_stands(completed=True)
     for name in DERIVED[:-1]:
         assert (damaged.user.session / name).read_bytes() == (finished.session / name).read_bytes()
+
+
+def without_head(data: bytes) -> bytes:
+    """A turn that is spoken again has another time, so the session has another head."""
+    return re.sub(rb"(head:\W*)[0-9a-f]{64}", rb"\1", data, flags=re.I)
 
 
 def readers_say_open(damaged: Damaged) -> None:

@@ -28,6 +28,7 @@ WHOLE = {"board/fundamental", "consensus/granted", "delphi/persuaded", "perspect
 SHOWN = ("transcript.md", "convergence.json", "decision.md", "issue.md")  # of the others, convergence.json alone
 TOPIC = "Shall we?"
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+HEAD = re.compile(r"(head:\W*)[0-9a-f]{64}", re.I)
 UPDATE = "COUNCIL_UPDATE_GOLDEN"
 
 
@@ -44,7 +45,7 @@ def held(user: User, debate: Played) -> Path:
             (turn,) = (one["turn"] for one in user.council("next", "--json").json["due"])
             away = debate.said[turn].absent
             given = ("--absent", away) if away else ()
-            assert user.council("record", "last", turn, *given, stdin=said[turn]).code == 0
+            assert user.council("record", "last", turn, "--by", "Ann Example", *given, stdin=said[turn]).code == 0
             ended = user.council("recover")
     assert ended.code == 0, ended.err
     assert sorted(table.asked) == sorted(said.keys() - people), "each is asked once, and nobody for a person"
@@ -63,7 +64,8 @@ def shown(session: Path, files: tuple[str, ...]) -> dict[str, str]:
     """The files for readers, without what no two runs share."""
     found = {name: (session / name).read_text("utf-8") for name in files if (session / name).exists()}
     return {
-        name: re.sub(r"\d{4}-\d\d-\d\d\b", "<day>", text.replace(session.name, "<id>")) for name, text in found.items()
+        name: HEAD.sub(r"\1<head>", re.sub(r"\d{4}-\d\d-\d\d\b", "<day>", text.replace(session.name, "<id>")))
+        for name, text in found.items()
     }
 
 

@@ -19,6 +19,7 @@ from tests.faults import Child, Ended, Fault, Job, Nursery
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d-\d{6}_|\d{4}-\d\d/")
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+HEAD = re.compile(r"(head:\W*)[0-9a-f]{64}", re.I)
 CHANGING = ("seal", "started", "seconds", "after")
 CHANGING_FACTS = ("seal", "speaker", "continued_by", "started_at", "completed_at", "archived_to", "session_id")
 
@@ -165,7 +166,7 @@ def normal(path: Path) -> bytes:
         lines = [line for line in head.decode().splitlines() if line.partition(":")[0] not in CHANGING]
         return b"\n---\n".join(["\n".join(lines).encode(), *body])
     if path.name in ("transcript.md", "decision.md", "issue.md") or {"RESEARCH", "decisions"} & {*path.parts}:
-        return DAY.sub("<day>", ID.sub("<id>", data.decode())).encode()
+        return DAY.sub("<day>", ID.sub("<id>", HEAD.sub(r"\1<head>", data.decode()))).encode()
     return data
 
 

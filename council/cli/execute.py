@@ -94,12 +94,14 @@ def _show_end(session: Session, settings: Config, screen: Screen, archived: Path
     conclude(debate, screen)
     spent, most = sum_usage(session), bound_usage(session, settings)
     screen.say(f"{cost.format_usage(spent, most)}, {format_duration(seconds)}")
+    screen.say(f"head: {debate.head}")
     screen.say(f"session: {files.tilde(session.folder)}")
     screen.say(f"archive: {files.tilde(archived)}")
     if document := filing.describe_places(session, plan):
         screen.say(document)
     return {
         "session_id": session.id,
+        "head": debate.head,
         "folder": str(session.folder),
         "archived_to": str(archived),
         "state": "complete",

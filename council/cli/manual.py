@@ -146,7 +146,11 @@ def describe_end(found: Session, plan: Plan, archived: Path | None) -> str:
     parts += [markdown.effect_text(debate.effect)] if debate.effect else []
     ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})"]
     ended += [f"**Degraded:** absent: {'; '.join(debate.absent)}\n"] if debate.absent else []
-    paths = [f"session: {files.tilde(found.folder)}", f"archive: {files.tilde(archived)}" if archived else ""]
+    paths = [
+        f"head: {debate.head}",
+        f"session: {files.tilde(found.folder)}",
+        f"archive: {files.tilde(archived)}" if archived else "",
+    ]
     paths.append(filing.describe_places(found, plan))
     return "\n".join([*parts, *ended, *filter(None, paths), "Nothing is due: the debate is over."])
 
@@ -161,21 +165,15 @@ def describe_end(found: Session, plan: Plan, archived: Path | None) -> str:
 )  # fmt: skip
 @click.option("--model", metavar="NAME", help="The model that answered, if any.")
 @click.option("--absent", metavar="WHY", help="Record that the seat does not answer; it still counts as a member.")
+@click.option("--by", metavar="NAME", help="Who gave a person's answer (default: Git's user.name, or the login).")
 @click.pass_obj
-def record(
-    state: State,
-    session: str,
-    turn: str,
-    file: Path | None,
-    answers: tuple[str, ...],
-    model: str | None,
-    absent: str | None,
-) -> None:
+def record(state: State, /, session: str, turn: str, file: Path | None, answers: tuple[str, ...], **about: Any) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is ready."""
     from council.config import settings as config
     from council.runner import manual, subagents
     from council.speakers.base import Spoken
 
+    absent = about["absent"]
     settings, found = config.load(), state.open(session)
     named = parse_answers(answers)
     if named and (file or absent):
@@ -185,7 +183,7 @@ def record(
     with show_if_lost(found, turn, body if is_piped(file) else ""), found.hold():
         subagents.harvest(found, settings)
         body = manual.compose_reply(found, settings, turn, named) if named else body
-        spoken = Spoken(body, model, "absent" if absent else "recorded", absent=absent)
+        spoken = Spoken(body, stop="absent" if absent else "recorded", **about)
         now = manual.record(found, settings, turn, spoken)
     if now.archived:
         echo(f"recorded {turn}; the debate is finished and archived at {now.archived}")

@@ -48,12 +48,14 @@ def status(state: State, session: str, as_json: bool) -> None:
 
 
 def status_row(folder: Path, found: Status) -> dict[str, Any]:
+    from council.record import chain
     from council.reports import summary
     from council.terminal import watch
 
     row = summary.as_row(summary.summarize(folder, found))
     if found.session is None:
-        return row
+        return row | {"head": None}
+    row["head"] = chain.head(found.session)
     return row | watch.list_costs(found.session, *(sum_costs(found.session) or (watch.sum_usage(found.session), None)))
 
 

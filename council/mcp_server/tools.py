@@ -103,7 +103,9 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
 def record(given: dict[str, Any]) -> dict[str, Any]:
     settings, found = open_session(given["session"])
     body, absent = spoken_or_absent(given)
-    spoken = Spoken(body, given.get("model") or None, "absent" if absent else "recorded", absent=absent)
+    spoken = Spoken(
+        body, given.get("model") or None, "absent" if absent else "recorded", absent=absent, by=given.get("by") or None
+    )
     with found.hold():
         subagents.harvest(found, settings)
         plan = manual.record(found, settings, given["turn"], spoken).plan
@@ -183,6 +185,7 @@ TOOLS = {
             "turn": text("The turn's id from council_next, such as 01-positions/engineer."),
             "reply": text("The whole reply, unchanged."),
             "model": text("The model that answered, if you know it."),
+            "by": text("For a person's turn only: who gave the answer."),
             "absent": text("Instead of a reply: why this seat does not answer. It still counts as a member."),
         },
         ("session", "turn"),

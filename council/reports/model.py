@@ -63,6 +63,7 @@ class Statement:
     again: str = ""
     answers: tuple[Answer, ...] = ()
     reply: Reply = ()
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,7 @@ class Transcript:
     """The whole debate."""
 
     id: str
+    head: str
     workflow: str
     title: str
     topic: str

@@ -146,6 +146,7 @@ def as_document(result: DebateResult) -> dict[str, Any]:
     ]
     receipts = [plain(receipt) for receipt in debate.receipts]
     return as_row(result) | {
+        "head": debate.head,
         "question": debate.question,
         "verdict": _verdict(debate.verdict),
         "rounds": rounds,
@@ -178,4 +179,5 @@ def _turn(statement: Statement) -> dict[str, Any]:
         "text": statement.text,
         "answers": answers,
         "absent": statement.absent or None,
+        "by": statement.by or None,
     }

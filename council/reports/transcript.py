@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from council.engine import contributions
 from council.engine.anonymity import restore_names
 from council.engine.contributions import Addition, Record
-from council.engine.planner import Plan
+from council.engine.planner import RETRY, Plan
 from council.engine.scene import Turn
 from council.protocols import outcome
 from council.protocols.dissent import DISAGREES, find_missing_dissent
@@ -18,7 +18,7 @@ from council.protocols.mind_changes import is_control
 from council.protocols.outcome import Decision
 from council.protocols.perspectives import LOW
 from council.protocols.stances import STANCE, find_leading_answer
-from council.record import files
+from council.record import chain, files
 from council.record.session import Session
 from council.record.turn_file import sha256
 from council.replies import parse
@@ -47,12 +47,13 @@ def compose(session: Session, plan: Plan) -> Transcript:
     ends = sections(Record(session.workflow, plan, session.topic, session.metadata)) if plan.done else {}
     return Transcript(
         id=session.id,
+        head=chain.head(session),
         workflow=kind(session),
         title=title(session),
         topic=str(session.metadata["topic"]),
         question=session.topic,
         ended_at=ended_at(session),
-        facts=tuple(facts(session, cast(session, plan))),
+        facts=(*facts(session, cast(session, plan)), Fact("Head", chain.head(session))),
         members=tuple(seat.name for seat in session.workflow.table),
         absent=tuple(absences(plan)),
         verdict=verdict.decide(session, plan, ends.values()),
@@ -159,7 +160,14 @@ def _statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> 
         reply=next(
             step.reply for phase, step in session.workflow.steps() if (phase.name, step.name) == (turn.phase, turn.step)
         ),
+        by=_person(session, turn),
     )
+
+
+def _person(session: Session, turn: Turn) -> str:
+    """The person who answered; empty for a model's turn."""
+    tries = (session.receipts.get(id) for id in (f"{turn.id}{RETRY}", turn.id))
+    return next((one_line(receipt.by, 100) for receipt in tries if receipt and receipt.by), "")
 
 
 def _answers(turn: Turn, leading: str) -> Iterator[Answer]:
@@ -183,6 +191,8 @@ def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
         yield "entered by hand (no API receipt)"
     if receipt and not same_model(receipt.asked, receipt.answered):
         yield f"asked of {receipt.asked}, answered by {receipt.answered}"
+    if by := _person(session, turn):
+        yield f"answered by {by}"
     if receipt and receipt.stop == "max_tokens":
         yield "cut off: the model reached its limit of tokens"
     for problem in turn.problems:

@@ -13,7 +13,7 @@ from council.text import FENCE
 
 HEADINGS = r"(?:Round \d+|Council|Receipts|Did the debate help|Patchlist)\b"
 LABELS = (
-    r"Answer|Outcome|Convergence check|Degraded|Session ID|Council Members|Model|Replay of|Dissent on record|"
+    r"Answer|Outcome|Convergence check|Degraded|Session ID|Head|Council Members|Model|Replay of|Dissent on record|"
     r"Citations not in order|Checked by|Halted|Round \d+ \w+|[\w ]+ ended"
 )
 # Forms that only the program writes: its headings; its labels, a speaker's name, a remark, an address by reference.

@@ -6,10 +6,11 @@ Debates whose members are not called by council come through here: from the comm
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from council.config.identity import LONGEST, user_name
 from council.config.settings import Config
 from council.engine.planner import Due, Plan
 from council.errors import UsageError
@@ -19,6 +20,7 @@ from council.reports import archive, derived
 from council.runner import loop
 from council.speakers import registry
 from council.speakers.base import Brief, Spoken
+from council.text import one_line
 from council.workflow.model import HUMAN
 
 
@@ -43,8 +45,15 @@ def advance(session: Session, settings: Config, turn: str | None = None) -> Manu
 def record(
     session: Session, settings: Config, turn: str, spoken: Spoken, begun: datetime | None = None, seconds: float = 0.0
 ) -> ManualState:
-    """Store the reply to a due turn. The session must be locked; what is due afterwards has no briefs yet."""
+    """Store the reply to a due turn. The session must be locked; what is due afterwards has no briefs yet.
+
+    A person's answer says who gave it.
+    """
     due = due_turn(session, session.plan(), turn)
+    if due.of_a_person:
+        spoken = replace(spoken, by=one_line(spoken.by or "", LONGEST) or user_name())
+    elif spoken.by:
+        raise UsageError(f"{turn} is not a person's turn, so nobody can be named for it; use --model for a model")
     brief = loop.prepare(session, settings, due)
     session.write_briefs({due.id: brief.text})
     speaker = HUMAN if due.of_a_person else registry.manual().name

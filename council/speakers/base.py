@@ -99,7 +99,9 @@ def used(usage: Usage, usd: float | None) -> Used:
 
 @dataclass(frozen=True)
 class Spoken:
-    """What came back. `model` is the one that really answered and `call` its id for the answer; None if unknown."""
+    """What came back. `model` is the one that really answered and `call` its id for the answer; None if unknown. `by`
+    is the person who answered.
+    """
 
     body: str
     model: str | None = None
@@ -108,6 +110,7 @@ class Spoken:
     usd: float | None = None
     absent: str | None = None
     call: str | None = None
+    by: str | None = None
 
 
 class Speaker(Protocol):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Container
 from contextlib import suppress
 
 from council import text_width
+from council.config.identity import user_name
 from council.errors import UsageError, Waiting
 from council.replies import entry
 from council.speakers.base import Billing, Brief, Shown, Speaker, SpeakerType, Spoken
@@ -56,7 +57,7 @@ class HumanSpeaker(Speaker):
                 async with asyncio.timeout(None) as clock:
                     with Keys(lambda: clock.reschedule(_from_now(brief.deadline))) as keys:
                         show(brief.shown, self.seen)
-                        return Spoken(await _reply(brief, keys), usd=0.0)
+                        return Spoken(await _reply(brief, keys), usd=0.0, by=user_name())
             except TimeoutError:
                 why = f"nobody answered {brief.turn} within {brief.deadline:g} s"
             except EOFError:
