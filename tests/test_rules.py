@@ -226,7 +226,12 @@ def rounds(*rows: dict[str, Any], at: str = "debate/propose") -> Scene:
         ([{"a": 0}, {"a": 60}, {"a": 62}, {"a": 65}], False),
         ([{"a": 9}, {"a": 90}, {"a": 80}, {"a": 70}], True),  # falling is no progress
         ([{"a": 9, "b": 9}, {"a": 60, "b": 60}, {"a": 60, "b": 60}, {"a": 70, "b": 60}], False),  # 5 in the mean
-        ([{"a": 9, "b": 9}, {"a": 60, "b": 60}, {"a": 60, "b": 60}, {"a": 90, "b": None}], True),  # silence is zero
+        ([{"a": 9, "b": 9}, {"a": 60, "b": 60}, {"a": 60, "b": 60}, {"a": 90, "b": None}], False),  # silence is no loss
+        ([{"a": 9, "b": 9}, {"a": 60, "b": 60}, {"a": 60, "b": 60}, {"a": 64, "b": None}], True),  # and no gain
+        ([dict.fromkeys("abcd", score) for score in (70, 78, 82)] + [dict.fromkeys("abc", 86) | {"d": None}], False),
+        ([{"a": 80, "b": 80}, {"a": 80, "b": None}, {"a": 80, "b": 80}, {"a": 80, "b": 80}], True),
+        ([{"a": 80, "b": 80}, {"a": 80, "b": 80}, {"a": 80, "b": None}, {"a": 80, "b": 80}], True),
+        ([{"a": 50}, {"a": 50, "b": None}, {"a": 50, "b": 50}, {"a": None, "b": 50}], False),  # nobody can tell
         ([dict.fromkeys("abc", 5)] * 2 + [{"a": 14, "b": 0, "c": 0}] * 2, True),
         ([dict.fromkeys("abc", 5), {"a": 14, "b": 0, "c": 0}] + [{"a": 29, "b": 0, "c": 0}] * 2, False),  # just 5
         ([{"a": 50.1}, {"a": 50.1}, {"a": 50.1}, {"a": 55.1}], False),  # just 5

@@ -77,7 +77,9 @@ def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = Non
 
 @rule(reads=("field",), escalates="stalemate")
 def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
-    """For `over` rounds of this phase, the mean of a number rose by less than `gain`, or no answer changed."""
+    """For `over` rounds of this phase, the mean of a number rose by less than `gain`, or no answer changed.
+
+    A number counts for the seats that were heard in the first and in the last of these rounds."""
     least, window = Fraction(str(number(gain))), int(number(over))
     if window < 2:
         raise UsageError('the rule "stuck" compares rounds: over must be 2 or more')
@@ -86,17 +88,28 @@ def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
         return Verdict(False, f"too early to tell whether {field} is stuck")
     values = [{turn.seat.name: turn.answers.get(field) for turn in turns} for turns in reversed(rounds)]
     if all(isinstance(value, (int, float)) for row in values for value in row.values() if value is not None):
-        # Exact, and a seat without a number counts as zero: silence is not satisfaction.
-        means = [Fraction(sum(Fraction(str(value or 0)) for value in row.values()), len(row)) for row in values]
-        gained = means[-1] - means[0]
-        return Verdict(
-            gained < least,
-            f"{field} gained {round(float(gained), 2):g} in {over} rounds",
-            tally={"means": [round(float(mean), 2) for mean in means]},
-        )
+        return _gained(field, values, least)
     same = all(row == values[0] for row in values)
     reason = f"{field} {'stayed the same' if same else 'changed'} over {over} rounds"
     return Verdict(same, reason, tally={field: values[-1]})
+
+
+def _gained(field: str, values: list[dict[str, Any]], least: Fraction) -> Verdict:
+    """Whether a number rose by less than `least`. A seat that was not heard neither rose nor fell."""
+    first, last = ({seat: value for seat, value in row.items() if value is not None} for row in (values[0], values[-1]))
+    both = sorted(first.keys() & last.keys())
+    silent = [seat for seat in {**values[0], **values[-1]} if seat not in both]
+    unheard = f" ({join_words(silent)} not heard in both)" if silent else ""
+    if not both and any(value is not None for row in values for value in row.values()):
+        return Verdict(False, f"no seat gave {field} in the first and the last of {len(values)} rounds")
+    # Exact: a gain of just `least` is progress.
+    means = [sum(Fraction(str(row[seat])) for seat in both) / max(len(both), 1) for row in (first, last)]
+    gained = means[1] - means[0]
+    return Verdict(
+        gained < least,
+        f"{field} gained {round(float(gained), 2):g} in {len(values)} rounds{unheard}",
+        tally={"means": [round(float(mean), 2) for mean in means], "not_heard": silent},
+    )
 
 
 @rule
