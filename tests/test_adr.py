@@ -141,6 +141,30 @@ def test_an_escalation_stands_there_with_its_options_and_the_decision_word_for_w
     )
 
 
+def test_a_choice_with_a_condition_is_quoted_whole(user):
+    said = "A, but only after the privacy review and never in the EU"
+    form = f"## Decision\nadopt\n## Option\n{said}\n## Grant\n0\n## Reason\nWe must."
+    text = document(hold(user, "consensus/stalemate", **{f"01-debate-r04{APPEAL}": form}))
+    choice = f"option A (Accept the migration, at night.) as amended: “{said}”"
+    assert f"**Status:** decided by a person, {choice}, after 4 rounds (stalemate)\n" in text
+    assert f"The person's decision: adopt, {choice}\n" in text
+
+
+def test_an_option_that_was_not_offered_is_refused_before_it_is_recorded(user):
+    debate, asked = played("consensus/stalemate"), f"01-debate-r04{APPEAL}"
+    script(user, words(debate))
+    assert user.council("run", *options(debate), "?", "--speaker=replay", "--from=script.yaml").code == 8
+    for option, why in (("none", '"adopt" settles the question'), ("E", "there is no option E")):
+        answers = [f"--answer={pair}" for pair in ("decision=adopt", f"option={option}", "grant=0", "reason=none")]
+        refused = user.council("record", "last", asked, *answers)
+        assert (refused.code, why in refused.err) == (2, True), refused.err
+        assert "offered: A) Accept the migration, at night.; B) Migrate without downtime.; C)" in refused.err
+        form = f"## Decision\nadopt\n## Option\n{option}\n## Grant\n0\n## Reason\nnone"
+        assert user.council("record", "last", asked, stdin=form).code == 2
+    answers = [f"--answer={pair}" for pair in ("decision=adopt", "option=B", "grant=0", "reason=none")]
+    assert user.council("record", "last", asked, *answers).code == 0
+
+
 @pytest.mark.parametrize(
     ("name", "headings"),
     [
@@ -160,12 +184,13 @@ def test_a_decision_that_was_asked_for_twice_stands_there_whole(user):
     script(user, words(debate))
     assert user.council("run", *options(debate), "?", "--speaker=replay", "--from=script.yaml").code == 8
     assert user.council("record", "last", asked, stdin="A, if it can be seen.").code == 0
-    reply = "Decision: adopt\nOption: none\nGrant: 0\nReason: # As I said."
+    reply = "Decision: adopt\nOption: A\nGrant: 0\nReason: # As I said."
     assert user.council("record", "last", f"{asked}.2", stdin=reply).code == 0
     text = document(to_its_end(user, everything(debate), "recover"))
-    assert "> A, if it can be seen.\n>\n> Decision: adopt\n> Option: none\n> Grant: 0\n> Reason: # As I said." in text
-    assert "**Status:** decided by a person after 2 rounds (fundamental)\n" in text
-    assert "The person's decision: adopt\n" in text
+    assert "> A, if it can be seen.\n>\n> Decision: adopt\n> Option: A\n> Grant: 0\n> Reason: # As I said." in text
+    choice = "option A (Autonomous decisions, with telemetry of each.)"
+    assert f"**Status:** decided by a person, {choice}, after 2 rounds (fundamental)\n" in text
+    assert f"The person's decision: adopt, {choice}\n" in text
 
 
 def test_whoever_was_silent_is_on_record(user):

@@ -14,7 +14,7 @@ import pytest
 from council.checks import cost
 from council.config import overlays
 from council.engine.planner import Due
-from council.protocols.consensus import Escalation, find_escalations, give_letters, name_kind
+from council.protocols.consensus import Escalation, find_escalations, give_letters, name_kind, option_not_offered
 from council.workflow.loader import load
 from council.workflow.model import Workflow
 from tests.debates import APPEAL, MUTE, brief, briefs_of, everything, facts, hold, options, record, to_its_end, words
@@ -294,8 +294,12 @@ def test_more_options_than_letters_are_too_many():
         ("b", "option B (Later.)"),
         ("Option A", "option A (Now.)"),
         ("**B)** Later.", "option B (Later.)"),
-        ("A, but slowly", "option A (Now.)"),
+        ("option a) now", "option A (Now.)"),
+        ("A, but slowly", "option A (Now.) as amended: “A, but slowly”"),
+        ("B - not in the EU", "option B (Later.) as amended: “B - not in the EU”"),
+        ("Option A, only after\nthe review.", "option A (Now.) as amended: “Option A, only after\nthe review.”"),
         ("A hybrid of both", "A hybrid of both"),
+        ("I, for one, want both", "I, for one, want both"),
         ("C", "C"),
         ("none", ""),
         ("None.", ""),
@@ -305,6 +309,36 @@ def test_what_a_person_chose(said, choice):
     asked = turn("clerk", "debate/escalate", 4, options=("A) Now.", "B) Later."))
     answer = turn("human", "debate/appeal", 4, decision="adopt", option=said)
     assert Escalation("debate", 4, asked, answer).choice == choice
+
+
+OFFERED = "offered: A) Now.; B) Later.; give a letter, or say in your own words what applies"
+
+
+@pytest.mark.parametrize(
+    ("decision", "option", "why"),
+    [
+        ("adopt", "A", ""),
+        ("adopt", "**b)** Later.", ""),
+        ("adopt", "A, but only after the review", ""),
+        ("adopt", "Both, one after the other.", ""),
+        ("adopt", "I, for one, want both.", ""),
+        ("continue", "none", ""),
+        ("adopt", "none", f'"adopt" settles the question, so it needs an option; {OFFERED}'),
+        ("adopt", "E", f"there is no option E; {OFFERED}"),
+        ("adopt", "Option E.", f"there is no option E; {OFFERED}"),
+        ("continue", "C, but later", f"there is no option C; {OFFERED}"),
+    ],
+)
+def test_an_option_that_was_not_offered_is_refused(decision, option, why):
+    asked = turn("clerk", "debate/escalate", 4, options=("A) Now.", "B) Later."))
+    assert option_not_offered({"decision": decision, "option": option}, scene(asked)) == why
+
+
+def test_where_no_options_were_offered_only_words_count():
+    silent = scene(absent("clerk", "debate/escalate", 4, asked="options"))
+    why = "there is no option A; offered: no options; give a letter, or say in your own words what applies"
+    assert option_not_offered({"decision": "adopt", "option": "A"}, silent) == why
+    assert option_not_offered({"decision": "adopt", "option": "Never."}, silent) == ""
 
 
 def test_escalations_are_told_apart_by_their_round():

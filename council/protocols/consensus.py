@@ -10,9 +10,10 @@ from typing import Any
 
 from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
+from council.engine.refusals import refusal
 from council.engine.rules import measure_repetition
 from council.engine.scene import Scene, Turn
-from council.text import fold
+from council.text import fold, one_line
 from council.workflow import declare
 from council.workflow.model import Workflow
 
@@ -72,7 +73,8 @@ LAST = "max iterations"
 LETTERED = re.compile(r"[*_(]{0,3}([A-Z])[*_]{0,2}[).:][*_]{0,2}\s+(\S.*)", re.S)
 
 
-CHOICE = re.compile(r"[\W_]*(?:option\s+)?([a-z])(?:[\W_]*|(?:[).:,]|\s[–—-])[*_]{0,2}\s.*)", re.I | re.S)
+CHOICE = re.compile(r"[\W_]*(option\s+)?([a-z])(?![\w'’])(.*)", re.I | re.S)
+PARTED = re.compile(r"[*_]{0,2}(?:[).:,;]|\s[–—-]\s|—)")  # what follows a letter that is not the word "a" or "I"
 
 
 def give_letters(items: Iterable[str]) -> dict[str, str]:
@@ -104,13 +106,43 @@ class Escalation:
 
     @property
     def choice(self) -> str:
-        """The person's choice: `option B (its text)`, or their own words if these name no option."""
+        """The person's choice: `option B (its text)`, as amended if they say more, or else their own words."""
         words = str(self.answered.answers.get(OPTION, "")).strip() if self.answered else ""
-        match = CHOICE.fullmatch(words)
-        letter = match.group(1).upper() if match else ""
+        letter, more = read_letter(words)
         if letter in self.options:
-            return f"option {letter} ({self.options[letter]})"
-        return "" if fold(words).rstrip(".") in ("none", "-") else words
+            text = self.options[letter]
+            chosen = f"option {letter} ({text})"
+            return chosen if fold(text).startswith(fold(more)) else f"{chosen} as amended: “{words}”"
+        return "" if is_no_choice(words) else words
+
+
+def read_letter(words: str) -> tuple[str, str]:
+    """The letter of the option that the words name, and the words after it; two empty strings if they name none."""
+    match = CHOICE.fullmatch(words)
+    if not match or (match[3].strip("*_ .:)(") and not match[1] and not PARTED.match(match[3])):
+        return "", ""
+    return match[2].upper(), re.sub(r"^[\W_]+|[\W_]+$", "", match[3])
+
+
+def is_no_choice(words: str) -> bool:
+    return fold(words).rstrip(".") in ("none", "-", "")
+
+
+@refusal
+def option_not_offered(answers: Mapping[str, Any], scene: Scene) -> str:
+    """A person cannot choose a letter that no option has, or adopt nothing."""
+    if DECISION not in answers or OPTION not in answers:
+        return ""
+    words = str(answers[OPTION]).strip()
+    _, options = find_offered_options(scene)
+    letter, more = read_letter(words)
+    offered = "; ".join(f"{name}) {one_line(text)}" for name, text in options.items()) or "no options"
+    advice = f"offered: {offered}; give a letter, or say in your own words what applies"
+    if answers[DECISION] == ADOPT and is_no_choice(words):
+        return f'"{ADOPT}" settles the question, so it needs an option; {advice}'
+    if letter and letter not in options and not (letter == "I" and more):
+        return f"there is no option {letter}; {advice}"
+    return ""
 
 
 def name_kind(fired: Collection[str]) -> str:

@@ -141,7 +141,8 @@ def _by_scores(scene: Scene, turns: tuple[Turn, ...], blocking: dict[str, tuple[
     reason = f"mean {mean:.1f} in round {turns[0].round}: {each}"
     decided = [one for one in find_escalations(scene) if (one.phase, one.round) == (turns[0].phase, turns[0].round)]
     if decided and decided[0].adopted:
-        reason += f"; a person decided{one_line(f': {decided[0].choice}' if decided[0].choice else '', 200)}"
+        choice = one_line(decided[0].choice, len(decided[0].choice))  # nobody's words are cut short
+        reason += f"; a person decided: {choice}" if choice else "; a person ended it and chose no option"
     outcome = scene.outcomes.get(turns[0].phase, MOVING)
     if outcome == CONSENSUS and blocking:
         outcome, reason = CONSENSUS_WITH_DISSENT, f"{reason}; {_count_blocking(blocking)}"

@@ -34,6 +34,7 @@ from council.text import one_line
 from council.workflow import declare
 from council.workflow.model import DeclaredDocument
 
+WHOLE = 100_000  # characters: a person's words are never cut short
 # Answers of the synthesis that have a section of their own; the others are the design.
 APART = {"implementation_notes": "Implementation notes", "open_questions": "Open questions"}
 
@@ -82,8 +83,9 @@ def status(session: Session, plan: Plan) -> str:
         return f"accepted by {now if now == CONSENSUS_WITH_DISSENT else CONSENSUS} {rounds}"
     asked = [one for one in find_escalations(plan.scene) if (one.phase, one.round) == (phase, last)]
     if asked and asked[0].adopted:
-        choice = f", {one_line(asked[0].choice, 300)}," if asked[0].choice else ""
-        return f"decided by a person{choice} {rounds} ({outcome})"
+        if not asked[0].choice:
+            return f"ended by a person, who chose no option, {rounds} ({outcome})"
+        return f"decided by a person, {one_line(asked[0].choice, WHOLE)}, {rounds} ({outcome})"
     return f"undecided {rounds} ({outcome})" if find_score_field(session.workflow, phase) else f"{outcome} {rounds}"
 
 

@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 from council.config.models import Model
 from council.config.settings import Config
 from council.engine.planner import Due, Note, Plan
+from council.engine.refusals import find_refusal
 from council.errors import (
     CallFailed,
     CouncilError,
@@ -316,6 +317,7 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
         turn=due.id, seat=due.seat.name, shared=shared, own=own, model=model_of(session, config, due, speaker),
         deadline=math.inf if deadline is None else deadline, reply=due.step.reply, openings=briefs.openings(due),
         marks=marks, person=due.of_a_person, shown=shown, casts=briefs.casts(session.workflow, due),
+        refuse=partial(find_refusal, scene=due.scene),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from council.config.settings import Config
 from council.engine.planner import Due, Plan
 from council.errors import UsageError
 from council.record.session import Session
-from council.replies import entry
+from council.replies import entry, parse
 from council.reports import archive, derived
 from council.runner import loop
 from council.speakers import registry
@@ -55,6 +55,10 @@ def record(
     elif spoken.by:
         raise UsageError(f"{turn} is not a person's turn, so nobody can be named for it; use --model for a model")
     brief = loop.prepare(session, settings, due)
+    if due.of_a_person and not spoken.absent:
+        answers = parse.read(due.step.reply, spoken.body, brief.text).found
+        if why := brief.refuse(answers):
+            raise UsageError(f"{turn}: {why}")
     session.write_briefs({due.id: brief.text})
     speaker = HUMAN if due.of_a_person else registry.manual().name
     started = begun or datetime.now(UTC)

@@ -32,7 +32,8 @@ class Brief:
     `marks` are offsets into `shared`, the ends of prefixes that later briefs may repeat. `keep` are the offsets up to
     which this call asks the API to cache it. `reply`, `openings` and `casts` are for a speaker that can force its model
     to follow them: the answers that the prompt asks for, how the seat begins its sentences, and the known seats for an
-    answer that names seats. `person` means that no model may speak here; `shown` is what that person reads.
+    answer that names seats. `person` means that no model may speak here; `shown` is what that person reads, and
+    `refuse` says what is wrong with the answers that they gave so far.
     """
 
     turn: str
@@ -48,6 +49,7 @@ class Brief:
     person: bool = False
     shown: Shown | None = None
     casts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    refuse: Callable[[Mapping[str, Any]], str] = field(default=lambda _: "", compare=False)
 
     @property
     def text(self) -> str:

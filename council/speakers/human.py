@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import termios
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from contextlib import suppress
 
 from council import text_width
@@ -75,7 +75,7 @@ async def _reply(brief: Brief, keys: Keys) -> str:
     entries: dict[str, str] = {}
     for name, kind in brief.reply:
         if entry.applies(name, kind, brief.reply, entries):
-            entries[name] = await _answer(name, kind, brief, keys)
+            entries[name] = await _answer(name, kind, brief, keys, entries)
     return entry.compose_reply(brief.reply, entries)
 
 
@@ -87,7 +87,7 @@ async def _free(keys: Keys) -> str:
         say(CUT if keys.cut else "The reply is empty.")
 
 
-async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys) -> str:
+async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys, before: Mapping[str, str]) -> str:
     """Ask until the answer can be read."""
     question = entry.format_question(name, kind, brief.reply)
     ends = (STOP,) if kind.type == "code" else (STOP, "")
@@ -95,7 +95,10 @@ async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys) -> str:
         given = await (keys.text(question, ends) if kind.type in entry.MULTILINE_TYPES else keys.line(question))
         try:
             if not keys.cut:
-                return entry.read_entry(name, kind, given, brief.reply, brief.text)
+                written = entry.read_entry(name, kind, given, brief.reply, brief.text)
+                if why := brief.refuse({**before, name: written}):
+                    raise UsageError(why)
+                return written
             say(CUT)
         except UsageError as wrong:
             say(f"{wrong}.")
