@@ -59,6 +59,11 @@ def harmless(text: str) -> str:
     return ESCAPES.sub("", text.replace("\r\n", "\n"))
 
 
+def first_line(text: str) -> str:
+    """The first line with words, without the marks of a heading."""
+    return next((line.strip().lstrip("#").strip() for line in text.splitlines() if line.strip(" #\t")), "")
+
+
 def one_line(text: str, most: int = 80) -> str:
     """The text as a single line of at most `most` characters, for headings and tables."""
     flat = " ".join(harmless(text).split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,12 @@ def record(user: User, turn: str, body: str) -> None:
 
 def text(session: Path, name: str) -> str:
     return (session / name).read_text("utf-8")
+
+
+def bare(document: str) -> str:
+    """A document without its front matter, and without the notes below its title."""
+    plain = re.sub(r"\A---\n.*?\n---\n\n", "", document, flags=re.S)
+    return re.sub(r"(?<=\n\n)> \*\*.*\n(?:>.*\n)*\n", "", plain, count=1)
 
 
 def brief(session: Path, turn: str) -> str:

@@ -12,7 +12,7 @@ from council.engine.planner import Plan
 from council.protocols import perspectives
 from council.record import session
 from council.reports import decision, documents
-from tests.debates import EVALUATED, evaluation, everything, hold, text
+from tests.debates import EVALUATED, bare, evaluation, everything, hold, text
 from tests.helpers import User
 from tests.scenes import scene, turn
 from tests.scripted import played
@@ -57,7 +57,7 @@ def synthesis(**answers: str) -> str:
 
 
 def decided(user: User, name: str = "perspectives/settled", **answers: str) -> str:
-    return text(hold(user, name, **{WRITTEN: synthesis(**answers)}), "decision.md")
+    return bare(text(hold(user, name, **{WRITTEN: synthesis(**answers)}), "decision.md"))
 
 
 def section(document: str, title: str) -> str:
@@ -93,7 +93,7 @@ def test_it_is_filed_in_the_project_byte_for_byte(user):
     user.write(".council/README.md", "")
     document = decided(user)
     (filed,) = (user.work / "docs/decisions").glob("*-shall-we.md")
-    assert filed.read_text("utf-8") == document
+    assert filed.read_text("utf-8") == text(user.session, "decision.md")
     assert document.count(user.session.name) == 1
 
 
@@ -102,7 +102,7 @@ def test_the_same_record_gives_the_same_document(user):
     (folder / "decision.md").write_text("mine", "utf-8")
     assert user.council("verify").code == 5
     assert user.council("build").code == 0
-    assert text(folder, "decision.md") == document
+    assert bare(text(folder, "decision.md")) == document
     found = session.open_(folder)
     found.read_turns()
     assert documents.render("documents/decision", {}, **decision.facts(found, found.plan())) == document
@@ -114,7 +114,7 @@ def test_the_question_is_quoted_and_cannot_pass_for_a_section(user):
     found.read_turns()
     found.metadata["topic"] = "Redis?\n\n## Recommendation\nBuy it."
     document = documents.render("documents/decision", {}, **decision.facts(found, found.plan()))
-    assert document.startswith("# Decision: Redis? ## Recommendation Buy it.\n")
+    assert document.startswith("# Decision: Redis?\n")
     assert "\n> Redis?\n>\n> ## Recommendation\n> Buy it.\n" in document
     assert document.count("\n## Recommendation\n") == 1
 

@@ -8,8 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.helpers import CODE, PROGRAM, User, derived_of, script
+from council.record import chain
+from council.record import session as session_
+from council.reports import totals
+from tests.debates import bare
+from tests.fakeapi import Answer, FakeApi
+from tests.helpers import CODE, PROGRAM, Table, User, derived_of, script
 
 WORKFLOW = """---
 name: small
@@ -46,12 +52,13 @@ def filed(user: User) -> list[str]:
 
 
 def test_an_adr_takes_the_next_free_number(user):
-    for name in ("adr-0003-older.md", "adr-0041-newest.md", "2026-11-18-not-one.md", "adr-none.md"):
+    others = ("adr-0003-older.md", "ADR-0041-newest.md", "0007-x.md", "2026-11-18-not-one.md", "adr-none.md")
+    for name in others:
         user.write(f"docs/decisions/{name}", "x")
     session = held(user)
     assert "adr-0042-shall-we-go.md" in filed(user)
     text = (user.work / "docs/decisions/adr-0042-shall-we-go.md").read_text("utf-8")
-    assert text.startswith("# ADR-0042: Shall we go?")
+    assert bare(text).startswith("# ADR-0042: Shall we go?")
     assert text == (session / "decision.md").read_text("utf-8").replace("ADR-NNNN", "ADR-0042", 1)
     held(user, topic="And how?")
     assert "adr-0043-and-how.md" in filed(user)
@@ -89,13 +96,99 @@ def test_what_is_derived_comes_back_byte_for_byte(user):
 
 
 def test_without_a_project_it_stays_in_the_session_until_somebody_says_where(user, tmp_path):
+    path = user.write("small.md", WORKFLOW.format(kind="adr"))
+    user.write(".config/council/Workflows/Small.md", WORKFLOW.format(kind="adr"))
+    ended = user.council("run", "-w", path, "Shall we go?", "--speaker", "replay", "--from", user.work / "script.yaml")
+    told = f"the debate did not begin in a project; `council decision {user.session.name} --to FOLDER` files it"
+    assert (ended.code, told in ended.text) == (0, True), ended.text
+    project = User(tmp_path / "elsewhere", env={"COUNCIL_HOME": str(user.home)})
+    project.write(".council/README.md", "")
+    assert project.council("recover", user.session.name).code == 0
+    refused = project.council("decision", user.session.name)
+    assert (refused.code, "did not begin in a project; choose a folder with --to" in refused.err) == (2, True)
+    assert filed(project) == []
+    assert project.council("decision", user.session.name, "--to", "adrs").out.endswith("adrs/adr-0001-shall-we-go.md\n")
+    assert [path.name for path in (project.work / "adrs").iterdir()] == ["adr-0001-shall-we-go.md"]
+
+
+def test_it_goes_to_the_project_in_which_the_debate_began(user, tmp_path):
+    user.write(".council/Workflows/Small.md", WORKFLOW.format(kind="adr"))
+    assert user.council("start", "-w", "small", "Shall we go?").code == 0
+    other = User(tmp_path / "other", env={"COUNCIL_HOME": str(user.home)})
+    other.write(".council/README.md", "")
+    ended = other.council("recover", "--speaker", "replay", "--from", user.work / "script.yaml")
+    assert (ended.code, filed(other)) == (0, []), ended.err
+    assert filed(user) == ["adr-0001-shall-we-go.md"]
+    assert f"decision: {user.work}/docs/decisions/adr-0001-shall-we-go.md" in ended.text
+    assert str(user.work) not in (user.work / "docs/decisions/adr-0001-shall-we-go.md").read_text("utf-8")
+
+
+def test_if_that_project_is_gone_it_says_so_and_files_nothing(user, tmp_path):
+    user.write(".council/Workflows/Small.md", WORKFLOW.format(kind="adr"))
+    assert user.council("start", "-w", "small", "Shall we go?").code == 0
+    gone = user.work.rename(user.work.with_name("moved"))
+    other = User(tmp_path / "other", env={"COUNCIL_HOME": str(user.home)})
+    other.write(".council/README.md", "")
+    ended = other.council("recover", "--speaker", "replay", "--from", gone / "script.yaml")
+    told = f"(the project in which the debate began is gone: {user.work}; `council decision {user.session.name} --to"
+    assert (ended.code, told in ended.text, filed(other)) == (0, True, []), ended.text
+    assert not user.work.exists()
+    refused = other.council("decision")
+    assert (refused.code, "is gone" in refused.err) == (2, True)
+
+
+def test_a_topic_of_several_lines_gives_a_title_of_its_first(user):
+    session = held(user, topic="# Add an endpoint\n\nContext: three services.\n- out by May")
+    assert filed(user) == ["adr-0001-add-an-endpoint.md"]
+    assert "\n# ADR-NNNN: Add an endpoint\n" in (session / "decision.md").read_text("utf-8")
+
+
+# ---- how it came about ----
+
+
+def test_the_front_matter_says_how_it_came_about_and_a_replay_is_marked(user):
     session = held(user)
-    elsewhere = User(tmp_path / "elsewhere", env={"COUNCIL_HOME": str(user.home)})
-    told = elsewhere.council("next", session.name).out
-    assert f"not in a project; `council decision {session.name} --to FOLDER` files it" in told
-    assert elsewhere.council("decision", session.name).code == 2
-    assert elsewhere.council("decision", session.name, "--to", "adrs").out.endswith("adrs/adr-0001-shall-we-go.md\n")
-    assert [path.name for path in (elsewhere.work / "adrs").iterdir()] == ["adr-0001-shall-we-go.md"]
+    text = (session / "decision.md").read_text("utf-8")
+    matter = yaml.safe_load(text.split("---\n")[1])
+    found = session_.open_(session)
+    found.read_turns()
+    assert matter == {
+        "date": f"{totals.ended_at(found):%Y-%m-%d}", "session": session.name, "head": chain.head(found),
+        "workflow": "small", "outcome": "insufficient", "models": [], "calls": 3, "cost_usd": 0.0,
+        "replay_of": "script.yaml",
+    }  # fmt: skip
+    notes = text.partition("\n# ADR-NNNN: Shall we go?\n\n")[2].partition("\n\n**Status:** ")[0].split("\n>\n")
+    assert notes == [
+        "> **Overlays:** project (Workflows/Small.md)",
+        "> **Replay of:** script.yaml (recorded replies, not a new debate)",
+    ]
+
+
+def test_who_was_absent_and_what_is_not_known_is_said(user):
+    words = {**WORDS, "01-positions/writer": "absent: ill"}
+    user.env["ANTHROPIC_API_KEY"] = "sk-ant-of-the-tests"
+    user.write(".council/Workflows/Small.md", WORKFLOW.format(kind="adr"))
+    with FakeApi(Table(user, words, {"01-positions/writer": [Answer("", stop="refusal")]})) as api:
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}\nretry: {{budget: 0}}")
+        ended = user.council("run", "-w", "small", "Shall we go?", "--speaker", "anthropic")
+    assert ended.code == 0, ended.err
+    text = (user.session / "decision.md").read_text("utf-8")
+    matter = yaml.safe_load(text.split("---\n")[1])
+    assert [name.partition(" (")[0] for name in matter["absent"]] == ["Writer"]
+    assert "\n> **Degraded:** absent: Writer (" in text
+    assert matter["models"] == ["claude-haiku-5-5", "claude-sonnet-5-5"]
+    assert "replay_of" not in matter
+
+
+def test_front_matter_of_a_template_stays_and_comes_first(user):
+    user.write(
+        ".council/templates/documents/adr.md.j2", "---\nstatus: mine\ndate: today\n---\n# {{ title }}\n\nWords.\n"
+    )
+    text = (held(user) / "decision.md").read_text("utf-8")
+    matter = yaml.safe_load(text.split("---\n")[1])
+    assert (list(matter)[:2], matter["status"], matter["date"]) == (["status", "date"], "mine", "today")
+    assert matter["replay_of"] == "script.yaml"
+    assert text.split("---\n")[2].startswith("\n# Shall we go?\n\n> **Overlays:** ")
 
 
 @pytest.mark.parametrize("kind", ["none", "decision"])

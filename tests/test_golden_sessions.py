@@ -63,6 +63,8 @@ def begin(debate: Played) -> Iterator[str]:
 def shown(session: Path, files: tuple[str, ...]) -> dict[str, str]:
     """The files for readers, without what no two runs share."""
     found = {name: (session / name).read_text("utf-8") for name in files if (session / name).exists()}
+    own = re.compile(r"^(head|decided_by|heard): .*$", re.M)
+    found = {name: own.sub(r"\1: <\1>", text) for name, text in found.items()}
     return {
         name: HEAD.sub(r"\1<head>", re.sub(r"\d{4}-\d\d-\d\d\b", "<day>", text.replace(session.name, "<id>")))
         for name, text in found.items()

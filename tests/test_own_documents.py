@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.debates import bare
 from tests.helpers import User, script
 
 PROGRAM = ".council/Workflows/naming.md"
@@ -81,7 +82,7 @@ def test_a_document_and_remarks_without_python(user):
     assert user.council("lint", "naming").code == 0
     session = hold(user)
     document = (session / "decision.md").read_text("utf-8")
-    assert document.startswith("# Memo: What do we call it?\n\nWe chose **Heron** (2")
+    assert bare(document).startswith("# Memo: What do we call it?\n\nWe chose **Heron** (2")
     assert "* Two said so.\n* It is short.\n" in document
     assert "Architect (Serena): Heron\nDesigner (Aditi): Heron\n" in document
     transcript = (session / "transcript.md").read_text("utf-8")

@@ -223,8 +223,8 @@ def decision(state: State, session: str, folder: Path | None) -> None:
                 f"{found.id} has no document: the debate is not finished, or its workflow writes none "
                 "(-o document=adr or -o document=decision turns it on where the workflow has that option)"
             )
-        home = filing.project(Path.cwd())
+        home, why = filing.find_home(found)
         if folder is None and home is None:
-            raise UsageError("not inside a project (no .git or .council folder found); choose a folder with --to")
+            raise UsageError(f"{why}; choose a folder with --to")
         for path in filing.place(found, plan, folder or (home or Path()) / filing.PLACE):
             echo(str(path))

@@ -65,6 +65,7 @@ OPTIONS = declare.answer("options", "what a person chooses from, each with a let
 DECISION = declare.answer("decision", "from a person: `adopt` settles what is stuck; `guide` and `end` steer a debate")
 OPTION = declare.answer("option", "from a person who decides: the chosen option, by its letter or in other words")
 ADOPT = "adopt"
+END = "end"
 
 
 LAST = "max iterations"

@@ -30,7 +30,7 @@ from council.reports import kinds, tally
 from council.reports.outline import find_outline
 from council.reports.totals import ended_at
 from council.reports.verdict import find_path
-from council.text import one_line
+from council.text import first_line, one_line
 from council.workflow import declare
 from council.workflow.model import DeclaredDocument
 
@@ -45,7 +45,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any]:
     document = session.workflow.document or DeclaredDocument(kinds.ADR)
     parts = {part: document.answer(part) for part in declare.document.known[kinds.ADR].parts}
     return {
-        "title": one_line(topic, 120),
+        "title": one_line(first_line(topic), 120),
         "status": status(session, plan),
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,

@@ -48,7 +48,7 @@ def finish(session: Session, plan: Plan, root: Path) -> Path:
     build(session, plan)
     path = archive(session, plan, root)
     session.merge(**completion(session, plan), archived_to=files.tilde(path), **stamps(session, made), deriving=None)
-    if home := filing.project(Path.cwd()):
+    if home := filing.find_home(session)[0]:
         filing.place(session, plan, home / filing.PLACE)
     return path
 

@@ -14,7 +14,7 @@ from council.engine.planner import ENDED_BY_CAP, Plan
 from council.engine.scene import Turn
 from council.protocols import outcome
 from council.protocols import perspectives as casting
-from council.protocols.consensus import DECISION
+from council.protocols.consensus import DECISION, END
 from council.record.session import Session
 from council.replies.parse import Outline, format_heading
 from council.reports import kinds, outline, tally
@@ -22,7 +22,7 @@ from council.reports.kinds import ASSUMED, CREATE_WORKFLOW, GUIDANCE, QUESTION
 from council.reports.outline import find_outline
 from council.reports.totals import ended_at
 from council.reports.verdict import find_path
-from council.text import fold, one_line, slug
+from council.text import first_line, fold, one_line, slug
 from council.workflow import declare
 from council.workflow.model import DeclaredDocument
 
@@ -40,7 +40,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
     texts, others = _parts(session, given)
     owned = {name: split_by_owner(texts.get(name, ""), list(seats)) for name in OWNED}
     return {
-        "title": one_line(session.metadata["topic"], 200),
+        "title": one_line(first_line(str(session.metadata["topic"])), 200),
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,
         "rounds": max((turn.round for turns in seats.values() for turn in turns), default=0),
@@ -72,7 +72,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
         "others": others,
         "unsettled": casting.ended_unsettled(plan.scene, ENDED_BY_CAP),
         "ended_after": [
-            turn.round for turn in plan.scene.turns if turn.seat.is_person and turn.answers.get(DECISION) == "end"
+            turn.round for turn in plan.scene.turns if turn.seat.is_person and turn.answers.get(DECISION) == END
         ],
         "preface": tally.preface(plan, find_path(session, plan)[1]),
         "confidence": confidence(session, plan),

@@ -15,21 +15,22 @@ from pathlib import Path
 from typing import Any
 
 from council.engine.planner import Plan
-from council.errors import UsageError
+from council.errors import StorageError, UsageError
 from council.protocols import outcome
 from council.protocols.perspectives import CONFIDENCE, LOW
 from council.record import catalog, files
 from council.record.session import Session
-from council.reports import adr, decision, documents, kinds, tally
+from council.reports import adr, decision, documents, front_matter, kinds, tally
 from council.reports.model import Transcript, plain
 from council.reports.totals import ended_at
 from council.reports.transcript import compose
-from council.text import did_you_mean, slug
+from council.text import did_you_mean, first_line, slug
 from council.workflow.model import DOCUMENT, NO_DOCUMENT, Workflow
 
 KINDS = {kinds.ADR: adr.facts, kinds.DECISION: decision.facts}
 PLACE = Path("docs") / "decisions"
 NUMBER = "ADR-NNNN"
+NUMBERED = re.compile(r"adr[-_ ]?(\d+)(?!\w)|(0\d{3})[-_. ]", re.I)  # also as other tools number them: 0007-x.md
 NAMES = ("decision.md", "issue.md")
 
 
@@ -60,10 +61,10 @@ def derive(debate: Transcript, session: Session, plan: Plan) -> dict[str, str]:
         text = documents.render(template, debate.overlaid, **data)
         if (warning := debate.synthesis.preface if debate.synthesis else "") not in text:
             text += f"\n*({warning})*\n"
-        made[NAMES[0]] = text if session_line(session).search(text) else f"{text}\n**Session ID:** {session.id}\n"
+        made[NAMES[0]] = text
     if decision.wants_issue(plan) and (data := decision.facts(session, plan)):
         made[NAMES[1]] = documents.render(f"{documents.FOLDER}/issue", debate.overlaid, **data)
-    return made
+    return {name: front_matter.stamp(text, debate, session, plan) for name, text in made.items()}
 
 
 def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | None:
@@ -83,21 +84,37 @@ def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | 
     return {**plain(debate), "date": day, "session_id": session.id, "answers": answers, "parts": named}
 
 
-def session_line(session: Session) -> re.Pattern[str]:
-    """The line of a document that names its session."""
-    return re.compile(rf"^\*\*\w+ ID:\*\* {session.id}$", re.M)
+def is_of(session: Session, text: str) -> bool:
+    """Whether this document is of the session: its front matter says so, or the line of an earlier version."""
+    if matter := front_matter.MATTER.match(text):
+        return f'\nsession: "{session.id}"\n' in f"\n{matter[1]}"
+    return re.search(rf"^\*\*\w+ ID:\*\* {re.escape(session.id)}$", text, re.M) is not None
 
 
 def describe_places(session: Session, plan: Plan) -> str:
     """Say where the documents are, one line each; empty if the debate produces none."""
     made = derive(compose(session, plan), session, plan)
-    home = project(Path.cwd())
+    home, why = find_home(session)
     stem = _find_stem(session, home / PLACE) if made and home else ""
     places = {name: home / PLACE / file_name(stem, name) if home and stem else session.folder / name for name in made}
     lines = [f"{name.removesuffix('.md')}: {files.tilde(path)}" for name, path in places.items()]
     if lines and not stem:
-        lines[0] += f" (not in a project; `council decision {session.id} --to FOLDER` files it)"
+        lines[0] += f" ({why or 'not filed'}; `council decision {session.id} --to FOLDER` files it)"
     return "\n".join(lines)
+
+
+def find_home(session: Session) -> tuple[Path | None, str]:
+    """The project in which the debate began, where its document belongs; or None, and why there is none.
+
+    Sessions of earlier versions do not say where they began: for them, it is the project that this command is in."""
+    if "project" not in session.metadata:
+        return project(Path.cwd()), "not in a project"
+    began = session.metadata["project"]
+    if began is None:
+        return None, "the debate did not begin in a project"
+    if project(Path(began)) != Path(began):
+        return None, f"the project in which the debate began is gone: {files.tilde(Path(began))}"
+    return Path(began), ""
 
 
 def file_name(stem: str, name: str) -> str:
@@ -142,25 +159,25 @@ def _place_all(session: Session, made: dict[str, str], folder: Path) -> list[Pat
         path = folder / file_name(stem, name)
         if not path.exists():
             number = re.match(r"adr-(\d+)", stem)
-            data = files.encode(text.replace(NUMBER, f"ADR-{number.group(1)}", 1) if number else text)
-            files.claim(path, data, temp, 0o644)
+            named = re.sub(rf"^# {NUMBER}", f"# ADR-{number.group(1)}", text, count=1, flags=re.M) if number else text
+            if not files.claim(path, files.encode(named), temp, 0o644):
+                raise StorageError(f"{path} was written by somebody else at the same time; try again")
         placed.append(path)
     return placed
 
 
 def _find_stem(session: Session, folder: Path) -> str:
     """The name of this session's document if the folder already has it: a line in it names the session."""
-    line = session_line(session)
     for path in sorted(folder.glob("*.md")):
-        if not path.stem.endswith("-issue") and line.search(path.read_text("utf-8", "replace")):
+        if not path.stem.endswith("-issue") and path.is_file() and is_of(session, path.read_text("utf-8", "replace")):
             return path.stem
     return ""
 
 
 def _new_stem(session: Session, folder: Path) -> str:
-    about = slug(str(session.metadata["topic"])) or session.workflow.name
+    about = slug(first_line(str(session.metadata["topic"]))) or session.workflow.name
     if kind(session) == kinds.ADR:
-        taken = [int(found.group(1)) for path in folder.iterdir() if (found := re.match(r"adr-(\d{4,})", path.name))]
+        taken = [int(found[1] or found[2]) for path in folder.iterdir() if (found := NUMBERED.match(path.name))]
         return f"adr-{max(taken, default=0) + 1:04}-{about}"
     stem = f"{ended_at(session):%Y-%m-%d}-{about}"
     return f"{stem}-{catalog.shorten(session.id)}" if (folder / f"{stem}.md").exists() else stem

@@ -87,7 +87,7 @@ def begin(request: Request, settings: Config) -> Session:
         raise UsageError(f"{workflow.name} needs at least two members; name another with --only or --with")
     check_quorum(checked, request.quorum)
     seed = secrets.token_hex(16)
-    filing = [*read_outcome(request.after), *read_documents(request, checked)]
+    attached = [*read_outcome(request.after), *read_documents(request, checked)]
     facts: dict[str, Any] = {
         "topic": check_topic(request.topic),
         "workflow": workflow.name,
@@ -98,8 +98,9 @@ def begin(request: Request, settings: Config) -> Session:
         "seed": seed,
         "speaker": request.speaker,
         "tiers": freeze_tiers(checked, request, settings, known),
-        "attachments": [name for name, _ in filing],
+        "attachments": [name for name, _ in attached],
         "council": __version__,
+        "project": find_project(),
     }
     if model := registry.describe(request.speaker).own_model():
         facts["model"] = model
@@ -107,7 +108,7 @@ def begin(request: Request, settings: Config) -> Session:
         facts["replay_of"] = request.replay_of
     if request.after:
         facts["after"] = request.after.id
-    fenced = "".join(f"\n\n{fence(f'file {name}', words, derive_key(seed, name, words))}" for name, words in filing)
+    fenced = "".join(f"\n\n{fence(f'file {name}', words, derive_key(seed, name, words))}" for name, words in attached)
     if len(fenced) > LARGEST:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.persona_names()}
@@ -122,8 +123,14 @@ def begin_again(source: Session, settings: Config, speaker: str, id: str | None 
     same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers", "overlays")
     facts = {key: source.metadata[key] for key in same if key in source.metadata}
     text = (source.folder / "workflow.md").read_text("utf-8")
-    facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__}
+    facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__, "project": find_project()}
     return create(settings.sessions, text, source.topic, templates.load_program(source), facts, id)
+
+
+def find_project() -> str | None:
+    """The project in which the debate begins: its document is filed there, wherever the debate is finished."""
+    home = filing.project(Path.cwd())
+    return str(home) if home else None
 
 
 def check_topic(text: str) -> str:
