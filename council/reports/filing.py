@@ -110,7 +110,7 @@ def find_home(session: Session) -> tuple[Path | None, str]:
     if "project" not in session.metadata:
         return project(Path.cwd()), "not in a project"
     began = session.metadata["project"]
-    if began is None:
+    if not began:
         return None, "the debate did not begin in a project"
     if project(Path(began)) != Path(began):
         return None, f"the project in which the debate began is gone: {files.tilde(Path(began))}"

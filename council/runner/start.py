@@ -127,10 +127,9 @@ def begin_again(source: Session, settings: Config, speaker: str, id: str | None 
     return create(settings.sessions, text, source.topic, templates.load_program(source), facts, id)
 
 
-def find_project() -> str | None:
-    """The project in which the debate begins: its document is filed there, wherever the debate is finished."""
-    home = filing.project(Path.cwd())
-    return str(home) if home else None
+def find_project() -> str:
+    """The project in which the debate begins, or nothing: its document is filed there, wherever it is finished."""
+    return str(filing.project(Path.cwd()) or "")
 
 
 def check_topic(text: str) -> str:
