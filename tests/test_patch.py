@@ -188,6 +188,44 @@ def test_the_indentation_is_not_doubled() -> None:
         assert apply(quoted(document, ("key: old value", new)).edits, document) == "a:\n    key: new value\n"
 
 
+OPTIONS = "# Keys\n\n1. Copy = copy the words.\n  - Undo = take back the last step\n3. Redo = do it again.\n"
+REPEATED = {
+    "a number": ("Copy = copy the words.", "1. Copy = copy the line.", "1. Copy = copy the line."),
+    "a mark with its indentation": ("Undo = take back", "  - Undo = revert", "  - Undo = revert the last step"),
+    "a mark without its indentation": ("Undo = take back", "- Undo = revert", "  - Undo = revert the last step"),
+    "another mark": ("Redo = do it again.", "- Redo = repeat.", "- Redo = repeat."),
+    "a number, and dots for the rest": ("Undo = …", "- Undo = revert all steps", "  - Undo = revert all steps"),
+    "the words before": ("do it again.", "3. Redo = repeat it.", "3. Redo = repeat it."),
+    "the words behind": ("Undo = take back", "Undo = revert the last step", "  - Undo = revert the last step"),
+    "the point": ("Redo = do it again", "Redo = repeat.", "3. Redo = repeat."),
+    "nothing": ("take back", "revert", "  - Undo = revert the last step"),
+    "several lines": ("Copy = copy the words.", "1. Copy = copy.\n2. Cut = cut.", "1. Copy = copy.\n2. Cut = cut."),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_what_a_suggestion_repeats_of_its_line_is_not_doubled(name: str, tmp_path: Path) -> None:
+    quote, new, line = REPEATED[name]
+    document = Document("keys.md", OPTIONS)
+    found = quoted(document, (quote, new))
+    (edit,) = found.edits
+    before = OPTIONS.splitlines()[edit.first - 1]
+    assert apply(found.edits, document) == OPTIONS.replace(before, line)
+    made(tmp_path, [document], found)
+
+
+def test_a_cell_and_a_row_of_a_table() -> None:
+    document = Document("t.md", "| key | does |\n|---|---|\n| undo | takes back |\n")
+    for new in ("| undo | reverts |", "reverts", "reverts |"):
+        assert apply(quoted(document, ("takes back", new)).edits, document).endswith("\n| undo | reverts |\n")
+
+
+def test_dots_that_may_stand_for_more_than_the_rest_of_a_line_are_not_replaced() -> None:
+    document = Document("t.md", "Undo = take back. Redo = do it again.\nCopy = copy the words.\n")
+    assert not quoted(document, ("Undo = ...", "Undo = revert")).edits
+    assert not quoted(document, ("Copy = ...", "Copy all = ...")).edits
+
+
 def test_a_folded_or_fuzzy_quote_replaces_what_stands_there() -> None:
     document = Document("a", "It is kept for **30 seconds** at least, then it is dropped.\nNext.\n")
     folded = quoted(document, ("is kept for 30 seconds", "is kept for *a minute*"))

@@ -104,12 +104,13 @@ def _edit(id: str, said: RaisedFinding, document: Document) -> Iterator[Edit]:
     wanted, found = said.finding.replacement, locate.span(said.place, document)
     if wanted is None or found is None or _elides(said.finding.anchor.quote, wanted):
         return
-    start, end = found
     new = harmless(wanted).strip("\n") if wanted.strip() else ""
     if not new:
-        start, end = _whole(document.text, start, end)
+        start, end = _whole(document.text, *found)
+    elif (widened := _widened(document.text, *found, new, said.finding.anchor.quote)) is None:
+        return
     else:
-        start = _indented(document.text, start, new)
+        start, end = widened
     new = new.replace("\n", "\r\n") if _returns(document.text) else new
     if (old := document.text[start:end]) != new:
         yield Edit((id,), (said.seat,), document.path, start, end, said.place.first, said.place.last, old, new)
@@ -127,11 +128,30 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int]:
     return (line, rest.end()) if rest and not text[line:start].strip() else (start, end)
 
 
-def _indented(text: str, start: int, new: str) -> int:
-    """Where the replacement brings the line's indentation along, it replaces that too."""
+MARK = re.compile(r"\s*(?:[-*+•>]|\d{1,3}[.)]|#{1,6})(?:\s+\[[ xX]\])?\s+")  # of a list, a quotation or a heading
+DOTS = re.compile(r"(?:\.{3,}|\u2026)[\])]?[\s\"'”]*$")
+END = re.compile(r"\s*[.!?;:,|]\s*")
+
+
+def _widened(text: str, start: int, end: int, new: str, quote: str) -> tuple[int, int] | None:
+    """What the replacement is for: more than the passage where it repeats how the line begins or ends, as its
+    indentation or its list mark. Dots at the end of a quote stand for the rest of the line; None where they may stand
+    for more.
+    """
     line = text.rfind("\n", 0, start) + 1
-    margin = text[line:start]
-    return line if margin and not margin.strip() and new.startswith(margin) else start
+    margin, rest = text[line:start], text[end : (text + "\n").index("\n", end)]
+    if DOTS.search(quote):
+        if DOTS.search(new) or re.search(r"[.!?]\s", rest):
+            return None
+        end += len(rest.rstrip())
+    elif rest.strip() and new.rstrip().endswith(rest.strip() if END.fullmatch(rest) else rest.rstrip()):
+        end += len(rest.rstrip())
+    indent = len(margin) - len(margin.lstrip())
+    if margin and new.startswith(margin):
+        start = line
+    elif margin.strip() and (new.startswith(margin.lstrip()) or (MARK.fullmatch(margin) and MARK.match(new))):
+        start = line + (0 if new[:1].isspace() else indent)
+    return start, end
 
 
 def _returns(text: str) -> bool:
