@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from council.reviews import locate
 from council.reviews.locate import Place, place
 from council.reviews.model import Anchor, Document, Finding
+from council.reviews.parse.findings import read
 
 SPEC = """# The cache
 
@@ -310,3 +311,41 @@ def test_what_follows_the_last_line_break_is_on_the_next_line() -> None:
 def test_a_rule_is_not_taken_for_its_neighbour() -> None:
     document = Document("a", "A session expires after 10 minutes.\nA lock is held for one hour at most.\n")
     assert put([document], quote="A session expires after 5 seconds").how == "missing"
+
+
+NUMBERED = Document(
+    "rfc.md",
+    "# The protocol\n\n## 2 Messages\n\n### 2.1 Order\n\nMessages come in order.\n\n"
+    "### 2.3 Retention\n\nThey are kept.\nFor 7 days.\n\n## 3. Keys\n\nOne key.\n\n"
+    "## Appendix\n\n23.1 The archive keeps 3 days.\n23.2 Nobody reads it.\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("(§2.3) They are kept too long.", (9, 13)),
+        ("(2.3) They are kept too long.", (9, 13)),
+        ("(rfc.md, section 2.3) They are kept too long.", (9, 13)),
+        ("Section 2 says nothing about size.", (3, 13)),
+        ("(clause 23.1) Three days are too few.", (20, 20)),
+        ("The key of section 3 never changes.", (14, 17)),
+        ("(§9.9) Nobody says who pays for it.", (0, 0)),
+        ("(2.3 seconds) They are kept too long.", (0, 0)),
+        ("They are kept too long; section 3 even says so.", (0, 0)),
+    ],
+)
+def test_the_number_of_a_section_is_a_place(text: str, lines: tuple[int, int]) -> None:
+    (item,) = read(f"**HIGH:**\n- H1: {text} → Say so.\n").items
+    found = place(item, [NUMBERED])
+    assert (found.first, found.last) == lines
+    assert found.how == ("section" if lines[0] else "none") or (found.path and not lines[0])
+
+
+def test_a_quotation_in_a_quotation_is_read_to_the_outer_one() -> None:
+    document = Document("a.md", 'Intro.\nThe field "at" is the time of the event.\n')
+    (item,) = read('**HIGH:**\n- H1: "The field "at" is the time of the event." Which zone? → UTC.\n').items
+    assert item.anchor.quote == 'The field "at" is the time of the event.'
+    assert place(item, [document]).first == 2
+    (item,) = read('**HIGH:**\n- H1: "The field of it" and "the other field of it" differ. → One.\n').items
+    assert item.anchor.quote == "The field of it"

@@ -170,12 +170,13 @@ def rank(id: str) -> tuple[int, int, int, str]:
 def fingerprint(place: Place, issue: str, worded: bool = False) -> str:
     """Of the place alone, so that other words for it change nothing; with the issue's words where these must tell."""
     passage = fold(place.passage) if place.found else ""
-    return digest(place.path, passage, *(sorted(stems(issue)) if worded or not passage else ()))
+    worded = worded or not passage or place.how == "section"  # which has room for many faults
+    return digest(place.path, passage, *(sorted(stems(issue)) if worded else ()))
 
 
 def own_fingerprint(place: Place, issue: str, change: str) -> str:
-    """A member's own. Without a passage every word counts, also the small ones: "must" is not "must not"."""
-    if place.found and place.passage.strip():
+    """A member's own. Without lines or a passage every word counts, also the small ones: "must" is not "must not"."""
+    if place.found and place.passage.strip() and place.how != "section":
         return fingerprint(place, issue)
     return digest("own", place.path, *fold(f"{issue} {change}").split())
 

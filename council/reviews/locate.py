@@ -29,7 +29,7 @@ COMMON = 60  # a word that stands more often does not help to find a passage
 GAP = 2_000  # characters that the dots of "this … that" may stand for
 TRIES = 50  # places from which such a quote is tried
 
-FOUND = ("exact", "folded", "fuzzy", "lines")
+FOUND = ("exact", "folded", "fuzzy", "lines", "section")
 TOKEN = re.compile(r"\w+|[^\w\s]")
 DOTS = re.compile(r"[\[(]? ?\.{3,} ?[\])]?")  # of a folded text, where an ellipsis is three dots
 MARKS = ("**", "__", "*", "_", "`")
@@ -39,6 +39,9 @@ SAME = str.maketrans(
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
     | dict.fromkeys("*_`")
 )
+NUMBER = r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,4})"
+HEADED = re.compile(rf"^(?P<marks>#{{1,6}})[ \t]+(?:(?:§|section|chapter)?[ \t]*{NUMBER}\.?(?=[ \t):.]))?", re.M | re.I)
+CLAUSED = re.compile(rf"^[ \t]*(?:§[ \t]*)?{NUMBER}[.):]?(?=[ \t]+\S)", re.M)
 Span = tuple[int, int]
 
 
@@ -46,7 +49,8 @@ Span = tuple[int, int]
 class Place:
     """Where a finding stands, in the document's own lines and words.
 
-    `how` is exact, folded or fuzzy for a quote; `lines` where only lines were given, and exist; `missing` where what
+    `how` is exact, folded or fuzzy for a quote; `lines` where only lines were given, and exist; `section` for a
+    numbered section or clause, whole; `missing` where what
     the author names is not there (the lines are kept where at least they exist); `none` where no passage was named.
     `stretch` is where a found passage begins and ends in the document's text.
     """
@@ -73,6 +77,8 @@ def place(finding: Finding, documents: Sequence[Document]) -> Place:
         return _by_lines(anchor, named)
     if anchor.path.strip() and not named:
         return Place(how="missing")
+    if anchor.section and (section := _section(anchor.section, named)):
+        return section
     return Place(named[0].path if len(named) == 1 and anchor.path.strip() else "")
 
 
@@ -149,6 +155,37 @@ def _by_lines(anchor: Anchor, named: list[Document], quoted: bool = False) -> Pl
     text = _text(named[0].text)
     stretch = text.starts[first - 1], text.end(last)
     return Place(path, first, last, text.text[slice(*stretch)], "lines", stretch)
+
+
+# --- sections
+
+
+def _section(number: str, named: Sequence[Document]) -> Place | None:
+    """The one section or clause that has this number, up to the next that is not below it."""
+    for pattern in (HEADED, CLAUSED):
+        found = [(document, at) for document in named for at in _numbered(document.text, pattern) if at[1] == number]
+        if len(found) == 1:
+            document, (start, _, level) = found[0]
+            later = (at for at, other, depth in _numbered(document.text, pattern) if at > start and depth <= level)
+            text = _text(document.text)
+            first = text.line(start)
+            last = text.line(next(later, len(document.text)) - 1)
+            stretch = text.starts[first - 1], text.end(last)
+            return Place(document.path, first, last, document.text[slice(*stretch)], "section", stretch)
+    return None
+
+
+@lru_cache(maxsize=64)
+def _numbered(text: str, pattern: re.Pattern[str]) -> tuple[tuple[int, str, int], ...]:
+    """Where each numbered section begins, its number, and how deep it is; headings without a number end one too."""
+    return tuple(
+        (match.start(), match["number"] or "", len(match["marks"]) if "marks" in match.groupdict() else _depth(match))
+        for match in pattern.finditer(text)
+    )
+
+
+def _depth(match: re.Match[str]) -> int:
+    return match["number"].count(".") + 1
 
 
 # --- quotes

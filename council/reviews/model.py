@@ -15,12 +15,15 @@ WORDS = ("agree", "disagree with evidence", "disagree with concern", "withdrawn"
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where a finding is, as its author says: a file, lines, a quoted passage; each may be lacking."""
+    """Where a finding is, as its author says: a file, lines, a quoted passage, the number of a section; each may be
+    lacking.
+    """
 
     path: str = ""
     first: int = 0
     last: int = 0
     quote: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def _once(documents: Sequence[Document]) -> Iterable[Document]:
 
 def _edit(id: str, said: RaisedFinding, document: Document) -> Iterator[Edit]:
     wanted, found = said.finding.replacement, locate.span(said.place, document)
-    if wanted is None or found is None or _elides(said.finding.anchor.quote, wanted):
+    if wanted is None or found is None or said.place.how == "section" or _elides(said.finding.anchor.quote, wanted):
         return
     new = harmless(wanted).strip("\n") if wanted.strip() else ""
     if not new:

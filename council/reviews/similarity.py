@@ -231,6 +231,8 @@ def circumstances(one: Traits, other: Traits) -> tuple[float, bool]:
         figure = NOWHERE
     elif not (one.place.found and other.place.found):
         figure = UNKNOWN + PASSAGE * max(_cosine(one.words, other.passage), _cosine(other.words, one.passage))
+    elif "section" in (one.place.how, other.place.how):  # a chapter has room for many faults
+        figure = NOWHERE
     elif here := _meet(one.place, other.place):
         figure = HERE if _shared(one.passage, other.passage) else BESIDE
     else:  # a line, and the whole chapter around it

@@ -18,6 +18,7 @@ HOW = {
     "folded": "quoted, but for spacing and marks",
     "fuzzy": "quoted nearly",
     "lines": "by its lines",
+    "section": "by its section",
 }
 LEVELS = {"blocking": "error", "high": "warning", "medium": "warning", "low": "note"}
 

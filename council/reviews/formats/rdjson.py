@@ -55,7 +55,7 @@ def _rd_location(finding: Merged, review: Review) -> dict[str, Any]:
     if place.how not in HOW:
         return location
     document = review.document(path)
-    found = locate.span(place, document) if document and place.how != "lines" else None
+    found = locate.span(place, document) if document and place.how not in ("lines", "section") else None
     if document and found:
         location["range"] = _bytes_range(document, *found)
     else:

@@ -144,9 +144,9 @@ def file_of(finding: Merged, review: Review) -> str:
 
 def _region(place: Place, document: Document | None) -> dict[str, Any]:
     region: dict[str, Any] = {"startLine": place.first, "endLine": place.last}
-    if document and place.how != "lines" and (found := locate.span(place, document)):
+    if document and place.how not in ("lines", "section") and (found := locate.span(place, document)):
         region = _columns(document, *found)
-    if place.passage:
+    if place.passage and place.how != "section":
         region["snippet"] = {"text": whole(place.passage)}
     return region
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from council.replies.quotes import remove_own_passages
@@ -29,6 +29,7 @@ from council.reviews.parse.tally import in_known_words, tally_of
 from council.reviews.parse.vocabulary import (
     ABSENT,
     ARROW,
+    BARE,
     BRACKETED,
     BUT,
     CHANGED,
@@ -46,11 +47,13 @@ from council.reviews.parse.vocabulary import (
     QUOTED,
     RANGE,
     REFERRED,
+    SECTIONED,
     SEVERITY,
     SIGN,
     SIGNS,
     SPANS,
     TAG,
+    WITHIN,
     is_nothing,
     own_lines,
     severity_of,
@@ -308,7 +311,7 @@ def _pointed(text: str) -> re.Match[str] | None:
     """A place in brackets: a file, lines, or both."""
     plain = text.strip("` ")
     path = re.match(NAMED + r"(?=$|[,;\s§#])", plain)
-    return PLACED.match(plain) or re.match(rf"(?:{LINE}){RANGE}", plain, re.I) or path
+    return PLACED.match(plain) or re.match(rf"(?:{LINE}){RANGE}", plain, re.I) or path or SECTIONED.match(plain)
 
 
 def _anchor(draft: Draft, issue: str, change: str) -> Anchor:
@@ -326,7 +329,18 @@ def _anchor(draft: Draft, issue: str, change: str) -> Anchor:
                 break
     given = [text for kind, text in draft.pieces if kind == "passage"]
     quote = next((_bare(text) for text in given), "") or "\n".join(_passage(draft.quotes))
-    return Anchor(path, first, last, quote or _quoted(named, 2) or _quoted([issue], 3))
+    quote = quote or _quoted(named, 2) or _quoted([issue], 3)
+    return Anchor(path, first, last, quote, "" if first else _section_of(named, told))
+
+
+def _section_of(named: list[str], told: list[str]) -> str:
+    """The number of the section: in the place, in brackets, as the first word, or "in section 3"."""
+    for text in (*named, *told[:1]):
+        inside = [text] if text in named else BRACKETED.findall(text[:240])
+        given = next((match for part in inside if (match := BARE.search(part) or SECTIONED.search(part))), None)
+        if match := given or SECTIONED.match(text.lstrip("(*_ ")) or WITHIN.search(text[:240]):
+            return match["section"]
+    return ""
 
 
 def _passage(quotes: list[str]) -> list[str]:
@@ -360,11 +374,27 @@ def _span(match: re.Match[str]) -> tuple[int, int]:
 def _quoted(texts: list[str], least: int) -> str:
     """The first quotation of some words: a single word in marks is a name, and no passage."""
     for text in texts:
-        for match in QUOTED.finditer(text):
-            words = next(filter(None, match.groups()), "")
+        nested = [text[slice(*span)] for span in _nested(text)]
+        for words in (*nested, *(next(filter(None, match.groups()), "") for match in QUOTED.finditer(text))):
             if len(words.split()) >= least and not PLACED.fullmatch(words):
                 return words.strip()
     return ""
+
+
+def _nested(text: str) -> Iterator[tuple[int, int]]:
+    """Straight quotation marks with others inside: from the outer one to its end."""
+    opened: list[int] = []
+    deep = False
+    for mark in re.finditer(r'"', text[:2000]):
+        before, after = text[: mark.start()][-1:], text[mark.end() : mark.end() + 1]
+        if (not before or before in " \t\n([—–") and after and not after.isspace():
+            opened.append(mark.end())
+            deep = deep or len(opened) > 1
+        elif opened:
+            start = opened.pop()
+            if not opened and deep:
+                yield start, mark.start()
+            deep = deep and bool(opened)
 
 
 # One list out of all that was said.

@@ -93,6 +93,12 @@ RANGE = r"(?P<first>\d{1,7})(?:\s?(?:[-–—]|to|bis|à)\s?L?(?P<last>\d{1,7}))
 LINE = r"(?:lines?|zeilen?|lignes?|líneas?)\s{1,2}|L(?=\d)"
 PLACED = re.compile(rf"{NAMED}(?::L?|#L|[,;]?\s{{1,2}}\(?(?:{LINE}))`?{RANGE}", re.I)
 LINED = re.compile(rf"(?:{LINE}){RANGE}", re.I)
+SECTIONED = re.compile(
+    r"(?:§|\b(?:sections?|clauses?|chapters?|sec\.|abschnitt|kapitel|ziffer)\s)\s?(?P<section>\d{1,3}(?:\.\d{1,3}){0,4})\b",
+    re.I,
+)
+WITHIN = re.compile(rf"\b(?:in|of|im|von)\s(?:the\s)?{SECTIONED.pattern}", re.I)
+BARE = re.compile(r"^\s*(?P<section>\d{1,3}(?:\.\d{1,3}){1,4})\s*(?:$|[,;])")  # (2.3)
 BRACKETED = re.compile(r"[\[(]([^\[\]()\n]{1,240})[\])]")
 HOST = re.compile(r"\.(?:com|org|net|io|dev|de|fr|eu)$", re.I)
 TAGS = re.compile(r"</?(?:details|summary|b|strong|p|ul|ol|li|em|i|finding)\b[^<>]{0,80}>", re.I)
