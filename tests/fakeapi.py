@@ -36,6 +36,8 @@ FAULTS = {
     "stall": "nothing more comes after some pieces, and the connection stays open",
     "error_event": "an error event after some pieces",
     "malformed": "an event that is not JSON after some pieces",
+    "wrong_type": "a piece of text that is a number, after some pieces",
+    "body": "a body and headers of the test's own",
 }
 ERROR_TYPES = {
     400: "invalid_request_error",
@@ -106,7 +108,8 @@ class Request:
 class Answer:
     """What the server does with one request; `times` is how often, in a sequence. `after` counts pieces of text.
 
-    It begins after `latency`, and not before `once` is true.
+    It begins after `latency`, and not before `once` is true. `body` and `headers` are those of the fault "body". It is
+    billed as `charged` says.
     """
 
     text: str = "ok"
@@ -118,18 +121,37 @@ class Answer:
     delay: float = 0.0
     model: str | None = None
     stop: str | None = "end_turn"
-    usage: dict[str, int] | None = None
+    usage: dict[str, Any] | None = None
     fault: str | None = None
     after: int = 1
     status: int = 500
     error: str | None = None
     message: str = "a scripted fault"
     retry_after: str | None = None
+    location: str | None = None
     times: int = 1
+    charged: bool | None = None
+    body: bytes | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def billed(self) -> bool:
+        """Whether a model worked for it: usually for all that is neither refused nor comes from somebody else."""
+        return self.fault not in ("reset", "status", "html", "body") if self.charged is None else self.charged
 
     def __post_init__(self) -> None:
         if self.fault is not None and self.fault not in FAULTS:
             raise ValueError(f"no fault {self.fault!r}: use one of {', '.join(FAULTS)}")
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What the owner of the key pays for one request, whatever the client was told of it."""
+
+    model: str
+    counts: dict[str, int]
+    text: str
+    path: str
 
 
 Responder = Callable[[Request], Answer]
@@ -233,6 +255,7 @@ class FakeApi:
     def __init__(self, responder: Responder | None = None, log: Path | None = None, cache: Cache | None = None) -> None:
         self.cache = cache
         self.times: list[tuple[str, str, float]] = []
+        self.bills: list[Bill] = []
         self.responder = responder or sequence(Answer())
         self.log = log
         self.port = 0
@@ -326,10 +349,16 @@ class FakeApi:
         self.times.append(("asked", request.text, time.monotonic()))
         if self.cache is not None and answer.usage is None:
             answer = replace(answer, usage=self.cache.usage(request, answer))  # looked up when it is asked
+        if answer.billed:
+            said = {
+                name: count for name, count in (answer.usage or {}).items() if isinstance(count, int) and count >= 0
+            }
+            counts = usage(request, replace(answer, usage=None)) | said
+            self.bills.append(Bill(request.body["model"], counts, request.text, request.path))
         await asyncio.sleep(answer.latency)
         while answer.once and not answer.once():  # noqa: ASYNC110 (what it waits for, the test's own thread does)
             await asyncio.sleep(0.005)
-        if answer.fault in ("reset", "status", "html"):
+        if answer.fault in ("reset", "status", "html", "body"):
             return send_early_fault(writer, answer)
         if self.cache is not None:
             self.cache.write(request)  # to be read from here on, for now the first byte goes out
@@ -416,7 +445,7 @@ def tokens(text: str) -> int:
     return len(text) // 4 + 1
 
 
-def usage(request: Request, answer: Answer) -> dict[str, int]:
+def usage(request: Request, answer: Answer) -> dict[str, Any]:
     counted = {
         "input_tokens": tokens(request.text),
         "cache_creation_input_tokens": 0,
@@ -450,7 +479,12 @@ def send_early_fault(writer: asyncio.StreamWriter, answer: Answer) -> bool:
     if answer.fault == "html":
         send_body(writer, 200, "text/html", b"<html><body>Sign in to the network: please</body></html>")
         return True
+    if answer.fault == "body":
+        send_body(writer, answer.status, "text/event-stream", answer.body or b"", **dict(answer.headers))
+        return True
     headers = {} if answer.retry_after is None else {"retry_after": answer.retry_after}
+    if answer.location is not None:
+        headers["location"] = answer.location
     kind = answer.error or ERROR_TYPES.get(answer.status, "api_error")
     send_json(writer, answer.status, error_body(kind, answer.message), **headers)
     return True
@@ -552,7 +586,9 @@ async def send_late_fault(writer: asyncio.StreamWriter, answer: Answer) -> bool:
         send_event(writer, error_body(answer.error or "overloaded_error", answer.message))
     if answer.fault == "malformed":
         send_chunk(writer, b'event: content_block_delta\ndata: {"type": "content_blo\n\n')
-    if answer.fault in ("end", "error_event", "malformed"):
+    if answer.fault == "wrong_type":
+        send_event(writer, {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": 5}})
+    if answer.fault in ("end", "error_event", "malformed", "wrong_type"):
         send_chunk(writer, b"")
     return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from dataclasses import replace
 
@@ -125,6 +126,28 @@ def test_a_call_that_fails_counts_what_it_cost_or_can_have_cost(usd, spent):
         asyncio.run(fails())
     assert (budget.reserved, budget.usd, budget.calls) == (0.0, pytest.approx(spent), 1)
     assert called(budget) == (not spent)
+
+
+def test_what_floats_leave_over_keeps_nobody_waiting():
+    """Two calls whose maxima leave a rest when they are added and subtracted use up the limit; a third is refused."""
+    briefs = [replace(BRIEF, own="x" * 250 * number) for number in range(40)]
+    one, other = next(
+        (one, other)
+        for one in briefs
+        for other in briefs
+        if (bound_usd(one) or 0) + (bound_usd(other) or 0) - (bound_usd(one) or 0) - (bound_usd(other) or 0) > 0
+    )
+    budget = Budget(max_usd=(bound_usd(one) or 0) + (bound_usd(other) or 0) + MOST / 2)
+
+    async def three() -> None:
+        async with asyncio.timeout(20):
+            async with contextlib.AsyncExitStack() as second, budget.call("anthropic", one):
+                await second.enter_async_context(budget.call("anthropic", other))
+            async with budget.call("anthropic", BRIEF):
+                pass
+
+    with pytest.raises(Paused, match="could exceed"):
+        asyncio.run(three())
 
 
 # ---- end to end ----

@@ -32,6 +32,7 @@ class Budget:
     calls: int = 0
     usd: float = 0.0
     reserved: float = 0.0
+    running: int = 0
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @asynccontextmanager
@@ -42,7 +43,7 @@ class Budget:
         if self.max_usd is not None and charge.most is None:
             raise Paused(explain_unpriced(brief.model.name))
         async with self.changed:
-            await self.changed.wait_for(lambda: self.fits(most) or not self.reserved)
+            await self.changed.wait_for(lambda: self.fits(most) or not self.running)
             if self.max_calls is not None and self.calls >= self.max_calls:
                 raise Paused(f"--max-calls {self.max_calls} is reached; continue with a higher limit")
             if not self.fits(most):
@@ -51,13 +52,16 @@ class Budget:
                     f"${most:.4f}; continue with a higher limit"
                 )
             self.calls += 1
+            self.running += 1
             self.reserved += most
         try:
             yield charge
         finally:
             self.usd += most if charge.usd is None else charge.usd
             async with self.changed:
-                self.reserved = max(0.0, self.reserved - most)
+                self.running -= 1
+                # Sums of floats leave a rest, which must not keep anybody waiting.
+                self.reserved = max(0.0, self.reserved - most) if self.running else 0.0
                 self.changed.notify_all()
 
     def fits(self, most: float) -> bool:
