@@ -43,7 +43,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     if isinstance(request, str):
         raise UsageError(f"to recover that session, continue it with `council next {request}`")
     request, _ = debates.with_source(request, speaker, source, settings)
-    state.session = debates.begin(request, settings, speaker, None)
+    state.session = debates.begin(request, settings, speaker, None, held=False)
     notices.show_overlays(state.session)
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})

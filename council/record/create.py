@@ -8,13 +8,14 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from council.errors import CouncilError, UsageError
 from council.record import catalog, files, lock
+from council.record.lock import Lock
 from council.record.metadata import FROZEN, SCHEMA, seal
 from council.record.program import Program
 from council.record.session import Session, open_
@@ -26,9 +27,18 @@ TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
 def create(
-    root: Path, workflow_text: str, topic: str, program: Program, facts: Mapping[str, Any], id: str | None = None
+    root: Path,
+    workflow_text: str,
+    topic: str,
+    program: Program,
+    facts: Mapping[str, Any],
+    id: str | None = None,
+    held: bool = False,
 ) -> Session:
-    """A new session; without `id`, its name is the time and a random number. If it fails, nothing is there."""
+    """A new session; without `id`, its name is the time and a random number. If it fails, nothing is there.
+
+    With `held` it is locked from its birth until its first `hold` ends, so that no other process can come between.
+    """
     now = datetime.now(UTC)
     name = catalog.check_id(id) if id is not None else f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     frozen = dict(zip(FROZEN, (files.encode(workflow_text), files.encode(topic), program.data), strict=True))
@@ -42,11 +52,15 @@ def create(
     for file, data in frozen.items():
         files.check_size(data, f"the session's {file}")
     remove_leftovers(root)
-    _make(root, name, {**frozen, "metadata.json": seal(metadata)})
-    return open_(root / name)
+    with ExitStack() as birth:
+        made = _make(root, name, {**frozen, "metadata.json": seal(metadata)}, birth)
+        session = open_(root / name)
+        if held:
+            session.birth = made, birth.pop_all()
+    return session
 
 
-def _make(root: Path, name: str, content: Mapping[str, bytes]) -> None:
+def _make(root: Path, name: str, content: Mapping[str, bytes], birth: ExitStack) -> Lock:
     """Write the files into a hidden folder, and rename it. Of two that want the same name, one is refused.
 
     The hidden folder is locked meanwhile, so that no other process takes it for a leftover.
@@ -58,10 +72,11 @@ def _make(root: Path, name: str, content: Mapping[str, bytes]) -> None:
     files.make_folder(root)
     try:
         os.mkdir(hidden, 0o700)
-        with lock.hold(hidden):
-            files.fill_folder(hidden, content)
-            os.rename(hidden, root / name)
+        held = birth.enter_context(lock.hold(hidden))
+        files.fill_folder(hidden, content)
+        os.rename(hidden, root / name)
         files.sync_folder(root)
+        return Lock(root / name, held.inode)
     except BaseException as failure:
         with suppress(OSError):
             _remove(hidden)

@@ -11,7 +11,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,8 @@ class Session:
 
     `program` is None in a session that an earlier version began: `current` then has the templates of today, once
     `prompts` has read them.
-    `pending` are the attempts at turns that are not recorded yet. `lock` is set while this process may write.
+    `pending` are the attempts at turns that are not recorded yet. `lock` is set while this process may write. A session
+    that is held from its birth on has its lock in `birth`.
     """
 
     folder: Path
@@ -62,6 +63,7 @@ class Session:
     pending: dict[str, tuple[Attempt, ...]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     lock: Lock | None = None
+    birth: tuple[Lock, ExitStack] | None = None
 
     @property
     def id(self) -> str:
@@ -93,8 +95,10 @@ class Session:
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Lock the session, and read again what was recorded before."""
-        with hold(self.folder) as held:
-            self.lock = held
+        with ExitStack() as stack:
+            (self.lock, birth), self.birth = self.birth or (None, ExitStack()), None
+            stack.enter_context(birth)
+            self.lock = self.lock or stack.enter_context(hold(self.folder))
             try:
                 self.metadata = read_metadata(self.folder)
                 self.read_turns()

@@ -111,19 +111,22 @@ def with_source(request: Request, speaker: str, source: str | None, settings: Co
     return replace(request, after=before, topic=request.topic or str(before.metadata["topic"])), None
 
 
-def begin(request: Request, settings: Config, speaker: str, source: str | None) -> Session:
-    """The session on disk; for the replay of a session, the same table around the same question."""
+def begin(request: Request, settings: Config, speaker: str, source: str | None, held: bool = True) -> Session:
+    """The session on disk; for the replay of a session, the same table around the same question.
+
+    It is held from its birth on, unless the caller goes away.
+    """
     prove_writable(settings)
     if source and not Path(source).is_file():
         if Path(source).suffix:
             raise UsageError(f"{source}: no such file")
         spoken = sessions.open_(catalog.find(settings.sessions, source))
         spoken.read_turns()
-        return start.begin_again(spoken, settings, speaker, request.id)
+        return start.begin_again(spoken, settings, speaker, request.id, held)
     if source:
         replay.of_script(Path(source))  # refuse what is wrong with it before anything is written
     replayed = Path(source).name if source else None
-    return start.begin(replace(request, speaker=speaker, replay_of=replayed), settings)
+    return start.begin(replace(request, speaker=speaker, replay_of=replayed), settings, held)
 
 
 def check_pace(speaker: str, paced: bool) -> None:
@@ -180,10 +183,10 @@ def run(
 
     `drive` runs the loop's coroutine, and closes the voices.
     """
-    start.check_quorum(session.workflow, limits.quorum)
-    files.prove_writable(settings.archive)
     with session.hold():
         assert session.lock is not None
+        start.check_quorum(session.workflow, limits.quorum)
+        files.prove_writable(settings.archive)
         session.lock.note()
         if session.speaker != voices.name and not session.plan().done:
             session.merge(continued_by=voices.name)

@@ -66,7 +66,7 @@ def workflow_of(request: Request, known: Mapping[str, Any]) -> Workflow:
     return workflow.with_members(members).with_options(choose_options(workflow, request))
 
 
-def begin(request: Request, settings: Config) -> Session:
+def begin(request: Request, settings: Config, held: bool = False) -> Session:
     """A new session on disk, ready for its first turn. Whatever is wrong is said before anything is written."""
     text, where = overlays.workflow_text(request.workflow)
     known = personas.load()
@@ -115,16 +115,16 @@ def begin(request: Request, settings: Config) -> Session:
     program = Program(templates.freeze(checked) | documents.freeze(checked), people)
     if in_force := list_overlays(Path(where), text, program):
         facts["overlays"] = in_force
-    return create(settings.sessions, text, request.topic + fenced, program, facts, request.id)
+    return create(settings.sessions, text, request.topic + fenced, program, facts, request.id, held)
 
 
-def begin_again(source: Session, settings: Config, speaker: str, id: str | None = None) -> Session:
+def begin_again(source: Session, settings: Config, speaker: str, id: str | None = None, held: bool = False) -> Session:
     """The same question to the same table, for a replay: everything that decides the plan is taken over."""
     same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers", "overlays")
     facts = {key: source.metadata[key] for key in same if key in source.metadata}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__, "project": find_project()}
-    return create(settings.sessions, text, source.topic, templates.load_program(source), facts, id)
+    return create(settings.sessions, text, source.topic, templates.load_program(source), facts, id, held)
 
 
 def find_project() -> str:
