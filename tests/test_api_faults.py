@@ -458,7 +458,7 @@ def test_a_dissent_that_is_dropped_twice_is_appended_by_the_program(user):
     assert ended.code == 0, ended.err
     assert len(table.asked) == 14
     for text in ((user.session / "synthesis.md").read_text(), (user.session / "transcript.md").read_text(), ended.out):
-        assert "**Dissent on record** *(added by council: the synthesis left it out)*" in text
+        assert "**Dissent on record** *(added by council: not found in the synthesis)*" in text
         assert "- Engineer (Marcus): blocking: “The restore is untested.”" in text
         assert "- Engineer (Marcus): disagrees. In their own words: “I disagree: nobody has tried it since" in text
     complete(user)

@@ -111,7 +111,7 @@ def test_what_the_document_leaves_out_twice_stands_there_in_its_owners_words(use
     document = text(session, "synthesis.md")
     assert facts(session)["phases"]["synthesis"] == "cap"
     assert document.startswith(f"### Council Synthesis\n\n{FORGETFUL[PENS[1]]}")
-    assert "**Dissent on record** *(added by council: the synthesis left it out)*" in document
+    assert "**Dissent on record** *(added by council: not found in the synthesis)*" in document
     assert "- Contrarian: blocking: “Nobody has asked one customer.”\n" in document
     assert "- Contrarian: disagrees. In their own words: “Contrarian on respond, round 2.”\n" in document
     assert document.endswith("**Checked by the members:** 6 of 6 find it accurate after a correction.\n")

@@ -414,7 +414,7 @@ def test_with_escalation_off_nobody_is_asked(name, outcome, user):
 
 def test_a_dissent_that_the_clerk_leaves_out_twice_stands_there_in_its_owners_words(user):
     synthesis = (hold(user, "consensus/escalation-off") / "synthesis.md").read_text("utf-8")
-    assert "**Dissent on record** *(added by council: the synthesis left it out)*" in synthesis
+    assert "**Dissent on record** *(added by council: not found in the synthesis)*" in synthesis
     assert "- Database: blocking: “Two hours of downtime.”\n" in synthesis
 
 

@@ -226,7 +226,7 @@ def test_what_it_leaves_out_twice_stands_there_in_its_owners_words(user):
     document = text(session, "synthesis.md")
     assert facts(session)["phases"]["synthesis"] == "cap"
     assert "\n- it cites no turn by its id\n" in brief(session, "03-synthesis-r02/pen")
-    assert "**Dissent on record** *(added by council: the synthesis left it out)*" in document
+    assert "**Dissent on record** *(added by council: not found in the synthesis)*" in document
     assert "- Engineer (Marcus): disagrees. In their own words: “Nobody answers that writes are slow.”\n" in document
     assert "- Engineer (Marcus): blocking: “The restore is untested.”\n" in document
     assert "- Security (Rook): disagrees. In their own words: “Nobody says who may read it.”\n" in document

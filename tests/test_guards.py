@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from council.protocols import mind_changes
+from council.protocols import dissent, mind_changes
 from council.replies import fields, values
+from council.text import fold
 from tests.guards import cuts
 
 
@@ -65,6 +66,44 @@ EXAMPLES: dict[str, tuple[re.Pattern[str], Callable[[str], str], list[str]]] = {
             "## CRITICAL-1",
             *each("## 2. Our {}", "verdict|answer|answers|summary|conclusion|decision|vote|stance|position|assessment"),
             *each("## 2. Our {}", "result|overall view|final view"),
+        ],
+    ),
+    "what says that a member disagrees": (
+        dissent.OPPOSED,
+        str,
+        [
+            *each("I {}", "disagree|object|challenge|oppose|dispute|reject|differ|push back|take issue|part ways"),
+            *each("I {}", "part company|still object|also object|strongly object|would object|must object|do object"),
+            *each("I {}", "have to object|will object|still don't agree|really don't agree|do not agree|don’t accept"),
+            *each("I {}", "cannot endorse|can't support|will not support|won't support|I'd object|am opposed"),
+            *each("I{} opposed", "'m| remain| am still| am strongly"),
+            *each("I am {}", "not convinced|unconvinced|against"),
+            *["I'd object", "my real disagreement", "my real disagreements"],
+            *each("my {} objection", "actual|real|main|core|central|remaining|standing|strongest|biggest|primary"),
+            *each("my real objections{}", "| was small| were small| has been met| have been met"),
+            *each("my real disagreement is {}", "withdrawn|resolved|settled|answered|addressed|gone|no longer there"),
+        ],
+    ),
+    "what says that a synthesis keeps a dissent": (
+        dissent.OPPOSES,
+        fold,
+        [
+            *each("he {}", "disagrees|dissents|opposes it|objects|rejects it|is against it|contests it|disputes it"),
+            *each("he {}", "refuses|is unconvinced|is unpersuaded|is the outlier|is a minority|holds out|held out"),
+            *each("he {}", "is holding out|hold out|is not convinced|is not persuaded|is sceptical|pushes back"),
+            *each("he {}", "pushed back|is pushing back|push back|differs|differed|differ|parts ways|parted company"),
+            *each("he {}", "takes issue|took issue|take issue|does not agree|cannot accept|cannot endorse|votes no"),
+            *each("he {}", "cannot support|cannot sign|cannot share it|voted no|vote no|doesn't agree|doesn't accept"),
+            *each("he {}", "doesn't endorse|doesn't support|doesn't sign|doesn't share|isn't convinced"),
+            *["his pushback", "he isn't persuaded"],
+        ],
+    ),
+    "what says that a dissent is over": (
+        dissent.GIVEN_UP,
+        fold,
+        [
+            *each("no longer {}", "disagrees|dissents|opposed|objects|rejects|against|contests|disputes|refuses"),
+            *["withdrew", "withdrawn", "withdraws", "came round", "agrees now", "now agrees"],
         ],
     ),
     "what says that no flaw moved a seat": (

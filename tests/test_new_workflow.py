@@ -376,8 +376,9 @@ def went_well(user: User, ended: Ended) -> None:
     assert "saw it fail" not in brief(user, "01-stories/security")
     assert "The security saw it fail." in brief(user, "03-likelihood-r01/security")
     assert "The engineer saw it fail." not in brief(user, "03-likelihood-r01/security")
-    assert "left out the following" not in brief(user, "05-synthesis-r01/chair")
-    assert f"left out the following. Write the whole of it again, with each of these in it and its owner's name:\n\n" \
+    assert "The following was not found" not in brief(user, "05-synthesis-r01/chair")
+    assert "was not found in your last version. Write the whole of it again, with each of these in it and its " \
+        "owner's name:\n\n" \
         f"- Engineer (Marcus): {BLOCKS}" in brief(user, "05-synthesis-r02/chair")  # fmt: skip
     assert ok(user.council("verify")).code == 0
 

@@ -359,6 +359,22 @@ def test_spent(limit: dict[str, str], result: bool) -> None:
         ('A 6" nail. I disagree.', True),
         ("Nobody: I disagreed once.", False),
         ("My objection is small.", False),
+        ("Where I still push back: the dates.", True),
+        ("Where I still differ is the order.", True),
+        ("My actual objection is the cost.", True),
+        ("My remaining objection has not moved.", True),
+        ("I take issue with that.", True),
+        ("I part ways with Ava here.", True),
+        ("I cannot accept the dates.", True),
+        ("I don't agree with that.", True),
+        ("I’m not convinced.", True),
+        ("I remain unconvinced.", True),
+        ("My main objection was the cost.", False),
+        ("My main objection is settled.", False),
+        ("My core objection, the cost, is now answered by Ava.", False),
+        ("I no longer push back.", False),
+        ("I see where they differ.", False),
+        ("We cannot agree on nothing.", False),
     ],
 )
 def test_disagreement(body: str, result: bool) -> None:
@@ -534,6 +550,9 @@ BLOCK = "There is no rollback plan for the migration."
         ("- Webb insists on a rollback plan for the migration.", True),
         ("- ENGINEER (blocking): THERE IS NO ROLLBACK PLAN FOR THE MIGRATION", True),
         ("| Engineer | no rollback plan for the migration |", True),
+        ("### Engineer\n\n- There is no rollback plan for the migration.", True),
+        ("- Engineer:\n  - blocking: there is no rollback plan for the migration", True),
+        ("- Engineer:\n  - likes it\n- There is no rollback plan for the migration.", False),
         ("- There is no rollback plan for the migration.", False),
         ("- Designer: there is no rollback plan for the migration.", False),
         ("- Engineer: likes it.\n- Designer: there is no rollback plan for the migration.", False),
@@ -557,6 +576,28 @@ def test_blocking_is_kept_under_its_owners_name(synthesis: str, kept: bool) -> N
         ("- Marcus remains unconvinced.", True),
         ("- Dissent: Engineer, on the costs.", True),
         ("- The Engineer is against it.", True),
+        ("Marcus is the outlier on this. He asks who restores it at night, and he isn't convinced.", True),
+        ("Marcus holds out.", True),
+        ("Marcus is the lone holdout.", True),
+        ("The Engineer would not sign this: it is not reversible.", True),
+        ("The Engineer cannot sign this: it is not reversible.", True),
+        ("Marcus pushes back on the dates.", True),
+        ("Marcus stays sceptical about the dates.", True),
+        ("Here Marcus parts ways with the others.", True),
+        ("Marcus takes issue with the dates.", True),
+        ("Marcus differs: first the restore, then the cutover.", True),
+        ("Marcus doesn't accept the dates.", True),
+        ("## Dissents\n\n- Engineer: the restore was never rehearsed.", True),
+        ("## Remaining disagreements\n\n### Marcus\n\nThe restore was never rehearsed, he disagrees.", True),
+        ("**Minority view**\n\nMarcus: the restore was never rehearsed.", True),
+        ("Who disagrees:\n- Marcus, because nobody rehearsed the restore\n- nobody else", True),
+        ("- Marcus:\n  - he is not convinced", True),
+        ("- Marcus:\n  - he likes it\n- Ava is not convinced", False),
+        ("## Dissents\n\n- Engineer.", False),
+        ("## Dissents\n\nNone.\n\n## Members\n\n- Engineer: spoke about the restore.", False),
+        ("## Dissents\n\n- Engineer agrees with the restore plan.", False),
+        ("The Engineer no longer objects.", False),
+        ("The Engineer withdrew his objection.", False),
         ("- The Engineer agrees.", False),
         ("- Somebody disagrees.\n- The Engineer spoke.", False),
     ],
@@ -579,6 +620,21 @@ def test_dissent_that_was_given_up_need_not_be_kept() -> None:
 @pytest.mark.parametrize("turns", [[], [absent("chair", "synthesis")]])
 def test_no_synthesis_keeps_nothing(turns: list[Turn]) -> None:
     assert judge(Ref("dissent_kept"), scene(*turns)) == Verdict(False, "there is no synthesis")
+
+
+@pytest.mark.parametrize(
+    ("synthesis", "kept"),
+    [
+        ("The Engineer says yes.", True),
+        ("The Engineer stays with yes.", True),
+        ("The Engineer says no.", False),
+        ("The Engineer spoke of yes and no.", False),
+    ],
+)
+def test_an_answer_of_its_own_is_kept_by_naming_it(synthesis: str, kept: bool) -> None:
+    most = [turn(seat, stance="no") for seat in "abc"]
+    debate = scene(*most, turn(MARCUS, stance="yes"), turn(CHAIR, "synthesis", body=synthesis))
+    assert holds(Ref("dissent_kept"), debate) is kept
 
 
 def test_of_answers_to_the_question_the_fewer_are_the_dissent() -> None:

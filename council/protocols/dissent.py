@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn, Verdict
-from council.protocols.stances import BLOCKING, find_opposed
-from council.text import content_words, fold, join_words, one_line, overlap, split_passages
+from council.protocols.stances import AGREE, BLOCKING, DISAGREE, MIXED, STANCE, find_opposed
+from council.text import content_words, fold, join_words, one_line, overlap
 from council.workflow import declare
 
 SYNTHESIS = declare.role(
@@ -17,7 +18,14 @@ SYNTHESIS = declare.role(
 
 OPPOSED = re.compile(
     r"\bI(?:['’]d| would| must| have to| do| will)?(?: (?:\w+ly|still|also))?"
-    r" (?:disagree|object|challenge|oppose|dispute|reject)\b",
+    r" (?:disagree|object|challenge|oppose|dispute|reject|differ|push back|take issue|part (?:ways|company))\b"
+    r"|\bI(?: still| really)?(?: do not| don['’]t| cannot| can['’]t| will not| won['’]t)"
+    r" (?:agree|accept|endorse|support)\b"
+    r"|\bI(?: am|['’]m| remain)(?: still| strongly)? (?:not convinced|unconvinced|opposed|against)\b"
+    r"|\bmy (?:actual|real|main|core|central|remaining|standing|strongest|biggest|primary)"
+    r" (?:objection|disagreement)s?\b"
+    r"(?! (?:was|were|has been|have been)\b)"
+    r"(?![^.!?\n]{0,200}\b(?:withdrawn|resolved|settled|answered|addressed|gone|no longer)\b)",
     re.I,
 )
 QUOTED = re.compile(r"^[ \t]*>.*$|“[^“”]*”|\"[^\"\n]*\"", re.M)
@@ -40,7 +48,7 @@ def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
     if not written or written[-1].absent:
         return Verdict(False, "there is no synthesis")
     lost = find_missing_dissent(scene, written[-1].whole)
-    reason = f"{len(lost)} dissent{'s' if len(lost) > 1 else ''} left out" if lost else "all dissent is kept"
+    reason = f"{len(lost)} dissent{'s' if len(lost) > 1 else ''} not found in it" if lost else "all dissent is kept"
     return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
 
 
@@ -77,18 +85,50 @@ def not_cited(context: PromptContext) -> list[str]:
 DISAGREES = "disagrees"
 SAME_WORDS = 0.6
 MIN_QUOTED = 4  # words
+MIN_REASON = 2  # words of content, below a heading such as "Dissents"
 QUOTATION = re.compile(r"“([^“”]+)”|\"([^\"\n]+)\"")
-OPPOSES = re.compile(r"\b(disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced)")
+OPPOSES = re.compile(
+    r"\b(?:disagree|dissent|oppos|object|reject|against|contest|disput|refus|unconvinced|unpersuaded|outlier|minority"
+    r"|h(?:o|e)ld(?:s|ing)?[ -]?out|not (?:\w+ )?(?:convinced|persuaded)|s[ck]eptic|push(?:es|ed|ing)? back|pushback"
+    r"|differ(?:s|ed)?\b|part(?:s|ed) (?:ways|company)|t(?:akes?|ook) issue|vot(?:es?|ed) no"
+    r"|(?:not|cannot) (?:agree|accept|endorse|support|sign|share))"
+    r"|n['’]t (?:\w+ )?(?:agree|accept|endorse|support|sign|share|convinced|persuaded)\b"
+)
+# A sentence that says that the dissent is over keeps nothing of it.
+GIVEN_UP = re.compile(
+    r"\bno longer (?:\w+ )?(?:disagree|dissent|oppos|object|reject|against|contest|disput|refus)"
+    r"|\b(?:withdrew|withdrawn|withdraws|came round|agrees now|now agrees)\b"
+)
+AGREES = re.compile(r"\bagree[sd]?\b")
+PASSAGE_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]\s|\d+[.)]\s|\||#{1,6}\s))")
+LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s")
+TITLE = re.compile(r"\s*(?:#{1,6}\s.*|(\*\*|__)[^*_\n]+\1:?)\s*")
+SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 
 
 def find_missing_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
     """Each blocking item and each remaining `disagree` that is missing from the synthesis, with its turn."""
-    passages = split_passages(synthesis)  # a dissent and its owner's name must be in the same one
+    passages = list(_split_in_context(synthesis))  # a dissent and its owner's name must be in the same one
     return [
         (turn, words)
         for turn, words in find_dissent(scene)
-        if not any(_keeps(passage, turn, words) for passage in passages)
+        if not any(_keeps(passage, context, turn, words) for passage, context in passages)
     ]
+
+
+def _split_in_context(text: str) -> Iterator[tuple[str, str]]:
+    """Each passage with its heading, and with the lines above it that introduce a list and end with a colon."""
+    title = ""
+    leads: list[tuple[int, str]] = []
+    for passage in filter(str.strip, PASSAGE_END.split(text)):
+        first = passage.lstrip("\n")
+        depth = len(first) - len(first.lstrip()) + (LIST_ITEM.match(first) is not None)
+        if heading := TITLE.match(first):
+            title, leads = heading.group().strip(), []
+        leads = [lead for lead in leads if lead[0] < depth]
+        yield passage, "\n".join([title, *(words for _, words in leads)])
+        if passage.rstrip(" *_").endswith(":"):
+            leads.append((depth, passage))
 
 
 def find_dissent(scene: Scene) -> list[tuple[Turn, str]]:
@@ -99,12 +139,26 @@ def find_dissent(scene: Scene) -> list[tuple[Turn, str]]:
     return dissent
 
 
-def _keeps(passage: str, turn: Turn, words: str) -> bool:
+def _keeps(passage: str, context: str, turn: Turn, words: str) -> bool:
+    """Whether a passage keeps a dissent. Its owner's name, and that it is a dissent, may be in the heading above it."""
     called = {fold(turn.seat.name), fold(turn.seat.title), *content_words(str(turn.seat.attributes.get("name", "")))}
-    named = any(re.search(rf"\b{re.escape(name)}\b", fold(passage)) for name in called if name)
-    if words == DISAGREES:
-        return named and (OPPOSES.search(fold(passage)) is not None or _quotes(passage, turn.body))
-    return named and overlap(words, passage) >= SAME_WORDS
+    names = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(called) if name))
+    if not names.search(fold(f"{context}\n{passage}")):
+        return False
+    if words != DISAGREES:
+        return overlap(words, passage) >= SAME_WORDS
+    standing = " ".join(one for one in SENTENCE_END.split(fold(passage)) if not GIVEN_UP.search(one))
+    under = OPPOSES.search(fold(context)) and not AGREES.search(standing)
+    if under and len(content_words(names.sub("", standing))) >= MIN_REASON:
+        return True
+    return OPPOSES.search(standing) is not None or _quotes(passage, turn.body) or _answers(standing, turn)
+
+
+def _answers(passage: str, turn: Turn) -> bool:
+    """Whether the passage says which answer to the question itself the seat gave, as in `Ava says yes`."""
+    stance = fold(str(turn.answers.get(STANCE, "")))
+    said = rf"\b(?:say|said|says|vot(?:es?|ed)|answer(?:s|ed)?|stay(?:s|ed)?)\W+(?:\w+\W+)?{re.escape(stance)}\b"
+    return stance not in ("", AGREE, MIXED, DISAGREE) and re.search(said, passage) is not None
 
 
 def _quotes(passage: str, body: str) -> bool:

@@ -239,7 +239,7 @@ def synthesis(session: Session, plan: Plan) -> Synthesis | None:
 
 def _additions(session: Session, plan: Plan) -> Iterator[Addition]:
     if lost := find_missing_dissent(plan.scene, outcome.synthesis_whole(plan)):
-        aside = "added by council: the synthesis left it out"
+        aside = "added by council: not found in the synthesis"
         yield Addition("Dissent on record", aside=aside, points=tuple(_dissent(*one) for one in lost))
     if wrong := outcome.describe_citation_problems(plan):
         yield Addition("Citations not in order", f"{one_line(wrong, 600)}.", "checked by council")
