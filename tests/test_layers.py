@@ -18,7 +18,7 @@ ROOMS = (
     *("workflow", "replies", "engine", "protocols", "reviews", "record", "config", "speakers", "prompts", "checks"),
     *("reports", "runner", "terminal", "cli", "mcp_server"),
 )
-LEAVES = ("__init__", "__main__", "errors", "text", "text_width")
+LEAVES = ("__init__", "__main__", "errors", "git", "text", "text_width")
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "kit" not in path.relative_to(PACKAGE).parts)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import council
+from council import git
 from council.config import overlays, project
 from tests import test_review
 from tests.helpers import User, agreed, no_traceback, script
@@ -173,7 +174,7 @@ def test_a_repository_in_the_home_folder_does_not_reach_into_it(
 
 
 def test_a_mounted_file_system_is_not_left() -> None:
-    assert project.repository(Path("/proc/self")) == Path("/proc/self")
+    assert git.repository(Path("/proc/self")) == Path("/proc/self")
 
 
 # ---- whose it is ----

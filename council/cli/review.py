@@ -29,7 +29,8 @@ from council.cli.options import (
 from council.cli.run import begin, carry_on
 from council.config import project
 from council.errors import OpenFindings, UsageError
-from council.reviews.inputs import MAX_TOKENS
+from council.reviews.inputs import MAX_TOKENS, NothingToReview
+from council.text import harmless
 
 if TYPE_CHECKING:
     from council.config.settings import Config
@@ -79,6 +80,9 @@ PATCHLIST = "patchlist"  # the workflow and the mode of a review
 @SPEAKER
 @options(*OUTPUT, SOURCE, PACE)
 @click.option(
+    "--allow-empty", is_flag=True, help="Report no findings, and exit 0, if no file matches or nothing changed."
+)
+@click.option(
     "--overlays", is_flag=True, help="Also use the project's workflows, templates and personas, from its .council."
 )
 @click.pass_obj
@@ -98,7 +102,13 @@ def review(state: State, /, specs: tuple[str, ...], session: str | None, **given
     if session:
         state.open(session).read_turns()
     else:
-        debate(state, settings, specs, given)
+        try:
+            debate(state, settings, specs, given)
+        except NothingToReview as nothing:
+            if not given["allow_empty"]:
+                raise
+            report_nothing(str(nothing), given)
+            return
     assert state.session is not None
     report(state, state.session, known, given)
 
@@ -107,7 +117,7 @@ def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[s
     from council.reviews import inputs
     from council.runner.start import Request
 
-    files = inputs.expand(specs)
+    files = inputs.expand(specs, given["allow_empty"])
     text = inputs.topic_of(files, given["diff"])
     inputs.check_size(files, text, given["max_tokens"])
     options = workflow_options(given)
@@ -153,6 +163,16 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
         raise OpenFindings(
             f"{len(failing)} open finding{'s' if len(failing) > 1 else ''} at or above --fail-on: {listed}"
         )
+
+
+def report_nothing(why: str, given: dict[str, Any]) -> None:
+    """The list of a review that was not needed, in its format."""
+    from council.reviews import formats
+    from council.reviews.formats.common import Review
+
+    click.echo(f"council: {harmless(why)}: nothing to review", err=True)
+    form = "json" if given["as_json"] else given["form"]
+    put(formats.render(form, Review("Review", "", outcome=f"nothing to review ({why})")), given["output"])
 
 
 def publish(session: Session, plan: Plan) -> None:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from council import git
+
 NAME = ".council"
 EVERYBODY = stat.S_IWOTH
 
@@ -51,25 +53,13 @@ def decided(wanted: bool | None) -> Iterator[None]:
 def find(start: Path | None = None) -> Path | None:
     """The nearest `.council` folder, from the current folder up to the top of the repository."""
     here = start or Path.cwd()
-    top = repository(here)
+    top = git.repository(here)
     for folder in (here, *here.parents):
         if (folder / NAME).is_dir():
             return folder / NAME
         if folder == top:
             break
     return None
-
-
-def repository(start: Path) -> Path:
-    """The top of the repository around a folder. Outside of one, or where it would lie at or above the user's home or
-    on another file system, the folder itself."""
-    home = Path(os.environ.get("HOME") or "~").expanduser()
-    for folder in (start, *start.parents):
-        if os.path.lexists(folder / ".git"):
-            return folder
-        if folder.parent in (folder, home) or folder == home or os.path.ismount(folder):
-            break
-    return start
 
 
 def find_fault(folder: Path) -> str:

@@ -1,0 +1,96 @@
+"""Calls git in a repository that a stranger may have made: none of its settings runs a program.
+
+Git would run filters, text conversions, a file system monitor, hooks, an external diff and transports that the
+repository's own configuration names. So only commands that read objects are called in it, never its work tree or index,
+and what git compares is compared outside of it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from council.errors import UsageError
+
+LARGEST = 16_000_000  # bytes of an earlier state of a file
+OPTIONS = (
+    "--no-pager", "--literal-pathspecs", "--no-replace-objects", "--no-optional-locks",
+    "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit",
+)  # fmt: skip
+# Which of the user's own files git reads; they say, for example, whose repositories it may read (safe.directory).
+KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+SET = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_ATTR_NOSYSTEM": "1"}
+
+
+def environment(cwd: Path | None, env: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The user's, without what may name another repository or program; none is looked for above `cwd`'s parent."""
+    own = {name: value for name, value in env.items() if not name.startswith("GIT_") or name in KEPT}
+    return own | SET | ({"GIT_CEILING_DIRECTORIES": str(cwd.resolve().parent)} if cwd else {})
+
+
+def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    """One git command to its end."""
+    try:
+        return subprocess.run(
+            ["git", *OPTIONS, *words], cwd=cwd, env=environment(cwd), stdin=subprocess.DEVNULL, capture_output=True,
+            check=False,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise UsageError("git is not on PATH; install it") from None
+
+
+def read(*words: str, cwd: Path | None = None) -> bytes:
+    """What a git command prints; its first complaint is an error."""
+    done = run(*words, cwd=cwd)
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(said[0] if said else "git failed")
+    return done.stdout
+
+
+def repository(start: Path) -> Path:
+    """The top of the repository around a folder. Outside of one, or where it would lie at or above the user's home or
+    on another file system, the folder itself."""
+    home = Path(os.environ.get("HOME") or "~").expanduser()
+    for folder in (start, *start.parents):
+        if os.path.lexists(folder / ".git"):
+            return folder
+        if folder.parent in (folder, home) or folder == home or os.path.ismount(folder):
+            break
+    return start
+
+
+def diff(revision: str, path: Path) -> str:
+    """How the file in the work tree differs from that revision; of `A...B`, from where they parted."""
+    top = repository(path.parent.absolute())
+    name = str((path.parent.resolve() / path.name).relative_to(top.resolve()))
+    listed = read("ls-tree", "-lz", "--full-tree", _base(revision, top), "--", name, cwd=top).split()
+    before = b""
+    if listed:
+        if listed[1] != b"blob" or int(listed[3]) > LARGEST:
+            raise UsageError(f"{name} was no file, or one of more than {LARGEST:,} bytes")
+        before = read("cat-file", "blob", listed[2].decode(), cwd=top)
+    return compare(name, before if listed else None, path.read_bytes()).decode("utf-8", "replace")
+
+
+def _base(revision: str, top: Path) -> str:
+    first, dots, second = revision.partition("...")
+    if dots:
+        return read("merge-base", "--end-of-options", first or "HEAD", second or "HEAD", cwd=top).decode().strip()
+    commit = read("rev-parse", "--verify", f"{revision.partition('..')[0] or 'HEAD'}^{{tree}}", cwd=top)
+    return commit.decode().strip()
+
+
+def compare(name: str, before: bytes | None, after: bytes) -> bytes:
+    """The unified diff of two states of a file, made in a folder that is no repository."""
+    with TemporaryDirectory(prefix="council-") as place:
+        for side, data in (("a", before), ("b", after)):
+            if data is not None:
+                (path := Path(place) / side / name).parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+        old = f"a/{name}" if before is not None else os.devnull
+        flags = ("--no-index", "--no-ext-diff", "--no-textconv", "--no-color", "--no-prefix", "--unified=3")
+        return run("diff", *flags, "--", old, f"b/{name}", cwd=Path(place)).stdout
