@@ -23,7 +23,7 @@ from council.reviews.rule import plain_id
 
 
 def is_review(plan: Plan) -> bool:
-    return state.is_review(plan.scene)
+    return state.is_review(plan.scene) or any(FINDINGS in dict(due.step.reply) for due in plan.due)
 
 
 def section(record: Record) -> ReportSection:

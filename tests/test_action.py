@@ -1,0 +1,130 @@
+"""The GitHub Action: a pull request chooses names of files and no more; a job without a review does not fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests import test_review
+from tests.fakeapi import Answer, FakeApi
+from tests.helpers import Ended, Table, User
+
+ROOT = Path(__file__).parent.parent
+SPEC = test_review.SPEC
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    found = User(tmp_path)
+    found.write("sessions.md", SPEC)
+    return found
+
+
+def act(
+    user: User, files: str = "sessions.md\n", replayed: bool = True, env: dict[str, str] | None = None, **given: str
+) -> Ended:
+    """The job's step, with the inputs that the action has by default, and these."""
+    script = user.write("script.json", json.dumps(test_review.words()))
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    (step,) = action["runs"]["steps"]
+    asked = {"files": files, **({"speaker": "replay", "from": str(script)} if replayed else {})}
+    asked |= {name.replace("_", "-"): value for name, value in given.items()}
+    inputs = {name: asked.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
+    values = {name: inputs[re.findall(r"inputs\.([a-z-]+)", value)[0]] for name, value in step["env"].items()}
+    own = {
+        "COUNCIL_VENV": sys.prefix, "RUNNER_TEMP": str(user.root), "CI": "true",
+        "GITHUB_STEP_SUMMARY": str(user.root / "summary"), "GITHUB_OUTPUT": str(user.root / "output"),
+    }  # fmt: skip
+    done = subprocess.run(
+        [ROOT / "scripts/action"], cwd=user.work, env={**user.environment, **values, **own, **(env or {})},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def sarif(user: User) -> list[dict[str, object]]:
+    (run,) = json.loads((user.work / "council.sarif").read_text("utf-8"))["runs"]
+    results: list[dict[str, object]] = run["results"]
+    return results
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["--patch=victim.md", "--max-cost=9", "-h", "--help", "--overlays", "--session=last", "--output=victim.md", "--"],
+)
+def test_the_name_of_a_file_is_no_option(user: User, name: str) -> None:
+    """Where such a file is in the project, it is reviewed; where it is not, the job fails, and nothing else happens."""
+    victim = user.write("victim.md", "Precious.")
+    ended = act(user, f"sessions.md\n{name}\n", max_cost="0")
+    assert (ended.code, f"{name}: no such file" in ended.err) == (2, True)
+    user.write(name, "# A document\n\nOf no account.\n")
+    ended = act(user, f"sessions.md\n{name}\n")
+    assert ended.code == 5, ended.err
+    assert (user.session / "topic.md").read_text().startswith(f"Review sessions.md, {name}\n")
+    assert victim.read_text() == "Precious."
+
+
+def test_an_earlier_session_is_never_reported(user: User) -> None:
+    assert act(user).code == 5
+    ended = act(user, "missing.md")
+    assert (ended.code, "::error" in ended.out) == (2, False)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_pull_request_that_changes_no_document_passes(user: User) -> None:
+    own = ["-c", "user.name=a", "-c", "user.email=a@example.invalid"]
+    for words in (["init", "-q"], ["add", "sessions.md"], ["commit", "-qm", "one"]):
+        subprocess.run(["git", *own, *words], cwd=user.work, check=True)
+    for given in ({"diff": "HEAD"}, {"files": "docs/*.md\n"}):
+        ended = act(user, **given)
+        assert (ended.code, "::notice title=council::There was nothing to review" in ended.out) == (0, True), ended.text
+        assert sarif(user) == []
+        assert "nothing to review" in (user.root / "summary").read_text()
+    assert user.sessions == []
+
+
+@pytest.mark.parametrize("speaker", ["auto", "anthropic"])
+def test_without_a_key_the_review_is_skipped(user: User, speaker: str) -> None:
+    """As in a pull request from a fork, which has no secrets; no model is fetched in its place."""
+    ended = act(user, replayed=False, speaker=speaker)
+    assert (ended.code, "::notice title=council::The review was skipped" in ended.out) == (0, True), ended.text
+    assert sarif(user) == []
+    assert user.sessions == []
+    assert "skipped" in (user.root / "summary").read_text()
+
+
+def test_at_the_maximum_cost_what_was_found_is_still_reported(user: User) -> None:
+    usage = {"input_tokens": 100, "output_tokens": 20_000}
+    with FakeApi(Table(user, test_review.words(), usage=usage)) as api:
+        env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": api.url}
+        ended = act(user, replayed=False, speaker="anthropic", max_cost="0.30", env=env)
+    assert ended.code == 5, ended.text
+    assert "--max-cost" in ended.err
+    assert sarif(user) != []
+    assert "finding" in (user.root / "summary").read_text()
+    assert (user.root / "output").read_text() == f"session={user.session}\n"
+
+
+def test_a_key_that_is_refused_fails_the_job(user: User) -> None:
+    with FakeApi(lambda _: Answer(fault="status", status=401)) as api:
+        env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": api.url}
+        ended = act(user, replayed=False, speaker="anthropic", env=env)
+    assert ended.code == 4, ended.text
+    assert sarif(user) == []
+
+
+def test_what_the_review_prints_is_no_command_to_the_runner(user: User) -> None:
+    name = "x\n::add-mask::y.md"
+    ended = act(user, "missing\r::set-output name=a::b.md\n")
+    between = ended.out.split("::stop-commands::")[1].splitlines()
+    assert between[1] == f"::{between[0]}::"
+    assert name not in ended.out
+    assert os.linesep + "::set-output" not in ended.err
