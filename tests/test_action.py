@@ -56,6 +56,15 @@ def sarif(user: User) -> list[dict[str, object]]:
     return results
 
 
+def test_it_annotates_writes_sarif_and_fails(user: User) -> None:
+    ended = act(user)
+    assert ended.code == 5, ended.err
+    assert ended.out.count("title=B") == 2
+    assert len(sarif(user)) > 2
+    assert "Take up B1 and B2 first" in (user.root / "summary").read_text()
+    assert (user.root / "output").read_text() == f"session={user.session}\n"
+
+
 @pytest.mark.parametrize(
     "name",
     ["--patch=victim.md", "--max-cost=9", "-h", "--help", "--overlays", "--session=last", "--output=victim.md", "--"],
@@ -105,7 +114,7 @@ def test_at_the_maximum_cost_what_was_found_is_still_reported(user: User) -> Non
     usage = {"input_tokens": 100, "output_tokens": 20_000}
     with FakeApi(Table(user, test_review.words(), usage=usage)) as api:
         env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": api.url}
-        ended = act(user, replayed=False, speaker="anthropic", max_cost="0.30", env=env)
+        ended = act(user, replayed=False, speaker="anthropic", max_cost="0.85", env=env)
     assert ended.code == 5, ended.text
     assert "--max-cost" in ended.err
     assert sarif(user) != []

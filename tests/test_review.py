@@ -5,16 +5,13 @@ diff, the gates, the formats, and sixty baits that change nothing.
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from council.reviews import state
 from council.reviews.injection import marks
@@ -431,28 +428,6 @@ def test_what_changed_since_a_revision(user):
     assert "+A token never expires" in topic
     assert user.council("review", "sessions.md", "--diff", "nowhere").code == 2
     assert user.council("review", "sessions.md", "--diff", "--output=x").code == 2
-
-
-def test_the_action_annotates_writes_sarif_and_fails(user):
-    script = user.write("script.json", json.dumps(words()))
-    action = yaml.safe_load((ROOT / "action.yml").read_text())
-    (step,) = action["runs"]["steps"]
-    asked = {"files": "sessions.md\n", "speaker": "replay", "from": str(script), "fail-on": "blocking"}
-    inputs = {name: asked.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
-    given = {name: inputs[re.findall(r"inputs\.([a-z-]+)", value)[0]] for name, value in step["env"].items()}
-    own = {
-        "COUNCIL_VENV": sys.prefix, "PYTHON": sys.executable, "RUNNER_TEMP": str(user.root),
-        "GITHUB_STEP_SUMMARY": str(user.work / "summary"), "GITHUB_OUTPUT": str(user.work / "output"),
-    }  # fmt: skip
-    env = {**user.environment, **given, **own}
-    done = subprocess.run(
-        [ROOT / "scripts" / "action"], cwd=user.work, env=env, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 5, done.stderr
-    assert done.stdout.count("title=B") == 2
-    assert json.loads((user.work / "council.sarif").read_text())["version"] == "2.1.0"
-    assert "Take up B1 and B2 first" in (user.work / "summary").read_text()
-    assert (user.work / "output").read_text() == f"session={user.session}\n"
 
 
 # ---- what is refused ----
