@@ -234,12 +234,15 @@ class Point:
         if self.fault.kind in faults.DEATHS:
             self.demand(broken.code == -9, "survived", broken.code)
             return
-        self.demand(broken.code == (6 if broken.struck else 0), "exit code", f"{broken.code} {broken.err}")
+        # What is only in the way may stay: it is removed when the session is next held.
+        harmless = all(re.match(r"(unlink|rmdir) .*/attempts", call) for call in broken.struck) and broken.code == 0
+        expected = 6 if broken.struck and not harmless else 0
+        self.demand(broken.code == expected, "exit code", f"{broken.code} {broken.err}")
         recorded = (self.prepared.case.turn,) if self.prepared.case.turn and broken.struck else ()
         for turn in (*broken.asked, *recorded):
             shown = SCRIPT[turn].replace("\r", "") in broken.err.replace("\r", "")
             self.demand(turn in stored or shown, "reply lost", turn)
-        if broken.struck and self.prepared.case.name in ("run", "recover"):
+        if broken.struck and not harmless and self.prepared.case.name in ("run", "recover"):
             go_on = (
                 ("go on with: council recover",)
                 if broken.asked

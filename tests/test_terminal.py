@@ -436,6 +436,12 @@ def test_in_a_narrow_window_the_table_leaves_room_for_the_topic(columns):
     assert [text_width.STYLE.sub("", line) for line in coloured] == [header, *rows]
 
 
+@pytest.mark.parametrize(("known", "shown"), [(0.0, "?"), (0.001, "<$0.01+"), (0.42, "$0.42+")])
+def test_a_cost_of_which_a_part_is_known(known, shown):
+    _, row = table.lines([ROW | {"usd": None, "totals": {"usd_at_least": known}}], 0, colour=False)
+    assert shown in row.split()
+
+
 def test_the_table_on_a_terminal_and_in_a_pipe(user):
     assert user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed())).code == 0
     shown = Shown(user, ("list",), 80, 30)
@@ -448,7 +454,9 @@ def test_the_table_on_a_terminal_and_in_a_pipe(user):
 
 
 def test_the_receipts_fit_a_usual_window(user):
-    with FakeApi(Table(user, disputed(), usage={"input_tokens": 12_345, "cache_read_input_tokens": 10_000})) as api:
+    with FakeApi(
+        Table(user, disputed(), usage={"input_tokens": 12_345, "cache_read_input_tokens": 10_000, "output_tokens": 1})
+    ) as api:
         user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}")
         assert user.council("run", "Shall we?", "--speaker", "anthropic").code == 0
     shown = Shown(user, ("show",), 80, 30, PAGER="cat").screen.text

@@ -60,17 +60,20 @@ def from_round(scene: Scene, number: Any) -> Verdict:
 
 @rule
 def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = None) -> Verdict:
-    """The debate has spent at least this much money, this many tokens or this many calls."""
+    """The debate has spent at least this much money, this many tokens or this many calls.
+
+    Calls that failed count; one whose cost is unknown counts as the most it can have cost."""
     calls_made = [said for turn in scene.turns for said in (turn.first, turn.said) if said]
+    prices = [said.most if said.usd is None else said.usd for said in calls_made]
     sums = {
-        "usd": sum(said.usd or 0.0 for said in calls_made),
+        "usd": sum(price or 0.0 for price in prices),
         "tokens": sum(said.tokens for said in calls_made),
         "calls": len(calls_made),
     }
     limits = {"usd": usd, "tokens": tokens, "calls": calls}
     passed = [name for name, limit in limits.items() if limit is not None and sums[name] >= number(limit)]
     figures = ", ".join(f"{sums[name]:g} {name}" for name, limit in limits.items() if limit is not None)
-    unpriced = sum(said.usd is None for said in calls_made)
+    unpriced = prices.count(None)
     unknown = f" ({unpriced} of {len(calls_made)} calls have no known price)" if unpriced and usd is not None else ""
     return Verdict(bool(passed), f"{figures} spent{unknown}", tally={**sums, "unpriced": unpriced})
 

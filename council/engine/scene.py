@@ -19,7 +19,10 @@ Moment = tuple[str, int, str]
 
 @dataclass(frozen=True)
 class RecordedTurn:
-    """One turn file, as `plan` needs it: the reply, its brief, and what the call took."""
+    """One turn file, as `plan` needs it: the reply, its brief, and what its calls took.
+
+    Where `usd` is unknown, `most` is the most that they can have cost; None if that is unknown too.
+    """
 
     body: str
     brief: str = ""
@@ -27,6 +30,7 @@ class RecordedTurn:
     tokens: int = 0
     usd: float | None = 0.0
     model: str | None = None
+    most: float | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import hmac
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -161,10 +161,9 @@ class Session:
 
     def remember(self, receipt: Receipt, body: str, brief: bytes, file: str) -> None:
         tokens = sum((one.sent or 0) + (one.output or 0) for one in receipt.calls)
-        prices = [one.at_most for one in receipt.calls]
-        usd = None if None in prices else math.fsum(price or 0.0 for price in prices)
+        usd, most = add([one.usd for one in receipt.calls]), add([one.at_most for one in receipt.calls])
         text = brief.decode("utf-8", "replace")
-        self.said[receipt.turn] = RecordedTurn(body, text, receipt.absent, tokens, usd, receipt.answered)
+        self.said[receipt.turn] = RecordedTurn(body, text, receipt.absent, tokens, usd, receipt.answered, most)
         self.receipts[receipt.turn] = receipt
         self.hashes[receipt.turn] = file
         self.pending.pop(receipt.turn, None)
@@ -275,6 +274,11 @@ class Session:
     def key(self, *about: str) -> str:
         """A key for the marks around a text that the author of the text cannot know."""
         return derive_key(self.metadata["seed"], *about)
+
+
+def add(prices: Sequence[float | None]) -> float | None:
+    """The sum, in whatever order the prices come; None if one is unknown."""
+    return None if None in prices else math.fsum(price or 0.0 for price in prices)
 
 
 def derive_key(seed: str, *about: str) -> str:

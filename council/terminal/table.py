@@ -59,7 +59,7 @@ def facts(row: Mapping[str, Any], narrow: bool) -> dict[str, str]:
         "SESSION": catalog.shorten(id) if narrow else id,
         "STATE": outcome if narrow and state == "complete" else state,
         "AGE": row["age"],
-        "COST": price(row["usd"], row["totals"]),
+        "COST": price(row["usd"], row.get("totals")),
         "OUTCOME": outcome,
         "TOPIC": row["topic"] or one_line(f"({why})", 100),
     }
