@@ -62,7 +62,7 @@ def from_round(scene: Scene, number: Any) -> Verdict:
 def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = None) -> Verdict:
     """The debate has spent at least this much money, this many tokens or this many calls.
 
-    Calls that failed count; one whose cost is unknown counts as the most it can have cost."""
+    The money and tokens of calls that failed count; an unknown cost counts as the most it can have been."""
     calls_made = [said for turn in scene.turns for said in (turn.first, turn.said) if said]
     prices = [said.most if said.usd is None else said.usd for said in calls_made]
     sums = {
