@@ -25,7 +25,7 @@ from unittest import mock
 
 import council
 from council import cli
-from council.reports import derived
+from council.reports import derived, listing
 from tests.fakeapi import Answer, Request
 
 CODE = Path(council.__file__).resolve().parent.parent
@@ -86,7 +86,7 @@ class User:
     def sessions(self) -> list[Path]:
         """All session folders, oldest first."""
         folder = self.home / "STATE" / "council-sessions"
-        return sorted(folder.iterdir()) if folder.is_dir() else []
+        return sorted(path for path in folder.iterdir() if path.name != listing.NAME) if folder.is_dir() else []
 
     @property
     def session(self) -> Path:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from council.record import turn_file
+from council.reports import listing
 from tests import faults
 from tests.faults import Child, Ended, Fault, Job, Nursery
 
@@ -147,7 +148,7 @@ def snapshot(world: World) -> dict[str, bytes]:
     found = {}
     for path in sorted(world.memory.rglob("*")):
         unborn = any(folder in path.parents for folder in world.leftovers)
-        if path.is_file() and path.name not in (".lock", "runner.json") and not unborn:
+        if path.is_file() and path.name not in (".lock", "runner.json", listing.NAME) and not unborn:
             name = str(path.relative_to(world.memory))
             found[DAY.sub("<day>", MOMENT.sub("<time>", ID.sub("<id>", name)))] = (
                 without_money(path.name, normal(path)) if world.api else normal(path)

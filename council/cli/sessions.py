@@ -85,11 +85,9 @@ def sum_costs(found: Session) -> tuple[DebateCost, DebateCost | None] | None:
 def list_(as_json: bool, most: int) -> None:
     """List your sessions, newest first."""
     from council.config import settings
-    from council.record import catalog
+    from council.reports import listing
 
-    root = settings.load().sessions
-    ids = catalog.all_ids(root)[:most]
-    rows = [row(root / id) for id in ids]
+    rows = listing.list_rows(settings.load().sessions, most)
     if as_json:
         print_json(rows)
     elif not rows:
@@ -98,12 +96,6 @@ def list_(as_json: bool, most: int) -> None:
         from council.terminal import table
 
         table.show(rows)
-
-
-def row(folder: Path) -> dict[str, Any]:
-    from council.reports import summary
-
-    return summary.as_row(summary.summarize(folder))
 
 
 @command()

@@ -6,7 +6,7 @@ docs/cli.schema.json describes the JSON.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from council.protocols import outcome
 from council.record import catalog, files
 from council.record import session as sessions
-from council.reports import markdown, totals, transcript
+from council.reports import listing, markdown, totals, transcript
 from council.reports.model import DebateVerdict, Statement, Transcript, plain
 from council.reports.verify import Status, status
 from council.text import one_line
@@ -111,7 +111,7 @@ def as_row(result: DebateResult) -> dict[str, Any]:
         "why": result.why,
         "started_at": result.started_at.isoformat(timespec="seconds"),
         "completed_at": completed.isoformat(timespec="seconds") if completed else None,
-        "age": age(result.started_at),
+        "age": listing.age(result.started_at),
         "topic": one_line(result.topic, SHORT_TOPIC),
         "workflow": result.workflow,
         "members": list(result.members),
@@ -122,14 +122,6 @@ def as_row(result: DebateResult) -> dict[str, Any]:
         "totals": plain(result.totals),
         "archived_to": str(archived) if archived else None,
     }
-
-
-def age(began: datetime) -> str:
-    seconds = (datetime.now(UTC) - began).total_seconds()
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= size:
-            return f"{seconds // size:.0f}{unit}"
-    return f"{max(seconds, 0):.0f}s"
 
 
 def as_document(result: DebateResult) -> dict[str, Any]:
