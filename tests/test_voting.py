@@ -49,6 +49,21 @@ def poll(*rows: str) -> list[Ballot]:
     return ballots
 
 
+def test_of_a_text_the_first_line_is_the_choice() -> None:
+    aside = "\n\n★ Insight\n" + "It depends on the load. " * 100
+    ballots = [read(f"Redis{aside}"), read("**redis**"), read(f"  \nredis.{aside}")]
+    assert [one.first for one in ballots] == ["redis"] * 3
+    assert read(f"Redis{aside}", ["redis", "postgres"]).first == "redis"
+
+
+def test_a_whole_reply_is_no_choice() -> None:
+    essay = "It depends on the load. " * 20
+    assert read(essay) == Ballot(unknown=(read(essay).unknown))
+    assert len(read(essay).unknown[0]) <= 80
+    long = "a rather long name of an option that still counts, " * 3
+    assert len(count([read(f"{long}{number}") for number in range(3)], "plurality").summary) < 300
+
+
 def told(result: Result) -> str:
     return f"{result.outcome} {' '.join(result.leading)}".strip()
 

@@ -20,6 +20,7 @@ FULL = 100
 # Real ballots are shorter than this; the limits keep a rambling reply from making every count slow.
 MOST_OPTIONS = 50
 LONGEST_OPTION = 200
+LONGEST_NAMED = 60  # characters of an option in a sentence
 REMARK = r"(?=\s*[.:;,(]|\s[–—-]\s|—)"
 # A minus sign is not a dash, and 8/10 is not 8: anything that is not clearly a score is ignored.
 SCORE = re.compile(rf"(.+?)(?:\s*[:=]\s*|\s[–—-]\s)(\d{{1,3}}(?:[.,]\d{{1,6}})?)(?:\s*(?:%|/\s*100))?(?:$|{REMARK})")
@@ -88,10 +89,10 @@ def read(
     """An answer as a ballot: a choice, a ranking (a list, the best first) or scores (a list of `option: 80`).
 
     If the options are given, nothing else counts, and a comment may follow an option. Otherwise each item is an option,
-    word for word.
+    word for word, if it is short enough for one. Of a text, the first line is the choice; what follows is a comment.
     """
-    given = answer if isinstance(answer, (list, tuple)) else [answer]
-    texts = [" ".join(str(one).split()) for one in given if one is not None]
+    given = answer if isinstance(answer, (list, tuple)) else [next(iter(str(answer).strip().splitlines()), "")]
+    texts = [" ".join(str(one).split()) for one in given if answer is not None and one is not None]
     known: list[tuple[str, Fraction]] = []
     unknown: list[str] = []
     for text in filter(None, texts):
@@ -114,7 +115,7 @@ def _score(text: str) -> tuple[str, Fraction | None]:
 def _option(text: str, options: Sequence[str]) -> str | None:
     whole = normalize_option(text)
     if not options or whole in options:
-        return whole or None
+        return whole if 0 < len(whole) <= LONGEST_OPTION else None
     before = {normalize_option(text[: mark.start()]) for mark in re.finditer(REMARK, text[:LONGEST_OPTION])}
     return max(before.intersection(options), key=len, default=None)
 
@@ -152,7 +153,8 @@ class Result:
         best = to_number(self.counts[self.leading[0]])
         counted = {"borda": f"a score of {best}", "condorcet": f"{best} of {len(self.counts) - 1} pairs won"}
         each = " each" if len(self.leading) > 1 else ""
-        said = f"{join_words(self.leading)} with {counted.get(self.method, f'{best} of {to_number(self.of)}')}{each}"
+        named = join_words(one_line(option, LONGEST_NAMED) for option in self.leading)
+        said = f"{named} with {counted.get(self.method, f'{best} of {to_number(self.of)}')}{each}"
         return ": ".join([*([self._way] if self._way else []), said])
 
     @property
