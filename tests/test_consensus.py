@@ -396,6 +396,21 @@ def test_a_person_grants_rounds_beyond_the_limit(user):
     assert "in round 5: " in facts(session)["reason"]
 
 
+def test_what_still_blocks_is_dissent_from_the_consensus(user):
+    turn = "01-debate-r02-1-propose/security"
+    said = everything(played("consensus/simple"))[turn].replace(
+        "## Blocking\nnone", "## Blocking\n- PII is in the log."
+    )
+    written = everything(played("consensus/simple"))["02-synthesis-r01/clerk"]
+    kept = written.replace("## Dissents\nnone", "## Dissents\n- Security blocks: PII is in the log.")
+    session = hold(user, "consensus/simple", **{turn: said, "02-synthesis-r01/clerk": kept})
+    found = facts(session)
+    assert (found["converged"], found["outcome"]) == (False, "consensus with dissent")
+    assert found["reason"].endswith("; 1 blocking item")
+    assert "**Outcome:** consensus with dissent (mean " in (session / "transcript.md").read_text("utf-8")
+    assert "accepted by consensus with dissent after 2 rounds" in (session / "decision.md").read_text("utf-8")
+
+
 def test_continue_without_a_grant_in_the_last_round_ends_undecided(user):
     found = facts(hold(user, "consensus/cap"))
     assert (found["converged"], found["outcome"]) == (False, "max-iterations")

@@ -231,6 +231,14 @@ def test_without_a_flaw_only_a_sentence_that_says_so_can_explain(prose, expected
     assert kind(OWN, PEER, moved(None, OWN, PEER, prose=prose)) == expected
 
 
+def test_without_a_flaw_a_rationale_can_explain() -> None:
+    convinced = moved(None, OWN, PEER)
+    reason = {"rationale": f"The engineer convinced me: {STALE}"}
+    silent = replace(convinced, asked=("stance", "rationale"), answers={**convinced.answers, "rationale": "So."})
+    assert kind(OWN, PEER, silent) == UNEXPLAINED
+    assert kind(OWN, PEER, replace(silent, answers={**silent.answers, **reason})) == PERSUADED
+
+
 def test_where_the_flaw_was_asked_for_the_prose_explains_nothing():
     assert kind(OWN, PEER, moved("none", OWN, PEER, prose=f"The engineer convinced me: {STALE}")) == UNEXPLAINED
     silent = moved(None, OWN, PEER, prose=f"The engineer convinced me: {STALE}")

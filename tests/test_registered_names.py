@@ -64,7 +64,15 @@ ROWS = [
             "option": "a kind of word that workflow/declare.py collects",
         },
     ),
-    Row("protocols", hooks_of("protocols"), words={"cast": "a variable of a template, and a kind of seat"}),
+    Row(
+        "protocols",
+        hooks_of("protocols"),
+        {
+            ("terminal/markdown.py", "split"): "an outcome, and its colour",
+            ("terminal/markdown.py", "disagreement"): "an outcome, and its colour",
+        },
+        {"cast": "a variable of a template, and a kind of seat"},
+    ),
     Row("reviews", hooks_of("reviews"), words={"contested": "how a finding stands"}),
     Row(
         "speakers",

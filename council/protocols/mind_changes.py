@@ -6,8 +6,9 @@ change of mind: 89 to 90 is one point.)
 
 A seat's own claim is not enough. A change is *persuaded* if the flaw that the seat names can be found in a peer's turn
 that it had read, and not equally well in its own turns; *conformed* if the flaw cannot be found; *unexplained* if the
-seat names none. If a step asks for no `flaw`, only sentences of the prose count in which the seat says that it moved
-("Marcus convinced me: …"). So a persuasion may be missed, if a seat rewords an argument completely; none is made up.
+seat names none. If a step asks for no `flaw`, only sentences of the prose and of a `rationale` count in which the
+seat says that it moved ("Marcus convinced me: …"). So a persuasion may be missed, if a seat rewords an argument
+completely; none is made up.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ FLAW = declare.answer(
     "flaw",
     "why the stance has changed: the program looks for that argument in what the seat had read",
     types=("text",),
+)
+RATIONALE = declare.answer(
+    "rationale", "why a seat answers so: a sentence in it may say what changed its mind", types=("text",)
 )
 ANSWER = declare.answer("answer", "in a phase with the role `control`: the answer of that seat alone")
 CONTROL = declare.role(
@@ -120,11 +124,12 @@ def _flip(turn: Turn, before: Any, said: Any, scene: Scene) -> Flip:
 
 
 def find_flaw(turn: Turn) -> str:
-    """What the seat says moved it: its answer if it was asked, else the sentences of its prose that say so."""
+    """What the seat says moved it: its answer if it was asked, else the sentences of its own words that say so."""
     if FLAW in turn.asked:
         flaw = str(turn.answers.get(FLAW) or "").strip()
         return "" if NO_FLAW.match(flaw) or not content_words(flaw) else flaw
-    return " ".join(sentence.strip() for sentence in SENTENCE.split(turn.prose) if _says_it_moved(sentence))
+    words = f"{turn.prose}\n{turn.answers.get(RATIONALE, '')}"
+    return " ".join(sentence.strip() for sentence in SENTENCE.split(words) if _says_it_moved(sentence))
 
 
 def _says_it_moved(sentence: str) -> bool:
