@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 CHARS_A_TOKEN = 4  # of English prose, about
@@ -106,6 +106,18 @@ def fence(by: str, text: str, key: str) -> str:
 
 FENCE = re.compile(r"\s*(`{3,}+(?!.*`)|~{3,}+)(.*)$")
 MARKER = re.compile(r"<(/?)said by=\"[^\"]*\" key=\"([0-9a-f]+)\">")
+
+
+def mark_code(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it is in a block of code or one of its fences."""
+    fence = ""
+    for line in lines:
+        found = FENCE.match(line)
+        yield line, bool(fence or found)
+        if found and not fence:
+            fence = found.group(1)
+        elif found and found.group(1).startswith(fence) and not found.group(2).strip():
+            fence = ""
 
 
 def unwrapped(lines: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from council.replies.compact import Piece, pieces
+from council.replies.compact import Piece, compact, pieces
 from council.replies.parse import describe
 from council.workflow.model import Kind, Reply
 
@@ -36,3 +36,12 @@ def test_no_word_is_left_out() -> None:
     text = f"Before.\n\n{describe(ANSWERS)}\n\n## Stance\nagree\n\nAfter it.\n\n## Blocking\n- One.\n"
     shown = "\n".join(f"{one.title} {one.text}" for one in pieces(text, ANSWERS))
     assert set(text.replace("#", "").split()) <= set(shown.replace("#", "").split())
+
+
+def test_a_heading_inside_code_is_code():
+    body = "## Stance\nagree\n\n## Path\n```\n## Stance\nmixed\n```\nSo."
+    reply = (("stance", Kind("choice", ("agree", "mixed"))), ("path", Kind("text")))
+    assert compact(body, reply) == "**Stance:** agree\n**Path:**\n```\n## Stance\nmixed\n```\nSo."
+    assert [(piece.title, piece.text) for piece in pieces(body, reply)] == [
+        ("Stance", "agree"), ("Path", "```\n## Stance\nmixed\n```\nSo."),
+    ]  # fmt: skip

@@ -7,27 +7,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from council.replies import parse, values
-from council.text import fold
+from council.text import fold, mark_code
 from council.workflow.model import Reply
 
 
 def compact(text: str, answers: Reply) -> str:
     """Turn each answer of one or two words, and the heading above it, into one line: `**Stance:** agree`."""
     kinds = {fold(parse.format_heading(name)): kind.type for name, kind in answers}
-    lines, shown, labelled = text.split("\n"), list[str](), False
+    lines = [(line, "" if code else _title(line)) for line, code in mark_code(text.split("\n"))]
+    shown, labelled = list[str](), False
     while lines:
-        line = lines.pop(0)
-        if (title := _title(line)) not in kinds:
+        line, title = lines.pop(0)
+        if title not in kinds:
             labelled = labelled and not line.strip()
             shown.append(line)
             continue
-        while lines and not lines[0].strip():
+        while lines and not lines[0][0].strip():
             lines.pop(0)
         while labelled and not shown[-1].strip():
             shown.pop()
-        labelled = bool(lines) and len(lines[0].split()) <= 2 and not values.BULLET.match(lines[0] + " ")
-        labelled = labelled and kinds[title] not in ("text", "code") and not _title(lines[0])
-        value = f" {lines.pop(0).strip()}" if labelled else ""
+        after, heading = lines[0] if lines else ("", "")
+        labelled = bool(lines) and len(after.split()) <= 2 and not values.BULLET.match(after + " ")
+        labelled = labelled and kinds[title] not in ("text", "code") and not heading
+        value = f" {lines.pop(0)[0].strip()}" if labelled else ""
         shown.append(f"**{parse.format_heading(title)}:**{value}")
     return "\n".join(shown)
 
@@ -45,8 +47,8 @@ def pieces(text: str, answers: Reply) -> Iterator[Piece]:
     """Split a reply at the headings of its answers. Nothing is left out."""
     kinds = {fold(parse.format_heading(name)): kind.type for name, kind in answers}
     parts: list[tuple[str, list[str]]] = [("", [])]
-    for line in text.split("\n"):
-        if (title := _title(line)) in kinds:
+    for line, code in mark_code(text.split("\n")):
+        if not code and (title := _title(line)) in kinds:
             parts.append((title, []))
         else:
             parts[-1][1].append(line)

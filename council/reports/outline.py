@@ -20,7 +20,7 @@ SHORT = 3  # words of a text that only says that there is nothing
 
 
 def find_outline(workflow: Workflow, plan: Plan) -> Outline:
-    """Each answer of the synthesis in its newest version. A second reply that lacks answers completes the first."""
+    """Each answer of the synthesis. A second reply that lacks answers completes the first, and replaces nothing."""
     tries = outcome.find_syntheses(plan)
     if not tries or tries[-1].absent:
         return Outline("", {})
@@ -29,12 +29,15 @@ def find_outline(workflow: Workflow, plan: Plan) -> Outline:
     if turn.first is None:
         return last
     first = parse.outline(reply, turn.first.body, turn.first.brief)
-    read = parse.read(reply, turn.said.body, turn.said.brief)
-    if not read.missing:
+    if not parse.read(reply, turn.said.body, turn.said.brief).missing:
         return last
-    newer = {name: text for name, text in last.answers.items() if name in read.found or name not in first.answers}
-    unread = {name: f"{first.answers[name]}\n\n{text}" for name, text in last.answers.items() if name not in newer}
-    return Outline("\n\n".join(filter(None, [first.preface, last.preface])), {**first.answers, **unread, **newer})
+    names = [*first.answers, *(name for name in last.answers if name not in first.answers)]
+    both = {name: _join(first.answers.get(name, ""), last.answers.get(name, "")) for name in names}
+    return Outline(_join(first.preface, last.preface), both)
+
+
+def _join(first: str, second: str) -> str:
+    return "\n\n".join(filter(None, [first, second]))
 
 
 def find_reply(workflow: Workflow, plan: Plan) -> Reply:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from council.text import FENCE
+from council.text import FENCE, mark_code
 
 HEADINGS = r"(?:Round \d+|Council|Receipts|Did the debate help|Patchlist)\b"
 LABELS = (
@@ -53,7 +53,7 @@ def place_below(words: str, level: int) -> str:
 def _plain_headings(lines: list[str]) -> Iterator[tuple[str, bool]]:
     """Each line, and whether it is code. An underlined heading becomes one with number signs."""
     before: tuple[str, bool] | None = None
-    for line, code in _mark_code(lines):
+    for line, code in mark_code(lines):
         underline = None if code else UNDERLINE.fullmatch(line)
         if underline and before and not before[1] and not NO_TITLE.match(before[0]):
             title = before[0].lstrip()
@@ -65,17 +65,6 @@ def _plain_headings(lines: list[str]) -> Iterator[tuple[str, bool]]:
         before = (line, code)
     if before:
         yield before
-
-
-def _mark_code(lines: list[str]) -> Iterator[tuple[str, bool]]:
-    fence = ""
-    for line in lines:
-        found = FENCE.match(line)
-        yield line, bool(fence or found)
-        if found and not fence:
-            fence = found.group(1)
-        elif found and found.group(1).startswith(fence) and not found.group(2).strip():
-            fence = ""
 
 
 def _blocks(lines: list[str], disarm: Callable[[str], str]) -> Iterator[str]:
