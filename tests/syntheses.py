@@ -233,7 +233,7 @@ def find_lost(session: Session, plan: Plan, written: Written) -> Iterator[str]:
     debate = compose(session, plan)
     result = summary.summarize(session.folder)
     wanted = [name for name in DOCUMENTS if name != "issue.md" or session.workflow.name == "perspectives"]
-    documents = {name: made[name] for name in wanted}
+    documents = {name: made.get(name, "") for name in wanted}
     documents["JSON"] = str(summary.as_document(result)["synthesis"])
     documents["page"] = html.unescape(re.sub(r"<[^>]*>", " ", page(debate)))
     for name, document in documents.items():
