@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from hypothesis import strategies as st
 
 from council.reviews.parse.findings import read
 from council.text import fold
+from tests.helpers import MEMBERS, User
+from tests.similar import NOTHING, review
 
 PEER = """\
 - B1: The lock is taken late, so that two writers meet. → Take it first.
@@ -438,6 +441,25 @@ CRITICAL_COUNT: 0
         (("low", "glossary is not sorted"),),
     ),
 )
+
+
+def try_shape(root: Path, shape: Shape) -> Iterator[str]:
+    """What is wrong with the exit code where every member writes the shape, and with a shape as it is read."""
+    yield from shape.wrong()
+    if shape.brief:  # it is about what the members are given to read, which the program decides itself
+        return
+    user = User(root)
+    user.write("s.md", "# A specification\n\nNothing of it matters here.\n")
+    ended = review(user, by_everybody(shape.text))
+    if ended.code != (5 if shape.gates else 0):
+        yield f"{shape.name}: exit {ended.code}, though a careful reader would {'' if shape.gates else 'not '}stop"
+
+
+def by_everybody(text: str, **challenges: str) -> dict[str, str]:
+    """A review in which every member writes the same, and rules as `challenges` say."""
+    said = {f"01-findings/{seat}{again}": text for seat in MEMBERS for again in ("", ".2")}
+    said |= {f"02-challenges/{seat}": challenges.get(seat, NOTHING) for seat in MEMBERS}
+    return {**said, "04-synthesis/chair": "## Summary\n\nTake them up.\n"}
 
 
 # Generated replies: whatever they are made of, every item is somewhere.

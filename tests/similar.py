@@ -6,11 +6,16 @@ two are given with a quote, with line numbers or without a place is for the call
 
 from __future__ import annotations
 
+import html
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from council.reviews.entries import RaisedFinding
 from council.reviews.locate import place
 from council.reviews.model import Anchor, Document, Finding
+from tests.helpers import MEMBERS, Ended, User
 
 PLACES = ("quote", "lines", "none")
 APART = 39  # lines between the two
@@ -178,3 +183,51 @@ def _parsed(number: int, block: str) -> Similar:
 
 
 SIMILAR = tuple(_parsed(number, block) for number, block in enumerate(TABLE.strip().split("\n\n"), 1))
+
+
+# ---- by the real program ----
+
+FORMATS = ("md", "json", "sarif", "rdjson", "github")
+NOTHING = "## Rulings\n\nnone\n\n## Findings\n\nNo findings.\n"
+SPLIT = "## Rulings\n\n- B1b: different from B1: they are about two things.\n\n## Findings\n\nNo findings.\n"
+
+
+def script(pair: Similar, how: str, which: tuple[int, ...], **challenges: str) -> dict[str, str]:
+    """A review in which the architect reports the first of a pair, and the designer the second."""
+    lists = {MEMBERS[at]: f"## Findings\n\n{pair.item(at, how)}" for at in which}
+    said = {f"01-findings/{seat}": lists.get(seat, "## Findings\n\nNo findings.\n") for seat in MEMBERS}
+    said |= {f"02-challenges/{seat}": challenges.get(seat, NOTHING) for seat in MEMBERS}
+    return {**said, "04-synthesis/chair": "## Summary\n\nTake them up.\n"}
+
+
+def review(user: User, said: dict[str, str], *options: str) -> Ended:
+    path = user.write("script.json", json.dumps(said))
+    return user.council("review", "s.md", "--speaker", "replay", "--from", path, *options)
+
+
+def try_pair(root: Path, pair: Similar, how: str) -> Iterator[str]:
+    """What is wrong with a pair in a whole review: its entries, what is shown of them, a baseline and a split."""
+    user = User(root)
+    user.write("s.md", pair.document.text)
+    about = f"pair {pair.number} ({how})"
+    first = review(user, script(pair, how, (0,)), "--format", "json", "--output", "known.json")
+    both = review(user, script(pair, how, (0, 1)), "--baseline", "known.json")
+    if (first.code, both.code) != (5, 5):
+        yield f"{about}: exit codes {first.code} and {both.code} in place of 5: the baseline hides a new finding"
+    texts = {
+        form: user.council("review", "--session", "last", "--format", form, "--fail-on", "never").out
+        for form in FORMATS
+    }
+    session = next(path for path in user.sessions if path.name == json.loads(texts["json"])["session"])
+    texts |= {"page": html.unescape(user.council("show", "--html", session.name).out)}
+    texts |= {"challenge": (session / "briefs/02-challenges/researcher.md").read_text("utf-8")}
+    for name, text in texts.items():
+        yield from (f"{about}: {name} does not show: {issue}" for issue in pair.issues if issue not in text)
+    entries = json.loads(texts["json"])["findings"]
+    if how != "none" and len(entries) != 2:
+        yield f"{about}: {len(entries)} entries in place of 2"
+    if how == "none" and len(entries) == 1:
+        review(user, script(pair, how, (0, 1), researcher=SPLIT))
+        apart = user.council("review", "--session", "last", "--format", "json", "--fail-on", "never").json["findings"]
+        if [one["id"] for one in apart] != ["B1", "B1b"]:
+            yield f'{about}: a member\'s "different from" does not split it: {[one["id"] for one in apart]}'
