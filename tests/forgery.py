@@ -18,6 +18,27 @@ from tests.helpers import User, disputed, script
 Change = Callable[[Receipt, str], tuple[Receipt, str]]
 
 
+GATE = """---
+name: gate
+description: A proposal, and a person who decides.
+seats: {members: [architect, designer], owner: human}
+phases:
+  - {name: proposals, sees: nothing, tier: sonnet}
+  - {name: decision, seats: owner, reply: {decision: yes | no}}
+---
+
+# Prompts
+
+## proposals
+
+Propose something.
+
+## decision
+
+Decide.
+
+{{ format }}
+"""
 MEMBERS = ("architect", "engineer")
 WORDS = disputed(MEMBERS)
 FIRST, LATER, LAST = "01-positions/architect", "02-challenges/engineer", "04-synthesis-r01/chair"
@@ -84,13 +105,16 @@ class Forger:
         """Write the briefs again, from the program and the turns as they are now."""
         session = read(self.folder)
         said: dict[str, Any] = {}
-        while due := [
-            one for one in planner.plan(session.workflow, said, session.metadata["seed"]).due if one.id in session.said
-        ]:
+        while True:
+            due = planner.plan(session.workflow, said, session.metadata["seed"]).due
             for one in due:
-                shared, own, _ = briefs.render(session, one)
-                session.brief_path(one.id).write_bytes(files.encode(shared + own))
-                said[one.id] = session.said[one.id]
+                if session.brief(one.id) is not None:
+                    shared, own, _ = briefs.render(session, one)
+                    session.brief_path(one.id).write_bytes(files.encode(shared + own))
+            answered = {one.id: session.said[one.id] for one in due if one.id in session.said}
+            if not answered:
+                return
+            said |= answered
 
 
 def rechain(folder: Path) -> None:

@@ -7,31 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.forgery import read
+from tests.forgery import GATE, read
 from tests.helpers import User, script
 from tests.recordings import done
 
-WORKFLOW = """---
-name: gate
-description: A proposal, and a person who decides.
-seats: {members: [architect, designer], owner: human}
-phases:
-  - {name: proposals, sees: nothing, tier: sonnet}
-  - {name: decision, seats: owner, reply: {decision: yes | no}}
----
-
-# Prompts
-
-## proposals
-
-Propose something.
-
-## decision
-
-Decide.
-
-{{ format }}
-"""
 PROPOSALS = {f"01-proposals/{seat}": "Let us begin." for seat in ("architect", "designer")}
 TURN = "02-decision/human"
 
@@ -39,7 +18,7 @@ TURN = "02-decision/human"
 @pytest.fixture
 def user(tmp_path: Path) -> User:
     user = User(tmp_path)
-    user.write(".council/Workflows/Gate.md", WORKFLOW)
+    user.write(".council/Workflows/Gate.md", GATE)
     ended = user.council("gate", "Do we?", "--speaker", "replay", "--from", script(user, PROPOSALS))
     assert ended.code in (4, 8), ended.text
     return user
@@ -57,6 +36,7 @@ def test_the_name_that_was_given_is_shown_everywhere(user: User) -> None:
     assert [turn["by"] for turn in turns] == ["Ann Example"]
     assert "answered by Ann Example" in done(user.council("show", "--html")).out
     done(user.council("verify"))
+    assert not (user.session / "runner.json").exists(), "the run that waited for the answer is over"
 
 
 def test_without_a_name_it_is_gits_or_the_login(user: User) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from council.record.signature import NAMESPACE
+from tests.forgeries import allow, make_key
 from tests.forgery import FIRST, LAST, WORDS, Forger, forge_everything, hold, reseal
 from tests.helpers import User
 from tests.recordings import RECORDED, Recorded, done
@@ -18,19 +19,6 @@ from tests.recordings import RECORDED, Recorded, done
 def head_of(user: User) -> str:
     head: str = json.loads(done(user.council("attest", "--json")).out)["head"]
     return head
-
-
-def make_key(folder: Path, name: str) -> Path:
-    key = folder / name
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(key)], check=True)
-    return key
-
-
-def allow(folder: Path, key: Path, options: str = "") -> Path:
-    path = folder / f"signers-{key.name}"
-    public = key.with_suffix(".pub").read_text().split()
-    path.write_text(f"{key.name}@example.org {options}{public[0]} {public[1]}\n")
-    return path
 
 
 @pytest.fixture

@@ -58,12 +58,12 @@ def examine(folder: Path) -> Proof:
     except CouncilError:
         return Proof(wrong, outdated, foreign)
     plan = session.plan()
-    left = tuple(_find_notes(session))
-    over = plan.done and not wrong
+    left, over = tuple(_find_notes(session)), plan.done and not wrong
+    swept = [path for turn, path in attempts.find(folder).items() if turn in session.said]
     unproven = [*outdated, *(f"{folder / name}: not part of the session" for name in foreign)]
     unproven += _find_unproven(session, plan)
     recover = f"left by a run that stopped; `council recover {session.id}` removes it"
-    unproven += [f"{path}: {recover}" for path in left if over]
+    unproven += [f"{path}: {recover}" for path in (*(left if over else ()), *swept)]
     return Proof(
         findings=wrong,
         outdated=outdated,

@@ -77,7 +77,10 @@ def compose_reply(session: Session, settings: Config, turn: str, given: Iterable
 
 def _publish(session: Session, plan: Plan, settings: Config) -> Path | None:
     if plan.done:
-        return archive.finish(session, plan, settings.archive)
+        archived = archive.finish(session, plan, settings.archive)
+        assert session.lock is not None
+        session.lock.clear()  # of a run that waited for this answer
+        return archived
     derived.build(session, plan)
     return None
 
