@@ -188,12 +188,30 @@ def test_a_limit_of_money(user):
     assert 0 < json.loads(done.out)["totals"]["usd"] < 0.2
 
 
-def test_a_price_that_nobody_knows_is_asked_for_before_a_cent_is_spent(user):
+@pytest.mark.parametrize("tier", ["sonnet", "haiku"])
+def test_a_price_that_nobody_knows_is_asked_for_before_the_session_begins(tier, user):
     with FakeApi(Table(user, agreed())) as api:
-        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}\ntiers: {{sonnet: {{model: unpriced}}}}")
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}\ntiers: {{{tier}: {{model: unpriced}}}}")
         ended = user.council("run", "Shall we?", "--speaker", "anthropic", "--max-cost", "9")
-    assert (ended.code, api.prompts) == (3, [])
-    assert "--max-cost needs the price of unpriced" in ended.err
+        assert (ended.code, api.prompts, user.sessions) == (2, [], [])
+        assert "--max-cost needs the price of unpriced" in ended.err
+        assert user.council("run", "Shall we?", "--speaker", "anthropic", "--max-calls", "4").code == 3
+        recovered = user.council("recover", "--max-cost", "9")
+    assert (recovered.code, len(api.prompts)) == (3, 4), "a model of a later phase is refused before the first call"
+    assert "--max-cost needs the price of unpriced" in recovered.err
+
+
+def test_calls_of_which_nobody_knows_what_they_cost_count_at_their_maximum_in_the_next_run(user):
+    """A call of the first phase costs eight cents at most, and usage is never reported."""
+    table = Table(user, agreed(), usage={})
+    with FakeApi(table) as api:
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
+        assert user.council("run", "Shall we?", "--speaker", "anthropic", "--max-calls", "4").code == 3
+        ended = user.council("recover", "--max-cost", "0.32")
+        assert (ended.code, len(api.prompts)) == (3, 4), "no money is left"
+        row = user.council("list", "--json").json[0]
+        assert user.council("recover", "--max-cost", "1").code == 0
+    assert (row["usd"], row["totals"]["input_tokens"], row["totals"]["usd_at_least"]) == (None, None, 0.0)
 
 
 def test_a_replay_has_no_limit_of_money(user):

@@ -192,6 +192,7 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
         tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
         files=given["files"],
         quorum=given.get("quorum"),
+        max_cost=given.get("max_cost"),
         id=given.get("id"),
     )
 

@@ -122,8 +122,9 @@ def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[s
     inputs.check_size(files, text, given["max_tokens"])
     options = workflow_options(given)
     request = Request(
-        text, PATCHLIST, given["with_"], given["only"], PATCHLIST, options, given["tier_map"], files, id=given["id"]
-    )
+        text, PATCHLIST, given["with_"], given["only"], PATCHLIST, options, given["tier_map"], files, id=given["id"],
+        max_cost=given["max_cost"],
+    )  # fmt: skip
     choice = begin(state, request, settings, given)
     source = given["source"] if choice.speaker.replays else None
     carry_on(state, settings, source, {**given, "as_json": False}, choice, silent=True)

@@ -91,6 +91,7 @@ def run(
         tier_map=tuple(f"{tier}={target}" for tier, target in (tier_map or {}).items()),
         files=tuple(map(Path, files)),
         quorum=quorum,
+        max_cost=max_cost,
         id=id,
     )
     with project.decided(overlays):
@@ -131,6 +132,7 @@ def review(
         tier_map=tuple(f"{tier}={target}" for tier, target in (tier_map or {}).items()),
         files=paths,
         quorum=quorum,
+        max_cost=max_cost,
         id=id,
     )
     with project.decided(overlays):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from council.checks.cost import BYTES_A_TOKEN
+from council.config.settings import Config
 from council.errors import Paused
-from council.speakers import registry
+from council.speakers import registry, select
 from council.speakers.base import Brief, Usage, cost
+from council.workflow.model import Cast, Seat, Workflow
 
 
 @dataclass
@@ -74,6 +76,22 @@ def bound_usd(brief: Brief) -> float | None:
     usual = cost(brief.model.price, Usage(input=prompt, output=brief.model.max_tokens))
     written = cost(brief.model.price, Usage(cache_write=prompt, output=brief.model.max_tokens))
     return None if usual is None or written is None else max(usual, written)
+
+
+def find_unpriced(
+    workflow: Workflow, settings: Config, tiers: Mapping[str, Mapping[str, str]], speaker: str
+) -> str | None:
+    """A model that the debate may call and whose price is not known; None if there is none."""
+    for _, step in workflow.steps():
+        seats = [*workflow.seats(name for name in step.seats if isinstance(name, str))]
+        seats += [Seat("cast", "")] * any(isinstance(one, Cast) for one in step.seats)
+        for seat in seats:
+            who, tier = select.speaker_of(seat, speaker), str(seat.attributes.get("tier") or step.tier)
+            frozen = tiers.get(tier) or {}
+            model = who.own_model() or settings.model(tier, frozen.get("endpoint"), frozen.get("model")).name
+            if who.costs and not seat.is_person and model not in settings.prices:
+                return model
+    return None
 
 
 def explain_unpriced(model: str) -> str:

@@ -19,7 +19,7 @@ from council.record.attempts import Attempt
 from council.record.session import Session
 from council.reports import derived
 from council.runner import start, subagents
-from council.runner.budget import Budget, explain_unpriced
+from council.runner.budget import Budget, explain_unpriced, find_unpriced
 from council.runner.loop import Events, Runner
 from council.runner.start import Request
 from council.speakers import registry, replay, select
@@ -45,6 +45,13 @@ class Limits:
             raise UsageError(f"the maximum number of calls must not be negative, but is {self.calls}")
         if self.usd is not None and not 0 <= self.usd < math.inf:
             raise UsageError(f"the maximum cost must be an amount in dollars, not {self.usd}")
+
+    def check_prices(self, session: Session, settings: Config, speaker: str) -> None:
+        """Refuse a limit of money before anything is called, if a model has no price."""
+        if self.usd is None or session.plan().done:
+            return
+        if model := find_unpriced(session.workflow, settings, session.metadata["tiers"], speaker):
+            raise Paused(explain_unpriced(model))
 
     def budget(self, session: Session, settings: Config) -> Budget:
         """The limits hold for the session, so what earlier runs of it took counts too."""
@@ -186,6 +193,7 @@ def run(
     with session.hold():
         assert session.lock is not None
         start.check_quorum(session.workflow, limits.quorum)
+        limits.check_prices(session, settings, voices.name)
         files.prove_writable(settings.archive)
         session.lock.note()
         if session.speaker != voices.name and not session.plan().done:

@@ -24,6 +24,7 @@ from council.record.session import Session, derive_key
 from council.reports import documents, filing, markdown
 from council.runner import attachments
 from council.runner.attachments import LARGEST, LARGEST_WORDS
+from council.runner.budget import explain_unpriced, find_unpriced
 from council.runner.in_force import list_overlays
 from council.speakers import registry
 from council.text import did_you_mean, fence
@@ -52,6 +53,7 @@ class Request:
     after: Session | None = None
     replay_of: str | None = None
     quorum: int | None = None
+    max_cost: float | None = None
     id: str | None = None
 
     def __post_init__(self) -> None:
@@ -86,6 +88,9 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
     if len(checked.table) < 2 <= len(workflow.table):
         raise UsageError(f"{workflow.name} needs at least two members; name another with --only or --with")
     check_quorum(checked, request.quorum)
+    tiers = freeze_tiers(checked, request, settings, known)
+    if request.max_cost is not None and (model := find_unpriced(checked, settings, tiers, request.speaker)):
+        raise UsageError(explain_unpriced(model))
     seed = secrets.token_hex(16)
     attached = [*read_outcome(request.after), *read_documents(request, checked)]
     facts: dict[str, Any] = {
@@ -97,7 +102,7 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
         "options": options,
         "seed": seed,
         "speaker": request.speaker,
-        "tiers": freeze_tiers(checked, request, settings, known),
+        "tiers": tiers,
         "attachments": [name for name, _ in attached],
         "council": __version__,
         "project": find_project(),
