@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from council.record.session import open_
 from council.reports import adr, documents
@@ -163,7 +164,10 @@ def test_an_option_that_was_not_offered_is_refused_before_it_is_recorded(user):
         form = f"## Decision\nadopt\n## Option\n{option}\n## Grant\n0\n## Reason\nnone"
         assert user.council("record", "last", asked, stdin=form).code == 2
     answers = [f"--answer={pair}" for pair in ("decision=adopt", "option=B", "grant=0", "reason=none")]
-    assert user.council("record", "last", asked, *answers).code == 0
+    assert user.council("record", "last", asked, *answers, "--by=Kim Doe").code == 0
+    session = to_its_end(user, everything(debate), "recover")
+    matter = yaml.safe_load((session / "decision.md").read_text("utf-8").split("---\n")[1])
+    assert (matter["outcome"], matter["decided_by"]) == ("stalemate", ["Kim Doe"])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import yaml
 
 from council.record import chain
 from council.record import session as session_
-from council.reports import totals
+from council.reports import filing, totals, transcript
+from council.speakers.local import download
 from tests.debates import bare
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import CODE, PROGRAM, Table, User, derived_of, script
@@ -178,6 +180,28 @@ def test_who_was_absent_and_what_is_not_known_is_said(user):
     assert "\n> **Degraded:** absent: Writer (" in text
     assert matter["models"] == ["claude-haiku-5-5", "claude-sonnet-5-5"]
     assert "replay_of" not in matter
+
+
+def test_a_debate_that_was_finished_by_a_replay_is_marked(user):
+    user.write(".council/Workflows/Small.md", WORKFLOW.format(kind="adr"))
+    assert user.council("start", "-w", "small", "Shall we go?").code == 0
+    assert user.council("record", "last", "01-positions/engineer", stdin="Go.").code == 0
+    assert user.council("recover", "--speaker", "replay", "--from", user.work / "script.yaml").code == 0
+    text = (user.session / "decision.md").read_text("utf-8")
+    assert "\n> **Replayed:** 2 of 3 turns (recorded replies, not spoken in this debate)\n" in text
+    assert yaml.safe_load(text.split("---\n")[1])["replayed"] == "2 of 3 turns"
+
+
+def test_the_embedded_model_is_marked(user):
+    found = session_.open_(held(user))
+    found.read_turns()
+    found.receipts = {
+        turn: replace(receipt, speaker="local", answered=download.NAME) for turn, receipt in found.receipts.items()
+    }
+    plan = found.plan()
+    text = filing.derive(transcript.compose(found, plan), found, plan)["decision.md"]
+    assert yaml.safe_load(text.split("---\n")[1])["embedded_model"] == [download.NAME]
+    assert f"\n> **Model:** {download.SMALL_PRINT}\n" in text
 
 
 def test_front_matter_of_a_template_stays_and_comes_first(user):

@@ -17,6 +17,7 @@ from council.protocols.consensus import DECISION, END, find_escalations
 from council.record import chain
 from council.record.session import Session
 from council.reports.model import Transcript
+from council.reports.transcript import count_replayed
 from council.speakers import registry
 from council.text import one_line
 
@@ -64,6 +65,8 @@ def describe_origin(debate: Transcript, session: Session, plan: Plan) -> Iterato
         yield "cost_usd_at_least", spent.usd_at_least
     if source := session.metadata.get("replay_of"):
         yield "replay_of", one_line(str(source))
+    elif replayed := count_replayed(session):
+        yield "replayed", replayed
     if embedded := list_embedded(session):
         yield "embedded_model", embedded
     if debate.absent:

@@ -90,6 +90,14 @@ def facts(session: Session, cast: Iterable[Seat] = ()) -> Iterator[Fact]:
         yield Fact("Overlays", used, caution=used.startswith("project"))
     if source := session.metadata.get("replay_of"):
         yield Fact("Replay of", f"{one_line(str(source))} (recorded replies, not a new debate)", caution=True)
+    elif replayed := count_replayed(session):
+        yield Fact("Replayed", f"{replayed} (recorded replies, not spoken in this debate)", caution=True)
+
+
+def count_replayed(session: Session) -> str:
+    """How many turns are the words of another session or of a script; empty if none are."""
+    replayed = sum(registry.describe(receipt.speaker).replays for receipt in session.receipts.values())
+    return f"{replayed} of {len(session.receipts)} turns" if replayed else ""
 
 
 def cast(session: Session, plan: Plan) -> list[Seat]:
