@@ -35,6 +35,10 @@ MEMO = """# Memo: {{ title }}
 
 We chose **{{ parts.choice }}** ({{ date }}).
 
+{{ introduction }}
+
+{{ written.because | below(1) }}
+
 {% for reason in answers.because %}
 * {{ reason }}
 {% endfor %}
@@ -84,6 +88,7 @@ def test_a_document_and_remarks_without_python(user):
     document = (session / "decision.md").read_text("utf-8")
     assert bare(document).startswith("# Memo: What do we call it?\n\nWe chose **Heron** (2")
     assert "* Two said so.\n* It is short.\n" in document
+    assert "\nHere it is.\n\n- Two said so.\n- It is short.\n" in document
     assert "Architect (Serena): Heron\nDesigner (Aditi): Heron\n" in document
     transcript = (session / "transcript.md").read_text("utf-8")
     assert transcript.count("*(no doubt at all)*") == 1

@@ -22,6 +22,7 @@ from council.record import catalog, files
 from council.record.session import Session
 from council.reports import adr, decision, documents, front_matter, kinds, tally
 from council.reports.model import Transcript, plain
+from council.reports.outline import find_outline
 from council.reports.totals import ended_at
 from council.reports.transcript import compose
 from council.text import did_you_mean, first_line, slug
@@ -70,7 +71,8 @@ def derive(debate: Transcript, session: Session, plan: Plan) -> dict[str, str]:
 def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | None:
     """The data for a custom document: the whole debate, and the answers of the synthesis by name.
 
-    `parts` are those that the workflow lists under `document`, by their names there. None without a synthesis."""
+    `parts` are those that the workflow lists under `document`, by their names there. `written` has each answer as its
+    author wrote it, and `introduction` what comes before them. None without a synthesis."""
     tries = outcome.find_syntheses(plan)
     if not tries:
         return None
@@ -80,15 +82,18 @@ def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | 
     reply = next((step.reply for _, step in session.workflow.steps() if step.name == tries[-1].step), ())
     answers = {**documents.blanks(reply), **given}
     named = {part: answers.get(name) for part, name in session.workflow.document_answers.items()}
-    day = f"{debate.ended_at:%Y-%m-%d}"
-    return {**plain(debate), "date": day, "session_id": session.id, "answers": answers, "parts": named}
+    day, text = f"{debate.ended_at:%Y-%m-%d}", find_outline(session.workflow, plan)
+    written = {**dict.fromkeys(answers, ""), **text.answers}
+    more = {"date": day, "session_id": session.id, "introduction": text.preface, "written": written}
+    return {**plain(debate), **more, "answers": answers, "parts": named}
 
 
 def is_of(session: Session, text: str) -> bool:
     """Whether this document is of the session: its front matter says so, or the line of an earlier version."""
-    if matter := front_matter.MATTER.match(text):
-        return f'\nsession: "{session.id}"\n' in f"\n{matter[1]}"
-    return re.search(rf"^\*\*\w+ ID:\*\* {re.escape(session.id)}$", text, re.M) is not None
+    id, matter = re.escape(session.id), front_matter.MATTER.match(text)
+    if matter and re.search(rf'^session: "?{id}"?$', matter[1], re.M):
+        return True
+    return re.search(rf"^\*\*\w+ ID:\*\* {id}$", text, re.M) is not None
 
 
 def describe_places(session: Session, plan: Plan) -> str:

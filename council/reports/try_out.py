@@ -36,7 +36,9 @@ def _renderings(workflow: Workflow, overlaid: Mapping[str, str]) -> Iterator[tup
     if kind and kind not in filing.KINDS and name:
         for answers in _answers(_synthesis(workflow)):
             named = {part: answers.get(answer) for part, answer in workflow.document_answers.items()}
+            written = {name: WORDS if value else "" for name, value in answers.items()}
             more = {"date": "2026-01-31", "session_id": WORDS, "answers": answers, "parts": named}
+            more |= {"introduction": WORDS, "written": written}
             yield name, {**_sample(Transcript), **more, "stages": [_stage(phase.name) for phase in workflow.phases]}
     if name := documents.find(overlaid, f"{workflow.name}/{documents.REMARKS}"):
         earlier: list[dict[str, Any]] = []
