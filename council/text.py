@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 CHARS_A_TOKEN = 4  # of English prose, about
 TOKENS_A_WORD = Fraction(3, 2)  # of English prose, about
@@ -24,6 +25,7 @@ ESCAPES = re.compile(
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]",
     re.S,
 )
+REMEMBERED = 2_000  # characters of a text whose folded form is kept: names, items and passages are compared often
 PASSAGE_END = re.compile(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)")
 
 
@@ -72,11 +74,17 @@ def one_line(text: str, most: int = 80) -> str:
 
 def fold(text: str) -> str:
     """Normalize case, spacing and Unicode form, so that the same words compare equal."""
+    return _folded(text) if len(text) <= REMEMBERED else _folded.__wrapped__(text)
+
+
+@lru_cache(maxsize=8192)
+def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def content_words(text: str) -> set[str]:
-    return {word for word in WORD.findall(fold(text)) if word not in EMPTY_WORDS}
+@lru_cache(maxsize=2048)
+def content_words(text: str) -> frozenset[str]:
+    return frozenset(word for word in WORD.findall(fold(text)) if word not in EMPTY_WORDS)
 
 
 def overlap(text: str, earlier: str) -> float:

@@ -1,8 +1,8 @@
 """Usage: scripts/bench [--repeats N] [NAME…]
 
 Measures council against floors of the same run, on a Messages API of our own in another process, and says which targets
-hold. Names: debate start commands many cache store; without any, all of them. Every figure is the median of the repeats
-with the smallest and the largest. It judges this machine's program, never a model or a network.
+hold. Names: debate start commands many cache store plan begin; without any, all of them. Every figure is the median of
+the repeats with the smallest and the largest. It judges this machine's program, never a model or a network.
 """
 
 from __future__ import annotations
@@ -269,11 +269,11 @@ async def hundred() -> None:
     """What `many` runs in a process of its own: prints the seconds and the peak memory in MB."""
     from contextlib import ExitStack
     from dataclasses import replace
-    from unittest.mock import Mock
 
     from council.config import settings as config
     from council.runner import start
-    from council.runner.loop import Events, Runner
+    from council.runner.debate import NoAudience
+    from council.runner.loop import Runner
     from council.speakers.anthropic import AnthropicSpeaker
 
     settings = replace(config.load(), concurrency=1000)
@@ -282,7 +282,7 @@ async def hundred() -> None:
     with ExitStack() as held:
         for session in sessions:
             held.enter_context(session.hold())
-        runners = [Runner(one, lambda _: speaker, settings, Mock(spec=Events)) for one in sessions]
+        runners = [Runner(one, lambda _: speaker, settings, NoAudience()) for one in sessions]
         began = time.perf_counter()
         await asyncio.gather(*(runner.run(settings.archive) for runner in runners))
         wall = time.perf_counter() - began
@@ -348,6 +348,51 @@ def store(place: Path, repeats: int) -> Iterator[Figure]:
     yield Figure("   stored turn / bare", [one / floor for one, floor in zip(ours, floors, strict=True)])
 
 
+def plan(_: Path, repeats: int) -> Iterator[Figure]:
+    """A plan over two hundred turns of which one is new, and the reading of that one. CPU, so load changes little."""
+    from dataclasses import replace
+
+    from council.engine import planner
+    from council.replies import parse
+    from tests import long_debate
+
+    workflow, said = long_debate.debate(200)
+    reply, newest = workflow.phases[1].steps[0].reply, [*said][-1]
+    ours, floors = [], []
+    for number in range(repeats):
+        turn = said[newest] = replace(said[newest], body=f"{said[newest].body}\n\nOne thing more: {number}.")
+        ours.append(1000 * cpu_seconds(partial(planner.plan, workflow, said)))
+        floors.append(1000 * cpu_seconds(partial(parse.read.__wrapped__, reply, turn.body, turn.brief)))
+    yield Figure("g  a plan over 200 turns, one of them new", ours, 10.0, "ms")
+    yield Figure("   reading the new reply", floors, unit="ms")
+    yield Figure("   a plan / reading one reply", [one / floor for one, floor in zip(ours, floors, strict=True)], 60)
+
+
+def begin(place: Path, repeats: int) -> Iterator[Figure]:
+    """The CPU that a session's beginning takes in a process that has begun others, and the same bytes by bare calls."""
+    from council.config import settings as config
+    from council.runner import start
+
+    os.environ.update(environment(place))
+    settings, ours, floors = config.load(), [], []
+    start.begin(start.Request("Shall we?"), settings)
+    for number in range(repeats):
+        began = time.process_time()
+        session = start.begin(start.Request(f"Shall we, {number}?"), settings)
+        ours.append(1000 * (time.process_time() - began))
+        files = [path.read_bytes() for path in session.folder.iterdir() if path.is_file()]
+        bare = [partial(bare_store, place / f"{number}-{at}", data) for at, data in enumerate(files)]
+        floors.append(1000 * cpu_seconds(lambda bare=bare: [store() for store in bare]))  # type: ignore[misc]
+    yield Figure("h  the beginning of a session, CPU", ours, unit="ms")
+    yield Figure("   the same bytes by bare write, fsync, rename, fsync, CPU", floors, unit="ms")
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
 def now() -> Any:
     from datetime import UTC, datetime
 
@@ -373,6 +418,8 @@ ALL: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "many": many,
     "cache": cache,
     "store": store,
+    "plan": plan,
+    "begin": begin,
 }
 
 

@@ -104,7 +104,8 @@ class Case:
 class Prepared:
     """A case with the world before it, the calls of its unbroken run, what is there after it.
 
-    `looks` is the exit code of `status` before it: a session without its derived files looks damaged, and is.
+    A debate is watched, so that its derived files are written between the turns too. `looks` is the exit code of
+    `status` before it: a session without its derived files looks damaged, and is.
     """
 
     case: Case
@@ -116,14 +117,14 @@ class Prepared:
 
 def begin(world: World) -> tuple[str, ...]:
     if world.api:
-        return ("run", faults.TOPIC, "--speaker", "anthropic")
-    return ("run", *faults.QUESTION, "--speaker", "replay", "--from", str(world.script))
+        return ("run", "--watch", faults.TOPIC, "--speaker", "anthropic")
+    return ("run", "--watch", *faults.QUESTION, "--speaker", "replay", "--from", str(world.script))
 
 
 def finish(world: World) -> tuple[str, ...]:
     if world.api:
-        return ("recover", world.session.name)
-    return ("recover", world.session.name, "--speaker", "replay", "--from", str(world.script))
+        return ("recover", "--watch", world.session.name)
+    return ("recover", "--watch", world.session.name, "--speaker", "replay", "--from", str(world.script))
 
 
 def nothing(world: World) -> None:

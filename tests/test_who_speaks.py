@@ -55,10 +55,9 @@ def test_what_is_configured_is_not_replaced_by_something_else(setting: Setting, 
 
 
 def test_tiers_that_a_debate_does_not_use_need_no_key(user: User) -> None:
-    with FakeApi() as api:
+    with FakeApi(Table(user, agreed())) as api:
         user.configure(f"endpoints:\n  ours: {{base_url: '{api.url}'}}")
         mapped = ("--tier-map", "sonnet=ours/a", "--tier-map", "haiku=ours/b")
-        api.answer = Table(user, agreed())
         ended = user.process("run", voices.QUESTION, *mapped)
     assert ended.code == 0, ended.text
     assert "speaker: anthropic (your tiers use ours; a and b at an unknown price)\n" in ended.err

@@ -31,10 +31,10 @@ from council.terminal.watch import (
 
 
 def execute(
-    session: Session, settings: Config, voices: select.Voices, screen: Screen, limits: Limits
+    session: Session, settings: Config, voices: select.Voices, screen: Screen, limits: Limits, watched: bool
 ) -> dict[str, Any]:
-    """Run the session to its end, and show it; the result for --json."""
-    watcher = Watcher(session, screen)
+    """Run the session to its end, and show it; the result for --json. If `watched`, the derived files keep up."""
+    watcher = Watcher(session, screen, watched)
     voices.setup.shown = watcher.shown
     try:
         archived = debates.run(

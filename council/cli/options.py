@@ -102,6 +102,7 @@ OUTPUT = [
     click.option("--json", "as_json", is_flag=True, help="Print only one JSON object, when finished."),
     click.option("-q", "--quiet", is_flag=True, help="Print the debate without progress messages."),
     click.option("--no-input", is_flag=True, help="Never prompt, even on a terminal."),
+    click.option("--watch", is_flag=True, help="Update the session's derived files after each step, as on a terminal."),
     click.option(
         "--quorum", type=click.IntRange(1), metavar="N",
         help="Continue without members whose calls fail, as long as N remain.",

@@ -160,7 +160,7 @@ def carry_on(
     voices = debates.voices_for(session, choice.name, settings, source, is_paced(given), ask=not given["no_input"])
     limits = debates.Limits(given["quorum"], given["max_calls"], given["max_cost"])
     Screen().say(f"speaker: {choice}", "dim")
-    result = execute(session, settings, voices, screen, limits)
+    result = execute(session, settings, voices, screen, limits, given["watch"])
     state.next_step = f"council show {session.id}"
     if screen.unwritten:
         raise StorageError(f"the debate could not be printed: {screen.unwritten}")

@@ -47,12 +47,13 @@ def judge(condition: Condition, scene: Scene) -> Verdict:
         fired = () if inner else ("not " + _format(condition.of),)
         return Verdict(not inner.holds, inner.reason, fired, inner.tally)
     if isinstance(condition, (AnyOf, AllOf)):
-        return _combine([judge(inner, scene) for inner in condition.of], all_of=isinstance(condition, AllOf))
+        return combine([judge(inner, scene) for inner in condition.of], all_of=isinstance(condition, AllOf))
     verdict: Verdict = rule.call(condition, scene)
     return Verdict(verdict.holds, verdict.reason, (condition.name,) if verdict else (), verdict.tally)
 
 
-def _combine(verdicts: list[Verdict], all_of: bool) -> Verdict:
+def combine(verdicts: list[Verdict], all_of: bool = False) -> Verdict:
+    """One verdict of several conditions, of which all or any must hold."""
     holds = all(verdicts) if all_of else any(verdicts)
     deciding = [verdict for verdict in verdicts if verdict.holds == holds]
     fired = tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.fired)) if holds else ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from council.engine.conditions import judge
+from council.engine.conditions import combine, judge
 from council.engine.orders import order
 from council.engine.scene import RecordedTurn, Scene, Turn, Verdict
 from council.engine.views import View, look
@@ -17,7 +17,6 @@ from council.replies import parse
 from council.text import slug
 from council.workflow import declare
 from council.workflow.model import (
-    AnyOf,
     Cast,
     Condition,
     Phase,
@@ -199,19 +198,20 @@ class _Walk:
 
     def granted(self, phase: Phase) -> int:
         """The extra rounds that a person granted with the answer `grant`. Models cannot grant any."""
-        people = (turn for turn in self.scene.named(phase.name) if turn.seat.is_person)
-        return sum(int(turn.answers.get(GRANT) or 0) for turn in people)
+        granting = (turn for turn in self.scene.turns if GRANT in turn.answers and turn.seat.is_person)
+        return sum(int(turn.answers[GRANT] or 0) for turn in granting if phase.name in (turn.phase, turn.step))
 
     def outcome(self, phase: Phase, round: int, begun: int) -> tuple[str, Verdict]:
         """Why the phase ends after this round; empty if it continues."""
         cap = phase.max_rounds + self.granted(phase)
         scene = replace(self.scene, since=begun, cap=cap)
-        verdict = Verdict(False)
-        if round >= phase.min_rounds and phase.until:
+        verdicts = []
+        if round >= phase.min_rounds:
             for outcome, condition in phase.until:
-                if verdict := judge(condition, scene):
-                    return outcome, verdict
-            verdict = judge(AnyOf(tuple(condition for _, condition in phase.until)), scene)
+                verdicts.append(judge(condition, scene))
+                if verdicts[-1]:
+                    return outcome, verdicts[-1]
+        verdict = combine(verdicts) if verdicts else Verdict(False)
         if round >= cap:
             return (ENDED_BY_CAP if phase.until else ENDED), replace(verdict, holds=True)
         return "", verdict

@@ -137,7 +137,8 @@ def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
 def measure_repetition(turn: Turn, scene: Scene) -> float | None:
     """The share of a turn that repeats the seat's turn in the same step a round earlier; None if there is none."""
     moment = (turn.phase, turn.round - 1, turn.step)
-    before = next((one for one in scene.turns if one.moment == moment and one.seat.name == turn.seat.name), None)
+    same = (one for one in reversed(scene.turns) if one.moment == moment and one.seat.name == turn.seat.name)
+    before = next(same, None)
     return None if before is None or turn.absent else overlap(turn.body, before.body)
 
 

@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from council.text import join_words, one_line
@@ -140,12 +141,16 @@ class Scene:
     def at(self, phase: str, round: int, cap: int) -> Scene:
         return replace(self, phase=phase, round=round, cap=cap)
 
-    def moments(self) -> list[tuple[Turn, ...]]:
+    def moments(self) -> tuple[tuple[Turn, ...], ...]:
         """The turns grouped by phase, round and step, oldest first."""
+        return self._moments
+
+    @cached_property
+    def _moments(self) -> tuple[tuple[Turn, ...], ...]:
         moments: dict[Moment, list[Turn]] = {}
         for turn in self.turns:
-            moments.setdefault(turn.moment, []).append(turn)
-        return [tuple(turns) for turns in moments.values()]
+            moments.setdefault((turn.phase, turn.round, turn.step), []).append(turn)
+        return tuple(map(tuple, moments.values()))
 
     def rounds_that_ask(self, *fields: str) -> Iterator[tuple[Turn, ...]]:
         """Every moment that asked for all these answers, newest first, including absent turns."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
@@ -141,8 +142,7 @@ def find_dissent(scene: Scene) -> list[tuple[Turn, str]]:
 
 def _keeps(passage: str, context: str, turn: Turn, words: str) -> bool:
     """Whether a passage keeps a dissent. Its owner's name, and that it is a dissent, may be in the heading above it."""
-    called = {fold(turn.seat.name), fold(turn.seat.title), *content_words(str(turn.seat.attributes.get("name", "")))}
-    names = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(called) if name))
+    names = _names_of(turn.seat.name, turn.seat.title, str(turn.seat.attributes.get("name", "")))
     if not names.search(fold(f"{context}\n{passage}")):
         return False
     if words != DISAGREES:
@@ -159,6 +159,13 @@ def _answers(passage: str, turn: Turn) -> bool:
     stance = fold(str(turn.answers.get(STANCE, "")))
     said = rf"\b(?:say|said|says|vot(?:es?|ed)|answer(?:s|ed)?|stay(?:s|ed)?)\W+(?:\w+\W+)?{re.escape(stance)}\b"
     return stance not in ("", AGREE, MIXED, DISAGREE) and re.search(said, passage) is not None
+
+
+@lru_cache(maxsize=1024)
+def _names_of(name: str, title: str, person: str) -> re.Pattern[str]:
+    """What a seat may be called, in folded text."""
+    called = {fold(name), fold(title), *content_words(person)}
+    return re.compile("|".join(rf"\b{re.escape(one)}\b" for one in sorted(called) if one))
 
 
 def _quotes(passage: str, body: str) -> bool:

@@ -163,7 +163,7 @@ def _arguments(flaw: str, names: set[str]) -> Iterator[set[str]]:
             yield words
 
 
-def _seat_words(turn: Turn) -> set[str]:
+def _seat_words(turn: Turn) -> frozenset[str]:
     seat = turn.seat
     return content_words(f"{seat.name} {seat.title} {seat.attributes.get('name') or ''}")
 

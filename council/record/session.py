@@ -48,8 +48,9 @@ class Session:
 
     `program` is None in a session that an earlier version began: `current` then has the templates of today, once
     `prompts` has read them.
-    `pending` are the attempts at turns that are not recorded yet. `lock` is set while this process may write. A session
-    that is held from its birth on has its lock in `birth`.
+    `pending` are the attempts at turns that are not recorded yet. `planned` is the newest plan, with the turns that it
+    is for. `lock` is set while this process may write. A session that is held from its birth on has its lock in
+    `birth`.
     """
 
     folder: Path
@@ -62,6 +63,7 @@ class Session:
     receipts: dict[str, Receipt] = field(default_factory=dict)
     pending: dict[str, tuple[Attempt, ...]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
+    planned: tuple[dict[str, RecordedTurn], Plan] | None = None
     lock: Lock | None = None
     birth: tuple[Lock, ExitStack] | None = None
 
@@ -90,7 +92,10 @@ class Session:
         )
 
     def plan(self) -> Plan:
-        return plan(self.workflow, self.said, self.metadata["seed"])
+        """The plan of these turns, made once: as long as nothing was recorded, the same turns give the same plan."""
+        if self.planned is None or self.planned[0] != self.said:
+            self.planned = dict(self.said), plan(self.workflow, self.said, self.metadata["seed"])
+        return self.planned[1]
 
     @contextmanager
     def hold(self) -> Iterator[None]:

@@ -80,6 +80,8 @@ class Audience(Events, Protocol):
 class NoAudience:
     """Watches nothing."""
 
+    watched = False
+
     def begins(self) -> None: ...
 
     def due(self, *_: Any) -> None: ...
@@ -204,9 +206,10 @@ def run(
         runner = Runner(session, voices, settings, audience, limits.quorum, limits.budget(session, settings))
         try:
             archived = drive(runner.run(settings.archive))
-        except CouncilError as failure:
+        except BaseException as failure:  # also a signal: whoever looks at the folder next finds what was said
             with suppress(CouncilError):
-                session.lock.note(paused=str(failure))
+                if isinstance(failure, CouncilError):
+                    session.lock.note(paused=str(failure))
                 derived.build(session, session.plan())
             raise
         session.lock.clear()

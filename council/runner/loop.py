@@ -49,7 +49,11 @@ T = TypeVar("T")
 
 
 class Events(Protocol):
-    """What an observer is told. Nothing in the loop depends on it."""
+    """What an observer is told. The loop depends on nothing of it but `watched`: whether a person follows the debate,
+    so that the derived files keep up with it.
+    """
+
+    watched: bool
 
     def due(self, plan: Plan, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None: ...
 
@@ -149,7 +153,7 @@ class Runner:
     async def batch(self, plan: Plan) -> None:
         """Call the speaker of every due turn and record each reply as it arrives, then handle the calls that failed.
 
-        The files derived from the earlier turns are written meanwhile.
+        If somebody watches, the files derived from the earlier turns are written meanwhile.
         """
         voices = {due.id: self.voice(due.seat) for due in plan.due}
         batch = tuple(due for due in plan.due if voices[due.id] is not None)
@@ -166,14 +170,15 @@ class Runner:
             asyncio.create_task(self.turn(due, brief, speaker, starts.get(due.id) or Start()))
             for due, brief, speaker in speaking
         ]
-        tasks.append(asyncio.create_task(self.disk(partial(derived.build, self.session.snapshot(), plan))))
+        if self.events.watched:
+            tasks.append(asyncio.create_task(self.disk(partial(derived.build, self.session.snapshot(), plan))))
         try:
-            *results, built = await asyncio.gather(*tasks, return_exceptions=True)
+            results = await asyncio.gather(*tasks, return_exceptions=True)
         except asyncio.CancelledError:
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
-        await self.settle(batch, results)
-        if isinstance(built, BaseException):
+        await self.settle(batch, results[: len(speaking)])
+        if isinstance(built := results[-1], BaseException):
             raise built
 
     async def turn(self, due: Due, brief: Brief, speaker: Speaker, start: Start) -> None:

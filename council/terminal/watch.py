@@ -60,9 +60,10 @@ class Speech:
 class Watcher:
     """Shows the events of a run as they happen."""
 
-    def __init__(self, session: Session, screen: Screen) -> None:
+    def __init__(self, session: Session, screen: Screen, watched: bool = False) -> None:
         self.session = session
         self.screen = screen
+        self.watched = watched or screen.watched
         self.began = self.round_began = time.monotonic()
         self.speaking: dict[str, Speech] = {}
         self.heading = ""
