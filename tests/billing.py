@@ -244,12 +244,16 @@ def kill_at_calls(ground: Path, nursery: Nursery, kind: str, every: int, first: 
 
 def hold_at_once(folder: Path, debates: int, faults: Iterable[Answer] = ()) -> list[Account]:
     """Debates that share an API and fail at the same time, through the Python API."""
+    user = user_in(folder)
+    with FakeApi(Table(user, agreed(), {TURN: list(faults)})) as api:
+        return hold_with(user, api, debates)
+
+
+def hold_with(user: User, api: FakeApi, debates: int) -> list[Account]:
     import council
 
-    user = user_in(folder)
-    here = mock.patch.dict(os.environ, user.environment, clear=True)
-    with FakeApi(Table(user, agreed(), {TURN: list(faults)})) as api, here, contextlib.chdir(user.work):
-        user.configure(CONFIG.format(url=api.url))
+    user.configure(CONFIG.format(url=api.url))
+    with mock.patch.dict(os.environ, user.environment, clear=True), contextlib.chdir(user.work):
         threads = [
             threading.Thread(target=council.run, args=(f"Shall we {number}?",), kwargs={"speaker": "anthropic"})
             for number in range(debates)
@@ -258,7 +262,7 @@ def hold_at_once(folder: Path, debates: int, faults: Iterable[Answer] = ()) -> l
             thread.start()
         for thread in threads:
             thread.join()
-        return list(_accounts(user, api.bills))
+    return list(_accounts(user, api.bills))
 
 
 def _accounts(user: User, bills: Sequence[Bill]) -> Iterator[Account]:

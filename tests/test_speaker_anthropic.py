@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import gzip
 import json
 import signal
 import subprocess
@@ -371,6 +372,69 @@ def test_an_endpoint_that_wants_a_key_after_all():
         pytest.raises(Denied, match="called with no key"),
     ):
         speak(brief_for(api, key=None))
+
+
+# ---- an endpoint that misbehaves ----
+
+BOMB = gzip.compress(b"A" * 50_000_000)
+
+
+def body(data: bytes, status: int = 200, **headers: str) -> Answer:
+    return Answer(fault="body", status=status, body=data, headers=tuple(headers.items()))
+
+
+def test_a_redirect_is_not_followed():
+    """It would carry the whole brief to another host."""
+    with FakeApi() as other:
+        away = Answer(fault="status", status=307, location=f"{other.url}/v1/messages")
+        with FakeApi(sequence(away)) as api, pytest.raises(Denied, match="redirects to another address"):
+            speak(brief_for(api))
+        assert (len(api.requests), other.requests) == (1, [])
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_a_body_that_was_compressed_unasked_is_not_unpacked(status):
+    with FakeApi(sequence(body(BOMB, status, content_encoding="gzip"))) as api:
+        with pytest.raises(CallFailed, match=r"compressed \(gzip\)"):
+            speak(brief_for(api))
+        assert api.requests[0].headers["accept-encoding"] == "identity"
+
+
+def test_of_an_error_only_the_beginning_is_read():
+    with FakeApi(sequence(body(b"<html>" + b"A" * 5_000_000, 400))) as api, pytest.raises(Denied, match="answered 400"):
+        speak(brief_for(api))
+
+
+EVENT = b'event: ping\ndata: {"type": "ping", "pad": "' + b"A" * 900_000 + b'"}\n\n'
+
+
+@pytest.mark.parametrize("data", [b"data: " + b"A" * 3_000_000, b"data: A\n" * 200_000, EVENT * 20])
+def test_a_stream_without_end_is_cut_off(data):
+    with FakeApi(sequence(body(data))) as api, pytest.raises(CallFailed, match="it sent more than"):
+        speak(brief_for(api), stall=30)
+
+
+@pytest.mark.parametrize(
+    ("answer", "usd"),
+    [
+        (Answer(fault="status", status=429), 0.0),
+        (Answer(fault="status", status=503), 0.0),
+        (Answer(fault="status", status=529), 0.0),
+        (Answer(fault="status", status=500), None),
+        (Answer(fault="status", status=504), None),
+        (Answer(fault="status", status=408), None),
+        (Answer(fault="reset"), None),
+        (Answer(fault="html"), None),
+        (Answer("one two", chunks=2, fault="cut"), None),
+        (Answer("", usage={"input_tokens": 1000, "output_tokens": 100}), 0.003),
+        (Answer("", usage={"input_tokens": 1000, "output_tokens": 100}, stop="max_tokens"), 0.003),
+        (Answer("", usage={"input_tokens": 1000}), None),
+    ],
+)
+def test_a_call_that_fails_says_what_it_cost(answer, usd):
+    with FakeApi(sequence(answer)) as api, pytest.raises(CallFailed) as caught:
+        speak(brief_for(api))
+    assert caught.value.used["usd"] == usd
 
 
 # ---- whose errors are whose, cancellation, clients ----

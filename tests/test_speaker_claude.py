@@ -139,6 +139,26 @@ def test_a_verbose_program_prints_a_list_that_ends_with_the_result(tmp_path):
     assert speak(printing(tmp_path, f'[{{"type": "system"}}, {result()}]')).body == "Yes.\n"
 
 
+@pytest.mark.parametrize(
+    ("changed", "usd"),
+    [
+        ({"is_error": True, "total_cost_usd": 0.07}, 0.07),
+        ({"result": "", "total_cost_usd": 0.07}, 0.07),
+        ({"num_turns": 2, "total_cost_usd": 0.07}, 0.07),
+        ({"is_error": True, "total_cost_usd": None}, None),
+        ({"is_error": True, "total_cost_usd": -1}, None),
+        ({"is_error": True, "total_cost_usd": "much"}, None),
+        ({"is_error": True, "api_error_status": 401, "total_cost_usd": 0.07}, 0.07),
+        ({"is_error": True, "api_error_status": 401, "total_cost_usd": None}, 0.0),
+    ],
+)
+def test_a_failure_says_what_it_cost(changed, usd, tmp_path):
+    with pytest.raises((CallFailed, Denied)) as caught:
+        speak(printing(tmp_path, result(**changed)))
+    assert isinstance(caught.value, CallFailed | Denied)
+    assert caught.value.used["usd"] == usd
+
+
 def test_a_refusal_is_an_absent_seat(tmp_path):
     out = result(is_error=True, stop_reason="refusal", result="API Error: safeguards flagged this message", num_turns=2)
     spoken = speak(printing(tmp_path, out, code=1))
