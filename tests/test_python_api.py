@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 
 import council
 from council.errors import UsageError, Waiting
+from tests import similar
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import CODE, MEMBERS, Table, User, disputed, script
 
@@ -173,7 +175,17 @@ def test_a_review(here: User) -> None:
     assert SPEC.splitlines()[found.findings[0].first_line - 1].startswith("Tokens are stored in plain text")
     assert found.summary == "Take up B1 first."
     assert found.session.workflow == "patchlist"
-    assert found.set_aside == ()
+    assert (found.set_aside, found.unparsed) == ((), ())
+
+
+def test_a_review_shows_every_wording(here: User) -> None:
+    pair = similar.SIMILAR[4]
+    here.write("s.md", pair.document.text)
+    source = here.write("two.json", json.dumps(similar.script(pair, "none", (0, 1))))
+    (one,) = council.review("s.md", speaker="replay", source=source).findings
+    (other,) = one.wordings
+    assert {one.issue, other.issue} == {f"{issue}." for issue in pair.issues}
+    assert (other.id, other.inferred, other.wordings) == ("B1b", False, ())
 
 
 @pytest.mark.parametrize(

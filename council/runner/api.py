@@ -36,7 +36,10 @@ Names = str | Iterable[str]  # one name, or several
 
 @dataclass(frozen=True)
 class ReviewFinding:
-    """One finding of a review. `status` says whether it is open. Without a place, `path` and the lines are empty."""
+    """One finding of a review. `status` says whether it is open. Without a place, `path` and the lines are empty.
+
+    `inferred`: nobody said plainly how severe it is. `wordings` are the other findings that were taken for the same.
+    """
 
     id: str
     severity: str
@@ -47,16 +50,21 @@ class ReviewFinding:
     first_line: int
     last_line: int
     found_by: tuple[str, ...]
+    inferred: bool = False
+    wordings: tuple[ReviewFinding, ...] = ()
 
 
 @dataclass(frozen=True)
 class ReviewResult:
-    """A review. `findings` are the open ones, the worst first; `set_aside` were rejected or dismissed."""
+    """A review. `findings` are the open ones, the worst first; `set_aside` were rejected or dismissed; `unparsed` has
+    what could not be read, each piece with its author.
+    """
 
     session: DebateResult
     findings: tuple[ReviewFinding, ...]
     set_aside: tuple[ReviewFinding, ...]
     summary: str
+    unparsed: tuple[tuple[str, str], ...] = ()
 
 
 def run(
@@ -248,7 +256,7 @@ def _reviewed(session: Session) -> ReviewResult:
 
     found = report.review(session.plan(), session.topic, session.metadata)
     findings, aside = (tuple(map(_finding, some)) for some in (found.open, found.set_aside))
-    return ReviewResult(summarize(session.folder), findings, aside, found.summary)
+    return ReviewResult(summarize(session.folder), findings, aside, found.summary, found.unparsed)
 
 
 def _finding(finding: Merged) -> ReviewFinding:
@@ -263,4 +271,6 @@ def _finding(finding: Merged) -> ReviewFinding:
         first_line=place.first,
         last_line=place.last,
         found_by=tuple(finding.supporters),
+        inferred=finding.inferred,
+        wordings=tuple(map(_finding, finding.wordings[1:])),
     )

@@ -100,7 +100,7 @@ def read(text: str, brief: str = "") -> Findings:
             opening.append(finding)
         elif finding:
             left.append(finding)
-    tally, approved = tally_of(lines)
+    tally, approved = tally_of(lines, echo.line)
     cleared = approved or dict(tally).get(SEVERITIES[0]) == 0
     found = tuple(_checked(item, cleared) for item in _single(items))
     prose = [line.text for line in lines if line.kind == "text"]

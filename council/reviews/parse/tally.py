@@ -7,7 +7,7 @@ A tally is a check, and never a finding: where it differs from what was read, on
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from council.reviews.model import SEVERITIES
@@ -70,15 +70,18 @@ def approves(text: str) -> bool:
     return match is not None and (match["alone"] is not None or MILDLY.fullmatch(match["rest"]) is not None)
 
 
-def tally_of(lines: Iterable[Line]) -> tuple[tuple[tuple[str, int], ...], bool]:
-    """How many findings the author counts of each severity, the last word on each, and whether the author approves."""
+def tally_of(lines: Iterable[Line], copied: Callable[[str], bool]) -> tuple[tuple[tuple[str, int], ...], bool]:
+    """How many findings the author counts of each severity, the last word on each, and whether the author approves.
+
+    What is copied from the documents under review ("Status: approved") says nothing of them.
+    """
     counted: dict[str, int] = {}
     approved = False
     for line in lines:
         texts = (line.block[1].splitlines() if line.block else [line.text]) if line.kind != "quote" else []
-        for text in texts:
+        for text in (text for text in texts if not copied(text)):
             counted |= counts_in(text) or {}
-            approved = approved or approves(text)
+            approved = approved or (not text[:1].isspace() and approves(text))
     return tuple((severity, counted[severity]) for severity in SEVERITIES if severity in counted), approved
 
 
