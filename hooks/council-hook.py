@@ -18,12 +18,24 @@ ROUTED = """The person calls a council. Use the skill `council` for it now, by t
 
 def main() -> None:
     data = sys.stdin.buffer.read()
-    call = json.loads(data)
-    if call.get("hook_event_name") == "UserPromptSubmit":
-        if is_call(str(call.get("prompt", ""))):
+    try:
+        call = json.loads(data)
+    except (ValueError, RecursionError):
+        call = None
+    if not isinstance(call, dict):
+        refuse("the event is not a JSON object")
+    elif call.get("hook_event_name") == "UserPromptSubmit":
+        prompt = call.get("prompt")
+        if isinstance(prompt, str) and is_call(prompt):
             print(ROUTED)
     elif is_ours(call):
         pass_on(data, call)
+
+
+def refuse(why: str) -> None:
+    """Say what is wrong. Claude Code shows it, and goes on: what cannot be read is no member of ours."""
+    print(f"council: {why}", file=sys.stderr)
+    sys.exit(1)
 
 
 def is_call(prompt: str) -> bool:
@@ -37,9 +49,10 @@ def is_call(prompt: str) -> bool:
 
 def is_ours(call: dict) -> bool:
     """A marker, an agent of ours, or a description that our own answer to an earlier event has set."""
-    asked = call.get("tool_input") or {}
+    asked = call.get("tool_input")
+    asked = asked if isinstance(asked, dict) else {}
     kind = str(call.get("agent_type") or asked.get("subagent_type") or "")
-    words = f"{asked.get('prompt', '')[:200]} {asked.get('description', '')}"
+    words = f"{str(asked.get('prompt', ''))[:200]} {asked.get('description', '')}"
     return kind.startswith("council:council-") or SESSION.search(words) is not None
 
 

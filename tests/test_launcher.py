@@ -79,6 +79,26 @@ def test_nothing_is_imported_from_where_it_is_called(checkout: Path, env: dict[s
     assert json.loads(done.stdout)["path"][0] == str(checkout)
 
 
+INJECTED = (
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "LD_AUDIT",
+    "DYLD_INSERT_LIBRARIES",
+    "PIP_INDEX_URL",
+    "PIP_TARGET",
+    "PYTHONHOME",
+)
+
+
+def test_nothing_is_loaded_that_the_environment_names(checkout: Path, env: dict[str, str], tmp_path: Path) -> None:
+    words = {name: str(tmp_path / "evil") for name in INJECTED} | {"WORDS": "one\nLD_WORDS=two\nexport LD_X='y"}
+    done = council(checkout / "bin" / "council", env=env | words)
+    seen = json.loads(done.stdout)["env"]
+    assert done.returncode == 0
+    assert [name for name in seen if name.startswith(("LD_", "DYLD_", "PIP_", "PYTHON"))] == []
+    assert seen["WORDS"] == words["WORDS"]
+
+
 def test_commands_that_council_starts_inherit_nothing(checkout: Path, env: dict[str, str]) -> None:
     inherited = json.loads(council(checkout / "bin" / "council", env=env).stdout)["env"]
     assert {name for name in inherited if name.startswith("PYTHON")} == set()

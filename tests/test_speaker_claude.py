@@ -119,6 +119,33 @@ def test_effort_is_the_models_and_else_the_users(effort, said, tmp_path, monkeyp
     assert call["env"]["CLAUDE_CODE_MAX_RETRIES"] == "0"
 
 
+@pytest.mark.parametrize("cloud", ["", "CLAUDE_CODE_USE_BEDROCK"])
+def test_it_is_given_the_environment_that_it_needs(cloud, tmp_path, monkeypatch):
+    """Other vendors' keys are no business of a program that sends what it reads over the network."""
+    needed = {
+        "HOME": str(tmp_path),
+        "ANTHROPIC_API_KEY": "own",
+        "CLAUDE_CONFIG_DIR": "c",
+        "https_proxy": "p",
+        "LC_ALL": "C",
+    }
+    secret = (
+        "OPENROUTER_API_KEY",
+        "OPENAI_API_KEY",
+        "GITHUB_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "NODE_OPTIONS",
+        "LD_PRELOAD",
+    )
+    for name, value in {**needed, **dict.fromkeys(secret, "")}.items():
+        monkeypatch.setenv(name, value)
+    if cloud:
+        monkeypatch.setenv(cloud, "1")
+    seen = shown(tmp_path, BRIEF)["env"]
+    assert needed.items() <= seen.items()
+    assert set(secret) & set(seen) == ({"AWS_SECRET_ACCESS_KEY"} if cloud else set())
+
+
 # ---- what it prints ----
 
 

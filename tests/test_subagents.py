@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from council.speakers.assistant import transcripts
-from tests.helpers import MEMBERS, User, agreed, derived_of, disputed, without_receipts
+from tests.helpers import MEMBERS, User, agreed, derived_of, disputed, no_traceback, without_receipts
 
 ROOT = Path(__file__).parent.parent
 HOOK = ROOT / "hooks" / "council-hook.py"
@@ -390,3 +390,37 @@ def test_nonsense_is_refused_in_a_sentence(user, given):
     ended = user.council("hook", stdin=given)
     assert ended.code == (0 if given == "{}" else 2)
     assert "Traceback" not in ended.err
+
+
+ODD_EVENTS = [
+    b"", b"null", b"[]", b"3", b'"words"', b"{", b"\xff\xfe", b"[" * 100_000,
+    b'{"hook_event_name": "UserPromptSubmit"}', b'{"hook_event_name": "UserPromptSubmit", "prompt": null}',
+    b'{"hook_event_name": "UserPromptSubmit", "prompt": ["Council: x"]}', b'{"hook_event_name": ["PreToolUse"]}',
+    b'{"hook_event_name": "PreToolUse"}', b'{"hook_event_name": "PreToolUse", "tool_input": null}',
+    b'{"hook_event_name": "PreToolUse", "tool_input": [1]}',
+    b'{"hook_event_name": "PreToolUse", "tool_input": {"prompt": 3, "description": {}, "subagent_type": []}}',
+    b'{"hook_event_name": "PostToolUseFailure"}',
+    b'{"hook_event_name": "PostToolUse", "tool_input": {"description": 7}}',
+    b'{"hook_event_name": "SubagentStop", "agent_transcript_path": 7}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("event", ODD_EVENTS, ids=lambda event: ascii(event)[:40])
+def test_an_event_that_is_none_breaks_nothing(event: bytes, tmp_path: Path) -> None:
+    """2 is the exit code that stops a prompt or a call of Claude Code's."""
+    env = {"PATH": os.defpath, "HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, str(HOOK)], input=event, capture_output=True, env=env, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    assert b"Traceback" not in done.stderr
+    assert done.stdout == b""
+    ended = User(tmp_path).council("hook", stdin=event)
+    assert ended.code in (0, 2), ended.text
+    no_traceback(ended)
+
+
+def test_a_member_that_is_called_in_an_odd_way_is_not_asked(tmp_path: Path) -> None:
+    asked = {"subagent_type": "council:council-engineer", "prompt": ["council turn"]}
+    event = json.dumps({"hook_event_name": "PreToolUse", "tool_input": asked}).encode()
+    env = {"PATH": os.defpath, "HOME": str(tmp_path), "COUNCIL_VENV": str(tmp_path / "none")}
+    done = subprocess.run([sys.executable, str(HOOK)], input=event, capture_output=True, env=env, check=False)
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"

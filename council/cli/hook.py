@@ -23,7 +23,7 @@ def hook() -> None:
         call = json.loads(sys.stdin.buffer.read(LARGEST))
     except (ValueError, RecursionError):
         call = None
-    if not isinstance(call, dict) or not isinstance(call.get("tool_input", {}), dict):
+    if not isinstance(call, dict) or not isinstance(call.setdefault("tool_input", {}), dict):
         raise UsageError(
             "expected the JSON of one hook event on standard input; Claude Code calls this command, not people"
         )

@@ -43,6 +43,18 @@ ALONE = (  # two locks on each door: `@path` in a brief would be read and sent e
 )
 # Its own retries are silent and many, and updating it is up to its user.
 QUIET = {"CLAUDE_CODE_MAX_RETRIES": "0", "DISABLE_AUTOUPDATER": "1"}
+# What the program needs of the user's environment: its own settings, the system's, and how to reach the network. It gets
+# no key of another vendor, but those of a cloud if the user has it ask there.
+NEEDED = (
+    "ALL_PROXY HOME HTTPS_PROXY HTTP_PROXY LANG LANGUAGE LOGNAME NODE_EXTRA_CA_CERTS NO_PROXY PATH SHELL SSL_CERT_DIR "
+    "SSL_CERT_FILE TEMP TERM TMP TMPDIR TZ USER"
+).split()  # fmt: skip
+NEEDED_FAMILIES = ("ANTHROPIC_", "CLAUDE", "DISABLE_", "LC_", "XDG_")
+CLOUDS = {
+    "CLAUDE_CODE_USE_BEDROCK": ("AWS_",),
+    "CLAUDE_CODE_USE_VERTEX": ("CLOUD_ML_", "CLOUDSDK_", "GCLOUD_", "GOOGLE_", "VERTEX_"),
+    "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_",),
+}
 MOST_USD = 100_000  # no call costs more
 PASSING = {408, 409, 425, 429, 499}
 LOGIN = re.compile(r"/login|log(?:ged)? in|api key|credential|authenticat", re.IGNORECASE)
@@ -140,7 +152,9 @@ def _prompt(brief: Brief) -> bytes:
 def _environment(brief: Brief) -> dict[str, str]:
     """Effort is set by the variable, because the user's own variable would override the flag."""
     effort = {} if brief.model.effort is None else {"CLAUDE_CODE_EFFORT_LEVEL": brief.model.effort}
-    return {**os.environ, **QUIET, **effort}
+    families = (*NEEDED_FAMILIES, *(name for cloud in CLOUDS if os.environ.get(cloud) for name in CLOUDS[cloud]))
+    own = {name: value for name, value in os.environ.items() if name.upper() in NEEDED or name.startswith(families)}
+    return {**own, **QUIET, **effort}
 
 
 # ---- the process ----
