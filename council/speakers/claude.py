@@ -43,7 +43,7 @@ ALONE = (  # two locks on each door: `@path` in a brief would be read and sent e
 )
 # Its own retries are silent and many, and updating it is up to its user.
 QUIET = {"CLAUDE_CODE_MAX_RETRIES": "0", "DISABLE_AUTOUPDATER": "1"}
-# What the program needs of the user's environment: its own settings, the system's, and how to reach the network. It gets
+# What the program needs of the environment: its own settings, the system's, and how to reach the network. It gets
 # no key of another vendor, but those of a cloud if the user has it ask there.
 NEEDED = (
     "ALL_PROXY HOME HTTPS_PROXY HTTP_PROXY LANG LANGUAGE LOGNAME NODE_EXTRA_CA_CERTS NO_PROXY PATH SHELL SSL_CERT_DIR "
