@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,44 +12,17 @@ from council import git
 from council.errors import UsageError
 from tests import test_review
 from tests.helpers import User, no_traceback
+from tests.hostile import PROGRAMS, call, repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 SPEC = test_review.SPEC
-# Settings of a repository that name a program, which leaves a mark.
-PROGRAMS = {
-    "fsmonitor": ["core.fsmonitor={}"],
-    "hooks": ["core.hooksPath={}.d"],
-    "pager": ["core.pager={}", "pager.diff={}"],
-    "textconv": ["diff.evil.textconv={}"],
-    "external diff": ["diff.external={}", "diff.evil.command={}"],
-    "filter": ["filter.evil.clean={}", "filter.evil.smudge={}", "filter.evil.process={}", "filter.evil.required=true"],
-    "alias": ["alias.diff=!{}", "alias.ls-tree=!{}", "alias.cat-file=!{}"],
-    "transport": [
-        "extensions.partialClone=origin", "remote.origin.promisor=true", "remote.origin.url=ext::{}",
-        "protocol.ext.allow=always", "core.sshCommand={}", "core.gitProxy={}",
-    ],
-    "editor": ["core.editor={}", "core.askPass={}", "credential.helper=!{}", "gpg.program={}"],
-}  # fmt: skip
-
-
-def repository(user: User, changed: str = SPEC) -> None:
-    user.write("sessions.md", SPEC.replace("never expires", "expires after a year"))
-    call(user, "init", "-q", ".")
-    call(user, "add", "sessions.md")
-    call(user, "commit", "-qm", "one")
-    user.write("sessions.md", changed)
-
-
-def call(user: User, *words: str) -> None:
-    own = ["-c", "user.name=a", "-c", "user.email=a@example.invalid"]
-    subprocess.run(["git", *own, *words], cwd=user.work, check=True, capture_output=True)
 
 
 @pytest.fixture
 def user(tmp_path: Path) -> User:
     found = User(tmp_path)
-    repository(found)
+    repository(found, SPEC)
     return found
 
 
@@ -163,7 +135,7 @@ def test_a_named_file_that_leads_out_of_the_project_is_refused(kind: str, user: 
     if kind == "pipe":
         os.mkfifo(path)
     else:
-        path.symlink_to({"link": outside(user), "device": "/dev/zero", "settings": ".git/config"}[kind])
+        path.symlink_to({"link": str(outside(user)), "device": "/dev/zero", "settings": ".git/config"}[kind])
     ended = user.council("review", "evil.md")
     no_traceback(ended)
     assert (ended.code, user.sessions) == (2, [])

@@ -64,6 +64,7 @@ def begin(state: State, request: Request, settings: Config, given: dict[str, Any
     """Choose who speaks, and write the session."""
     from council.runner import debate as debates
     from council.speakers import select
+    from council.terminal import notices
     from council.terminal.screen import Screen
 
     wanted = given["speaker"] or settings.speaker
@@ -73,6 +74,7 @@ def begin(state: State, request: Request, settings: Config, given: dict[str, Any
     select.warm_up(choice.name)
     provide(settings, choice)
     state.session = debates.begin(request, settings, choice.name, source)
+    notices.show_overlays(state.session)
     if (attached := state.session.metadata.get("attachments")) and not (given["quiet"] or given["as_json"]):
         Screen().say(f"attached: {', '.join(attached)}", "dim")
     return choice
@@ -150,7 +152,8 @@ def carry_on(
 
     session = state.session
     assert session is not None
-    notices.show_overlays(session)
+    if choice is None:
+        notices.show_overlays(session)
     if source and Path(source).is_file():
         state.next_step = f"council recover {session.id} --from {shlex.quote(source)}"
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"] or silent)
