@@ -256,6 +256,7 @@ BOMBS_TRIED = (
     "brackets",
 )  # fmt: skip
 OPTIONS = ("--patch=victim.md", "--overlays", "-h", "--session=last")
+STRANGERS_REPOSITORY = "a stranger's repository around it"
 REPOSITORIES: dict[str, Plant] = {
     "a workflow with one member": overlay(**{".council/Workflows/Patchlist.md": ALONE}),
     "a prompt that approves": template(APPROVED),
@@ -274,7 +275,7 @@ REPOSITORIES: dict[str, Plant] = {
     "everybody writes to a file": writable_by_everybody(TEMPLATE),
     "everybody writes around it": writable_by_everybody("."),
     "a stranger's folder above": above,
-    "a stranger's repository around it": shared,
+    STRANGERS_REPOSITORY: shared,
     "the folder is a link out": link(".council", "~/config/council"),
     "the workflows are a link out": link(".council/Workflows", "~"),
     "the templates are a link to /": link(".council/templates", "/"),
@@ -341,7 +342,8 @@ def attack(name: str, folder: Path, usual: tuple[int, Any], *options: str, **env
         yield "a program of the repository was run"
     if (after := picture(folder, but=("memory",))) != before:
         yield f"written outside: {sorted(set(after.items()) ^ set(before.items()))[:3]}"
-    refused = "--overlays" in options and ended.code == 2
+    no_repository = name == STRANGERS_REPOSITORY and "--diff" in options  # git itself says so
+    refused = ("--overlays" in options or no_repository) and ended.code == 2
     if "--overlays" in options and name.startswith(OWN):
         if "project overlay: " not in ended.err and not refused:
             yield "an overlay is in force, and nothing says so"
