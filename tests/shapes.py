@@ -92,6 +92,8 @@ SHAPES = (
     ),
     Shape("an object as Python prints it", "{'stance': 'agree', 'path': None}", {"stance": "agree"}),
     Shape("an object in an object", '{"answers": {"verdict": true}}', {"verdict": "yes"}),
+    Shape("an object that is no Python", "{'path': 'C:\\data', 'stance': 1or 2}"),
+    Shape("an object of a thousand objects", '{"stance": ' + "[" * 5000),
     Shape("an object that answers twice", '{"stance": "agree", "stance": "disagree"}'),
     Shape("an object with a condition", '{"vote": "aye (conditional)"}', {"vote": "mixed"}),
     Shape("a peer's object", PEER),

@@ -20,6 +20,7 @@ ANSWERS: Reply = (
     [
         ("Prose.\n\n## Stance\nagree", [Piece("", "Prose."), Piece("Stance", "agree", short=True)]),
         ("## Stance\nquite mixed", [Piece("Stance", "quite mixed", short=True)]),
+        ("## Stance\nquite mixed so", [Piece("Stance", "quite mixed so")]),
         ("## Stance\nmixed so far", [Piece("Stance", "mixed so far")]),
         ("## Blocking\n- one", [Piece("Blocking", "- one")]),
         ("## Blocking\nnone", [Piece("Blocking", "none", short=True)]),

@@ -266,6 +266,8 @@ def test_echoes_are_no_answers(body: str, answers: dict[str, Any]) -> None:
     [
         ("This matters most.", True),
         ("Rehearse the cutover, because it failed us twice this year.", True),
+        ("I measured it twice, and nine of ten requests were writes.", True),
+        ("I measured it twice, and nine of ten slow requests were writes.", False),
         ("I measured it for a month, and nine of ten slow requests were writes.", False),
         ("I measured it.\n\nIt is slow.", False),
     ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -73,7 +74,8 @@ def _object(text: str) -> list[tuple[str, Any]]:
         return []
     except UNREADABLE:
         try:
-            found = ast.literal_eval(text)
+            with warnings.catch_warnings(action="ignore"):  # about what is no Python after all
+                found = ast.literal_eval(text)
         except UNREADABLE:
             return []
     if isinstance(found, dict) and len(found) == 1 and isinstance(inner := next(iter(found.values())), dict):
