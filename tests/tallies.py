@@ -197,10 +197,12 @@ def at_home(root: Path) -> Iterator[None]:
     text = overlays.workflow_text("delphi")[0].replace("\nphases:", f"\n{DECIDED}", 1)
     (root / "decided" / "config" / "council" / "Workflows" / "Delphi.md").write_text(text, "utf-8")
     names = ("HOME", "COUNCIL_HOME", "XDG_CONFIG_HOME")
-    before = {name: os.environ.get(name) for name in names}
+    before, here = {name: os.environ.get(name) for name in names}, Path.cwd()
+    os.chdir(root)  # outside of any project: a document would be filed in it
     try:
         yield
     finally:
+        os.chdir(here)
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
 
