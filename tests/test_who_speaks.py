@@ -36,6 +36,10 @@ def test_nor_from_python(name: str, user: User) -> None:
     assert voices.try_api(user, name).wrong == ()
 
 
+def test_a_debate_by_hand_calls_nobody(user: User) -> None:
+    assert [attempt for words in voices.BY_HAND if (attempt := voices.try_by_hand(user, *words)).wrong] == []
+
+
 def test_a_model_that_is_there_already_is_not_used_unasked_either(user: User) -> None:
     voices.fetch_for_nothing(user)
     ended = user.process("run", voices.QUESTION)

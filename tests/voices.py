@@ -26,6 +26,15 @@ API = {
     "review": "council.review('spec.md')",
     "recover": "council.recover()",
 }
+BY_HAND = (
+    ("start", QUESTION),
+    ("start", "-w", "patchlist", "Review spec.md"),
+    ("next",),
+    ("record", "last", "01-findings/engineer", "--file", "spec.md"),
+    ("next", "--json"),
+    ("status",),
+    ("mcp",),
+)
 OURS = "http://127.0.0.1:9"
 ALL_TIERS = "tiers:\n" + "".join(f"  {tier}: {{{{endpoint: {{0}}}}}}\n" for tier in ("sonnet", "haiku", "opus"))
 
@@ -130,6 +139,18 @@ def try_api(user: User, name: str, **env: str) -> Attempt:
     ended = Ended(done.returncode, done.stdout, done.stderr)
     wrong = tuple(why for why, failed in checks.items() if failed)
     return Attempt(f"Python: {API[name]}", ended, time.monotonic() - began, wrong)
+
+
+def try_by_hand(user: User, *words: str) -> Attempt:
+    """An assistant speaks: the command succeeds, and nothing is fetched."""
+    began = time.monotonic()
+    ended = user.process(*words)
+    checks = {
+        f"it exits {ended.code}, not 0": ended.code != 0,
+        "it touches the folder of the model": model_folder(user).exists(),
+    }
+    wrong = tuple(why for why, failed in checks.items() if failed)
+    return Attempt(f"council {' '.join(words)}", ended, time.monotonic() - began, wrong)
 
 
 def model_folder(user: User) -> Path:
