@@ -59,13 +59,17 @@ def is_recorded(session: Session) -> bool:
 def check(session: Session, plan: Plan) -> Iterator[Damaged]:
     """Recorded turns whose past is not the one that they were recorded after."""
     chained: set[str] = set()
+    links: dict[frozenset[str], str] = {}  # the turns of one batch have the same
     fixed = base(session.metadata)
     for turn, before in plan.expected.items():
         receipt = session.receipts.get(turn)
         if receipt is not None:
             past = find_past(session, turn, plan.scene.turns[:before])
-            unchained = receipt.after is None and not chained.isdisjoint(past)
-            if unchained or (receipt.after and receipt.after != link(fixed, past)):
+            turns = frozenset(past)
+            unchained = receipt.after is None and not chained.isdisjoint(turns)
+            if receipt.after and turns not in links:
+                links[turns] = link(fixed, past)
+            if unchained or (receipt.after and receipt.after != links[turns]):
                 why = "was not recorded after the turns, the program and the metadata that are here"
                 yield Damaged(session.turn_path(turn), f"{why}; {REMEDY}")
             if receipt.after:

@@ -43,12 +43,16 @@ def prove_forgeries(name: str, ground: Path) -> Outcome:
         tried[forgery.kind] += 1
         alone[forgery.kind] += found.alone
         held.update({"head": found.by_head, "signature": found.by_signature})
-        wrong += (
-            [f"{name}: {forgery.kind}: {forgery.what}: {found}"] if not (found.by_head and found.by_signature) else []
-        )
+        if not (found.by_head and found.by_signature):
+            wrong.append(f"{name}: {forgery.kind}: {forgery.what}: {found}")
     rows = [(f"a {how} finds every forgery", name, tried.total(), held[key]) for how, key in HOW.items()]
-    notes = [f"{name}, without a head: {kind}: {alone[kind]} of {tried[kind]} found" for kind in tried]
-    return Outcome(rows, wrong, [*notes, *NOTES])
+    tables = {True: "found", False: "not always found"}
+    notes = [
+        f"{name}, without a head, {word}: {'; '.join(f'{kind} ({alone[kind]} of {tried[kind]})' for kind in kinds)}"
+        for all_found, word in tables.items()
+        if (kinds := [kind for kind in tried if (alone[kind] == tried[kind]) is all_found])
+    ]
+    return Outcome(rows, wrong, [*notes, *(NOTES if name == forgeries.FINISHED else ())])
 
 
 HOW = {"noted head": "head", "signed head": "signature"}
@@ -77,11 +81,11 @@ def prove_signatures(ground: Path) -> Outcome:
     """Signatures that are none of this session's head by somebody who is allowed to sign."""
     original = forgeries.prepare(forgeries.FINISHED, ground / "original")
     wrong = [] if verified(original) else ["the true signature was refused"]
-    for what, signature in false_signatures(original, ground).items():
+    false = false_signatures(original, ground)
+    for what, signature in false.items():
         (original.user.session / NAME).write_bytes(signature)
         wrong += [what] if verified(original) else []
-    tried = len(false_signatures(original, ground))
-    return Outcome([("no other signature verifies", "signatures", tried, tried - len(wrong))], wrong)
+    return Outcome([("no other signature verifies", "signatures", len(false), len(false) - len(wrong))], wrong)
 
 
 def verified(original: Original) -> bool:
@@ -89,9 +93,7 @@ def verified(original: Original) -> bool:
 
 
 def false_signatures(original: Original, ground: Path) -> dict[str, bytes]:
-    ann, eve = original.signers.with_name("ann"), ground / "eve"
-    if not eve.exists():
-        forgeries.make_key(ground, eve.name)
+    ann, eve = original.signers.with_name("ann"), forgeries.make_key(ground, "eve")
     head, earlier = original.head, next(filter(None, forgeries.links(original.user.session)))
     right = sign(ann, NAMESPACE, head)
     return {
