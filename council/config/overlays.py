@@ -6,6 +6,7 @@ import io
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from council.config import project
@@ -15,6 +16,7 @@ from council.text import did_you_mean
 KINDS = ("Workflows", "templates", "AgentPersonalities.md")  # what an overlay may hold
 TEMPLATE = ".md.j2"
 DOCUMENTS = "documents"  # the folder of the templates of documents
+DEEPEST = 8  # folders in folders
 LARGEST = 64_000_000  # bytes of a file that people edit
 # Files among the kit's workflows that are guides for people and assistants, and not workflows.
 GUIDES = {"recovery": "a guide to interrupted sessions; `council recover` continues one"}
@@ -53,6 +55,25 @@ def unused_project() -> str:
 def overlays() -> list[Path]:
     """The project's folder, the user's and the kit's. The first one that has a file is used."""
     return [folder for folder in (project_folder(), user_folder(), kit_folder()) if folder is not None]
+
+
+def read_state() -> tuple[tuple[object, ...], ...]:
+    """Changes whenever a file of an overlay does, or which overlays count."""
+    return tuple((folder, *_facts(folder, 0)) for folder in overlays())
+
+
+def _facts(folder: Path | str, depth: int) -> Iterator[tuple[object, ...]]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if depth or entry.name in KINDS:
+                is_folder = False
+                for linked in (False, True):  # what a link leads to is what is read
+                    with suppress(OSError):
+                        about = entry.stat(follow_symlinks=linked)
+                        is_folder = stat.S_ISDIR(about.st_mode)
+                        yield entry.name, about.st_ino, about.st_mode, about.st_uid, about.st_size, about.st_ctime_ns
+                if is_folder and depth < DEEPEST:
+                    yield from _facts(entry.path, depth + 1)
 
 
 def find(name: str) -> Iterator[Path]:

@@ -125,7 +125,7 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None, 
 
     It is held from its birth on, unless the caller goes away.
     """
-    prove_writable(settings)
+    files.prove_writable(settings.archive)  # the session itself proves the other folder
     if source and not Path(source).is_file():
         if Path(source).suffix:
             raise UsageError(f"{source}: no such file")

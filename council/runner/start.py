@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -68,8 +69,37 @@ def workflow_of(request: Request, known: Mapping[str, Any]) -> Workflow:
     return workflow.with_members(members).with_options(choose_options(workflow, request))
 
 
-def begin(request: Request, settings: Config, held: bool = False) -> Session:
-    """A new session on disk, ready for its first turn. Whatever is wrong is said before anything is written."""
+@dataclass(frozen=True)
+class Table:
+    """What overlays and request make together: the checked workflow, and all of it that a session freezes."""
+
+    text: str
+    workflow: Workflow
+    members: tuple[Seat, ...]
+    options: Mapping[str, Any]
+    personas: Mapping[str, Any]
+    program: Program
+    overlays: tuple[Mapping[str, Any], ...]
+
+
+def lay_table(request: Request, settings: Config) -> Table:
+    """The table for a request. It is laid once for all requests that differ only in what they are about."""
+    same = (request.workflow, request.with_, request.only, request.mode, tuple(sorted((request.options or {}).items())))
+    if os.sep in request.workflow or request.workflow.endswith(".md"):
+        return _lay_table(request, settings)  # a path, which no overlay accounts for
+    key = (*same, overlays.read_state(), repr(settings.tiers), tuple(speakers.names()))
+    if key not in _tables:
+        while len(_tables) >= MOST_TABLES:
+            _tables.pop(next(iter(_tables)), None)
+        _tables[key] = _lay_table(request, settings)
+    return _tables[key]
+
+
+MOST_TABLES = 8
+_tables: dict[tuple[object, ...], Table] = {}
+
+
+def _lay_table(request: Request, settings: Config) -> Table:
     text, where = overlays.workflow_text(request.workflow)
     known = personas.load()
     workflow = load(text, where)
@@ -87,19 +117,29 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
     )
     if len(checked.table) < 2 <= len(workflow.table):
         raise UsageError(f"{workflow.name} needs at least two members; name another with --only or --with")
+    people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.persona_names()}
+    program = Program(templates.freeze(checked) | documents.freeze(checked), people)
+    in_force = tuple(list_overlays(Path(where), text, program))
+    return Table(text, checked, tuple(members), options, known, program, in_force)
+
+
+def begin(request: Request, settings: Config, held: bool = False) -> Session:
+    """A new session on disk, ready for its first turn. Whatever is wrong is said before anything is written."""
+    table = lay_table(request, settings)
+    checked = table.workflow
     check_quorum(checked, request.quorum)
-    tiers = freeze_tiers(checked, request, settings, known)
+    tiers = freeze_tiers(checked, request, settings, table.personas)
     if request.max_cost is not None and (model := find_unpriced(checked, settings, tiers, request.speaker)):
         raise UsageError(explain_unpriced(model))
     seed = secrets.token_hex(16)
     attached = [*read_outcome(request.after), *read_documents(request, checked)]
     facts: dict[str, Any] = {
         "topic": check_topic(request.topic),
-        "workflow": workflow.name,
-        "members": [seat.name for seat in members],
+        "workflow": checked.name,
+        "members": [seat.name for seat in table.members],
         "output_mode": request.mode,
         "rounds_planned": describe_rounds(checked),
-        "options": options,
+        "options": dict(table.options),
         "seed": seed,
         "speaker": request.speaker,
         "tiers": tiers,
@@ -116,11 +156,9 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
     fenced = "".join(f"\n\n{fence(f'file {name}', words, derive_key(seed, name, words))}" for name, words in attached)
     if len(fenced) > LARGEST:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
-    people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.persona_names()}
-    program = Program(templates.freeze(checked) | documents.freeze(checked), people)
-    if in_force := list_overlays(Path(where), text, program):
-        facts["overlays"] = in_force
-    return create(settings.sessions, text, request.topic + fenced, program, facts, request.id, held)
+    if table.overlays:
+        facts["overlays"] = list(table.overlays)
+    return create(settings.sessions, table.text, request.topic + fenced, table.program, facts, request.id, held)
 
 
 def begin_again(source: Session, settings: Config, speaker: str, id: str | None = None, held: bool = False) -> Session:

@@ -44,8 +44,17 @@ from council.workflow.vocabulary import (
 
 def load(text: str, where: str) -> Workflow:
     """The workflow in a Markdown file. Raises UsageError for anything that is not part of the language."""
-    keys, body = frontmatter.split(text, where)
-    return _Loader(where).workflow(keys, body)
+    if text not in _loaded:
+        keys, body = frontmatter.split(text, where)
+        workflow = _Loader(where).workflow(keys, body)
+        if len(_loaded) >= MOST_LOADED:
+            _loaded.clear()
+        _loaded[text] = workflow
+    return _loaded[text]
+
+
+MOST_LOADED = 64
+_loaded: dict[str, Workflow] = {}  # a workflow is immutable, and sessions of one program have the same text
 
 
 class _Loader:
