@@ -68,9 +68,10 @@ def test_no_debate_passes_its_bound(words, user):
 @pytest.mark.parametrize("workflow", sorted(overlays.workflows()))
 def test_no_workflow_passes_its_bound(workflow, user):
     """Where what it asks for is unknown here, its replies stay unreadable; where it waits for a person, so far."""
+    document = ("--file", user.write("spec.md", "# A spec\n")) if workflow == "patchlist" else ()
     with FakeApi(Glutton(user)) as api:
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}\ntiers: {{{TIERS}}}")
-        ended = user.council("run", "Shall we?", "--speaker", "anthropic", "--workflow", workflow, "--json")
+        ended = user.council("run", "Shall we?", "--speaker", "anthropic", "--workflow", workflow, "--json", *document)
     assert ended.code in (0, 8), ended.err
     found = user.council("status", "--json").json
     for name, most in found["bound"].items():
@@ -78,13 +79,14 @@ def test_no_workflow_passes_its_bound(workflow, user):
 
 
 def test_a_usual_debate_is_told_beside_its_bound(user):
-    with FakeApi(Table(user, agreed(), usage={"input_tokens": 900, "cache_read_input_tokens": 100})) as api:
+    counts = {"input_tokens": 900, "cache_read_input_tokens": 100, "output_tokens": 1}
+    with FakeApi(Table(user, agreed(), usage=counts)) as api:
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
         ended = user.council("run", "Shall we?", "--speaker", "anthropic")
     assert ended.code == 0, ended.err
     pattern = (
         r"9 calls of at most 24, 9,000 tokens in of at most [\d,]+ \(900 from the cache\), 9 out, "
-        r"cost \$0\.0095 of at most \$\d\.\d{4}, \d+ s"
+        r"cost \$0\.0095 \(likely \$\d\.\d+ to \$\d\.\d+, at most \$\d\.\d{4}\), \d+ s"
     )
     assert re.search(pattern, ended.err), ended.err
     again = user.council("status")
@@ -137,7 +139,7 @@ def test_the_line():
     assert cost.format_usage(taken) == "13 calls, 41,200 tokens in (31,000 from the cache), 3,900 out, cost $0.0123"
     assert cost.format_usage(taken, cost.DebateCost(18, 120_000, 9_000, 0.045)) == (
         "13 calls of at most 18, 41,200 tokens in of at most 120,000 (31,000 from the cache), 3,900 out, "
-        "cost $0.0123 of at most $0.0450"
+        "cost $0.0123 (at most $0.0450)"
     )
     assert cost.format_usage(taken, cost.DebateCost(12, 120_000, 9_000, 0.045)) == cost.format_usage(taken), (
         "a person granted more"

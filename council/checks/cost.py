@@ -99,7 +99,7 @@ class DebateCost:
     """The calls, tokens and US dollars that a debate took, or their maximum; None is unknown.
 
     `cached` is the part of `input` that was read from the API's cache, `failed` the number of calls that gave no reply,
-    and `at_least` the known part of `usd`.
+    and `at_least` the known part of `usd`. A maximum has a `likely` range too.
     """
 
     calls: int
@@ -109,6 +109,7 @@ class DebateCost:
     cached: int = 0
     failed: int = 0
     at_least: float = 0.0
+    likely: tuple[float, float] | None = None
 
     def within(self, most: DebateCost) -> bool:
         pairs = ((self.calls, most.calls), (self.input, most.input), (self.output, most.output), (self.usd, most.usd))
@@ -120,7 +121,16 @@ def sum_bounds(rows: Iterable[Row]) -> DebateCost:
     rows = list(rows)
     usd = _total(row.bound for row in rows)
     calls = sum(row.most + row.again for row in rows)
-    return DebateCost(calls, sum(row.most_input for row in rows), sum(row.most_output for row in rows), usd)
+    sent, received = sum(row.most_input for row in rows), sum(row.most_output for row in rows)
+    return DebateCost(calls, sent, received, usd, likely=estimate_usd(rows))
+
+
+def estimate_usd(rows: Iterable[Row]) -> tuple[float, float] | None:
+    """What the debate usually costs: if only the calls are made that it cannot do without, and if every phase runs."""
+    rows = list(rows)
+    usual = _total(row.usd for row in rows)
+    least = _total(row.usd and row.usd * row.least / row.most for row in rows)
+    return None if usual is None or least is None else (least, usual)
 
 
 def sum_usual(rows: Iterable[Row]) -> DebateCost:
@@ -140,10 +150,17 @@ def format_usage(taken: DebateCost, most: DebateCost | None = None) -> str:
         usd += f" (at least {format_dollars(taken.at_least)})"
     if most is not None:
         calls, tokens = f"{calls} of at most {most.calls}", f"{tokens} of at most {format_count(most.input)}"
-        usd += f" of at most {format_dollars(most.usd)}"
+        usd += f" ({format_bounds(most)})"
     failed = f" and {taken.failed} that failed" if taken.failed else ""
     cached = f" ({taken.cached:,} from the cache)" if taken.cached else ""
     return f"{calls}{failed}, {tokens}{cached}, {format_count(taken.output)} out, {usd}"
+
+
+def format_bounds(most: DebateCost) -> str:
+    """The likely range beside the maximum, which no debate comes near: every reply would be as long as it may."""
+    low, high = (f"${usd:.2f}" if usd >= 0.1 else f"${usd:.4f}" for usd in most.likely or (0.0, 0.0))
+    likely = f"likely {low if low == high else f'{low} to {high}'}, " if most.likely else ""
+    return f"{likely}at most {format_dollars(most.usd)}"
 
 
 def format_count(tokens: int | None) -> str:

@@ -46,19 +46,22 @@ def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...
 
 def as_data(workflow: Workflow, rows: list[Row]) -> dict[str, Any]:
     """As docs/cli.schema.json describes it."""
-    from council.checks.cost import sum_bounds, sum_usual
+    from council.checks.cost import estimate_usd, sum_bounds, sum_usual
 
-    bound, expected = sum_bounds(rows), sum_usual(rows)
+    bound, expected, likely = sum_bounds(rows), sum_usual(rows), estimate_usd(rows)
     totals = {
         "least": sum(row.least for row in rows), "most": sum(row.most for row in rows),
         "again": sum(row.again for row in rows), "input": expected.input, "output": expected.output,
-        "usd": expected.usd, "bound": bound.usd, "most_input": bound.input, "most_output": bound.output,
+        "usd": expected.usd, "usd_least": likely and likely[0], "bound": bound.usd,
+        "most_input": bound.input, "most_output": bound.output,
     }  # fmt: skip
     members = [seat.name for seat in workflow.table]
     return {"workflow": workflow.name, "members": members, "steps": [asdict(row) for row in rows], "totals": totals}
 
 
 def print_table(rows: list[Row]) -> None:
+    from council.checks.cost import format_bounds, sum_bounds
+
     echo(f"{'step':<24}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
     for row in rows:
         calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
@@ -67,6 +70,8 @@ def print_table(rows: list[Row]) -> None:
         echo(f"{name:<24}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
     least, most, more = (sum(getattr(row, name) for row in rows) for name in ("least", "most", "again"))
     echo(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
+    if (bound := sum_bounds(rows)).usd is not None:
+        echo(f"Cost: {format_bounds(bound)}. Calls that fail can be billed too; --max-cost counts them.")
     echo("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")
 
 

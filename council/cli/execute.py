@@ -36,6 +36,7 @@ def execute(
     """Run the session to its end, and show it; the result for --json. If `watched`, the derived files keep up."""
     watcher = Watcher(session, screen, watched)
     voices.setup.shown = watcher.shown
+    watcher.expected = bound_usage(session, settings, voices.name)
     try:
         archived = debates.run(
             session, settings, voices, limits, watcher, lambda loop: _until_stopped(loop, voices, watcher)

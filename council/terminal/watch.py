@@ -64,6 +64,7 @@ class Watcher:
         self.session = session
         self.screen = screen
         self.watched = watched or screen.watched
+        self.expected: cost.DebateCost | None = None
         self.began = self.round_began = time.monotonic()
         self.speaking: dict[str, Speech] = {}
         self.heading = ""
@@ -76,6 +77,8 @@ class Watcher:
         if self.session.said:
             kept = "1 turn is" if len(self.session.said) == 1 else f"{len(self.session.said)} turns are"
             self.screen.say(f"going on: {kept} recorded already", "dim")
+        elif self.expected and self.expected.usd is not None:
+            self.screen.say(f"cost: {cost.format_bounds(self.expected)}", "dim")
 
     def due(self, plan: Plan, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None:
         self.speaking = {due.id: Speech(due) for due in batch}
@@ -237,9 +240,12 @@ def sum_usage(session: Session) -> cost.DebateCost:
     )  # fmt: skip
 
 
-def bound_usage(session: Session, settings: Config) -> cost.DebateCost | None:
-    """The upper bound that `council cost` gives for this session; None if Config.md has no prices for it."""
+def bound_usage(session: Session, settings: Config, speaker: str | None = None) -> cost.DebateCost | None:
+    """The upper bound that `council cost` gives for this session; None if Config.md has no prices for it, or for the
+    speaker that is about to speak.
+    """
     speakers = [who for one in session.receipts.values() if not (who := describe(one.speaker)).is_person]
+    speakers += [describe(speaker)] if speaker else []
     if not speakers or any(who.billing is not Billing.PRICES for who in speakers):
         return None
     workflow, frozen = session.workflow, session.metadata["tiers"]
