@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import getpass
 import os
-import subprocess
 from contextlib import suppress
 
+from council import git
+from council.errors import UsageError
 from council.text import one_line
 
 LONGEST = 100
@@ -14,9 +15,8 @@ LONGEST = 100
 
 def user_name() -> str:
     """The user's own `user.name` of Git, else the login. A repository's own configuration does not count."""
-    with suppress(OSError, subprocess.TimeoutExpired):
-        command = ["git", "config", "--global", "--get", "user.name"]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+    with suppress(OSError, UsageError):
+        done = git.run("config", "--global", "--get", "user.name")
         if name := one_line(done.stdout.decode("utf-8", "replace"), LONGEST):
             return name
     with suppress(OSError, KeyError):
