@@ -310,6 +310,12 @@ def derived_of(session: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in paths if path.exists()}
 
 
+def without_head(made: dict[str, bytes]) -> dict[str, bytes]:
+    """The derived files of turns that were spoken at another time: the head covers when they were."""
+    head = re.compile(rb'^(head: |\*\*Head:\*\* )"?[0-9a-f]{64}"?$', re.M)
+    return {name: head.sub(rb"\1-", data) for name, data in made.items()}
+
+
 def without_receipts(made: dict[str, bytes]) -> dict[str, bytes]:
     """What was said and decided, less the remarks on who was asked for it, and what that cost."""
     told = re.compile(rb"^\*\((?:entered by hand|asked of |answered by ).*\)\*\n", re.M)
