@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import crowds
+from tests import crowds, interleaved
 from tests.faults import Nursery
 from tests.helpers import User
 
@@ -45,3 +45,10 @@ def test_a_debate_is_held_from_its_birth_on(tmp_path: Path, nursery: Nursery) ->
         assert ended.code == 0, ended.err
         assert set(others) <= {0, 2, 7}  # it is complete, not there yet, or in use
         assert sorted(ended.asked) == sorted(crowds.WORDS)
+
+
+@pytest.mark.parametrize("kind", interleaved.KINDS)
+def test_a_fault_in_one_debate_leaves_the_other_alone(tmp_path: Path, nursery: Nursery, kind: str) -> None:
+    calls = interleaved.count_calls(tmp_path, nursery)
+    crowd = interleaved.sweep(tmp_path, nursery, kind, [calls * part // 5 for part in (1, 2, 3, 4)])
+    assert (crowd.wrong, crowd.held) == ([], 4)
