@@ -12,6 +12,7 @@ import pytest
 
 from council.errors import StorageError
 from council.record import files, lock
+from tests.helpers import User
 
 
 def test_whoever_links_a_name_first_has_it(tmp_path: Path) -> None:
@@ -44,3 +45,20 @@ def test_the_note_of_the_dead_is_not_believed() -> None:
     assert lock.describe({**here, "pid": dead.pid}) == "another process"
     assert lock.describe({**here, "pid": os.getpid()}).startswith(f"pid {os.getpid()} on {socket.gethostname()}")
     assert lock.describe({**here, "host": "elsewhere", "pid": dead.pid}).startswith(f"pid {dead.pid} on elsewhere")
+
+
+def test_what_a_killed_writer_left_outside_a_session_is_removed_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / f".out.md{files.TEMP}").write_text("half a fi")
+    files.export(tmp_path / "out.md", b"whole")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out.md": b"whole"}
+
+
+def test_a_page_is_for_this_user_alone_whatever_the_umask(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    assert user.council("start", "Shall we?").code == 0
+    before = os.umask(0)
+    try:
+        assert user.council("show", "--html", "-o", "page.html").code == 0
+    finally:
+        os.umask(before)
+    assert (user.work / "page.html").stat().st_mode & 0o777 == 0o600

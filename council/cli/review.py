@@ -200,7 +200,7 @@ def put(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
     else:
-        files.replace(output.absolute(), files.encode(text))
+        files.export(output.absolute(), files.encode(text))
 
 
 def patch(found: Review, target: Path | None) -> None:
@@ -213,4 +213,4 @@ def patch(found: Review, target: Path | None) -> None:
     for group in proposed.conflicts:
         ids = ", ".join("/".join(edit.ids) for edit in group)
         click.echo(f"council: left out of the diff because these edits conflict: {ids}", err=True)
-    files.replace(target.absolute(), files.encode(edits.diff(proposed, found.documents)))
+    files.export(target.absolute(), files.encode(edits.diff(proposed, found.documents)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -127,7 +128,8 @@ def show(state: State, session: str, html: bool, as_json: bool, output: Path | N
     if output is not None:
         if not force:
             refuse_overwrite(output)
-        output.write_bytes(files.encode(text))
+        with open(output, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(files.encode(text))
         click.echo(f"written: {output}", err=True)
     else:
         echo(text)

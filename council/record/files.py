@@ -61,6 +61,11 @@ def replace(path: Path, data: bytes, temp: Path | None = None) -> None:
     replace_all({path: data}, temp)
 
 
+def export(path: Path, data: bytes) -> None:
+    """Write a file outside of every session. What a killed writer leaves beside it is removed by the next one."""
+    replace(path, data, path.with_name(f".{path.name[:80]}{TEMP}"))
+
+
 def replace_all(made: Mapping[Path, bytes], temp: Path | None = None) -> None:
     changed = {}
     for path, data in made.items():
