@@ -14,6 +14,7 @@ from typing import Any
 from unittest import mock
 
 from council.config import settings
+from council.errors import CouncilError
 from council.record import session as sessions
 from council.reports.totals import totals
 from council.runner.debate import Limits
@@ -250,14 +251,16 @@ def hold_at_once(folder: Path, debates: int, faults: Iterable[Answer] = ()) -> l
 
 
 def hold_with(user: User, api: FakeApi, debates: int) -> list[Account]:
+    """Debates in threads of this process. One that is refused or pauses has its account too."""
     import council
+
+    def hold(topic: str) -> None:
+        with contextlib.suppress(CouncilError):
+            council.run(topic, speaker="anthropic")
 
     user.configure(CONFIG.format(url=api.url))
     with mock.patch.dict(os.environ, user.environment, clear=True), contextlib.chdir(user.work):
-        threads = [
-            threading.Thread(target=council.run, args=(f"Shall we {number}?",), kwargs={"speaker": "anthropic"})
-            for number in range(debates)
-        ]
+        threads = [threading.Thread(target=hold, args=(f"Shall we {number}?",)) for number in range(debates)]
         for thread in threads:
             thread.start()
         for thread in threads:
