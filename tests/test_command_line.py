@@ -58,8 +58,8 @@ def flags(command: click.Command) -> set[str]:
 
 
 GENERAL = {
-    "--with", "--only", "--mode", "--option", "--tier-map", "--file", "--speaker", "--json", "--quiet", "--no-input",
-    "--quorum", "--max-cost", "--max-calls", "--from", "--pace",
+    "--with", "--only", "--mode", "--option", "--tier-map", "--file", "--speaker", "--json", "--quiet",
+    "--no-input", "--watch", "--id", "--quorum", "--max-cost", "--max-calls", "--from", "--pace",
 }  # fmt: skip
 
 
