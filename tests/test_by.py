@@ -50,6 +50,11 @@ def test_without_git_it_is_the_login(user: User) -> None:
     assert by_of(user)[TURN] == "carl"
 
 
+def test_a_login_without_a_letter_is_no_name(user: User) -> None:
+    done(user.council("record", "last", TURN, "--answer", "decision=no", LOGNAME="\x1b[0m", PATH=os.devnull))
+    assert by_of(user)[TURN] == f"user {os.getuid()}"
+
+
 def test_the_repository_does_not_say_who_answers(user: User) -> None:
     config = user.work / ".git" / "config"
     config.parent.mkdir()

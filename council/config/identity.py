@@ -20,5 +20,6 @@ def user_name() -> str:
         if name := one_line(done.stdout.decode("utf-8", "replace"), LONGEST):
             return name
     with suppress(OSError, KeyError):
-        return one_line(getpass.getuser(), LONGEST)
+        if name := one_line(getpass.getuser(), LONGEST):
+            return name
     return f"user {os.getuid()}"
