@@ -95,6 +95,27 @@ def write_brief_of_turn(session: Session) -> None:
     session.write_briefs({due.id: loop.prepare(session, settings.load(), due).text})
 
 
+@pytest.mark.parametrize("how", ["removed", "emptied"])
+def test_how_a_call_failed_is_on_record_if_its_file_was_removed_meanwhile(how, session):
+    with session.hold():
+        number = session.begin_attempt(ENGINEER, CALL)
+        session.end_attempt(ENGINEER, number, FAILED)
+        number = session.begin_attempt(ENGINEER, CALL)
+        session.attempts_path(ENGINEER).write_bytes(b"")
+        if how == "removed":
+            session.attempts_path(ENGINEER).unlink()
+        session.end_attempt(ENGINEER, number, FAILED)
+    assert opened(session).pending == {ENGINEER: (FAILED,)}
+
+
+def test_a_failure_may_be_described_with_any_character(session):
+    failed = replace(FAILED, why="refused:\u2028 the\u0085 quota\x1c is\r used up\ud800")
+    with session.hold():
+        session.end_attempt(ENGINEER, session.begin_attempt(ENGINEER, CALL), failed)
+        session.begin_attempt(ENGINEER, CALL)
+    assert opened(session).pending == {ENGINEER: (failed, CALL)}
+
+
 def test_what_a_killed_run_left_of_a_recorded_turn_counts_once(session):
     """The turn's file was written, and the attempts were not removed."""
     with session.hold():

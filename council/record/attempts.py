@@ -75,8 +75,8 @@ def find(folder: Path) -> dict[str, Path]:
 def read(path: Path) -> tuple[Attempt, ...]:
     """The attempts in a file, oldest first; none if there is no file."""
     try:
-        lines = files.read(path).decode("utf-8").splitlines()
-        return tuple(build(Attempt, json.loads(line)) for line in lines)
+        lines = files.read(path).splitlines()  # of bytes: in a text, other characters end a line too
+        return tuple(build(Attempt, json.loads(line.decode("utf-8"))) for line in lines)
     except FileNotFoundError:
         return ()
     except (ValueError, TypeError, LookupError, RecursionError):

@@ -226,7 +226,7 @@ class Session:
         """Record how a call failed."""
         self._check_held()
         found = list(attempts.read(self.attempts_path(turn)))
-        found[number] = attempt
+        found[number : number + 1] = [attempt]  # somebody may have removed the file meanwhile
         attempts.write(self.attempts_path(turn), found)
         self.pending[turn] = tuple(found)
 
