@@ -11,7 +11,7 @@ import pytest
 
 from council.record.signature import NAMESPACE
 from tests.forgeries import allow, make_key
-from tests.forgery import FIRST, LAST, WORDS, Forger, forge_everything, hold, reseal
+from tests.forgery import FIRST, LAST, LATER, WORDS, Forger, forge_everything, hold, reseal
 from tests.helpers import User
 from tests.recordings import RECORDED, Recorded, done
 
@@ -43,7 +43,7 @@ def test_a_forger_who_computes_every_hash_again_is_found_by_the_head_alone(user:
     assert "it does not find a forger" in done(user.council("verify")).out
     ended = user.council("verify", "--head", head)
     assert ended.code == 5
-    assert f"not the noted {head}: something that it covers was changed" in ended.out
+    assert f"not the noted {head}: something that it covers was changed, or turns were added since" in ended.out
 
 
 def test_other_words_than_the_later_briefs_quote_are_found_without_a_head(user: User) -> None:
@@ -65,6 +65,21 @@ def test_the_head_of_a_debate_that_went_on_does_not_cover_the_rest(tmp_path: Pat
     ended = user.council("verify", "--head", head)
     assert ended.code == 5
     assert f"the noted head is the one before {LAST}; what followed is not covered by it" in ended.out
+
+
+def test_a_head_in_the_middle_of_a_round_accuses_nobody_when_the_debate_goes_on(tmp_path: Path) -> None:
+    user = hold(tmp_path, {turn: said for turn, said in WORDS.items() if turn not in (LATER, LAST)}, code=4)
+    head, key = head_of(user), make_key(tmp_path, "ann")
+    done(user.council("attest", "--sign", key))
+    (user.work / "script.yaml").write_text(json.dumps(WORDS))
+    done(user.council("recover", "--from", "script.yaml"))
+    ended = user.council("verify", "--head", head)
+    assert ended.code == 5
+    assert "was changed, or turns were added since" in ended.out
+    assert user.council("verify", "--signers", allow(tmp_path, key)).code == 5
+    out = done(user.council("verify")).out
+    assert "the head is signed" not in out, "the signature is of an earlier head"
+    assert "head.sig was not checked: --signers FILE checks by whom it is, and whether of this head" in out
 
 
 @pytest.mark.parametrize("name", ["notes.txt", ".lock", "runner.json", "attempts/01-positions/architect.jsonl"])

@@ -112,6 +112,8 @@ def describe_checks(found: Proof, session: Session) -> Iterator[str]:
 
 def describe_proof(found: Proof, strict: bool, signer: str | None) -> Iterator[str]:
     """What that proves."""
+    from council.record import signature
+
     yield f"head: {found.head}"
     if signer:
         yield f"signed by: {signer}"
@@ -123,7 +125,7 @@ def describe_proof(found: Proof, strict: bool, signer: str | None) -> Iterator[s
     yield FINDS
     yield MISSES
     if found.signed:
-        yield "the head is signed: --signers FILE checks by whom"
+        yield f"{signature.NAME} was not checked: --signers FILE checks by whom it is, and whether of this head"
 
 
 @command()

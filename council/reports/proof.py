@@ -85,7 +85,8 @@ def compare(proof: Proof, noted: str) -> Iterator[str]:
     if followed:
         yield f"the noted head is the one before {join_words(followed)}; what followed is not covered by it"
     else:
-        yield f"the head is {proof.head}, not the noted {noted}: something that it covers was changed"
+        why = "something that it covers was changed, or turns were added since"
+        yield f"the head is {proof.head}, not the noted {noted}: {why}"
 
 
 def _find_notes(session: Session) -> Iterator[Path]:
