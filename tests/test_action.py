@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests import test_review
+from tests import reviewing
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import Ended, Table, User
 
 ROOT = Path(__file__).parent.parent
-SPEC = test_review.SPEC
+SPEC = reviewing.SPEC
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def act(
     user: User, files: str = "sessions.md\n", replayed: bool = True, env: dict[str, str] | None = None, **given: str
 ) -> Ended:
     """The job's step, with the inputs that the action has by default, and these."""
-    script = user.write("script.json", json.dumps(test_review.words()))
+    script = user.write("script.json", json.dumps(reviewing.words()))
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     (step,) = action["runs"]["steps"]
     asked = {"files": files, **({"speaker": "replay", "from": str(script)} if replayed else {})}
@@ -112,7 +112,7 @@ def test_without_a_key_the_review_is_skipped(user: User, speaker: str) -> None:
 
 def test_at_the_maximum_cost_what_was_found_is_still_reported(user: User) -> None:
     usage = {"input_tokens": 100, "output_tokens": 20_000}
-    with FakeApi(Table(user, test_review.words(), usage=usage)) as api:
+    with FakeApi(Table(user, reviewing.words(), usage=usage)) as api:
         env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": api.url}
         ended = act(user, replayed=False, speaker="anthropic", max_cost="0.85", env=env)
     assert ended.code == 5, ended.text

@@ -166,18 +166,22 @@ REFUSALS = [
     # replays
     run("--speaker", "replay", says="needs --from"),
     run("--from", "s.yaml", says="--from takes a session here", files={"s.yaml": b"{}"}),
-    run("--speaker", "replay", "--from", "none", says='"none" is not a session id'),
+    run("--speaker", "replay", "--from", "none", says='there is no session "none"'),
     run("--speaker", "replay", "--from", NOWHERE, says=f'no session "{NOWHERE}"'),
     run("--speaker", "replay", "--from", "s.yaml", says="s.yaml: not valid YAML", files={"s.yaml": b"a: [1"}),
     run("--speaker", "replay", "--from", "s.yaml", says="a script is a list of turns", files={"s.yaml": b"- a"}),
     run("--speaker", "replay", "--from", "s.yaml", says="cannot be read", files={"s.yaml": b"caf\xe9"}),
     run("--speaker", "replay", "--from", "s.yaml", says="nested deeper", files={"s.yaml": b"a: " + b"[" * 50}),
-    run("--speaker", "replay", "--from", "folder", says="not a session id", files={"folder/x": b""}),
+    run("--speaker", "replay", "--from", "folder", says='there is no session "folder"', files={"folder/x": b""}),
     # sessions
     *(
         call(command, word, *more, says="not a session id")
         for command, *more in (("status",), ("show",), ("verify",), ("recover",), ("record", "01-x/y"))
-        for word in ("..", "../etc", "/etc/passwd", "a/b", "~", "zzzz", "x" * 5000, "\x1b[31m", "", f"{NOWHERE}/x")
+        for word in ("..", "../etc", "/etc/passwd", "a/b", "~", "x" * 5000, "\x1b[31m", "", f"{NOWHERE}/x")
+    ),
+    *(
+        call(command, "zzzz", *more, says='there is no session "zzzz"')
+        for command, *more in (("status",), ("show",), ("verify",), ("recover",), ("record", "01-x/y"))
     ),
     *(call(command, NOWHERE, says="there is no session") for command in ("status", "build", "archive", "next")),
     *(call(command, says="there is no session") for command in ("status", "show", "recover", "verify", "next")),

@@ -10,13 +10,13 @@ import pytest
 
 from council import git
 from council.errors import UsageError
-from tests import test_review
+from tests import reviewing
 from tests.helpers import User, no_traceback
 from tests.hostile import PROGRAMS, call, repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
-SPEC = test_review.SPEC
+SPEC = reviewing.SPEC
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_no_setting_of_the_repository_runs_a_program(kind: str, user: User, tmp_
         call(user, "config", name, value.format(program))
     (user.work / "sessions.md").touch()
     assert git.diff("HEAD", user.work / "sessions.md") == clean
-    test_review.review(user, "sessions.md", "--diff", "HEAD")
+    reviewing.review(user, "sessions.md", "--diff", "HEAD")
     assert not mark.exists()
 
 
@@ -75,7 +75,7 @@ def test_a_repository_of_somebody_else_is_refused_as_git_does(user: User) -> Non
     ended = user.council("review", "sessions.md", "--diff", "HEAD")
     assert (ended.code, "dubious ownership" in ended.err) == (2, True)
     (user.root / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")
-    test_review.review(user, "sessions.md", "--diff", "HEAD")
+    reviewing.review(user, "sessions.md", "--diff", "HEAD")
 
 
 @pytest.mark.parametrize("revision", ["HEAD", "HEAD^{tree}", "HEAD..", "HEAD...HEAD", "@"])
@@ -122,7 +122,7 @@ def test_a_pattern_passes_over_what_leads_out_of_the_project(user: User) -> None
     (user.work / "docs/device.md").symlink_to("/dev/zero")
     (user.work / "docs/folder.md").mkdir()
     (user.work / "docs/sessions.md").symlink_to("../sessions.md")
-    test_review.review(user, "docs/*.md")
+    reviewing.review(user, "docs/*.md")
     topic = (user.session / "topic.md").read_text("utf-8")
     assert "SECRET" not in topic
     assert "repositoryformatversion" not in topic
@@ -146,7 +146,7 @@ def test_a_file_that_the_user_names_elsewhere_is_reviewed(user: User) -> None:
     (user.root / "elsewhere").mkdir()
     (user.root / "elsewhere/sessions.md").write_text(SPEC)
     (user.root / "elsewhere/link.md").symlink_to("sessions.md")
-    test_review.review(user, user.root / "elsewhere/link.md")
+    reviewing.review(user, user.root / "elsewhere/link.md")
 
 
 def test_a_review_of_nothing_may_pass(user: User) -> None:

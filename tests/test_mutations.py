@@ -137,14 +137,16 @@ def test_a_new_debate_leaves_a_linked_folder_alone(finished, tmp_path):
     assert picture(foreign) == before
 
 
-def test_what_never_began_is_swept_away_by_the_next_debate(finished, tmp_path):
+def test_what_an_earlier_version_left_before_it_began_is_no_session(finished, tmp_path):
+    """Only hidden folders are swept; one with a session's name may be somebody's."""
     user = copy(finished, tmp_path)
     unborn = user.session.parent / "20200101-000000-00000000"
     unborn.mkdir()
     for name in (".lock", "topic.md", f".workflow.md.0123{session.files.TEMP}"):
         (unborn / name).touch()
     assert user.council("run", "Another?", "--speaker", "replay", "--from", user.work / "script.yaml").code in (0, 4)
-    assert not unborn.exists()
+    assert {path.name for path in unborn.iterdir()} == {".lock", "topic.md", f".workflow.md.0123{session.files.TEMP}"}
+    assert unborn.name not in user.council("list").out
 
 
 def test_a_forged_endpoint_is_no_endpoint(half_done, tmp_path):

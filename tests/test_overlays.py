@@ -14,7 +14,7 @@ import pytest
 import council
 from council import git
 from council.config import overlays, project
-from tests import test_review
+from tests import reviewing
 from tests.helpers import User, agreed, no_traceback, script
 from tests.hostile import ALONE, APPROVED, RUINOUS
 from tests.hostile import bring_overlay as overlay
@@ -25,7 +25,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a fil
 @pytest.fixture
 def user(tmp_path: Path) -> User:
     found = User(tmp_path)
-    found.write("sessions.md", test_review.SPEC)
+    found.write("sessions.md", reviewing.SPEC)
     return found
 
 
@@ -51,9 +51,9 @@ def ask(user: User, *words: str, **env: str) -> str:
 
 
 def test_a_review_ignores_what_the_project_brings(user: User) -> None:
-    clean = test_review.review(user, "sessions.md")
+    clean = reviewing.review(user, "sessions.md")
     overlay(user)
-    ended = test_review.review(user, "sessions.md")
+    ended = reviewing.review(user, "sessions.md")
     assert ended.out == clean.out
     assert "Approved" not in briefs(user) + ended.out
     assert "overlays" not in metadata(user)
@@ -65,7 +65,7 @@ def test_a_review_uses_the_projects_files_when_asked(user: User) -> None:
     overlay(user)
     said = {"01-findings/engineer": "No findings.", "02-synthesis/chair": "## Summary\n\nNothing.\n"}
     said |= {"02-synthesis/engineer": "## Summary\n\nNothing.\n"}
-    ended = test_review.review(user, "sessions.md", "--overlays", said=said, code=0)
+    ended = reviewing.review(user, "sessions.md", "--overlays", said=said, code=0)
     assert "Approved" in briefs(user)
     (used,) = metadata(user)["overlays"]
     assert (used["whose"], used["folder"]) == ("project", str(user.work / ".council"))

@@ -178,7 +178,7 @@ def own_fingerprint(place: Place, issue: str, change: str) -> str:
     """A member's own. Without lines or a passage every word counts, also the small ones: "must" is not "must not"."""
     if place.found and place.passage.strip() and place.how != "section":
         return fingerprint(place, issue)
-    return digest("own", place.path, *fold(f"{issue} {change}").split())
+    return digest("words", place.path, *fold(f"{issue} {change}").split())
 
 
 def digest(*parts: str) -> str:

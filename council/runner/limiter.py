@@ -28,7 +28,7 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self, most: int) -> AsyncIterator[None]:
-        """A place among at most so many calls."""
+        """A place among at most this many calls."""
         with self.lock:
             place: Future[None] = Future()
             self.queue.append((most, place))
@@ -50,7 +50,7 @@ class Limiter:
         self._admit()
 
     def _admit(self) -> None:
-        """Give places to those who wait. Whoever stopped waiting is passed over."""
+        """Give places to the calls that wait. One that was cancelled is passed over."""
         admitted = []
         with self.lock:
             while self.queue and (self.busy < self.queue[0][0] or self.queue[0][1].cancelled()):
