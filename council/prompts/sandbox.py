@@ -41,7 +41,7 @@ FILTERS = (
     "tojson trim truncate unique upper wordcount"
 ).split()  # fmt: skip
 PLAIN = (str, bytes, int, float, list, tuple, Mapping, set, frozenset, range)
-PADDED = re.compile(r"%[^%a-zA-Z]*(\d{3}|\*)")
+PADDED = re.compile(r"%(?:\([^()]*\))?[^%a-zA-Z(]*(\d{3}|\*)|%\([^()]*\(")  # or brackets in the name of a value
 CHARGE, STEP = "charge it", "take a step"  # filters of ours, under names that no template can write
 
 
@@ -151,6 +151,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 args = (_pieces(text, args[0]),)
             elif obj.__name__ == "replace":
                 _charge_replacing(text, *map(str, args[:2]))
+        if isinstance(text, str) and obj.__name__ in ("split", "rsplit", "splitlines"):
+            _take(CELL * len(text) // 2)  # the most pieces that there can be
         return super().call(context, obj, *args, **kwargs)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
@@ -265,6 +267,25 @@ def _tojson(eval_ctx: Any, value: Any) -> Any:
     return filters.do_tojson(eval_ctx, value)
 
 
+@pass_context
+def _map(context: Context, value: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """Each item is charged as it is made: what reads them may be such a filter again."""
+    for item in filters.sync_do_map(context, value, *args, **kwargs):
+        _charge(item)
+        yield item
+
+
+def _round(value: Any, precision: int = 0, method: Any = "common") -> Any:
+    _narrow(abs(precision))
+    return filters.do_round(value, precision, method)
+
+
+def _int(value: Any, default: int = 0, base: int = 10) -> int:
+    if isinstance(value, str) and len(value) > LARGEST_NUMBER:
+        raise SecurityError("a number is too large")
+    return filters.do_int(value, default, base)
+
+
 def _narrow(width: int) -> int:
     if width > WIDEST:
         raise SecurityError(f"{width} is wider than {WIDEST:,}")
@@ -273,7 +294,7 @@ def _narrow(width: int) -> int:
 
 GUARDED: dict[str, Callable[..., Any]] = {
     "join": _join, "replace": _replace, "indent": _indent, "batch": _batch, "slice": _slice, "sum": _sum,
-    "tojson": _tojson,
+    "tojson": _tojson, "map": _map, "round": _round, "int": _int,
 }  # fmt: skip
 
 
@@ -296,6 +317,8 @@ REPEATED = (nodes.For, nodes.Macro, nodes.CallBlock, nodes.Block, nodes.Template
 
 def _metered(node: nodes.Node) -> nodes.Node:
     """The tree with a charge around each such value, and a step in each body that may run again."""
+    if isinstance(node, nodes.Const) and isinstance(node.value, int):
+        _check_bits(node.value.bit_length())
     for name, value in node.iter_fields():
         charged = name in CHARGED.get(type(node), ()) or (
             name == "node" and isinstance(getattr(node, "arg", 0), nodes.Slice)
