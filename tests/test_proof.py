@@ -82,7 +82,10 @@ def test_a_head_in_the_middle_of_a_round_accuses_nobody_when_the_debate_goes_on(
     assert "head.sig was not checked: --signers FILE checks by whom it is, and whether of this head" in out
 
 
-@pytest.mark.parametrize("name", ["notes.txt", ".lock", "runner.json", "attempts/01-positions/architect.jsonl"])
+STRANGE = ("notes.txt", ".lock", "runner.json", "attempts/01-positions/architect.jsonl", "turns/.x.md.1.council-temp")
+
+
+@pytest.mark.parametrize("name", STRANGE)
 def test_with_a_head_everything_in_the_folder_must_be_proven(name: str, user: User) -> None:
     head, path = head_of(user), user.session / name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -104,6 +104,9 @@ def _find_unproven(session: Session, plan: Plan) -> Iterator[str]:
             yield f"{session.folder / name}: does not follow from the turns that are recorded now; {build}"
     if _read(session.folder / lock.LOCK):
         yield f"{session.folder / lock.LOCK}: council wrote nothing into it; empty it"
+    for path in files.walk(session.folder):
+        if path.name.endswith(files.TEMP) and path.parent != session.folder:  # there, it is foreign
+            yield f"{path}: left by a run that stopped; {build}"
     if complete:
         yield from _check_stamps(session, made)
 
