@@ -47,6 +47,15 @@ def test_a_call_costs_at_the_most_its_prompt_written_and_all_its_tokens():
     assert bound_usd(BRIEF) == pytest.approx(MOST)
 
 
+@pytest.mark.parametrize("text", ["3141592653", "数据库应该迁移吗", "🙂🙃", "ቋንቋ", "{[(;:,.)]}"])
+def test_of_what_is_no_prose_each_byte_may_be_a_token(text):
+    brief = replace(BRIEF, shared=text * 1000)
+    least = 1000 * len(text.encode()) * 2.5 / 1e6 + 1000 * 10 / 1e6
+    bound = bound_usd(brief)
+    assert bound is not None
+    assert round(bound, 9) >= round(least, 9)
+
+
 def test_so_many_calls_and_no_more():
     assert called(Budget(max_calls=3), 5) == 3
 
