@@ -63,7 +63,7 @@ COMMANDS = {
         ("council decision", "council decision last --to docs/adr"), SESSIONS,
     ),
     "verify": Entry(
-        FOLLOW_UP, "Check every file of a session, also against a head that you noted.", f"{HERE}.proof:verify",
+        FOLLOW_UP, "Check the files of a session, also against a noted head.", f"{HERE}.proof:verify",
         ("council verify", "council verify 1a2b3c4d --signers ~/.ssh/allowed_signers"), SESSIONS,
     ),
     "attest": Entry(
