@@ -518,7 +518,8 @@ def test_a_build_that_is_interrupted_by_a_crash_leaves_no_damage(later: Path, tm
     stamp = json.loads(path.read_text("utf-8"))["derived"]
     done(user.process("archive", env=env))
     facts = json.loads(path.read_text("utf-8"))
-    path.write_bytes(metadata.seal({**facts, "derived": stamp, "archived": stamp}))
+    before = {"derived": stamp, "archived": {**stamp, "files": {"transcript.md": stamp["files"]["transcript.md"]}}}
+    path.write_bytes(metadata.seal({**facts, **before, "deriving": facts["derived"]}))
     for found in (user.process("verify", "--json", env=env), user.council("verify", "--json")):
         assert done(found).json["findings"] == []
     assert done(user.council("status", "--json")).json["state"] == "complete"
