@@ -89,6 +89,28 @@ def test_a_session_with_a_changed_file_is_checked_again(user: User, name: str, h
     assert [row["state"] for row in listed[:2]] == ["waiting", "complete"]
 
 
+@pytest.mark.parametrize("name", ["turns/01-positions/intern.md", "round-9.md", "decision.md", "turns/99-x/y.md"])
+def test_a_session_with_a_folder_in_place_of_a_file_is_not_complete(user: User, name: str) -> None:
+    path = root_of(user) / "first" / name
+    path.parent.mkdir(exist_ok=True)
+    from_scratch(user)
+    path.mkdir()
+    listed = rows(user)
+    assert listed[2]["state"] == "damaged"
+    assert listed == from_scratch(user)
+
+
+@pytest.mark.parametrize("name", ["first", "first/.lock"])
+def test_a_session_behind_a_link_is_not_complete(user: User, name: str) -> None:
+    from_scratch(user)
+    path = root_of(user) / name
+    path.rename(user.root / "moved")
+    path.symlink_to(user.root / "moved")
+    listed = rows(user)
+    assert listed[2]["state"] == "damaged"
+    assert listed == from_scratch(user)
+
+
 def test_a_session_that_goes_on_is_checked_again(user: User) -> None:
     from_scratch(user)
     position = "The architect would keep one database."

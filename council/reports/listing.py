@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -68,15 +69,15 @@ def _check(folder: Path) -> dict[str, Any]:
 
 
 def _stamp(folder: Path) -> str:
-    """Changes with every file of a session; empty if one changed so recently that its time may not tell."""
-    seal, newest = hashlib.sha256(), 0
+    """Changes with every file and folder of a session; empty if one changed so recently that its time may not tell."""
+    seal, newest, start = hashlib.sha256(), 0, str(folder)
+    there = [f"{top}/{name}" for top, folders, names in os.walk(start) for name in (*folders, *names)]
     with suppress(OSError):
-        for path in files.walk(folder):
-            if path.name != lock.LOCK:
-                about = path.lstat()
-                newest = max(newest, about.st_mtime_ns, about.st_ctime_ns)
-                facts = (about.st_mode, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
-                seal.update(f"{path.relative_to(folder)}\0{facts}\0".encode("utf-8", "surrogateescape"))
+        for path in (start, *sorted(there)):
+            about = os.lstat(path)
+            newest = max(newest, about.st_mtime_ns, about.st_ctime_ns)
+            facts = (about.st_mode, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+            seal.update(f"{path.removeprefix(start)}\0{facts}\0".encode("utf-8", "surrogateescape"))
         if newest < (time.time() - SETTLED) * 1e9:
             return seal.hexdigest()
     return ""
