@@ -36,6 +36,15 @@ def test_nor_from_python(name: str, user: User) -> None:
     assert voices.try_api(user, name).wrong == ()
 
 
+@pytest.mark.parametrize("key", ["", " ", "\n"])
+@pytest.mark.parametrize("variable", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])
+def test_a_blank_key_is_none(variable: str, key: str, user: User) -> None:
+    ended = user.process("run", voices.QUESTION, env={variable: key})
+    assert ended.code == 4
+    assert "ANTHROPIC_API_KEY is not set" in ended.err
+    assert user.sessions == []
+
+
 def test_a_debate_by_hand_calls_nobody(user: User) -> None:
     assert [attempt for words in voices.BY_HAND if (attempt := voices.try_by_hand(user, *words)).wrong] == []
 

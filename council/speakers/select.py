@@ -107,7 +107,7 @@ def _others(later: Iterable[SpeakerType], config: Config, env: Mapping[str, str]
     """What else could speak here, as far as a quick look shows, and how to choose it."""
     ready = [one.name for one in later if _is_here(one) and not one.obstacle(config, env)]
     used = {model.endpoint for model in config.tiers.values()}
-    keys = [one for one in config.endpoints.values() if one.key and env.get(one.key) and one not in used]
+    keys = [one for one in config.endpoints.values() if one.key and env.get(one.key, "").strip() and one not in used]
     return (
         *(f"{name} (--speaker {name})" for name in ready),
         *(f"{one.name} ({one.key} is set; --tier-map TIER={one.name}/MODEL)" for one in keys),

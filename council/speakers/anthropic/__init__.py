@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from council.config.models import Endpoint
 from council.errors import CallFailed
 from council.speakers.anthropic.answer import StreamedAnswer
-from council.speakers.anthropic.keys import HOME, OWN_ENDPOINT, TOKEN, Secret, read_key
+from council.speakers.anthropic.keys import HOME, OWN_ENDPOINT, TOKEN, Secret, find_key, read_key
 from council.speakers.base import (
     AutoOrder,
     Billing,
@@ -38,8 +38,8 @@ def _obstacle(config: Config, env: Mapping[str, str]) -> str:
     missing: dict[Endpoint, list[str]] = {}
     for tier, model in config.tiers.items():
         endpoint = model.endpoint
-        bearer = endpoint.name == OWN_ENDPOINT and env.get(TOKEN)
-        if endpoint.key and not env.get(endpoint.key) and not bearer:
+        bearer = endpoint.name == OWN_ENDPOINT and find_key(TOKEN, env)
+        if endpoint.key and not find_key(endpoint.key, env) and not bearer:
             missing.setdefault(endpoint, []).append(tier)
     if not missing:
         return ""
@@ -57,7 +57,7 @@ def _reason(config: Config, env: Mapping[str, str]) -> str:
     if config.has_own_endpoints:
         return f"your tiers use {join_words(sorted(endpoint.name for endpoint in endpoints))}"
     return join_words(
-        f"{key if env.get(key) else TOKEN} is set" for key in sorted(one.key or TOKEN for one in endpoints)
+        f"{key if find_key(key, env) else TOKEN} is set" for key in sorted(one.key or TOKEN for one in endpoints)
     )
 
 
@@ -68,7 +68,7 @@ def _checks(config: Config) -> Iterable[Check]:
 
 
 def _key_state(key: str) -> str:
-    if not os.environ.get(key):
+    if not find_key(key):
         raise NotSetUp(f"{key} is not set")
     return f"{key} is set"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from council.config.models import Endpoint
@@ -24,12 +25,17 @@ class Secret:
         return text.replace(self.value, "[key]") if self.variable else text
 
 
+def find_key(variable: str, env: Mapping[str, str] = os.environ) -> str:
+    """The key in a variable; empty if that is not set, or blank."""
+    return env.get(variable, "").strip()
+
+
 def read_key(endpoint: Endpoint) -> Secret:
     if endpoint.key is None:
         return Secret("none")
     token = TOKEN if endpoint.name == OWN_ENDPOINT else endpoint.key
     for variable in (endpoint.key, token):
-        if value := os.environ.get(variable, "").strip():
+        if value := find_key(variable):
             if not (value.isascii() and value.isprintable()):  # the HTTP library's error would quote it, whole
                 wrong = "contains characters that are not valid in an API key; set it again on one line"
                 raise Denied(f"{variable} {wrong}")
