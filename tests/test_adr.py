@@ -315,3 +315,22 @@ def test_none_is_written_where_none_is_wanted(user):
     script(user, words(debate))
     session = to_its_end(user, everything(debate), "run", *options(debate), "-o", "document=none", "?")
     assert not (session / "decision.md").exists()
+
+
+def test_a_models_decision_is_not_a_persons(user):
+    """A chair may answer under the name that a person's ruling has."""
+    user.write(
+        "plain.md",
+        "---\nname: plain\ndescription: Weigh it.\nseats: {members: [architect, engineer], chair: chair}\n"
+        "options: {document: adr}\nphases:\n"
+        "  - {name: positions, sees: nothing, reply: {satisfaction_score: 0-100}}\n"
+        "  - {name: synthesis, seats: chair, reply: {decision: adopt | continue, option: text}}\n---\n",
+    )
+    turns = {f"01-positions/{seat}": "No.\n\n## Satisfaction score\n10\n" for seat in ("architect", "engineer")}
+    script(user, {**turns, "02-synthesis/chair": "## Decision\nadopt\n\n## Option\nWe should do it.\n"})
+    ended = user.council("run", "--workflow", "plain.md", "Queue or table?", "--speaker=replay", "--from=script.yaml")
+    assert ended.code == 0, ended.text
+    text = document(user.session)
+    assert "person" not in text
+    assert "This synthesis is the chair's opinion" in text
+    assert "We should do it." in text

@@ -39,10 +39,11 @@ def test_nor_from_python(name: str, user: User) -> None:
 @pytest.mark.parametrize("key", ["", " ", "\n"])
 @pytest.mark.parametrize("variable", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])
 def test_a_blank_key_is_none(variable: str, key: str, user: User) -> None:
+    before = user.sessions
     ended = user.process("run", voices.QUESTION, env={variable: key})
     assert ended.code == 4
     assert "ANTHROPIC_API_KEY is not set" in ended.err
-    assert user.sessions == []
+    assert user.sessions == before
 
 
 def test_a_debate_by_hand_calls_nobody(user: User) -> None:

@@ -152,10 +152,12 @@ def name_kind(fired: Collection[str]) -> str:
 
 
 def find_escalations(scene: Scene) -> list[Escalation]:
-    """All escalations, oldest first."""
+    """All escalations, oldest first. Only a person decides: a model's answer of the same name is its own."""
     rounds: dict[tuple[str, int], dict[str, Turn]] = {}
     for turn in scene.turns:
         for name in {OPTIONS, DECISION} & set(turn.asked):
+            if name == DECISION and not turn.seat.is_person:
+                continue
             rounds.setdefault((turn.phase, turn.round), {})[name] = turn
     return [Escalation(*key, turns.get(OPTIONS), turns.get(DECISION)) for key, turns in rounds.items()]
 

@@ -6,7 +6,6 @@ than those in the variable that the endpoint names, and does not look at what it
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
