@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -137,6 +138,25 @@ def test_if_that_project_is_gone_it_says_so_and_files_nothing(user, tmp_path):
     assert not user.work.exists()
     refused = other.council("decision")
     assert (refused.code, "is gone" in refused.err) == (2, True)
+
+
+def test_a_folder_that_leads_out_of_the_project_gets_nothing(user, tmp_path):
+    """A repository brings its links along; `--to` names a folder outside."""
+    (tmp_path / "elsewhere").mkdir()
+    (user.work / "docs").symlink_to(tmp_path / "elsewhere")
+    session = held(user)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    told = user.council("decision", session.name)
+    assert (told.code, "docs/decisions leads out of the project" in told.err) == (2, True), told.text
+    assert user.council("decision", session.name, "--to", "docs/decisions").code == 0
+    assert filed(user) == ["adr-0001-shall-we-go.md"]
+
+
+def test_a_huge_file_beside_the_decisions_is_not_read_whole(user):
+    huge = user.write("docs/decisions/huge.md", "")
+    os.truncate(huge, 10**13)
+    assert held(user).is_dir()
+    assert filed(user) == ["adr-0001-shall-we-go.md", "huge.md"]
 
 
 def test_a_topic_of_several_lines_gives_a_title_of_its_first(user):

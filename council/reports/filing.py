@@ -32,6 +32,7 @@ KINDS = {kinds.ADR: adr.facts, kinds.DECISION: decision.facts}
 PLACE = Path("docs") / "decisions"
 NUMBER = "ADR-NNNN"
 NUMBERED = re.compile(r"adr[-_ ]?(\d+)(?!\w)|(0\d{3})[-_. ]", re.I)  # also as other tools number them: 0007-x.md
+LONGEST_OPENING = 1_000_000  # bytes of a document, in which it says whose it is
 NAMES = ("decision.md", "issue.md")
 
 
@@ -112,14 +113,15 @@ def find_home(session: Session) -> tuple[Path | None, str]:
     """The project in which the debate began, where its document belongs; or None, and why there is none.
 
     Sessions of earlier versions do not say where they began: for them, it is the project that this command is in."""
-    if "project" not in session.metadata:
-        return project(Path.cwd()), "not in a project"
-    began = session.metadata["project"]
+    began = session.metadata.get("project", project(Path.cwd()))
     if not began:
-        return None, "the debate did not begin in a project"
-    if project(Path(began)) != Path(began):
-        return None, f"the project in which the debate began is gone: {files.tilde(Path(began))}"
-    return Path(began), ""
+        return None, "the debate did not begin in a project" if "project" in session.metadata else "not in a project"
+    home = Path(began)
+    if project(home) != home:
+        return None, f"the project in which the debate began is gone: {files.tilde(home)}"
+    if not (home / PLACE).resolve().is_relative_to(home.resolve()):
+        return None, f"{PLACE} leads out of the project"
+    return home, ""
 
 
 def file_name(stem: str, name: str) -> str:
@@ -174,8 +176,11 @@ def _place_all(session: Session, made: dict[str, str], folder: Path) -> list[Pat
 def _find_stem(session: Session, folder: Path) -> str:
     """The name of this session's document if the folder already has it: a line in it names the session."""
     for path in sorted(folder.glob("*.md")):
-        if not path.stem.endswith("-issue") and path.is_file() and is_of(session, path.read_text("utf-8", "replace")):
-            return path.stem
+        if not path.stem.endswith("-issue") and path.is_file():
+            with path.open("rb") as file:
+                opening = file.read(LONGEST_OPENING).decode("utf-8", "replace")
+            if is_of(session, opening):
+                return path.stem
     return ""
 
 
