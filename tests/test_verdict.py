@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from council import text_width
+from council.protocols.stances import Standing
 from council.record.session import open_
 from council.reports.model import Transcript
-from council.reports.tally import split_sentences
+from council.reports.tally import find_wrong_claim, split_sentences
 from council.reports.transcript import compose
 from council.reports.verdict import first_sentence
 from council.terminal.markdown import Paint
@@ -95,6 +96,23 @@ def test_a_debate_that_is_not_over_has_decided_nothing(tmp_path):
     verdict = recorded("debate-by-hand", tmp_path).verdict
     assert verdict.answer == "Not decided yet: challenges is waiting for Architect (Serena)."
     assert (verdict.outcome, verdict.carried) == ("not finished", False)
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("All four agree: keep one database.", True),
+        ("We all agreed to keep one database.", True),
+        ("All of the members agree.", True),
+        ("Not all four agree.", False),
+        ("Almost all agree.", False),
+        ("All three agree on one database.", False),
+        ("All but one agree.", False),
+    ],
+)
+def test_agreement_of_all_is_claimed_in_other_words_too(said, wrong):
+    now = Standing("", "", {"a": "agree", "b": "agree", "c": "agree", "d": "disagree"}, {}, ())
+    assert bool(find_wrong_claim(now, said)) is wrong
 
 
 def test_before_the_first_vote_nothing_says_that_none_was_taken(tmp_path):

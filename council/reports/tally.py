@@ -28,7 +28,9 @@ COUNTED = re.compile(
 )
 UNANIMOUS = re.compile(r"(?<!not )\b(?:unanimous(?:ly)?|with one voice|without (?:any )?(?:dissent|objection))\b")
 EVERYBODY = re.compile(
-    r"(?<!not )\b(?:everyone|everybody|every member|all members|all of (?:them|us)) (?:agrees?|says?)\b"
+    r"(?<!not )(?<!almost )(?<!nearly )\b"
+    r"(?:everyone|everybody|every member|we all|all(?: of)?(?: (?:the|our|us|them))?(?: (\d+|two|three|four|five|six|"
+    r"seven|eight|nine|ten))?(?: members)?) (?:agreed?|agrees|says?|said)\b"
 )
 NO_AGREEMENT = re.compile(
     r"\bno (?:answer|option|majority|consensus|agreement)\b|\b(?:is|are|remains?) (?:split|divided|undecided)\b"
@@ -109,7 +111,8 @@ def _is_wrong(said: str, now: Standing) -> bool:
     begins_otherwise = now.answer != AGREE and re.match(r"\W*(\w+)\b", said + " _").group(1) in others  # type: ignore[union-attr]
     if begins_otherwise or NO_AGREEMENT.search(said):
         return True
-    if votes < of and (UNANIMOUS.search(said) or EVERYBODY.search(said)):
+    everybody = any(not found[1] or _number(found[1], of) == of for found in EVERYBODY.finditer(said))
+    if votes < of and (UNANIMOUS.search(said) or everybody):
         return True
     return any(
         (_number(found.group(1), of), _number(found.group(2), of)) != (votes, of)
