@@ -414,6 +414,22 @@ def test_a_stream_without_end_is_cut_off(data):
         speak(brief_for(api), stall=30)
 
 
+def test_an_answer_with_numbers_for_names_can_be_put_on_record():
+    """It is paid for, and a receipt with a number for a name could not be read again."""
+    message = {"type": "message", "role": "assistant", "id": 5, "model": 7, "content": [], "usage": {}}
+    block = {"index": 0, "content_block": {"type": "text", "text": "Yes."}}
+    told = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", **block},
+        {"type": "message_delta", "delta": {"stop_reason": 1}, "usage": {"output_tokens": 3}},
+        {"type": "message_stop"},
+    ]
+    data = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in told).encode()
+    with FakeApi(sequence(body(data))) as api:
+        spoken = speak(brief_for(api))
+    assert (spoken.body, spoken.call, spoken.model, spoken.stop) == ("Yes.", None, None, "1")
+
+
 @pytest.mark.parametrize(
     ("answer", "usd"),
     [

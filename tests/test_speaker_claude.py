@@ -73,6 +73,26 @@ def result(**changed: object) -> str:
     return json.dumps({**FINE, **changed})
 
 
+STRANGE = {
+    "session_id": 5,
+    "stop_reason": ["x"],
+    "modelUsage": [1],
+    "num_turns": "2",
+    "usage": 3,
+    "total_cost_usd": True,
+}
+
+
+@pytest.mark.parametrize("key", STRANGE)
+def test_what_has_another_type_is_unknown(key, tmp_path):
+    """The answer is paid for, and its receipt must be readable."""
+    spoken = speak(printing(tmp_path, result(**{key: STRANGE[key]})))
+    known = {"session_id": spoken.call, "modelUsage": spoken.model, "total_cost_usd": spoken.usd}
+    assert spoken.body == "Yes.\n"
+    assert known.get(key) is None
+    assert spoken.stop == "end_turn"
+
+
 # ---- how the program is called ----
 
 SHOW = """

@@ -99,6 +99,11 @@ def used(usage: Usage, usd: float | None) -> Used:
     return {**asdict(usage), "usd": usd}
 
 
+def read_name(value: object) -> str | None:
+    """A model or an id as an API reports it; None if it is missing, or no text."""
+    return value if isinstance(value, str) else None
+
+
 @dataclass(frozen=True)
 class Spoken:
     """What came back. `model` is the one that really answered and `call` its id for the answer; None if unknown. `by`

@@ -31,6 +31,7 @@ from council.speakers.base import (
     SpeakerType,
     Spoken,
     Usage,
+    read_count,
     usage_of,
     used,
 )
@@ -210,6 +211,11 @@ def _text(file: IO[bytes]) -> str:
 
 # ---- what it printed ----
 
+TYPES: dict[str, tuple[type, ...]] = {  # a value of another type is unknown
+    "session_id": (str,), "stop_reason": (str,), "num_turns": (int,), "api_error_status": (int,),
+    "total_cost_usd": (int, float), "usage": (dict,), "modelUsage": (dict,),
+}  # fmt: skip
+
 
 def _read(ended: _Ended, model: Model) -> Spoken:
     """The return code and `is_error` say whether it failed; `subtype` says success even of a failure."""
@@ -232,7 +238,7 @@ def _result(ended: _Ended) -> dict[str, Any]:
         printed = json.loads(ended.out)
         last = printed[-1] if isinstance(printed, list) and printed else printed
         if isinstance(last, dict) and last.get("type") == "result":
-            return last
+            return {key: value for key, value in last.items() if type(value) in TYPES.get(key, (type(value),))}
     said = _short(ended.err) or _short(ended.out) or "it printed nothing"
     if "unknown option" in ended.err:
         raise Denied(f"this claude is too old: run `claude update` ({said})")
@@ -246,20 +252,19 @@ def _spoken(result: dict[str, Any], body: str, absent: str | None = None) -> Spo
 
 
 def _usage(result: dict[str, Any]) -> Usage:
-    reported = result.get("usage")
-    return usage_of(reported if isinstance(reported, dict) else {})
+    return usage_of(result.get("usage", {}))
 
 
 def _usd(result: dict[str, Any]) -> float | None:
     """What it says that the call cost, also of one that failed."""
-    usd = result.get("total_cost_usd")
-    return float(usd) if isinstance(usd, int | float) and 0 <= usd < MOST_USD else None
+    usd = result.get("total_cost_usd", -1)
+    return float(usd) if 0 <= usd < MOST_USD else None
 
 
 def _answerer(result: dict[str, Any]) -> str | None:
     """The program may call small models for its own purposes: the one that wrote most is the one that answered."""
-    used = result.get("modelUsage") or {}
-    return max(used, key=lambda name: used[name].get("outputTokens") or 0, default=None)
+    used = {name: one for name, one in result.get("modelUsage", {}).items() if isinstance(one, dict)}
+    return max(used, key=lambda name: read_count(used[name].get("outputTokens")) or 0, default=None)
 
 
 def _verdict(result: dict[str, Any], model: Model, spent: Used) -> CallFailed | Denied:

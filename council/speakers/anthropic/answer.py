@@ -7,7 +7,7 @@ from typing import Any
 
 from council.config.models import Model
 from council.errors import CallFailed
-from council.speakers.base import COUNTS, Spoken, Usage, cost, read_count, used
+from council.speakers.base import COUNTS, Spoken, Usage, cost, read_count, read_name, used
 
 ONCE = 1  # the attempts that are worth making after a failure that is probably not a passing one
 
@@ -30,14 +30,14 @@ class StreamedAnswer:
             case None:
                 self.over = True
             case "message_start":
-                self.model, self.call = event.message.model, event.message.id
+                self.model, self.call = read_name(event.message.model), read_name(event.message.id)
                 self.count(event.message)
             case "content_block_start":
                 self.piece = getattr(event.content_block, "text", None) or ""
             case "content_block_delta":
                 self.piece = getattr(event.delta, "text", None) or ""
             case "message_delta":
-                self.stop = event.delta.stop_reason
+                self.stop = None if event.delta.stop_reason is None else str(event.delta.stop_reason)
                 self.count(event, final=True)
         self.body += self.piece
 
