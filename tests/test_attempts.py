@@ -116,6 +116,21 @@ def test_a_failure_may_be_described_with_any_character(session):
     assert opened(session).pending == {ENGINEER: (failed, CALL)}
 
 
+def test_a_receipt_that_could_not_be_read_again_is_not_written(session):
+    """Such as one with a number for a name, of a speaker with a mistake. What the call cost stays on record."""
+    (due,) = (due for due in session.plan().due if due.id == ENGINEER)
+    with session.hold():
+        write_brief(session)
+        answered = session.begin_attempt(ENGINEER, CALL)
+        spoken = Spoken("I think so.", call=5)  # type: ignore[arg-type]
+        model = loop.model_of(session, settings.load(), due, None)
+        receipt = loop.receipt(session, due, model, "anthropic", spoken, datetime.now(UTC), 2.0)
+        with pytest.raises(Damaged):
+            session.store(receipt, spoken.body, answered)
+    assert not session.turn_path(ENGINEER).exists()
+    assert opened(session).pending == {ENGINEER: (CALL,)}
+
+
 def test_what_a_killed_run_left_of_a_recorded_turn_counts_once(session):
     """The turn's file was written, and the attempts were not removed."""
     with session.hold():

@@ -247,10 +247,12 @@ class Session:
         failed = tuple(attempt for number, attempt in earlier if number != answered)
         receipt = replace(receipt, brief=sha256(brief), attempts=failed)
         data = turn_file.encode(receipt, body)
-        self._commit({self.turn_path(receipt.turn): data})
+        path = self.turn_path(receipt.turn)
+        kept = turn_file.decode(data, path)  # what could never be read again is not written
+        self._commit({path: data})
         with suppress(StorageError):  # the turn is stored: what is left is removed when the session is next held
             attempts.remove(self.attempts_path(receipt.turn))
-        return *turn_file.decode(data, self.turn_path(receipt.turn)), brief, sha256(data)
+        return *kept, brief, sha256(data)
 
     def _commit(self, new: Mapping[Path, bytes]) -> None:
         self._check_held()
