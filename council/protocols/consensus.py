@@ -75,7 +75,8 @@ LETTERED = re.compile(r"[*_(]{0,3}([A-Z])[*_]{0,2}[).:][*_]{0,2}\s+(\S.*)", re.S
 
 
 CHOICE = re.compile(r"[\W_]*(option\s+)?([a-z])(?![\w'’])(.*)", re.I | re.S)
-PARTED = re.compile(r"[*_]{0,2}(?:[).:,;]|\s[–—-]\s|—)")  # what follows a letter that is not the word "a" or "I"
+# What follows a letter that is not the word "a" or "I": marks, also fullwidth ones, a new line, or a bracket.
+PARTED = re.compile(r"[*_]{0,2}(?:[).:,;\uff0c\uff1b\uff1a\u3002\u3001]|\s[–—-]\s|—|\s*\n|\s\()")
 
 
 def give_letters(items: Iterable[str]) -> dict[str, str]:
