@@ -11,7 +11,7 @@ from council.errors import Denied
 from council.speakers import select
 from council.speakers.local import download
 from tests import voices
-from tests.fakeapi import FakeApi
+from tests.fakeapi import Answer, FakeApi
 from tests.helpers import Table, User, agreed, disputed, script
 from tests.terminal import Shell
 from tests.voices import SETTINGS, Setting
@@ -179,6 +179,19 @@ def test_a_seat_does_not_fetch_it_either(user: User) -> None:
     assert ended.code == 4
     assert "a seat speaks with local" in ended.err
     assert not voices.model_folder(user).exists()
+
+
+def test_a_seat_whose_speaker_is_not_set_up_is_named_before_anything_is_spent(user: User) -> None:
+    seats = "seats: {members: [architect, engineer: {speaker: claude}]}"
+    user.write(".council/Workflows/Mine.md", f"---\nname: mine\n{seats}\nphases:\n  - {{name: positions}}\n---\n")
+    user.write(".council/templates/mine/positions.md.j2", "{{ topic }}\n")
+    before = user.sessions
+    with FakeApi(lambda _: Answer("Yes.")) as api:
+        env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": api.url, "COUNCIL_CLAUDE": "/nothing"}
+        ended = user.process("run", "-w", "mine", voices.QUESTION, env=env)
+    assert ended.code == 4
+    assert "the seat engineer speaks with claude: " in ended.err
+    assert (len(api.requests), user.sessions) == (0, before)
 
 
 # ---- --from ----

@@ -156,8 +156,10 @@ def choose_speaker(request: Request, wanted: str | None, settings: Config, can_a
     known = personas.load()
     workflow = start.workflow_of(request, known)
     start.read_documents(request, workflow)
-    tiers = start.models_of(workflow, request, settings, known)
-    return select.choose(wanted, replace(settings, tiers=tiers), workflow=workflow, can_ask=can_ask)
+    settings = replace(settings, tiers=start.models_of(workflow, request, settings, known))
+    choice = select.choose(wanted, settings, workflow=workflow, can_ask=can_ask)
+    select.check_seats(choice, settings, workflow)
+    return choice
 
 
 def choose_again(session: Session, wanted: str | None, settings: Config, can_ask: bool = False) -> Choice:

@@ -61,6 +61,14 @@ def choose(
     return choice
 
 
+def check_seats(choice: Choice, config: Config, workflow: Workflow, env: Mapping[str, str] = os.environ) -> None:
+    """Refuse a new debate in which a seat names a speaker that is not set up, before the others are paid for."""
+    for seat in workflow.all_seats():
+        one = speaker_of(seat, choice.name)
+        if one.name != choice.name and (why := one.obstacle(config, env)):
+            raise Denied(f"the seat {seat.name} speaks with {one.name}: {why}")
+
+
 def keep(name: str, config: Config, *, workflow: Workflow, can_ask: bool = False) -> Choice:
     """The speaker that a session had before. What it needs is not fetched again unasked."""
     speaker = _usable(name, config, os.environ)
