@@ -65,7 +65,7 @@ class Protocol:
     def begin(self, world: World) -> Command:
         only = (f"--only={seat.name}" for seat in self.workflow.members)
         options = (f"-o{name}={str(value).lower()}" for name, value in self.workflow.options.items())
-        replay = ("--speaker", "replay", "--from", str(world.script))
+        replay = ("--watch", "--speaker", "replay", "--from", str(world.script))
         return Command(("run", "-w", self.workflow.name, *only, *options, *replay, TOPIC))
 
     def next(self, world: World, last: Ended | None) -> Command | None:
@@ -75,7 +75,7 @@ class Protocol:
         due = [turn for turn in self.people if last and last.code == WAITING and turn in last.err]
         if due and due[0] not in world.turns:
             return Command(("record", world.session.name, due[0]), self.people[due[0]])
-        replay = ("--speaker", "replay", "--from", str(world.script))
+        replay = ("--watch", "--speaker", "replay", "--from", str(world.script))
         return None if last and last.code == 0 else Command(("recover", world.session.name, *replay))
 
     def hold(self, world: World, last: Ended | None = None) -> Iterator[tuple[Command, Ended]]:
@@ -132,17 +132,21 @@ class Swept:
 
 
 def sweep(name: str, kind: str, every: int, ground: Path, nursery: Nursery) -> Swept:
-    """The fault at each call of each command of this debate, or at every Nth, counted from the last."""
+    """The fault at each call of each command of this debate, or at every Nth, counted from the last.
+
+    Every debate is held in the same folder, because a session knows the project in which it began.
+    """
     held = Protocol(DEBATES[name])
-    whole = Project(ground / f"{name}-{kind}-whole", nursery, words=held.words)
+    whole = Project(ground / f"{name}-{kind}", nursery, words=held.words)
     befores, commands = list[Project](), list[Command]()
     for number, (command, ended) in enumerate(steps(held, whole, befores)):
         commands.append(Command(command.argv, command.stdin, ended.calls))
         assert number < 50
     after, found = snapshot(whole), Swept(sum(len(command.calls) for command in commands))
+    whole.drop()
     for which, (before, command) in enumerate(zip(befores, commands, strict=True), 1):
         for at in range(len(command.calls), 0, -every):
-            world = before.twin(f"{name}-{kind}-{found.points}")
+            world = before.twin(whole.folder.name)
             where = f"command {which}, {command.argv[0]}, call {at}: {command.calls[at - 1]}"
             found.wrong[where] = struck(held, world, command, Fault(kind, at), after)
             world.drop()

@@ -78,7 +78,7 @@ def use(folder: Path) -> None:
     found.read_turns()
     for due in found.plan().due:
         loop.prepare(found, settings, due)
-    debate.Limits().budget(found)
+    debate.Limits().budget(found, settings)
     watch.list_costs(found, watch.sum_usage(found), watch.bound_usage(found, settings))
 
 

@@ -143,7 +143,13 @@ def test_interrupted_recovered_and_read(user: User) -> None:
         assert "could not be rendered" not in text
     (filed,) = (user.work / "docs" / "decisions").glob("*.md")
     document = filed.read_text("utf-8")
-    assert document.startswith("# Risks: Shall we cache tokens?\n\n**Path:** Encrypt, then measure.\n\n## Open\n- Who")
+    front, _, body = document.removeprefix("---\n").partition("\n---\n")
+    assert f'session: "{user.session.name}"' in front.splitlines()
+    title, overlays, text = body.strip("\n").split("\n\n", 2)
+    assert title == "# Risks: Shall we cache tokens?"
+    assert overlays.startswith("> **Overlays:** project (Workflows/redteam.md, ")
+    assert "> **Replay of:** script.yaml (recorded replies, not a new debate)" in overlays
+    assert text.startswith("**Path:** Encrypt, then measure.\n\n## Open\n- Who")
     assert re.findall(r"^- Exchange \d, (.+)$", document, re.M) == [
         *("Owner", "Security (Rook)", "Contrarian", "Owner", "Security (Rook)", "Contrarian"),
     ]  # fmt: skip

@@ -173,7 +173,8 @@ def test_a_copys_templates_are_its_own(user: User) -> None:
     path = user.work / ".council" / "templates" / "mine" / "findings.md.j2"
     assert path.read_bytes() == (HERE.parent / "templates" / "patchlist" / "findings.md.j2").read_bytes()
     path.write_text("Look for spelling only.\n")
-    ok(user.council("start", "-w", "mine", "Review it."))
+    user.write("spec.md", "# Spec\n\nTokens are stored in plain text.\n")
+    ok(user.council("start", "-w", "mine", "Review it.", "--file", "spec.md"))
     ok(user.council("next"))
     assert brief(user, "01-findings/architect") == "Look for spelling only.\n"
 

@@ -173,13 +173,15 @@ class Runner:
         if self.events.watched:
             tasks.append(asyncio.create_task(self.disk(partial(derived.build, self.session.snapshot(), plan))))
         try:
-            results = await asyncio.gather(*tasks, return_exceptions=True)
+            done = await asyncio.gather(*tasks, return_exceptions=True)
         except asyncio.CancelledError:
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
-        await self.settle(batch, results[: len(speaking)])
-        if isinstance(built := results[-1], BaseException):
-            raise built
+        results, building = done[: len(speaking)], done[len(speaking) :]
+        await self.settle(batch, results)
+        for failure in building:
+            if isinstance(failure, BaseException):
+                raise failure
 
     async def turn(self, due: Due, brief: Brief, speaker: Speaker, start: Start) -> None:
         """Call the speaker until it has answered, then record the reply."""
