@@ -13,7 +13,7 @@ from council.protocols import perspectives
 from council.record import session
 from council.reports import decision, documents
 from tests.debates import EVALUATED, bare, evaluation, everything, hold, text
-from tests.helpers import User
+from tests.helpers import User, script
 from tests.scenes import scene, turn
 from tests.scripted import played
 
@@ -282,3 +282,27 @@ def test_a_yes_of_a_model_that_is_asked_for_it_counts_for_nothing():
     asked = [turn(seat, "follow-up", create_workflow="yes") for seat in ("moderator", "human")]
     plans = [Plan((), (), scene(one), frozenset()) for one in asked]
     assert [decision.wants_issue(one) for one in plans] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("stance", "path", "told"),
+    [
+        ("stop", "Go ahead.", "*(The count is: 2 of 2 say stop. The chair does not name this answer.)*"),
+        ("stop", "We stop.", ""),
+    ],
+)
+def test_a_conclusion_that_does_not_name_the_counted_answer_has_the_count_above_it(stance, path, told, tmp_path):
+    user = User(tmp_path)
+    user.write(
+        "plain.md",
+        "---\nname: plain\ndescription: Weigh it.\nseats: {members: [architect, engineer], chair: chair}\n"
+        "options: {document: decision}\nphases:\n  - {name: positions, sees: nothing, reply: {stance: go | stop}}\n"
+        "  - {name: synthesis, seats: chair, reply: {recommended_path: text}}\n---\n",
+    )
+    said = {f"01-positions/{seat}": f"So.\n\n## Stance\n{stance}\n" for seat in ("architect", "engineer")}
+    script(user, {**said, "02-synthesis/chair": f"## Recommended path\n{path}\n"})
+    ended = user.council("run", "--workflow", "plain.md", "Shall we?", "--speaker=replay", "--from=script.yaml")
+    assert ended.code == 0, ended.text
+    text = (user.session / "decision.md").read_text("utf-8")
+    assert told in text
+    assert ("The count is" in text) is bool(told)

@@ -94,6 +94,8 @@ def preface(plan: Plan, conclusion: str) -> str:
         return f"{lack}. This synthesis is the {author}'s opinion."
     if claim := find_wrong_claim(now, conclusion):
         return f"The count is: {format_votes(now)}. The {author} writes otherwise: “{claim}”"
+    if now.stances and now.answer != AGREE and not re.search(rf"\b{re.escape(fold(now.answer))}\b", fold(conclusion)):
+        return f"The count is: {format_votes(now)}. The {author} does not name this answer."
     return ""
 
 
