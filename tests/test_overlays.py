@@ -61,6 +61,18 @@ def test_a_review_ignores_what_the_project_brings(user: User) -> None:
     assert first == f"project overlay not used: {user.work / '.council'} (--overlays uses it)"
 
 
+@pytest.mark.parametrize(
+    "words", [("run", "Council (patchlist): Review sessions.md"), ("patchlist", "-f", "sessions.md", "Q?")]
+)
+def test_a_review_by_another_command_ignores_them_too(user: User, words: tuple[str, ...]) -> None:
+    overlay(user)
+    assert user.council(*words, "--speaker", "assistant").code == 8
+    assert "Approved" not in briefs(user)
+    assert "overlays" not in metadata(user)
+    assert user.council(*words, "--speaker", "assistant", "--overlays").code == 8
+    assert "Approved" in briefs(user)
+
+
 def test_a_review_uses_the_projects_files_when_asked(user: User) -> None:
     overlay(user)
     said = {"01-findings/engineer": "No findings.", "02-synthesis/chair": "## Summary\n\nNothing.\n"}

@@ -11,7 +11,7 @@ from typing import Any
 
 from council import __version__, speakers
 from council.checks.lint import Known, check
-from council.config import overlays, personas
+from council.config import overlays, personas, project
 from council.config.models import Model
 from council.config.settings import Config
 from council.errors import UsageError
@@ -83,7 +83,13 @@ class Table:
 
 
 def lay_table(request: Request, settings: Config) -> Table:
-    """The table for a request. It is laid once for all requests that differ only in what they are about."""
+    """The table for a request. It is laid once for all requests that differ only in what they are about.
+
+    What is reviewed does not choose its reviewers: a project's files change a review only if the command asks for them.
+    """
+    if overlays.project_folder() and not project.counts_explicitly() and is_shared_review(request.workflow):
+        with project.decided(False):
+            return lay_table(request, settings)
     same = (request.workflow, request.with_, request.only, request.mode, tuple(sorted((request.options or {}).items())))
     if os.sep in request.workflow or request.workflow.endswith(".md"):
         return _lay_table(request, settings)  # a path, which no overlay accounts for
@@ -93,6 +99,18 @@ def lay_table(request: Request, settings: Config) -> Table:
             _tables.pop(next(iter(_tables)), None)
         _tables[key] = _lay_table(request, settings)
     return _tables[key]
+
+
+def is_shared_review(name: str) -> bool:
+    """Whether a workflow of the kit or the user is about documents, whatever the project has under that name."""
+    with project.decided(False):
+        return name.lower() in overlays.workflows() and bool(needs_documents(load(*overlays.workflow_text(name))))
+
+
+def needs_documents(workflow: Workflow) -> str:
+    """Why a debate of this workflow is refused without a document; empty if it is about none."""
+    asked = {kind.type for _, step in workflow.steps() for _, kind in step.reply}
+    return next((one.documents for one in answer_types().values() if one.name in asked and one.documents), "")
 
 
 MOST_TABLES = 8
@@ -189,8 +207,7 @@ def check_topic(text: str) -> str:
 
 def read_documents(request: Request, workflow: Workflow) -> list[tuple[str, str]]:
     """The attached documents by name. A workflow whose answers are about documents is refused without any."""
-    asked = {kind.type for _, step in workflow.steps() for _, kind in step.reply}
-    needs = next((one.documents for one in answer_types().values() if one.name in asked and one.documents), "")
+    needs = needs_documents(workflow)
     given = {path.absolute() for path in request.files}
     named = attachments.find(request.topic) if needs and request.find_files else ()
     paths = (*request.files, *(path for path in named if path.absolute() not in given))
