@@ -48,8 +48,8 @@ SEATS = {
     "perspectives": ("freedom", "thrift", "calm", "growth"),
 }
 SEATS |= {"delphi": SEATS["debate"], "delphi with a decision": SEATS["debate"], "quick": SEATS["debate"]}
-LACKS = ("No answer leads: ", "No consensus: ", "Not settled: ")
-NO_VOTE = "No vote was taken. "
+LACKS = ("No answer leads: ", "Most disagree: ", "No consensus: ", "Not settled: ")
+NO_STANCE = "No stance was asked for. "
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def judge(case: Case, folder: Path) -> list[str]:
     shown: Mapping[str, Any] = json.loads(made["show --json"])
     checked = _judge_carried if case.leading else _judge_open
     if case.protocol == "quick":
-        checked = _judge_no_vote
+        checked = _judge_no_stance
     return [f"{case.protocol}, {case.votes}, “{case.claim}”: {wrong}" for wrong in checked(case, made, shown)]
 
 
@@ -291,9 +291,9 @@ def _judge_carried(case: Case, made: Mapping[str, str], shown: Mapping[str, Any]
             yield f"{name} does not mark what contradicts the count"
 
 
-def _judge_no_vote(case: Case, made: Mapping[str, str], shown: Mapping[str, Any]) -> Iterator[str]:
-    if shown["verdict"]["tally"] != "no vote was taken":
+def _judge_no_stance(case: Case, made: Mapping[str, str], shown: Mapping[str, Any]) -> Iterator[str]:
+    if shown["verdict"]["tally"] != "no stance was asked for":
         yield f"show --json counts “{shown['verdict']['tally']}”"
     for name in ("synthesis.md", "transcript.md", "page", "next", "MCP", "show --json"):
-        if NO_VOTE not in made[name]:
-            yield f"{name} does not say that no vote was taken"
+        if NO_STANCE not in made[name]:
+            yield f"{name} does not say that no stance was asked for"

@@ -289,7 +289,7 @@ def test_a_workflow_without_scores_has_a_record_too(user):
         *("Topic and motivation", "Participants", "Rounds", "Design"),
         *("Dissent on record", "Implementation notes", "Open questions"),
     }
-    assert found["Design"] == "*(No vote was taken. This synthesis is the chair's opinion.)*\n\nA table."
+    assert found["Design"] == "*(No stance was asked for. This synthesis is the chair's opinion.)*\n\nA table."
     assert "| member | position |\n|---|---|\n| Architect (Serena) | A table. It is there. |" in found["Rounds"]
 
 

@@ -70,7 +70,8 @@ def test_without_a_majority_no_answer_leads_whatever_the_synthesis_claims(said, 
     verdict = held(tmp_path, words).verdict
     assert "Keep one database." in verdict.path
     assert not verdict.carried
-    assert verdict.answer == f"No answer leads: 1 agree and 3 {said}, of 4."
+    lack = "Most disagree" if said == "disagree" else "No answer leads"
+    assert verdict.answer == f"{lack}: 1 agree and 3 {said}, of 4."
     assert verdict.tally == "no majority"
     assert verdict.path_title == "What the chair thinks, though no majority does"
 
@@ -83,7 +84,11 @@ def test_an_answer_of_their_own_begins_with_it(tmp_path):
 
 def test_where_nobody_voted_the_verdict_says_so(tmp_path):
     verdict = recorded("quick-replayed", tmp_path).verdict
-    assert (verdict.answer, verdict.tally, verdict.tone) == ("Look for another one.", "no vote was taken", "silent")
+    assert (verdict.answer, verdict.tally, verdict.tone) == (
+        "Look for another one.",
+        "no stance was asked for",
+        "silent",
+    )
 
 
 def test_a_review_is_answered_by_what_is_still_open(tmp_path):

@@ -11,11 +11,11 @@ from council.protocols import outcome
 from council.protocols import perspectives as casting
 from council.protocols.consensus import find_escalations
 from council.protocols.perspectives import CONFIDENCE, LOW
-from council.protocols.stances import AGREE, CONSENSUS, CONSENSUS_WITH_DISSENT, MIXED, Standing, assess
+from council.protocols.stances import AGREE, CONSENSUS, CONSENSUS_WITH_DISSENT, DISAGREE, MIXED, Standing, assess
 from council.text import fold, join_words, one_line
 
 UNHEARD, UNREADABLE = "not heard", "unreadable"
-NO_VOTE = "no vote was taken"
+NO_STANCE = "no stance was asked for"
 LONGEST_CLAIM = 200
 SENTENCE = re.compile(r".+?[.!?…](?=\s|$)", re.S)
 ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Dr|Mr|Ms|St)|\b[A-Z])\.$")
@@ -62,15 +62,22 @@ def format_votes(now: Standing) -> str:
 
 
 def describe_lack(plan: Plan, now: Standing) -> str:
-    """Why no conclusion was decided, as `No answer leads: 2 yes, 2 no and 1 not heard, of 5`; empty if one was."""
+    """Why no conclusion was decided, as `No answer leads: 2 yes, 2 no and 1 not heard, of 5`; empty if one was.
+
+    A majority that disagrees carries none: the members reject each other's answers.
+    """
     if is_carried(plan, now):
         return ""
     if now.stances:
-        return f"No answer leads: {format_count(now)}"
+        return f"{'Most disagree' if do_most_disagree(now) else 'No answer leads'}: {format_count(now)}"
     if now.scores:
         return f"No consensus: {now.reason}"
     few = "fewer than two perspectives were heard in the last round" if casting.were_too_few(plan.scene) else ""
     return f"Not settled: {few or outcome.reason(plan, now)}"
+
+
+def do_most_disagree(now: Standing) -> bool:
+    return 2 * list(now.stances.values()).count(DISAGREE) > len(now.stances)
 
 
 def format_count(now: Standing) -> str:
@@ -81,7 +88,7 @@ def format_count(now: Standing) -> str:
     return join_words(f"{counts[said]} {said}" for said in order) + f", of {len(now.stances)}"
 
 
-def took_no_vote(plan: Plan, now: Standing) -> bool:
+def asked_no_stance(plan: Plan, now: Standing) -> bool:
     """Whether nobody was asked for a stance or a score, and no rule ended a phase."""
     endings = (ending for phase, ending in plan.scene.outcomes.items() if not outcome.is_synthesis(phase, plan.scene))
     return plan.done and not (now.own or now.stances or now.scores) and all(ending == ENDED for ending in endings)
@@ -90,7 +97,7 @@ def took_no_vote(plan: Plan, now: Standing) -> bool:
 def preface(plan: Plan, conclusion: str) -> str:
     """A warning above the synthesis that the count does not carry it, or that it claims another count; else empty."""
     now, author = assess(plan.scene), name_author(plan)
-    if lack := describe_lack(plan, now) or (NO_VOTE.capitalize() if took_no_vote(plan, now) else ""):
+    if lack := describe_lack(plan, now) or (NO_STANCE.capitalize() if asked_no_stance(plan, now) else ""):
         return f"{lack}. This synthesis is the {author}'s opinion."
     if claim := find_wrong_claim(now, conclusion):
         return f"The count is: {format_votes(now)}. The {author} writes otherwise: “{claim}”"
@@ -144,6 +151,7 @@ def explain_capped_confidence(plan: Plan) -> str:
     if casting.explain_low_confidence(plan.scene, ENDED_BY_CAP):
         return ""  # it says so itself
     why = "no answer has a majority" if now.stances else "nothing was settled"
+    why = "most disagree" if do_most_disagree(now) else why
     return f"set by council: {why}; “{said}” was written"
 
 

@@ -91,7 +91,7 @@ def _tally(plan: Plan, now: Standing, carried: bool) -> str:
         return tally.format_votes(now) if carried else "no majority"
     if now.scores:
         return f"mean {sum(score or 0 for score in now.scores.values()) / len(now.scores):.1f}"
-    return tally.NO_VOTE if tally.took_no_vote(plan, now) else ""
+    return tally.NO_STANCE if tally.asked_no_stance(plan, now) else ""
 
 
 def find_path(session: Session, plan: Plan) -> tuple[str, str]:
