@@ -29,6 +29,8 @@ def named(found: Recorded) -> str:
 
 
 ALL = pytest.mark.parametrize("recorded", sessions(), ids=named)
+KEPT = [one for one in sessions() if one.case.get("kept")]
+DERIVED_AGAIN = pytest.mark.parametrize("recorded", [one for one in sessions() if one not in KEPT], ids=named)
 INTERRUPTED = pytest.mark.parametrize("recorded", [one for one in sessions() if not one.complete], ids=named)
 
 
@@ -73,7 +75,29 @@ def test_it_opens_and_proves_itself(recorded: Recorded, tmp_path: Path) -> None:
     assert record_of(user.session) == before, "looking changes nothing"
 
 
-@ALL
+@pytest.mark.parametrize("recorded", KEPT, ids=named)
+def test_a_debate_that_is_read_differently_today_is_kept(recorded: Recorded, tmp_path: Path) -> None:
+    """It is complete: nobody is asked again, and nothing is derived again."""
+    user = recorded.restore(tmp_path)
+    before = {path: path.read_bytes() for path in user.session.rglob("*") if path.is_file()}
+    for command in ("recover", "build", "archive", "next"):
+        ended = user.council(command)
+        assert (ended.code, "this version reads its replies differently" in ended.err) == (2, True)
+    assert f"made by council {recorded.metadata['council']}" in done(user.council("status")).out
+    assert "council show" in user.council("show", "--html").err
+    assert len(done(user.council("attest", "--json")).json["head"]) == 64
+    assert done(user.council("show")).out.encode() == before[user.session / "transcript.md"]
+    after = {path: path.read_bytes() for path in user.session.rglob("*") if path.is_file()}
+    assert {path: after.get(path) for path in before} == before
+    (user.session / "synthesis.md").write_text("Something else.\n")
+    assert user.council("verify").code == 5
+    assert done(user.council("list", "--json")).json[0]["state"] == "damaged"
+    next((user.session / "turns").glob("04-*/*.md")).unlink()
+    assert user.council("recover", "--speaker", "replay", "--from", "no.yaml").code != 0
+    assert "is kept as it is" not in user.council("verify").err, "it is not the debate that was finished"
+
+
+@DERIVED_AGAIN
 def test_its_derived_files_are_built_again(recorded: Recorded, tmp_path: Path) -> None:
     """Their wording may have changed since; from one record they are always the same bytes."""
     user = recorded.restore(tmp_path)

@@ -76,5 +76,7 @@ class State:
     def next_command(self, code: int) -> str:
         assert self.session is not None
         id = self.session.id
+        if self.session.kept_from:
+            return f"council show {id}"
         by_code = {Waiting.code: f"council next {id}", Damaged.code: f"council verify {id}"}
         return by_code.get(code, self.next_step or f"council recover {id}")

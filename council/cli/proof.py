@@ -148,7 +148,7 @@ def attest(state: State, session: str, key: Path | None, as_json: bool) -> None:
     if key is not None and not key.is_file():
         raise UsageError(f"--sign {key}: no such file; give an SSH key, such as ~/.ssh/id_ed25519")
     path = None
-    with found.hold():
+    with found.hold(kept_too=True):
         head = chain.head(found)
         if key:
             path = signature.sign(found, key)

@@ -117,6 +117,9 @@ def show(state: State, session: str, html: bool, as_json: bool, output: Path | N
         raise UsageError("--html and --json cannot be combined")
     found = state.open(session)
     found.read_turns()
+    if found.kept_from and not (html or as_json or output):
+        echo(files.read(found.folder / "transcript.md").decode("utf-8", "replace").removesuffix("\n"))
+        return
     debate = compose(found, found.plan())
     if sys.stdout.isatty() and not html and not as_json and output is None:
         show_paged(debate, found)

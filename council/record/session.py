@@ -48,7 +48,8 @@ class Session:
 
     `program` is None in a session that an earlier version began: `current` then has the templates of today, once
     `prompts` has read them.
-    `pending` are the attempts at turns that are not recorded yet. `planned` is the newest plan, with the turns that it
+    `pending` are the attempts at turns that are not recorded yet. `kept_from` is the version that finished the debate,
+    if this one reads its replies differently. `planned` is the newest plan, with the turns that it
     is for. `lock` is set while this process may write. A session that is held from its birth on has its lock in
     `birth`.
     """
@@ -62,6 +63,7 @@ class Session:
     said: dict[str, RecordedTurn] = field(default_factory=dict)
     receipts: dict[str, Receipt] = field(default_factory=dict)
     pending: dict[str, tuple[Attempt, ...]] = field(default_factory=dict)
+    kept_from: str | None = None
     hashes: dict[str, str] = field(default_factory=dict)
     planned: tuple[dict[str, RecordedTurn], Plan] | None = None
     lock: Lock | None = None
@@ -98,8 +100,8 @@ class Session:
         return self.planned[1]
 
     @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Lock the session, and read again what was recorded before."""
+    def hold(self, kept_too: bool = False) -> Iterator[None]:
+        """Lock the session, and read again what was recorded before. A kept one is refused, but for `kept_too`."""
         with ExitStack() as stack:
             (self.lock, birth), self.birth = self.birth or (None, ExitStack()), None
             stack.enter_context(birth)
@@ -107,6 +109,8 @@ class Session:
             try:
                 self.metadata = read_metadata(self.folder)
                 self.read_turns()
+                if not kept_too:
+                    self.refuse_kept()
                 for turn in attempts.find(self.folder).keys() & self.said.keys():
                     attempts.remove(self.attempts_path(turn))  # left by a run that was killed: the receipt has them
                 yield
@@ -132,12 +136,37 @@ class Session:
                 yield wrong
         yield from self._read_attempts()
         plan = self.plan()
+        self.kept_from = self._find_kept(plan)
+        if self.kept_from:
+            return
         for turn in self.said:
             if not _possible(turn, self.workflow) or (plan.done and turn not in plan.expected):
                 why = "does not fit the other turns of this debate; move it away, or restore the turns that changed"
                 yield Damaged(self.turn_path(turn), why)
         if not unreadable:  # else every later turn would be reported too
             yield from chain.check(self, plan)
+
+    def _find_kept(self, plan: Plan) -> str | None:
+        """The other version that finished the debate with these very turns, where this one would not end with them."""
+        if "completed_at" not in self.metadata or (plan.done and plan.expected.keys() == self.said.keys()):
+            return None
+        stamp = self.metadata.get("derived")
+        same = stamp["turns"] == self.hash_turns() if stamp else self.metadata["totals"]["calls"] == len(self.said)
+        by = stamp["council"] if stamp else self.metadata.get("council")
+        return str(by) if by and by != __version__ and same else None
+
+    def hash_turns(self) -> str:
+        """A hash over every turn: when a turn is lost or replaced, earlier derived files no longer match."""
+        hashes = [f"{turn} {self.hashes[turn]}" for turn in sorted(self.said)]
+        return sha256("\n".join(hashes).encode())
+
+    def refuse_kept(self) -> None:
+        """A debate that this version reads differently is neither continued nor derived again."""
+        if self.kept_from:
+            raise UsageError(
+                f"{self.id} was finished by council {self.kept_from}, and this version reads its replies differently, "
+                f"so it is kept as it is; `council show {self.id}` prints its transcript"
+            )
 
     def _read_attempts(self) -> Iterator[Damaged]:
         """Read the attempts at turns that are not recorded; those of recorded turns are in their receipts."""

@@ -97,6 +97,8 @@ def _find_notes(session: Session) -> Iterator[Path]:
 
 def _find_unproven(session: Session, plan: Plan) -> Iterator[str]:
     """What `verify` lets pass, because it may lag behind the turns or be the work of another version."""
+    if session.kept_from:
+        return  # all of it is the work of another version
     made, complete = derived.derive(session, plan), "completed_at" in session.metadata
     build = f"`council build {session.id}` renews it"
     for name, data in made.items() if not complete else ():

@@ -22,7 +22,7 @@ INTENT = "deriving"  # the key of the metadata for the stamp of files that are a
 def stamp(session: Session, made: Mapping[str, bytes]) -> dict[str, Any]:
     """The metadata of derived files: this version, a hash of the turns, and one of each file."""
     hashes = {name: sha256(data) for name, data in sorted(made.items())}
-    return {"council": __version__, "turns": _turns(session), "files": hashes}
+    return {"council": __version__, "turns": session.hash_turns(), "files": hashes}
 
 
 def announce(session: Session, made: Mapping[str, bytes]) -> None:
@@ -31,16 +31,10 @@ def announce(session: Session, made: Mapping[str, bytes]) -> None:
         session.merge(**{INTENT: stamp(session, made)})
 
 
-def _turns(session: Session) -> str:
-    """A hash over every turn: when a turn is lost or replaced, earlier derived files no longer match."""
-    hashes = [f"{turn} {session.hashes[turn]}" for turn in sorted(session.said)]
-    return sha256("\n".join(hashes).encode())
-
-
 def is_current(session: Session, names: Iterable[str]) -> bool:
     """Whether this version derived these files from these turns, and they are unchanged since."""
     found = session.metadata.get("derived")
-    if found is None or found["council"] != __version__ or found["turns"] != _turns(session):
+    if found is None or found["council"] != __version__ or found["turns"] != session.hash_turns():
         return False
     return bool(found["files"] == {name: sha256(files.read(session.folder / name)) for name in names})
 
@@ -51,7 +45,7 @@ def made_by(session: Session, name: str, data: bytes | None, kind: str = "derive
     if found is None:
         missed = data is None and (name in UNSTAMPED or name.startswith("round-"))
         return None if missed else derived_before(session)
-    left, turns = None if data is None else sha256(data), _turns(session)
+    left, turns = None if data is None else sha256(data), session.hash_turns()
     for one in (found, session.metadata.get(INTENT, found)):
         if one["files"].get(name) == left and one["turns"] == turns and one["council"] != __version__:
             return str(one["council"])
@@ -62,5 +56,5 @@ def derived_before(session: Session) -> str | None:
     """The version that derived this session's files from its turns, if it was another one."""
     found = session.metadata.get("derived")
     by = session.metadata.get("council", "an earlier version") if found is None else found["council"]
-    same_turns = found is None or found["turns"] == _turns(session)
+    same_turns = found is None or found["turns"] == session.hash_turns()
     return str(by) if by != __version__ and same_turns else None

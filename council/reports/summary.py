@@ -81,7 +81,7 @@ def summarize(folder: Path, known: Status | None = None) -> DebateResult:
     result = DebateResult(folder.name, folder, found.state, found.why, catalog.began_at(folder))
     if found.session is None or found.plan is None:
         return result
-    facts = found.session.metadata
+    facts, kept = found.session.metadata, found.session.kept_from
     completed, archived = facts.get("completed_at"), facts.get("archived_to")
     return DebateResult(
         session_id=result.session_id,
@@ -94,8 +94,8 @@ def summarize(folder: Path, known: Status | None = None) -> DebateResult:
         workflow=found.session.workflow.name,
         members=tuple(seat.name for seat in found.session.workflow.table),
         turns=len(found.session.said),
-        due=tuple(due.id for due in found.plan.due),
-        outcome=outcome.outcome(found.plan) if found.plan.done else None,
+        due=() if kept else tuple(due.id for due in found.plan.due),
+        outcome=facts.get("outcome") if kept else outcome.outcome(found.plan) if found.plan.done else None,
         totals=Totals(**totals.totals(found.session)),
         archived_to=files.untilde(archived) if archived else None,
     )

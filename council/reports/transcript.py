@@ -43,7 +43,8 @@ from council.workflow.model import Phase, Seat
 
 
 def compose(session: Session, plan: Plan) -> Transcript:
-    """The whole debate, from the heading to the receipts."""
+    """The whole debate, from the heading to the receipts. One that is kept is not composed again."""
+    session.refuse_kept()
     ends = sections(Record(session.workflow, plan, session.topic, session.metadata)) if plan.done else {}
     return Transcript(
         id=session.id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from council.errors import CouncilError, Damaged
 from council.protocols import outcome
 from council.record import chain, files, lock, session, signature
 from council.record.session import Session
+from council.record.turn_file import sha256
 from council.reports import archive, briefs, derived, provenance
 from council.speakers import registry
 from council.speakers.assistant import transcripts
@@ -23,7 +24,10 @@ OURS = {*session.RECORD, *session.PLACES, lock.LOCK, lock.NOTE, transcripts.NOTE
 
 @dataclass(frozen=True)
 class Outdated:
-    """Files that another version derived from the same turns. They are correct, and a command renews them."""
+    """Files that another version derived from the same turns. They are correct, and a command renews them.
+
+    Without such a command, this version reads the replies differently, and the files are kept.
+    """
 
     path: Path
     names: tuple[str, ...]
@@ -32,7 +36,9 @@ class Outdated:
 
     def __str__(self) -> str:
         """Which files, which version made them, and what renews them."""
-        return f"{self.path}: {join_words(self.names)}: made by council {self.by}; run `{self.renew}` to renew"
+        kept = "kept, because this version reads the replies differently"
+        renew = f"run `{self.renew}` to renew" if self.renew else kept
+        return f"{self.path}: {join_words(self.names)}: made by council {self.by}; {renew}"
 
 
 @dataclass(frozen=True)
@@ -66,16 +72,30 @@ def _findings(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     """What `check_derived` finds. Files that are unchanged since this version wrote them are not derived again."""
     yield from transcripts.check_notes(found.folder)
     there = [path.name for path in found.folder.iterdir() if derived.is_derived(path.name)]
-    if "completed_at" in found.metadata and provenance.is_current(found, there):
+    if found.kept_from:
+        yield from _check_kept(found, there)
+    elif "completed_at" in found.metadata and provenance.is_current(found, there):
         yield from _check_completion(found, plan)
     else:
         yield from check_derived(found, plan)
+
+
+def _check_kept(found: Session, there: Iterable[str]) -> Iterator[Damaged | Outdated]:
+    """The files of a debate that this version would end in another way: as they were, if their hashes are known."""
+    stamped = found.metadata.get("derived", {}).get("files", {})
+    for name in sorted({*there, *stamped} if stamped else ()):
+        data = _read(found.folder / name)
+        if data is None or sha256(data) != stamped.get(name):
+            yield Damaged(found.folder / name, "changed since council wrote it; restore it from a backup")
+    yield Outdated(found.folder, tuple(sorted(there)) or ("the outcome",), str(found.kept_from), "")
 
 
 def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
     note = lock.read_note(found.folder)
     if running:
         return "running", lock.describe(note)
+    if found.kept_from:
+        return "complete", str(found.metadata.get("outcome", "finished"))
     if plan.done:
         if found.metadata.get("completed_at"):
             return "complete", outcome.outcome(plan)
@@ -101,6 +121,9 @@ def verify(folder: Path) -> Iterator[Damaged | Outdated]:
         return
     found.read_turns()
     plan = found.plan()
+    if found.kept_from:
+        yield from _findings(found, plan)
+        return
     yield from briefs.check(found, plan)
     yield from check_derived(found, plan)
     if plan.done:
