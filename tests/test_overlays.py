@@ -124,6 +124,21 @@ def test_the_users_own_files_are_recorded_too(user: User) -> None:
     assert "Approved" in briefs(user)
 
 
+def test_links_do_not_make_the_look_at_an_overlay_long(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Out of it none is followed; inside it, no folder is read twice, and none that is nested without end."""
+    user.write("outside/canary.md.j2", "x")
+    user.write(".council/Workflows/Mine.md", "x")
+    user.write(".council/templates/mine/of-mine.md.j2", "x")
+    for number in range(8):
+        (user.work / f".council/templates/mine/{number}").symlink_to("..")
+        (user.work / f".council/templates/out{number}").symlink_to(user.work / "outside")
+    user.write("/".join([".council/templates", *["deep"] * 60, "bottom.md.j2"]), "x")
+    monkeypatch.chdir(user.work)
+    names = [facts[0] for folder in overlays.read_state() for facts in folder[1:] if isinstance(facts, tuple)]
+    assert names.count("of-mine.md.j2") == 2, "as it is, and as what a link leads to"
+    assert {"canary.md.j2", "bottom.md.j2"}.isdisjoint(names)
+
+
 def test_a_replay_keeps_what_was_in_force(user: User) -> None:
     user.write(".council/templates/debate/positions.md.j2", APPROVED)
     assert user.council("run", "Q?", "--speaker", "replay", "--from", script(user, agreed())).code == 0

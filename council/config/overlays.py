@@ -58,11 +58,16 @@ def overlays() -> list[Path]:
 
 
 def read_state() -> tuple[tuple[object, ...], ...]:
-    """Changes whenever a file of an overlay does, or which overlays count."""
-    return tuple((folder, *_facts(folder, 0)) for folder in overlays())
+    """Changes whenever a file of an overlay does, or which overlays count. A link out of an overlay is not followed."""
+    return tuple((folder, *_facts(folder, folder.resolve(), set())) for folder in overlays())
 
 
-def _facts(folder: Path | str, depth: int) -> Iterator[tuple[object, ...]]:
+def _facts(folder: Path, top: Path, seen: set[Path]) -> Iterator[tuple[object, ...]]:
+    real = folder.resolve()
+    if real in seen or not real.is_relative_to(top):
+        return
+    depth = len(real.relative_to(top).parts)
+    seen.add(real)
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if depth or entry.name in KINDS:
@@ -73,7 +78,7 @@ def _facts(folder: Path | str, depth: int) -> Iterator[tuple[object, ...]]:
                         is_folder = stat.S_ISDIR(about.st_mode)
                         yield entry.name, about.st_ino, about.st_mode, about.st_uid, about.st_size, about.st_ctime_ns
                 if is_folder and depth < DEEPEST:
-                    yield from _facts(entry.path, depth + 1)
+                    yield from _facts(Path(entry.path), top, seen)
 
 
 def find(name: str) -> Iterator[Path]:
