@@ -69,6 +69,7 @@ ROWS = [
         hooks_of("protocols"),
         {
             ("terminal/markdown.py", "split"): "an outcome, and its colour",
+            ("prompts/sandbox.py", "split"): "a method of strings",
             ("terminal/markdown.py", "disagreement"): "an outcome, and its colour",
         },
         {"cast": "a variable of a template, and a kind of seat"},

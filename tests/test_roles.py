@@ -81,7 +81,9 @@ def test_the_synthesis_and_the_control_may_have_any_name(user: User) -> None:
 def test_a_decision_takes_the_answers_that_the_workflow_names(user: User) -> None:
     run(user, "decision")
     text = (user.session / "decision.md").read_text("utf-8")
-    assert "## Recommendation\n\nGo, once somebody is on call." in text
+    recommendation = text.partition("## Recommendation\n\n")[2].partition("\n## ")[0]
+    assert "The count is: 2 of 2 say yes. The pen does not name this answer." in recommendation
+    assert "\n\nGo, once somebody is on call." in recommendation
     assert "**Caveats:** the load stays" in text
 
 

@@ -150,8 +150,9 @@ class Session:
         """The other version that finished the debate with these very turns, where this one would not end with them."""
         if "completed_at" not in self.metadata or (plan.done and plan.expected.keys() == self.said.keys()):
             return None
-        stamp = self.metadata.get("derived")
-        same = stamp["turns"] == self.hash_turns() if stamp else self.metadata["totals"]["calls"] == len(self.said)
+        stamp, totals = self.metadata.get("derived"), self.metadata.get("totals")
+        calls = totals.get("calls") if isinstance(totals, dict) else None
+        same = stamp["turns"] == self.hash_turns() if stamp else calls == len(self.said)
         by = stamp["council"] if stamp else self.metadata.get("council")
         return str(by) if by and by != __version__ and same else None
 
