@@ -71,7 +71,7 @@ def world(ground: Path, nursery: Nursery, request: pytest.FixtureRequest) -> Ite
 
 # `scripts/prove kill-points` has it die at each call. After one call is before the next; a disk that is full once, or
 # broken from now on, differs little from the others.
-EVERY_NTH = {"before": 3, "half": 2, "full": 5, "broken once": 5, "after": 16, "full once": 16, "broken": 16}
+EVERY_NTH = {"before": 8, "half": 5, "full": 12, "broken once": 12, "after": 24, "full once": 24, "broken": 24}
 EVERY = [(case, kind) for case in CASES for kind in EVERY_NTH]
 LEAST = {"run": 200, "recover": 120, "archive": 20, "build": 20, "record": 15, "record the last": 30}
 

@@ -15,7 +15,7 @@ from tests.faults import Nursery
 from tests.kills import in_memory
 from tests.kills_of_protocols import DEBATES, sweep
 
-EVERY = {"before": 11, "full once": 37}
+EVERY = {"before": 31, "full once": 97}
 
 
 @pytest.fixture(scope="module")
