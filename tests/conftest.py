@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,25 @@ from hypothesis import settings
 pytest.register_assert_rewrite("tests")
 
 from tests import rooms  # noqa: E402 (its asserts, too)
+
+# What council obeys of its environment. A test that is about one of these sets it itself.
+OBEYED = (
+    "CI",
+    "COUNCIL_CLAUDE",
+    "COUNCIL_GGUF",
+    "COUNCIL_HOME",
+    "COUNCIL_SPEAKER",
+    "NO_COLOR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+)
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test shows does not depend on who calls it: a person, or CI, which sets CI."""
+    for name in {*OBEYED} & os.environ.keys():
+        monkeypatch.delenv(name)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
