@@ -6,6 +6,7 @@ the workflow, so planning again from the files always gives the same result, in 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -83,6 +84,16 @@ class Plan:
     @property
     def done(self) -> bool:
         return not self.due
+
+
+def is_possible(turn: str, workflow: Workflow) -> bool:
+    """Whether the workflow could ever ask for this turn."""
+    folder = turn.partition("/")[0]
+    for phase, step in workflow.steps():
+        repeated = re.match(rf"{phase.number:02}-{re.escape(phase.name)}-r(\d\d)", folder)
+        if folder in {phase.folder(round, step) for round in (1, int(repeated[1]) if repeated else 1)}:
+            return True
+    return False
 
 
 def plan(workflow: Workflow, said: Mapping[str, RecordedTurn], seed: str = "") -> Plan:

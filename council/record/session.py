@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from council import __version__
-from council.engine.planner import Plan, plan
+from council.engine.planner import Plan, is_possible, plan
 from council.engine.scene import RecordedTurn
 from council.errors import Damaged, StorageError, UsageError
 from council.record import attempts, chain, files, turn_file
@@ -140,7 +140,7 @@ class Session:
         if self.kept_from:
             return
         for turn in self.said:
-            if not _possible(turn, self.workflow) or (plan.done and turn not in plan.expected):
+            if not is_possible(turn, self.workflow) or (plan.done and turn not in plan.expected):
                 why = "does not fit the other turns of this debate; move it away, or restore the turns that changed"
                 yield Damaged(self.turn_path(turn), why)
         if not unreadable:  # else every later turn would be reported too
@@ -321,16 +321,6 @@ def add(prices: Sequence[float | None]) -> float | None:
 def derive_key(seed: str, *about: str) -> str:
     words = "\x1f".join(about).encode("utf-8", "surrogatepass")
     return hmac.new(seed.encode(), words, hashlib.sha256).hexdigest()[:16]
-
-
-def _possible(turn: str, workflow: Workflow) -> bool:
-    """Whether the workflow could ever ask for this turn."""
-    folder = turn.partition("/")[0]
-    for phase, step in workflow.steps():
-        repeated = re.match(rf"{phase.number:02}-{re.escape(phase.name)}-r(\d\d)", folder)
-        if folder in {phase.folder(round, step) for round in (1, int(repeated[1]) if repeated else 1)}:
-            return True
-    return False
 
 
 def open_(folder: Path) -> Session:
