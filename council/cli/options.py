@@ -48,7 +48,7 @@ SPEAKER = click.option(
 )  # fmt: skip
 OVERLAYS = click.option(
     "--overlays", is_flag=True, is_eager=True, expose_value=False, callback=lambda _, __, wanted: use_project(wanted),
-    help="Use the project's .council folder, also in CI.",
+    help="Use the project's .council folder, also in CI and for reviews.",
 )  # fmt: skip
 ID = click.option(
     "--id", metavar="ID", help="The session's id: up to 64 lower-case letters, digits and hyphens (default: the time)."

@@ -136,7 +136,7 @@ def gravity(severity: str) -> int:
 
 
 def usual(severities: Iterable[str]) -> str:
-    """BLOCKING if anybody says so; else the most frequent, and of two the graver."""
+    """BLOCKING if anybody says so; else the most frequent, and of two the more severe."""
     counts = Counter(severities)
     return BLOCKING if counts[BLOCKING] else min(counts, key=lambda severity: (-counts[severity], gravity(severity)))
 

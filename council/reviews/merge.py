@@ -208,9 +208,9 @@ def lead(said: Sequence[RaisedFinding]) -> RaisedFinding:
         finding, place = one.finding, one.place
         sureness = FOUND.index(place.how) if place.found else len(FOUND)
         length = len(finding.issue + finding.change)
-        graver = finding.severity != most
+        differs = finding.severity != most
         often = places[_whereabouts(place)]
-        return (not place.found, graver, sureness, -often, not finding.change, -length, _canonical(one))
+        return (not place.found, differs, sureness, -often, not finding.change, -length, _canonical(one))
 
     return min(said, key=order)
 

@@ -120,15 +120,15 @@ def _summary(plan: Plan) -> str:
 
 
 def failing(found: Review, least: str, known: frozenset[str] = frozenset()) -> list[Merged]:
-    """The open findings that a gate does not let through: as grave as that or graver by somebody's word, and not known
-    before. Of what was joined, all has to be known: neither words that are alike nor members' word that something new
-    is something old lets anything through.
+    """The open findings that a gate does not let through: at that severity or above by a member's own word, and not
+    known before. Of what was joined, all has to be known: neither words that are alike nor members' word that something
+    new is something old lets anything through.
     """
     if least == "never":
         return []
     grave = SEVERITIES[: SEVERITIES.index(least) + 1]
-    graver = (one for one in found.open if one.severity in grave and not one.inferred)
-    return [one for one in graver if not known.issuperset(one.known_by)]
+    gated = (one for one in found.open if one.severity in grave and not one.inferred)
+    return [one for one in gated if not known.issuperset(one.known_by)]
 
 
 def baseline(path: Path) -> frozenset[str]:

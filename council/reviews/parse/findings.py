@@ -69,7 +69,7 @@ def read(text: str, brief: str = "") -> Findings:
 
     An item without a severity, or without an issue, is kept as it stands among the unparsed. The number's letter and
     the heading must not contradict each other; what the item itself says of its severity goes before both. A heading
-    that names two severities means the graver, unless the letter says which.
+    that names two severities means the more severe, unless the letter says which.
     """
     lines = in_known_words(own_lines(text, brief))
     gatherer = Gatherer(lines)

@@ -306,7 +306,7 @@ def tagged(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """A severity's heading. One that names two (MEDIUM/LOW) means the graver, where the number says nothing else."""
+    """A severity's heading. One that names two (MEDIUM/LOW) means the more severe, if the number says nothing else."""
 
     severities: tuple[str, ...]
     initials: str = ""
