@@ -38,7 +38,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 PROOFS = ROOT / "scripts" / "proofs"
 PAGES = ROOT / "docs" / "proofs"
 STATE = ROOT / ".proofs"
-CODE = ("council", "templates", "Workflows", "scripts", "tests", "AgentPersonalities.md", "Config.md")
+CODE = (
+    "council", "templates", "Workflows", "scripts", "tests", "agents", "hooks", "bin", "SKILL.md",
+    "AgentPersonalities.md", "Config.md",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

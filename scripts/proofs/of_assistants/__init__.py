@@ -1,0 +1,1 @@
+"""What `scripts/prove assistants` shows: one module for each promise."""
