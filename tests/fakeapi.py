@@ -55,10 +55,12 @@ ERROR_TYPES = {
 
 @dataclass(frozen=True)
 class ToolUse:
-    """A tool that an answer calls. The id is made of the request, so that a retry gets the same."""
+    """A tool that an answer calls: its input is a text in some clients. The id is made of the request, so that a retry
+    gets the same.
+    """
 
     name: str
-    input: dict[str, Any]
+    input: dict[str, Any] | str
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,13 @@ class Request:
     body: Any
 
     @property
+    def is_prompt(self) -> bool:
+        """Whether a model is asked to speak."""
+        return self.method == "POST" and self.path.partition("?")[0].endswith("/v1/messages")
+
+    @property
     def text(self) -> str:
-        messages = self.body.get("messages", []) if isinstance(self.body, dict) else []
-        return "".join(said(message["content"]) for message in messages if message.get("role") == "user")
+        return "".join(said(message["content"]) for message in self.messages if message.get("role") == "user")
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -250,7 +256,12 @@ def prefixes(request: Request) -> list[tuple[tuple[str, str], int, bool]]:
 
 
 class FakeApi:
-    """The server. As a context manager it runs on a thread of its own and is gone when the block ends."""
+    """The server. As a context manager it runs on a thread of its own and is gone when the block ends.
+
+    Another API is a subclass with its own kind of requests and its own events.
+    """
+
+    kind: type[Request] = Request
 
     def __init__(self, responder: Responder | None = None, log: Path | None = None, cache: Cache | None = None) -> None:
         self.cache = cache
@@ -277,7 +288,7 @@ class FakeApi:
     @property
     def prompts(self) -> list[Request]:
         """Those that asked a model to speak."""
-        return [request for request in self.requests if is_prompt(request)]
+        return [request for request in self.requests if request.is_prompt]
 
     def __enter__(self) -> FakeApi:
         ready = threading.Event()
@@ -316,7 +327,7 @@ class FakeApi:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Request after request on one connection, until either side has had enough of it."""
         try:
-            while (request := await read_request(reader)) is not None:
+            while (request := await read_request(reader, self.kind)) is not None:
                 self._record(request)
                 if not await self._answer(request, writer):
                     break
@@ -342,7 +353,7 @@ class FakeApi:
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; False where the connection must not be used again."""
-        if not is_prompt(request):
+        if not request.is_prompt:
             send_json(writer, *small_talk(request))
             return True
         answer = self.responder(request)
@@ -364,13 +375,13 @@ class FakeApi:
             self.cache.write(request)  # to be read from here on, for now the first byte goes out
         self.times.append(("began", request.text, time.monotonic()))
         if request.body.get("stream"):
-            return await send_stream(writer, request, answer)
+            return await send_stream(writer, self.events(request, answer), answer)
         send_json(writer, 200, message(request, answer))
         return True
 
-
-def is_prompt(request: Request) -> bool:
-    return request.method == "POST" and request.path.partition("?")[0].endswith("/v1/messages")
+    def events(self, request: Request, answer: Answer) -> Iterator[dict[str, Any]]:
+        """The events of a stream that goes well."""
+        return events(request, answer)
 
 
 def small_talk(request: Request) -> tuple[int, dict[str, Any]]:
@@ -388,7 +399,7 @@ def small_talk(request: Request) -> tuple[int, dict[str, Any]]:
 # ---- HTTP, as much of it as is needed ----
 
 
-async def read_request(reader: asyncio.StreamReader) -> Request | None:
+async def read_request(reader: asyncio.StreamReader, kind: type[Request]) -> Request | None:
     """The next request on a connection, None where there is no next one."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -398,7 +409,7 @@ async def read_request(reader: asyncio.StreamReader) -> Request | None:
     method, path, _ = first.split(" ")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     body = await read_body(reader, headers)
-    return Request(method, path, headers, json.loads(body) if body else None)
+    return kind(method, path, headers, json.loads(body) if body else None)
 
 
 async def read_body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
@@ -560,13 +571,13 @@ def send_event(writer: asyncio.StreamWriter, event: dict[str, Any]) -> None:
     send_chunk(writer, f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
 
 
-async def send_stream(writer: asyncio.StreamWriter, request: Request, answer: Answer) -> bool:
+async def send_stream(writer: asyncio.StreamWriter, events: Iterator[dict[str, Any]], answer: Answer) -> bool:
     """The stream, as far as its fault lets it come."""
     send_head(writer, 200, content_type="text/event-stream; charset=utf-8", transfer_encoding="chunked")
     if answer.fault == "reset_after_headers":
         return reset(writer)
     sent = 0
-    for event in events(request, answer):
+    for event in events:
         if reached(answer, sent, event):
             return await send_late_fault(writer, answer)
         if event["type"] == "content_block_delta":
