@@ -347,7 +347,7 @@ def test_next_prints_what_is_due_and_writes_the_briefs(begun):
     id = begun.session.name
     told = ok(begun.council("next", id)).out
     assert told.count(f"prompt: council turn {id} 01-positions/") == 4
-    assert "- Architect (Serena): agent council:council-architect, model sonnet, prompt: council turn" in told
+    assert "- Architect (Serena): agent council:council-member, model sonnet, prompt: council turn" in told
     found = ok(begun.council("next", id, "--json")).json
     assert found["done"] is False
     assert found["archived_to"] is None

@@ -115,7 +115,7 @@ def test_the_marker_becomes_the_brief_and_the_tier_the_model(begun):
     given = Client(begun).ask(row["prompt"], model="opus", run_in_background=True)["updatedInput"]
     assert given["prompt"].encode() == Path(row["brief"]).read_bytes()
     assert (given["model"], given["subagent_type"], given["run_in_background"]) == (
-        "sonnet", "council:council-engineer", False,
+        "sonnet", "council:council-member", False,
     )  # fmt: skip
     assert given["description"].startswith("Engineer (Marcus), positions")
 

@@ -57,7 +57,6 @@ def checks() -> Iterator[tuple[str, Callable[[], str]]]:
         yield from speaker.checks(settings)
     for place in install_skill.places().values():
         yield f"skill for {place.whose}", lambda place=place: check_skill(place)  # type: ignore[misc]
-    yield "members as agents", check_agents
     yield "speaker", lambda: check_speaker(settings)
 
 
@@ -92,14 +91,6 @@ def check_skill(place: install_skill.SkillFolder) -> str:
     if not installed:
         raise NotSetUp(state)
     return state
-
-
-def check_agents() -> str:
-    if stale := install_skill.stale_agents(overlays.kit_folder()):
-        raise NotSetUp(
-            f"{', '.join(stale)} differ from AgentPersonalities.md; `python scripts/agents.py` regenerates them"
-        )
-    return "match AgentPersonalities.md"
 
 
 @command()

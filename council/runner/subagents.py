@@ -41,7 +41,7 @@ def write_marker(found: Session, turn: str) -> str:
 
 
 def agent_of(due: Due) -> str:
-    """The agent without tools that has this seat's persona; other seats use the general agent."""
+    """The agent without tools for this seat: `agents/` has one for the chair and one for all others."""
     known = overlays.kit_folder() / "agents" / f"council-{due.seat.name}.md"
     return f"{AGENT}{due.seat.name if known.is_file() else 'member'}"
 
