@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from council.errors import Busy
 from council.record import lock
 from tests.helpers import User
 
@@ -46,6 +47,15 @@ from council.record import lock
 
 while True:
     lock.is_held(Path(sys.argv[1]))
+"""
+
+BY_HAND = """
+import sys, time
+from pathlib import Path
+from council.record import lock
+
+with lock.hold(Path(sys.argv[1])):
+    time.sleep(0.1)
 """
 
 SHARING = """
@@ -87,6 +97,23 @@ def test_the_lock_file_stays_where_it_is(tmp_path: Path) -> None:
             files.append((tmp_path / lock.LOCK).stat().st_ino)
         assert (tmp_path / lock.LOCK).stat().st_ino == files[0]
     assert len(set(files)) == 1
+
+
+def test_commands_by_hand_wait_for_one_another(tmp_path: Path) -> None:
+    """Members that store their answers at the same time all succeed: no answer is lost to a lock."""
+    command = [sys.executable, "-c", BY_HAND, str(tmp_path)]
+    children = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(10)]
+    assert [child.communicate(timeout=120)[1] for child in children] == [""] * 10
+
+
+def test_nobody_waits_for_a_run(tmp_path: Path) -> None:
+    """A run says in its note that it has the session, and may have it for minutes."""
+    with lock.hold(tmp_path) as held:
+        held.note()
+        began = time.perf_counter()
+        with pytest.raises(Busy, match=f"pid {os.getpid()}"), lock.hold(tmp_path):
+            pass
+        assert time.perf_counter() - began < lock.LONGEST_WAIT / 2
 
 
 def test_a_claim_that_does_not_wait(tmp_path: Path) -> None:

@@ -524,7 +524,8 @@ def test_what_was_begun_here_is_finished_by_a_runner(user, server):
 
 def test_a_session_that_somebody_works_on(user, server):
     id = server.told("start", topic="Shall we?")["session_id"]
-    with lock.hold(user.session):
+    with lock.hold(user.session) as held:
+        held.note()
         for told in (
             server.refused("next", session=id),
             server.refused("record", session=id, turn=POSITIONS[0], reply="Yes."),
@@ -532,6 +533,7 @@ def test_a_session_that_somebody_works_on(user, server):
             assert "is in use by" in told
             assert "try again" in told
         assert server.told("status")["state"] == "running"
+        held.clear()
     server.told("record", session=id, turn=POSITIONS[0], reply="Yes.")
 
 

@@ -20,6 +20,7 @@ from council.record import files
 
 LOCK, NOTE = ".lock", "runner.json"
 PATIENCE = 0.25  # `is_held` takes the lock for a moment too
+LONGEST_WAIT = 30.0  # many members may store their answers at once, and each holds the lock for part of a second
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
 WITHOUT_LOCKS = (
     "this file system has no working file locks, so two processes could write to one session; "
@@ -57,22 +58,32 @@ class Lock:
 
 @contextmanager
 def hold(folder: Path) -> Iterator[Lock]:
-    """The session's lock, after a moment's wait at most. A process that died does not hold it."""
-    with try_hold(folder, PATIENCE) as held:
-        if held is None:
-            raise Busy(f"{folder.name} is in use by {describe(read_note(folder))}")
+    """The session's lock, after a moment's wait if a run has it, and a longer one if a command by hand has it.
+
+    A process that died does not hold it.
+    """
+    began = time.monotonic()
+    while (descriptor := _claim(folder / LOCK)) is None:
+        note, waited = read_note(folder), time.monotonic() - began
+        if waited > (PATIENCE if _may_run(note) else LONGEST_WAIT):
+            raise Busy(f"{folder.name} is in use by {describe(note)}")
+        time.sleep(0.01)
+    with _keep(folder, descriptor) as held:
         yield held
 
 
 @contextmanager
-def try_hold(folder: Path, patience: float = 0.0) -> Iterator[Lock | None]:
-    """The session's lock, or None if another process has it. Without `patience` it never waits: for event loops."""
-    until = time.monotonic() + patience
-    while (descriptor := _claim(folder / LOCK)) is None and time.monotonic() < until:
-        time.sleep(0.01)
-    if descriptor is None:
+def try_hold(folder: Path) -> Iterator[Lock | None]:
+    """The session's lock, or None if another process has it. It never waits: for event loops."""
+    if (descriptor := _claim(folder / LOCK)) is None:
         yield None
         return
+    with _keep(folder, descriptor) as held:
+        yield held
+
+
+@contextmanager
+def _keep(folder: Path, descriptor: int) -> Iterator[Lock]:
     try:
         held = Lock(folder, _identity(os.fstat(descriptor)))
         files.sweep(folder)
@@ -157,10 +168,15 @@ def read_note(folder: Path) -> Mapping[str, Any]:
 
 def describe(note: Mapping[str, Any]) -> str:
     """The process that wrote the note, if it can still hold the lock."""
-    here = note.get("host") == socket.gethostname() and note.get("boot") == boot_id()
-    if not note or (here and not is_alive(note.get("pid"))):
+    if not _may_run(note):
         return "another process"
     return f"pid {note.get('pid')} on {note.get('host')}, since {note.get('since')}"
+
+
+def _may_run(note: Mapping[str, Any]) -> bool:
+    """Whether the process that wrote the note can still hold the lock: a run, which may take minutes."""
+    here = note.get("host") == socket.gethostname() and note.get("boot") == boot_id()
+    return bool(note) and (not here or is_alive(note.get("pid")))
 
 
 def is_alive(pid: object) -> bool:
