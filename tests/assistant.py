@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tests.fakeapi import Answer, Request, Responder, ToolUse
 
@@ -62,37 +61,38 @@ class Assistant:
 # ---- a council by hand, as SKILL.md tells it ----
 
 
+# What is printed is all that it follows, as a model would.
+DUE = re.compile(r"^- (?P<name>.+?): model (?P<model>\S+), prompt: (?P<prompt>.+)$", re.M)
+AGENT = re.compile(r"\(agent (\S+), if you have it\)")
+
+
 def by_hand(topic: str, begin: str = "") -> list[Rule]:
     """From the skill to the end; `begin` is the first command, in place of a new session's."""
     start = begin or f"council start - <<'{DELIMITER}'\n{topic}\n{DELIMITER}"
     return [
         rule(r"Nothing is due: the debate is over", Answer("The council has spoken.\n")),
         rule(r"Launching skill|<command-name>", bash(start)),
-        rule(r'\{\s*"session_id".*\}', ask),
-        rule(r"\*\*Session ID:\*\* (\S+)", lambda found, _: bash(f"council next {found[1]} --json")),
-        rule(
-            r"Subagent hand-back|<task-notification>", lambda _, told: bash(f"council next {session_of(told)} --json")
-        ),
+        rule(r"\d+ turns? (?:is|are) due in .*", lambda found, _: ask(found[0])),
+        rule(r"Asked already, wait for them", Answer("The others still think.\n")),
+        rule(r"Subagent hand-back|<task-notification>", lambda _, told: bash(f"council next {session_of(told)}")),
         rule(r"Async agent launched", Answer("The members think.\n")),
         rule(r"Use the skill `council` for it now", calls(ToolUse("Skill", {"skill": "council", "args": topic}))),
     ]
 
 
-def ask(found: re.Match[str], _: Request) -> Answer:
-    """All that is due, at once, each by its marker alone; or the end."""
-    state = json.loads(found[0])
-    due = [row for row in state["due"] if row["state"] == "due"]
-    if state["done"]:
-        return bash(f"council next {state['session_id']}")
-    return calls(*map(member, due)) if due else Answer("The others still think.\n")
+def ask(told: str) -> Answer:
+    """All that is due, at once, each by its prompt alone."""
+    agent = AGENT.search(told)
+    assert agent
+    return calls(*(member(agent[1], found) for found in DUE.finditer(told)))
 
 
-def member(row: dict[str, Any]) -> ToolUse:
+def member(agent: str, line: re.Match[str]) -> ToolUse:
     asked = {
-        "description": row["name"],
-        "prompt": row["prompt"],
-        "subagent_type": row["agent"],
-        "model": row["agent_model"],
+        "description": line["name"],
+        "prompt": line["prompt"],
+        "subagent_type": agent,
+        "model": line["model"],
         "run_in_background": False,
     }
     return ToolUse("Agent", asked)

@@ -19,11 +19,12 @@ from typing import Any
 import yaml
 
 import council
-from council.cli.manual import describe_end
 from council.config import overlays
 from council.record import session as sessions
 from council.reports import html, markdown, summary
 from council.reports.transcript import compose
+from council.runner import next_step
+from council.runner.manual import ManualState
 from council.terminal.markdown import Paint
 from council.terminal.transcript import card
 from council.workflow.loader import load
@@ -242,7 +243,7 @@ def documents(folder: Path) -> dict[str, str]:
         "show --json": json.dumps(summary.as_document(row)),
         "page": page,
         "terminal": card(debate, Paint(100)),
-        "next": describe_end(session, plan, None),
+        "next": next_step.describe(session, ManualState(plan)),
         "MCP": markdown.synthesis_of(session, plan),
     }
 

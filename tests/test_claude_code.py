@@ -87,7 +87,7 @@ def test_begun_in_a_shell_and_finished_by_hand(tmp_path):
         here.members.faults = {"02-challenges/engineer": [Answer(fault="status", status=400)]}
         assert here.user.process("run", TOPIC, "--speaker", "anthropic").code == 4
         id = here.user.session.name
-        here.api.responder = Assistant(by_hand("", begin=f"council next {id} --json"), here.members)
+        here.api.responder = Assistant(by_hand("", begin=f"council next {id}"), here.members)
         ended = here.to_its_end(f"Council recovery: {id}")
         assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
         assert here.spoken() == said(words)

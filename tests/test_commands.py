@@ -346,8 +346,9 @@ def test_the_loop_by_hand_gives_what_a_replay_of_the_same_words_gives(words, beg
 def test_next_prints_what_is_due_and_writes_the_briefs(begun):
     id = begun.session.name
     told = ok(begun.council("next", id)).out
-    assert told.count(f"prompt: council turn {id} 01-positions/") == 4
-    assert "- Architect (Serena): agent council:council-member, model sonnet, prompt: council turn" in told
+    assert told.count(f"prompt: Run `council brief {id} 01-positions/") == 4
+    prompt = f"Run `council brief {id} 01-positions/architect` and do what it prints."
+    assert f"\n- Architect (Serena): model sonnet, prompt: {prompt}\n" in told
     found = ok(begun.council("next", id, "--json")).json
     assert found["done"] is False
     assert found["archived_to"] is None
@@ -362,8 +363,8 @@ def test_next_when_all_is_said(finished):
     assert (found["done"], found["due"]) == (True, [])
     assert Path(found["archived_to"]).exists()
     told = ok(finished.council("next")).out
-    assert told.startswith("### Council Synthesis")
-    assert "Nothing is due" in told
+    assert told.startswith("**Outcome:** agreed with dissent (3 of 4 agree)\n")
+    assert told.endswith("Nothing is due: the debate is over.\n")
 
 
 @pytest.mark.parametrize("way", ["file", "dash", "stdin"])

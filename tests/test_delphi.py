@@ -93,7 +93,7 @@ def test_by_hand_it_is_the_same_debate(name, user, tmp_path):
     assert ours["synthesis.md"] == theirs["synthesis.md"]
     assert unpriced(ours["convergence.json"]) == unpriced(theirs["convergence.json"])
     assert list(ours) == list(theirs)
-    assert "(unknown price)" in user.council("next").out.partition(HEADING)[2]
+    assert "(unknown price)" in user.council("show").out.partition(HEADING)[2]
 
 
 def test_over_the_api_each_part_has_its_price(user):

@@ -84,8 +84,7 @@ def test_a_seat_is_described_once_and_named_in_other_groups(tmp_path: Path) -> N
     user.write("odd.md", f"---\nname: odd\nseats: {seats}\nphases: {phases}\n---\n")
     assert "no problems found" in done(user.council("lint", "odd.md")).out
     done(user.council("start", "Shall we?", "--workflow", "odd.md"))
-    assert "Owner: agent" in user.council("next").out
-    assert "model opus" in user.council("next").out
+    assert "- Owner: model opus, prompt: " in user.council("next").out
 
 
 def test_a_member_keeps_what_the_workflow_says_of_it(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def user(tmp_path) -> User:
 def begun(user) -> User:
     ended = user.council("start", "-", stdin="Shall we?")
     assert ended.code == 0, ended.err
-    assert ended.out.splitlines()[-1] == f"next: council next {user.session.name}"
+    assert ended.out.endswith(user.council("next").out)
     return user
 
 
@@ -64,7 +64,7 @@ class Client:
         return said
 
     def member(self, row: dict[str, Any], reply: str, *, whole: bool = True) -> tuple[dict[str, Any], Path]:
-        """A member asked by its marker, and its answer in a transcript."""
+        """A member asked by its prompt, and its answer in a transcript."""
         given = self.ask(row["prompt"])["updatedInput"]
         path = self.transcript(self.call, given)
         if whole:
@@ -110,7 +110,7 @@ def body(user: User, turn: str) -> bytes:
 # ---- a member is asked ----
 
 
-def test_the_marker_becomes_the_brief_and_the_tier_the_model(begun):
+def test_the_sentence_becomes_the_brief_and_the_tier_the_model(begun):
     row = due(begun)[2]
     given = Client(begun).ask(row["prompt"], model="opus", run_in_background=True)["updatedInput"]
     assert given["prompt"].encode() == Path(row["brief"]).read_bytes()
@@ -123,11 +123,16 @@ def test_the_marker_becomes_the_brief_and_the_tier_the_model(begun):
 @pytest.mark.parametrize(
     ("prompt", "why"),
     [
-        ("Say something.", "by its marker alone"),
-        ("council turn 20200101-000000-00000000 01-positions/engineer", "there is no session"),
-        ("council turn {id} 02-challenges/engineer", "is not due"),
-        ("council turn {id} 01-positions/nobody", "is not due"),
-        ("council turn {id} 01-positions/engineer and be brief", "by its marker alone"),
+        ("Say something.", "by its prompt alone"),
+        (
+            "Run `council brief 20200101-000000-00000000 01-positions/engineer` and do what it prints.",
+            "there is no session",
+        ),
+        ("Run `council brief {id} 02-challenges/engineer` and do what it prints.", "is not due"),
+        ("Run `council brief {id} 01-positions/nobody` and do what it prints.", "is not due"),
+        ("Run `council brief {id} 01-positions/engineer` and do what it prints. Be brief.", "by its prompt alone"),
+        ("council turn {id} 01-positions/engineer", "by its prompt alone"),
+        ("`council brief {id} 01-positions/engineer`", "by its prompt alone"),
     ],
 )
 def test_what_cannot_be_asked_is_denied_with_a_reason(begun, prompt, why):
@@ -142,7 +147,7 @@ def test_who_is_asked_already_is_not_asked_again(begun):
     _, path = client.member(row, "", whole=False)
     assert "is still to come" in client.ask(row["prompt"])["permissionDecisionReason"]
     assert [one["state"] for one in due(begun)] == ["asked", "due", "due", "due"]
-    assert "Asked already, waiting for: Architect (Serena)" in begun.council("next").out
+    assert "Asked already, wait for them: Architect (Serena)" in begun.council("next").out
     ended = begun.council("recover", "--speaker", "replay", "--from", script_of(begun))
     assert ended.code == 7, "who recovers now would pay for it twice"
     say(path, {**answer("Request rejected"), "isApiErrorMessage": True})
@@ -301,8 +306,8 @@ def test_an_assistants_debate_is_the_same_as_one_of_the_command_line(begun, word
     assert twin.council("run", "Shall we?", "--speaker", "replay", "--from", source).code == 0
     assert without_receipts(derived_of(begun.session)) == without_receipts(derived_of(twin.session))
     told = begun.council("next").out
-    assert told.startswith("### Council Synthesis")
-    assert "**Outcome:**" in told
+    assert told.startswith("**Outcome:** ")
+    assert told.endswith("Nothing is due: the debate is over.\n")
     assert "asked of claude-haiku-5-5, answered by claude-answered-1" in begun.council("show").out
 
 

@@ -111,6 +111,10 @@ COMMANDS = {
         ASSISTANTS, "Collect finished replies and list the turns that are ready.", f"{HERE}.manual:next_",
         ("council next", "council next 1a2b3c4d --json"), SESSIONS,
     ),
+    "brief": Entry(
+        ASSISTANTS, "Print the brief of a turn, and how to store its answer.", f"{HERE}.manual:brief",
+        ("council brief last 01-positions/engineer",), "`council next` lists the turns that are ready",
+    ),
     "record": Entry(
         ASSISTANTS, "Store a reply as a turn of a session.", f"{HERE}.manual:record",
         (

@@ -1,4 +1,4 @@
-"""`start`, `next` and `record`: the manual loop, for an assistant, a script or a person."""
+"""`start`, `next`, `brief` and `record`: the manual loop, for an assistant, a script or a person."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from council.errors import CouncilError, UsageError
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
-    from council.engine.planner import Due, Plan
+    from council.engine.planner import Due
     from council.record.session import Session
     from council.speakers.base import Brief
 
@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: bool, **given: Any) -> None:
     """Start a debate on TOPIC whose replies you or an assistant collect. `-` reads it from standard input.
 
-    No model is called: `council next` lists the turns that are ready, and `council record` stores the replies.
+    No model is called. It prints what `council next` prints, the turns that are ready; each member runs `council
+    brief`, and `council record` stores the replies.
     """
     from council.config import settings as config
     from council.reports import markdown
     from council.runner import debate as debates
+    from council.runner import manual, next_step
     from council.speakers import registry
     from council.terminal import notices
 
@@ -45,14 +47,16 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     request, _ = debates.with_source(request, speaker, source, settings)
     state.session = debates.begin(request, settings, speaker, None, held=False)
     notices.show_overlays(state.session)
+    with state.session.hold():
+        now = manual.advance(state.session, settings)
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
     else:
         attached = ", ".join(state.session.metadata["attachments"])
         echo(markdown.announcement(state.session))
         if attached:
-            echo(f"attached: {attached}")
-        echo(f"next: council next {state.session.id}")
+            echo(f"attached: {attached}\n")
+        echo(next_step.describe(state.session, now))
 
 
 @command("next")
@@ -60,99 +64,55 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
 @JSON
 @click.pass_obj
 def next_(state: State, session: str, as_json: bool) -> None:
-    """Collect finished replies and list the turns of SESSION that are ready, with their briefs."""
+    """Collect finished replies and list the turns of SESSION that are ready, with the prompt of each member."""
     from council.config import settings as config
-    from council.runner import manual, subagents
+    from council.runner import manual, next_step, subagents
 
     settings, found = config.load(), state.open(session)
     with found.hold():
         subagents.harvest(found, settings)
         now = manual.advance(found, settings)
-    flying = subagents.find_in_flight(found)
-    rows = [row(found, one, brief, one.id in flying) for one, brief in now.due]
     if as_json:
+        flying = subagents.find_in_flight(found)
+        rows = [row(found, one, brief, one.id in flying) for one, brief in now.due]
         print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": now.archived})
     else:
-        echo(describe_due(found, now.plan, rows) if rows else describe_end(found, now.plan, now.archived))
+        echo(next_step.describe(found, now))
 
 
 def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
     """A ready turn: whom to ask, how, and where its brief is for assistants without the hook."""
-    from council.runner import subagents
+    from council.runner import manual, portable, subagents
 
     return {
         "turn": due.id, "seat": due.seat.name, "name": due.seat.label, "tier": due.tier, "model": brief.model.name,
         "person": due.of_a_person, "state": "asked" if flying else "due", "agent": subagents.agent_of(due),
-        "agent_model": subagents.alias_of(brief.model), "prompt": subagents.write_marker(found, due.id),
-        "brief": str(found.brief_path(due.id)), "answers": answers_of(due), "record": record_command(found, due),
+        "agent_model": subagents.alias_of(brief.model), "prompt": portable.format_sentence(found, due.id),
+        "brief": str(found.brief_path(due.id)), "answers": manual.list_answers(due),
+        "record": manual.record_command(found, due),
     }  # fmt: skip
 
 
-def answers_of(due: Due) -> dict[str, str]:
-    """The answers that a person is asked for, by name; empty for free text, and for models, whose briefs say it."""
-    from council.replies import entry
+@command()
+@click.argument("session", shell_complete=completion.sessions)
+@click.argument("turn", shell_complete=completion.turns)
+@click.pass_obj
+def brief(state: State, session: str, turn: str) -> None:
+    """Print the brief of TURN, byte for byte; while the turn is due, also the command that stores its answer."""
+    from council.config import settings as config
+    from council.runner import portable
+    from council.speakers.assistant import handouts
 
-    declared = due.step.reply if due.of_a_person and entry.can_ask(due.step.reply) else ()
-    return {name: entry.describe_allowed(kind) for name, kind in declared}
-
-
-def record_command(found: Session, due: Due) -> str:
-    """The command that stores a person's answer; empty for models."""
-    given = " ".join(f'--answer "{name}=…"' for name in answers_of(due)) or "--file answer.md"
-    return f"council record {found.id} {due.id} {given}" if due.of_a_person else ""
-
-
-def describe_due(found: Session, plan: Plan, rows: list[dict[str, Any]]) -> str:
-    """List whom to ask; before the first answer of a round, show the previous round too."""
-    from council.protocols import outcome
-    from council.reports import markdown, transcript
-    from council.reports.documents import frozen_templates
-
-    step = rows[0]["turn"].partition("/")[0]
-    begun = any(turn.startswith(f"{step}/") for turn in found.said)
-    closed = outcome.rounds(plan) if not begun else []
-    place = found.folder / f"round-{len(closed)}.md"
-    last = [
-        markdown.one_round(transcript.compose_round(found, plan, *key), frozen_templates(found)) for key in closed[-1:]
-    ]
-    parts = [f"{text}\n(as a file: {place})\n" for text in last]
-    flying = [one for one in rows if one["state"] == "asked"]
-    due = [one for one in rows if one["state"] == "due"]
-    if due:
-        parts.append("Ready now. Ask all of them at once, and pass each prompt as it is:\n")
-        parts += [request_line(one) for one in due]
-    if flying:
-        parts.append(f"\nAsked already, waiting for: {', '.join(one['name'] for one in flying)}")
-    return "\n".join(parts)
-
-
-def request_line(one: dict[str, Any]) -> str:
-    if one["person"]:
-        asked = [f"  {name}: {allowed}" for name, allowed in one["answers"].items()]
-        line = f"- {one['name']}: a person answers {one['brief']}; `council record` stores the answer"
-        return "\n".join([line, *asked, f"  {one['record']}"])
-    model = f", model {one['agent_model']}" if one["agent_model"] else ""
-    return f"- {one['name']}: agent {one['agent']}{model}, prompt: {one['prompt']}\n  (brief: {one['brief']})"
-
-
-def describe_end(found: Session, plan: Plan, archived: Path | None) -> str:
-    from council.protocols import outcome
-    from council.record import files
-    from council.reports import filing, markdown
-    from council.reports.transcript import compose
-
-    facts, debate = outcome.convergence(plan) or {}, compose(found, plan)
-    parts = [markdown.synthesis(debate.synthesis, debate.overlaid)] if debate.synthesis else []
-    parts += [markdown.effect_text(debate.effect)] if debate.effect else []
-    ended = [f"**Outcome:** {facts.get('outcome')} ({facts.get('reason')})"]
-    ended += [f"**Degraded:** absent: {'; '.join(debate.absent)}\n"] if debate.absent else []
-    paths = [
-        f"head: {debate.head}",
-        f"session: {files.tilde(found.folder)}",
-        f"archive: {files.tilde(archived)}" if archived else "",
-    ]
-    paths.append(filing.describe_places(found, plan))
-    return "\n".join([*parts, *ended, *filter(None, paths), "Nothing is due: the debate is over."])
+    found, turn = state.open(session), turn.removesuffix(".md")
+    text = portable.hand_out(found, config.load(), turn)
+    if sys.stdout.isatty():
+        echo(text.decode("utf-8", "replace"))
+        return
+    if turn not in found.said:
+        handouts.write_note(found.folder, turn)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text)
+    sys.stdout.flush()
 
 
 @command()

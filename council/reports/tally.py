@@ -94,13 +94,16 @@ def asked_no_stance(plan: Plan, now: Standing) -> bool:
     return plan.done and not (now.own or now.stances or now.scores) and all(ending == ENDED for ending in endings)
 
 
-def preface(plan: Plan, conclusion: str) -> str:
-    """A warning above the synthesis that the count does not carry it, or that it claims another count; else empty."""
+def preface(plan: Plan, conclusion: str, quote: bool = True) -> str:
+    """A warning above the synthesis that the count does not carry it, or that it claims another count; else empty.
+
+    Without `quote`, it holds no words of the synthesis.
+    """
     now, author = assess(plan.scene), name_author(plan)
     if lack := describe_lack(plan, now) or (NO_STANCE.capitalize() if asked_no_stance(plan, now) else ""):
         return f"{lack}. This synthesis is the {author}'s opinion."
     if claim := find_wrong_claim(now, conclusion):
-        return f"The count is: {format_votes(now)}. The {author} writes otherwise: “{claim}”"
+        return f"The count is: {format_votes(now)}. The {author} writes otherwise{f': “{claim}”' if quote else '.'}"
     if now.stances and now.answer != AGREE and not re.search(rf"\b{re.escape(fold(now.answer))}\b", fold(conclusion)):
         return f"The count is: {format_votes(now)}. The {author} does not name this answer."
     return ""

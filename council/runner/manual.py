@@ -19,6 +19,7 @@ from council.replies import entry, parse
 from council.reports import archive, derived
 from council.runner import loop
 from council.speakers import registry
+from council.speakers.assistant import handouts
 from council.speakers.base import Brief, Spoken
 from council.text import one_line
 from council.workflow.model import HUMAN
@@ -64,6 +65,7 @@ def record(
     started = begun or datetime.now(UTC)
     session.record(loop.receipt(session, due, brief.model, speaker, spoken, started, seconds), spoken.body)
     plan = session.plan()
+    handouts.remove_notes(session.folder, [one.id for one in plan.due])
     return ManualState(plan, archived=_publish(session, plan, settings))
 
 
@@ -73,6 +75,18 @@ def compose_reply(session: Session, settings: Config, turn: str, given: Iterable
     if not entry.can_ask(due.step.reply):
         raise UsageError(f"{turn} asks for no named answers; give the reply itself, in a file or on standard input")
     return entry.build_reply(due.step.reply, given, loop.prepare(session, settings, due).text)
+
+
+def list_answers(due: Due) -> dict[str, str]:
+    """The answers that a person is asked for, by name; empty for free text, and for models, whose briefs say it."""
+    declared = due.step.reply if due.of_a_person and entry.can_ask(due.step.reply) else ()
+    return {name: entry.describe_allowed(kind) for name, kind in declared}
+
+
+def record_command(session: Session, due: Due) -> str:
+    """The command that stores a person's answer; empty for models."""
+    given = " ".join(f'--answer "{name}=…"' for name in list_answers(due)) or "--file answer.md"
+    return f"council record {session.id} {due.id} {given}" if due.of_a_person else ""
 
 
 def _publish(session: Session, plan: Plan, settings: Config) -> Path | None:

@@ -1,7 +1,7 @@
-"""Members that an assistant calls: its subagents. Each is given a marker, and its answer is read from its transcript.
+"""Members that an assistant calls: its subagents. The prompt of each is a sentence that names its turn.
 
-The assistant writes `council turn SESSION TURN`, and a hook puts the brief in its place, so that no brief is copied by
-hand. The member's words are taken from its transcript, byte for byte, by a hook or by the next command.
+The sentence asks for `council brief SESSION TURN`. A hook puts the brief in its place, so the member needs no tools.
+Its words are taken from its transcript, byte for byte, by a hook or by the next command.
 """
 
 from __future__ import annotations
@@ -23,21 +23,17 @@ from council.record.catalog import ID
 from council.record.session import TURN, Session
 from council.runner import manual
 from council.runner.loop import model_of
-from council.speakers.assistant import transcripts
+from council.speakers.assistant import handouts, transcripts
 from council.speakers.assistant.transcripts import CallNote
 from council.speakers.base import Spoken
 
 TARGET = re.compile(rf"({ID.pattern}) ({TURN.pattern})")
-MARKER = re.compile(rf"\s*council turn {TARGET.pattern}\s*")
+SENTENCE = re.compile(rf"\s*Run `council brief {TARGET.pattern}` and do what it prints\.\s*")
 DESCRIPTION = re.compile(rf"(?:.*\s)?{TARGET.pattern}", re.S)
 AGENT = "council:council-"
 ALIASES = ("opus", "sonnet", "haiku")  # what Claude Code calls the models that a member can be given
 PATIENCE = 30.0
 LAG = 5.0  # seconds until a transcript has what its member said, at most
-
-
-def write_marker(found: Session, turn: str) -> str:
-    return f"council turn {found.id} {turn}"
 
 
 def agent_of(due: Due) -> str:
@@ -52,10 +48,7 @@ def alias_of(model: Model) -> str | None:
 
 def find_in_flight(found: Session) -> set[str]:
     """The turns that a member is working on."""
-    now = time.time()
-    return {
-        one.turn for one in transcripts.read_notes(found.folder) if one.turn not in found.said and one.is_running(now)
-    }
+    return transcripts.find_in_flight(found.folder, found.said)
 
 
 def harvest(found: Session, settings: Config) -> None:
@@ -67,6 +60,7 @@ def harvest(found: Session, settings: Config) -> None:
             manual.record(found, settings, asked.turn, answer.spoken, answer.started, answer.seconds)
         if asked.turn in found.said:
             transcripts.remove_note(found.folder, asked.turn)
+    handouts.remove_notes(found.folder, [due.id for due in found.plan().due])
 
 
 def _is_due(found: Session, turn: str) -> bool:
@@ -102,14 +96,14 @@ def answer_hook(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | N
 
 
 def on_call(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
-    """Put the brief in place of the marker, byte for byte, and set the model of the turn's tier."""
+    """Put the brief in place of the sentence, byte for byte, and set the model of the turn's tier."""
     tool = call["tool_input"]
-    marked = MARKER.fullmatch(str(tool.get("prompt", "")))
+    marked = SENTENCE.fullmatch(str(tool.get("prompt", "")))
     if marked is None and not str(tool.get("subagent_type", "")).startswith(AGENT):
         return None  # none of ours
     try:
         if marked is None:
-            raise UsageError("a member is asked by its marker alone, as `council next` prints it")
+            raise UsageError("a member is asked by its prompt alone, as `council next` prints it")
         found, due = _find_due(settings, marked[1], marked[2])
         changed = {**tool, **_fill_in(found, settings, due)}
         seen = CallNote(due.id, str(call.get("tool_use_id")), _client_pid(), time.time(), transcripts.find_folder(call))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -175,6 +176,12 @@ def read_notes(folder: Path) -> Iterator[CallNote]:
     for path in sorted((folder / NOTES).glob("*.json")):
         with suppress(FileNotFoundError):  # its turn has just been recorded
             yield _decode(path, files.read(path))
+
+
+def find_in_flight(folder: Path, recorded: Container[str]) -> set[str]:
+    """The turns that a member is working on."""
+    now = time.time()
+    return {one.turn for one in read_notes(folder) if one.turn not in recorded and one.is_running(now)}
 
 
 def check_notes(folder: Path) -> Iterator[Damaged]:

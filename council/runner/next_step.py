@@ -1,0 +1,134 @@
+"""The text of `council next`: the turns that are due, and one line on the round before them; or how the debate ended.
+
+An assistant follows it, so it is short, and nothing in it was written by a member but what its seat is called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from council.engine.planner import Due, Plan
+from council.protocols import outcome
+from council.protocols.stances import SCORE, STANCE
+from council.record import chain, files
+from council.record.session import Session
+from council.reports import filing, tally, verdict
+from council.runner import manual, portable, subagents
+from council.runner.manual import ManualState
+from council.speakers.assistant import handouts
+from council.speakers.base import Brief
+from council.text import one_line
+from council.workflow.model import Seat
+
+LONGEST_LABEL = 40
+LONGEST_SENTENCE = 400
+NOT_IN_A_NAME = re.compile(r"[^\w ()'’.,&/+-]+")
+CONFIDENCE = re.compile(r"high|medium|low|\d{1,3}\s?%?")
+OVER = "Nothing is due: the debate is over."
+
+
+def describe(found: Session, state: ManualState) -> str:
+    """What to do next. The turns must have been read."""
+    if state.plan.done:
+        return "\n".join(_describe_end(found, state))
+    flying = subagents.find_in_flight(found)
+    due = [(one, brief) for one, brief in state.due if one.id not in flying]
+    parts = (
+        ["\n".join([_head(found, [one for one, _ in due]), "", *(_line(found, *one) for one in due)])] if due else []
+    )
+    if asked := [name_of(one.seat) for one, _ in state.due if one.id in flying]:
+        parts.append(f"Asked already, wait for them: {', '.join(asked)}")
+    parts += [closed] if (closed := _describe_round(found, state.plan)) else []
+    return "\n\n".join(parts)
+
+
+def name_of(seat: Seat) -> str:
+    """What a seat is called, short and without anything that could be taken for a part of the line: a moderator may
+    have chosen the name."""
+    return one_line(NOT_IN_A_NAME.sub(" ", seat.label), LONGEST_LABEL) or seat.name
+
+
+def _head(found: Session, due: Sequence[Due]) -> str:
+    agent = f"{subagents.AGENT}{'chair' if all(one.seat.name == 'chair' for one in due) else 'member'}"
+    where = f"(agent {agent}, if you have it):"
+    if len(due) == 1:
+        return f"1 turn is due in {found.id}. Ask it in a context of its own {where}"
+    return f"{len(due)} turns are due in {found.id}. Ask all of them at once, each in a context of its own {where}"
+
+
+def _line(found: Session, due: Due, brief: Brief) -> str:
+    if due.of_a_person:
+        asked = (f"  {name}: {allowed}" for name, allowed in manual.list_answers(due).items())
+        shown = f"- {name_of(due.seat)}: a person answers. `council brief {found.id} {due.id}` is what to show them"
+        return "\n".join([shown, *asked, f"  {manual.record_command(found, due)}"])
+    model = subagents.alias_of(brief.model) or "-".join(brief.model.name.split())
+    age = handouts.read_age(found.folder, due.id)
+    given = "" if age is None else f" (its brief was handed out {_format_age(age)} ago)"
+    return f"- {name_of(due.seat)}{given}: model {model}, prompt: {portable.format_sentence(found, due.id)}"
+
+
+def _format_age(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 100 else f"{minutes} min" if minutes < 100 else f"{minutes // 60} h"
+
+
+# ---- the round that has closed ----
+
+
+def _describe_round(found: Session, plan: Plan) -> str:
+    """One line on the newest closed round; empty before there is one."""
+    if not (closed := outcome.rounds(plan)):
+        return ""
+    phase, number = closed[-1]
+    place = files.tilde(found.folder / f"round-{len(closed)}.md")
+    facts = [place, _count(plan, phase, number), _describe_convergence(plan)]
+    return f"Round {len(closed)} ({phase}) is closed: {' · '.join(filter(None, facts))}"
+
+
+def _count(plan: Plan, phase: str, number: int) -> str:
+    """`2 agree, 1 mixed, 1 absent`, or the scores."""
+    turns = outcome.turns_of(plan, phase, number)
+    asked = next((name for name in (STANCE, SCORE) for turn in turns if name in turn.asked), "")
+    turns = [turn for turn in turns if asked in turn.asked] if asked else turns
+    silent = Counter("absent" if turn.absent else "unreadable" for turn in turns if asked not in turn.answers)
+    if asked == SCORE:
+        scores = [turn.answers[SCORE] for turn in turns if SCORE in turn.answers]
+        said = [f"satisfaction {min(scores):g} to {max(scores):g}"] if scores else []
+    else:
+        counts = Counter(str(turn.answers[STANCE]) for turn in turns if STANCE in turn.answers)
+        said = [f"{number} {one_line(stance, LONGEST_LABEL)}" for stance, number in counts.most_common()]
+    if not asked:
+        silent, said = Counter({"absent": silent["absent"]}), [f"{len(turns) - silent['absent']} spoke"]
+    return ", ".join([*said, *(f"{number} {why}" for why, number in silent.items() if number)])
+
+
+def _describe_convergence(plan: Plan) -> str:
+    if (facts := outcome.convergence(plan)) is None:
+        return "not checked for convergence yet"
+    ending = one_line(str(facts["outcome"]), LONGEST_LABEL)
+    return f"{'converged' if facts['converged'] else 'not converged'}: {ending}"
+
+
+# ---- the end ----
+
+
+def _describe_end(found: Session, state: ManualState) -> Iterator[str]:
+    plan = state.plan
+    result = verdict.decide(found, plan)
+    yield f"**Outcome:** {result.outcome}{f' ({result.tally})' if result.tally else ''}"
+    if remark := tally.preface(plan, result.path, quote=False):
+        yield one_line(remark, LONGEST_SENTENCE)
+    if CONFIDENCE.fullmatch(result.confidence):
+        yield f"**Confidence:** {result.confidence}"
+    if absent := dict.fromkeys(name_of(turn.seat) for turn in outcome.absences(plan)):
+        yield f"**Degraded:** absent: {', '.join(absent)}"
+    yield f"head: {chain.head(found)}"
+    yield f"session: {files.tilde(found.folder)}"
+    if state.archived:
+        yield f"archive: {files.tilde(state.archived)}"
+    yield from filter(None, filing.describe_places(found, plan).splitlines())
+    if outcome.synthesis_body(plan):
+        yield f"The synthesis: council show {found.id} synthesis"
+    yield OVER

@@ -1,0 +1,58 @@
+"""The loop that works in every client: a member runs `council brief`, and stores its answer by the command there."""
+
+from __future__ import annotations
+
+from council.config.settings import Config
+from council.record.session import Session
+from council.runner import manual
+from council.speakers.assistant import transcripts
+
+ENDING = """
+
+---
+
+This is how to store your answer. Run this one command, once, with your whole answer in place of YOUR ANSWER, in the
+form that the brief asks for. Change nothing else in it:
+
+{command} <<'{end}'
+YOUR ANSWER
+{end}
+
+Run nothing else, and open no file. Then reply only with the line that the command printed.
+"""
+TO_A_PERSON = """
+
+---
+
+A person answers this. Store their words, exactly as they are, with: {command}
+"""
+IN_FLIGHT = """
+
+---
+
+A member was launched for this turn already, and its answer is still to come. Do not answer it a second time.
+"""
+
+
+def format_sentence(found: Session, turn: str) -> str:
+    """The prompt of a member, the same for every client."""
+    return f"Run `council brief {found.id} {turn}` and do what it prints."
+
+
+def hand_out(found: Session, settings: Config, turn: str) -> bytes:
+    """The brief of a turn, byte for byte; and how to store the answer, if the turn is due."""
+    found.read_turns()
+    if turn in found.said:
+        return found.brief(turn) or b""
+    due = manual.due_turn(found, found.plan(), turn)
+    if found.brief(turn) is None:
+        with found.hold():
+            manual.advance(found, settings, turn)
+    brief = found.brief(turn) or b""
+    if due.of_a_person:
+        return brief + TO_A_PERSON.format(command=manual.record_command(found, due)).encode()
+    if turn in transcripts.find_in_flight(found.folder, found.said):
+        return brief + IN_FLIGHT.encode()
+    # No text that the member has read before can hold the line that ends the command.
+    end = f"ANSWER-{found.key('answer', turn)}"
+    return brief + ENDING.format(command=f"council record {found.id} {turn} --file -", end=end).encode()

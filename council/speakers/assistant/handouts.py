@@ -1,0 +1,50 @@
+"""Notes that a brief was handed out to a member who fetched it with `council brief`.
+
+A note is an empty file beside the record, as old as the last hand-out. It blocks nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from council.errors import StorageError
+from council.record import files
+from council.speakers.assistant.transcripts import NOTES
+
+SUFFIX = ".brief"
+
+
+def write_note(folder: Path, turn: str) -> None:
+    """Note that a brief was handed out. A member that cannot write here is given its brief all the same."""
+    path = _path(folder, turn)
+    for _ in range(3):  # the folder is removed when the last note goes
+        with suppress(StorageError, OSError):
+            files.make_folder(path.parent)
+            files.replace(path, b"")
+            os.utime(path)
+            return
+
+
+def read_age(folder: Path, turn: str) -> float | None:
+    """The seconds since a brief was handed out; None if it was not."""
+    try:
+        return max(0.0, time.time() - _path(folder, turn).stat(follow_symlinks=False).st_mtime)
+    except OSError:
+        return None
+
+
+def remove_notes(folder: Path, due: Collection[str]) -> None:
+    """Remove the notes of turns that are not due any more."""
+    kept = {_path(folder, turn) for turn in due}
+    for path in (folder / NOTES).glob(f"*{SUFFIX}"):
+        if path not in kept:
+            files.remove(path)
+    files.remove_empty(folder / NOTES)
+
+
+def _path(folder: Path, turn: str) -> Path:
+    return folder / NOTES / f"{turn.replace('/', '.')}{SUFFIX}"
