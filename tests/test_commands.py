@@ -367,6 +367,22 @@ def test_next_when_all_is_said(finished):
     assert told.endswith("Nothing is due: the debate is over.\n")
 
 
+def test_one_turn_and_the_synthesis_are_shown_alone(finished):
+    turn = "01-positions/engineer"
+    data = (finished.session / f"turns/{turn}.md").read_text().partition("\n---\n")[2]
+    assert ok(finished.council("show", "last", turn)).out == data + "\n"
+    synthesis = (finished.session / "synthesis.md").read_text()
+    assert ok(finished.council("show", "last", "synthesis")).out == synthesis
+    ended = finished.council("show", "last", "01-positions/nobody")
+    assert (ended.code, "is not recorded in" in ended.err, turn in ended.err) == (2, True, True)
+    assert finished.council("show", "last", turn, "--json").code == 2
+
+
+def test_a_synthesis_that_is_not_written_yet(begun):
+    ended = begun.council("show", "last", "synthesis")
+    assert (ended.code, "has no synthesis yet" in ended.err) == (2, True)
+
+
 @pytest.mark.parametrize("way", ["file", "dash", "stdin"])
 def test_a_reply_is_recorded_byte_for_byte(way, begun):
     reply = "  My words,\r\n\twith a tab and no end of line: 規 \u2028 — “”"

@@ -55,8 +55,8 @@ COMMANDS = {
         ("council status", "council status 1a2b3c4d --json"), SESSIONS,
     ),
     "show": Entry(
-        FOLLOW_UP, "Show a session's transcript.", f"{HERE}.sessions:show",
-        ("council show", "council show last --html -o debate.html"), SESSIONS,
+        FOLLOW_UP, "Show a session's transcript, or a part of it.", f"{HERE}.sessions:show",
+        ("council show", "council show last synthesis", "council show last --html -o debate.html"), SESSIONS,
     ),
     "decision": Entry(
         FOLLOW_UP, "Write a session's decision document into your project.", f"{HERE}.sessions:decision",

@@ -65,6 +65,17 @@ def turns(context: click.Context) -> Offered:
 
 
 @completes
+def parts(context: click.Context) -> Offered:
+    """The recorded turns of the session that was given before, and its synthesis."""
+    from council.config import settings
+    from council.record import catalog, session
+
+    opened = session.open_(catalog.find(settings.load().sessions, context.params["session"]))
+    opened.read_turns()
+    return [*sorted(opened.said), "synthesis"]
+
+
+@completes
 def workflows(_: click.Context) -> Offered:
     from council.config import overlays
 

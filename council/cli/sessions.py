@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from council import text_width
+from council.cli import completion
 from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import FILE, JSON, SESSION
 from council.errors import Damaged, UsageError
 from council.terminal.output import as_text, echo, print_json
-from council.text import harmless
+from council.text import harmless, one_line
 
 if TYPE_CHECKING:
     from council.checks.cost import DebateCost
@@ -101,13 +102,19 @@ def list_(as_json: bool, most: int) -> None:
 
 @command()
 @SESSION
+@click.argument("turn", required=False, metavar="[TURN]", shell_complete=completion.parts)
 @click.option("--html", is_flag=True, help="Print a self-contained HTML page.")
 @JSON
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file.")
 @click.option("--force", is_flag=True, help="With -o: overwrite a file that council did not write.")
 @click.pass_obj
-def show(state: State, session: str, html: bool, as_json: bool, output: Path | None, force: bool) -> None:
-    """Show the transcript of SESSION as far as it goes; on a terminal, in $PAGER or less."""
+def show(
+    state: State, session: str, turn: str | None, html: bool, as_json: bool, output: Path | None, force: bool
+) -> None:
+    """Show the transcript of SESSION as far as it goes; on a terminal, in $PAGER or less.
+
+    With TURN, print only that reply. `synthesis` in its place prints the synthesis.
+    """
     from council.record import files
     from council.reports import html as page
     from council.reports import markdown, summary
@@ -117,6 +124,11 @@ def show(state: State, session: str, html: bool, as_json: bool, output: Path | N
         raise UsageError("--html and --json cannot be combined")
     found = state.open(session)
     found.read_turns()
+    if turn is not None:
+        if html or as_json or output:
+            raise UsageError("a turn or the synthesis is printed as it is; leave out --html, --json and -o")
+        echo(read_part(found, turn.removesuffix(".md")))
+        return
     if found.kept_from and not (html or as_json or output):
         echo(files.read(found.folder / "transcript.md").decode("utf-8", "replace").removesuffix("\n"))
         return
@@ -136,6 +148,24 @@ def show(state: State, session: str, html: bool, as_json: bool, output: Path | N
         click.echo(f"written: {output}", err=True)
     else:
         echo(text)
+
+
+def read_part(found: Session, part: str) -> str:
+    """The reply of one turn, or the synthesis with what council adds to it."""
+    from council.record import files
+    from council.reports import markdown
+
+    if part == "synthesis":
+        if found.kept_from:
+            return files.read(found.folder / "synthesis.md").decode("utf-8", "replace").removesuffix("\n")
+        if not (text := markdown.synthesis_of(found, found.plan())):
+            raise UsageError(f"{found.id} has no synthesis yet; `council show {found.id}` prints what was said so far")
+        return text.removesuffix("\n")
+    if part not in found.said:
+        spoken = ", ".join(sorted(found.said)) or "none"
+        raise UsageError(f"{one_line(part)} is not recorded in {found.id}; recorded so far: {spoken}")
+    said = found.said[part]
+    return f"absent: {said.absent}" if said.absent else said.body
 
 
 def refuse_overwrite(output: Path) -> None:
