@@ -5,7 +5,9 @@ An error of ours never blocks a prompt, and a member whose brief cannot be given
 """
 
 import json
+import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -40,11 +42,16 @@ def refuse(why: str) -> None:
 
 def is_call(prompt: str) -> bool:
     """Whether the prompt begins as people call a council: the words that the command line takes too."""
-    package = ROOT if (ROOT / "council" / "prompts" / "invocation.py").is_file() else ROOT.parent.parent
-    sys.path.insert(0, str(package))
-    from council.prompts.invocation import CALL
-
-    return CALL.fullmatch(prompt) is not None
+    package = ROOT / "council" if (ROOT / "council").is_dir() else ROOT.parent
+    phrases = runpy.run_path(str(package / "prompts" / "phrases.py"))
+    seats, workflows = set(), set()
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    for folder in (ROOT, Path(base) / "council"):  # of the kit and the user; a project's names go after "Council: "
+        personas = folder / "AgentPersonalities.md"
+        if personas.is_file():
+            seats.update(re.findall(r"^## (\S+)", personas.read_text("utf-8", "replace"), re.M))
+        workflows.update(path.stem.lower() for path in (folder / "Workflows").glob("*.md"))
+    return phrases["is_call"](prompt, seats, workflows - {"recovery"})
 
 
 def is_ours(call: dict) -> bool:

@@ -9,7 +9,7 @@ import click
 
 from council.cli import completion
 from council.cli.command import command
-from council.cli.options import JSON, ONLY, OVERLAYS, WITH
+from council.cli.options import JSON, ONLY, OVERLAYS, WITH, WITHOUT
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 @click.argument("workflow", default="debate", shell_complete=completion.workflows)
 @click.argument("topic", default="")
 @WITH
+@WITHOUT
 @ONLY
 @JSON
 @OVERLAYS
-def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
+def cost(workflow: str, topic: str, as_json: bool, **named: tuple[str, ...]) -> None:
     """Estimate the calls, tokens and money of a debate, with upper bounds. Nothing is spent."""
     from council.checks.cost import Rates, bound_steps
     from council.config import overlays, personas
@@ -34,7 +35,7 @@ def cost(workflow: str, topic: str, with_: tuple[str, ...], only: tuple[str, ...
 
     settings, known = config.load(), personas.load()
     found = load(*overlays.workflow_text(workflow))
-    request = start.Request(topic, workflow, with_, only)
+    request = start.Request(topic, workflow, named["with_"], named["only"], without=named["without"])
     found = found.with_members(start.seat_members(found, request, known)).with_attributes(known)
     rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
     rows = bound_steps(found, topic, rates)

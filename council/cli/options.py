@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,6 +37,10 @@ WITH = click.option(
 ONLY = click.option(
     "--only", multiple=True, metavar="SEAT", shell_complete=completion.members,
     help="Seat only these members, or those of a group.",
+)  # fmt: skip
+WITHOUT = click.option(
+    "--without", multiple=True, metavar="SEAT", shell_complete=completion.members,
+    help="Leave out a member.",
 )  # fmt: skip
 TIER_MAP = click.option(
     "--tier-map", multiple=True, metavar="TIER=TARGET", shell_complete=completion.tiers,
@@ -74,6 +78,7 @@ HELP = {
 # What every workflow accepts. `run` also has the options of the kit's workflows, because it serves them all.
 GENERAL = [
     WITH,
+    WITHOUT,
     ONLY,
     click.option(
         "--mode", type=click.Choice(["deliberative", "patchlist"]), help="Ask for prose (deliberative) or for findings."
@@ -88,7 +93,7 @@ GENERAL = [
 REQUEST = [
     TOPIC,
     WORKFLOW,
-    *GENERAL[:2],
+    *GENERAL[:3],
     FEATURE_TYPE,
     ROUNDS,
     click.option("--max-rounds", type=click.IntRange(1), metavar="N", help=HELP["max_rounds"]),
@@ -96,7 +101,7 @@ REQUEST = [
     click.option("--no-checkpoints", is_flag=True, help="Do not ask a person between the rounds."),
     click.option("--normative", is_flag=True, help=HELP["normative"]),
     click.option("--control", is_flag=True, help=HELP["control"]),
-    *GENERAL[2:],
+    *GENERAL[3:],
 ]  # fmt: skip
 OUTPUT = [
     click.option("--json", "as_json", is_flag=True, help="Print only one JSON object, when finished."),
@@ -166,28 +171,24 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
     from council.prompts import invocation
     from council.runner.start import Request
 
-    known = personas.load()
-    call = invocation.parse(text, known)
+    known, workflows = personas.load(), overlays.workflows()
+    call = invocation.parse(text, known, workflows)
     if call.recover:
         if given.get("id"):
             raise UsageError("--id names a new session; a recovery continues one")
         return call.recover
-    workflow, mode = given["workflow"], given["mode"]
-    for word in call.words:
-        if word in invocation.MODES:
-            mode = mode or word
-        elif word in overlays.workflows():
-            workflow = workflow or word
-        else:
-            known_words = (*overlays.workflows(), *invocation.MODES)
-            raise UsageError(f'there is no workflow or mode "{word}"; {did_you_mean(word, known_words)}')
-    workflow = workflow or ("patchlist" if mode == "patchlist" and not given["mode"] else "debate")
-    names = {*known, *own_names(workflow)} if given["with_"] or given["only"] else known
+    workflow, mode = choose_workflow(call.words, given, workflows)
+    listed = {name: ",".join(given[name]) for name in ("with_", "without", "only")}
+    if any((call.with_, call.without, call.only, *listed.values())):
+        names = {*known, *own_names(workflow)}
+        invocation.check_named(call, names)
+    with_, without, only = (invocation.seats(words, names) if words else () for words in listed.values())
     return Request(
         topic=call.topic,
         workflow=workflow,
-        with_=(*call.with_, *invocation.seats(",".join(given["with_"]), names)),
-        only=(*call.only, *invocation.seats(",".join(given["only"]), names), *feature_groups(workflow, given)),
+        with_=(*call.with_, *with_),
+        without=(*call.without, *without),
+        only=(*call.only, *only, *feature_groups(workflow, given)),
         mode=mode or "deliberative",
         options=workflow_options({**given, "rounds": given.get("rounds") or call.rounds}),
         tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
@@ -196,6 +197,27 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
         max_cost=given.get("max_cost"),
         id=given.get("id"),
     )
+
+
+def choose_workflow(
+    words: tuple[str, ...], given: Mapping[str, Any], workflows: Collection[str]
+) -> tuple[str, str | None]:
+    """The workflow and the mode that the topic's phrases and the options ask for together."""
+    from council.prompts import invocation
+
+    workflow, mode = given["workflow"], given["mode"]
+    named = [word for word in words if word not in invocation.MODES]
+    for word in named:
+        if word not in workflows:
+            known = did_you_mean(word, (*workflows, *invocation.MODES))
+            raise UsageError(f'there is no workflow or mode "{word}"; {known}; {invocation.AS_TOPIC}')
+    if len(set(named)) > 1:
+        raise UsageError(f"the topic names several workflows: {', '.join(named)}; choose one; {invocation.AS_TOPIC}")
+    for word in words:
+        if word in invocation.MODES:
+            mode = mode or word
+    workflow = workflow or next(iter(named), None)
+    return workflow or ("patchlist" if mode == "patchlist" and not given["mode"] else "debate"), mode
 
 
 def own_names(workflow: str) -> set[str]:

@@ -23,6 +23,7 @@ from council.cli.options import (
     SPEAKER,
     TIER_MAP,
     WITH,
+    WITHOUT,
     options,
     workflow_options,
 )
@@ -73,6 +74,7 @@ PATCHLIST = "patchlist"  # the workflow and the mode of a review
 )
 @click.option("--most-tokens", "max_tokens", type=click.IntRange(1), hidden=True)
 @WITH
+@WITHOUT
 @ONLY
 @ROUNDS
 @TIER_MAP
@@ -123,6 +125,7 @@ def debate(state: State, settings: Config, specs: tuple[str, ...], given: dict[s
     options = workflow_options(given)
     request = Request(
         text, PATCHLIST, given["with_"], given["only"], PATCHLIST, options, given["tier_map"], files, id=given["id"],
+        without=given["without"],
         max_cost=given["max_cost"],
     )  # fmt: skip
     choice = begin(state, request, settings, given)

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 def run(state: State, /, **given: Any) -> None:
     """Debate TOPIC. `-` reads it from standard input.
 
-    The phrases that call a council in an assistant work here too: "Council with security: …", "Council (patchlist): …",
-    "Just architect and engineer: …", "Council recovery: …".
+    The phrases that call a council in an assistant work here too: "Council with security: …", "Council without
+    designer: …", "Council board: …", "Council with 3 rounds: …", "Just architect and engineer: …", "Council recovery".
     """
     debate(state, given)
 

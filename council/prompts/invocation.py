@@ -1,91 +1,64 @@
-"""How people call a council in words: "Council with security: …", "Just architect and engineer: …"."""
+"""The words that call a council, checked: what is meant as a call is never debated as a topic."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from council.errors import UsageError
-from council.record.catalog import GENERATED, ID
-from council.text import did_you_mean
+from council.prompts import phrases
+from council.prompts.phrases import Invocation
+from council.text import did_you_mean, nearest
 from council.workflow import declare
 
-CALL = re.compile(
-    r"\s*(?:(?P<quick>quick\s+)|full\s+)?council(?:(?P<recovery>\s+recovery)|\s+debate)?(?:\s*\((?P<mode>[^():\n]{1,60})\))?"
-    r"(?:\s+with\s+(?P<with>[^:\n]{1,120}?))?(?:\s*\((?P<mode2>[^():\n]{1,60})\))?\s*:(?P<topic>.*)",
-    re.I | re.S,
-)
-RECOVERY = re.compile(rf"\s*council\s+recovery(?:\s+(?:session\s+)?(?P<id>{GENERATED.pattern}|last))?\s*[.!]?\s*", re.I)
-NO_TOPIC = re.compile(r"\s*(?:quick\s+|full\s+)?council(?:\s+with\s+(?P<with>[^:\n]{1,120}))?\s*", re.I)
-WITHOUT = re.compile(r"\s*(?:quick\s+|full\s+)?council\s+without\s+(?P<who>[^:\n]{1,120}):.*", re.I | re.S)
-ROUNDS = re.compile(r"(?:\d+|three)-rounds?")
-JUST = re.compile(r"\s*(?:just|only)\s+(?P<only>[^:\n]{1,120}?)\s*:(?P<topic>.*)", re.I | re.S)
 PATCHLIST = declare.option(
     "patchlist", "`--mode patchlist` turns it on: the kit's prompts then ask for lists of changes"
 )
-MODES = ("deliberative", PATCHLIST)
+MODES = phrases.MODES
+AS_TOPIC = 'to debate the words as they are, put "Council: " before them'
+BEGUN = re.compile(r"(?:(?P<kind>[\w-]+)\s+council|council\s+with(?:out)?\s+(?:the\s+)?(?P<seat>[\w-]+))\b", re.I)
 
 
-@dataclass(frozen=True)
-class Invocation:
-    """What was asked for. The topic is the text without the call; it is not changed otherwise."""
-
-    topic: str
-    with_: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    recover: str | None = None
-    rounds: int | None = None
-
-
-def parse(text: str, known: Collection[str]) -> Invocation:
+def parse(text: str, known: Collection[str], workflows: Collection[str] = ()) -> Invocation:
     """The call at the beginning of a text, if there is one; `known` are the seats that it may name."""
-    if call := CALL.fullmatch(text):
-        if call["recovery"]:
-            topic = call["topic"].strip()
-            found = GENERATED.search(topic) or ID.fullmatch(topic)
-            return Invocation("", recover=found.group() if found else "last")
-        words = tuple(
-            word.strip().lower() for mode in (call["mode"], call["mode2"]) if mode for word in mode.split(",")
-        )
-        words = ("quick", *words) if call["quick"] else words
-        inner = parse_just(call["topic"], known) or Invocation(call["topic"].removeprefix(" "))
-        with_ = _split(call["with"] or "")
-        rounds = [name.partition("-")[0] for name in with_ if ROUNDS.fullmatch(name)]
-        members = seats(",".join(name for name in with_ if not ROUNDS.fullmatch(name)), known)
-        number = int(rounds[0].replace("three", "3")) if rounds else None
-        return Invocation(inner.topic, members, inner.only, words, rounds=number)
-    if recovery := RECOVERY.fullmatch(text):
-        return Invocation("", recover=(recovery["id"] or "last").lower())
-    check_call(text, known)
-    return parse_just(text, known) or Invocation(text)
+    call = phrases.read(text, known, workflows)
+    if call is None:
+        refuse_unfinished(text, known, workflows)
+    return call or Invocation(text)
 
 
-def check_call(text: str, known: Collection[str]) -> None:
+def refuse_unfinished(text: str, known: Collection[str], workflows: Collection[str]) -> None:
     """Refuse what was meant as a call and would be debated as a topic."""
-    if (without := WITHOUT.fullmatch(text)) and any(name in known for name in _split(without["who"])):
-        raise UsageError('"without" is not understood; name the members who stay, as in "Just architect, engineer: …"')
-    if (alone := NO_TOPIC.fullmatch(text)) and all(name in known for name in _split(alone["with"] or "")):
-        raise UsageError(f'the topic is missing: write "{text.strip()}: …", with your question after the colon')
+    words = text.strip()
+    alone = None if re.search(f"\n|{phrases.COLON}", words) else phrases.read(f"{words}:", known, workflows)
+    if words.lower() == "/council" or (alone and is_known(alone, known, workflows)):
+        raise UsageError(f'the topic is missing: write "{words}: …", with your question after the colon')
+    begun = BEGUN.match(words)
+    if begun and ((begun["kind"] or "").lower() in workflows or (begun["seat"] or "").lower() in known):
+        raise UsageError(f'write a colon between the call and the question, as in "{begun.group()}: …"; {AS_TOPIC}')
 
 
-def parse_just(text: str, known: Collection[str]) -> Invocation | None:
-    """`Just architect and engineer: …`. It is a call only if it names a seat: a topic may begin like that too."""
-    if (just := JUST.fullmatch(text)) and any(name in known for name in _split(just["only"])):
-        return Invocation(just["topic"].removeprefix(" "), only=seats(just["only"], known))
-    return None
+def is_known(call: Invocation, known: Collection[str], workflows: Collection[str]) -> bool:
+    members = {*call.with_, *call.without, *call.only}
+    return members <= {*known} and {*call.words} <= {*workflows, *MODES}
+
+
+def check_named(call: Invocation, known: Collection[str]) -> None:
+    """Ask back about members that a call names and nobody knows."""
+    for name in (*call.with_, *call.without, *call.only):
+        if name not in known:
+            raise UsageError(f"{describe_unknown(name, known)}; {AS_TOPIC}")
 
 
 def seats(text: str, known: Collection[str]) -> tuple[str, ...]:
     """Names separated by commas or `and`; each must be known."""
-    names = _split(text)
+    names = phrases.split_names(text)
     for name in names:
         if name not in known:
-            raise UsageError(f'unknown member "{name}"; {did_you_mean(name, known)}')
+            raise UsageError(describe_unknown(name, known))
     return tuple(dict.fromkeys(names))
 
 
-def _split(text: str) -> list[str]:
-    words = re.split(r"\s*(?:,|&|\+|\band\b|\bund\b)\s*", text.strip())
-    return [re.sub(r"^(?:the|an?)\s+", "", word.strip().lower()).replace(" ", "-") for word in words if word.strip()]
+def describe_unknown(name: str, known: Collection[str]) -> str:
+    listed = f" (known: {', '.join(sorted(known))})" if nearest(name, known) else ""
+    return f'unknown member "{name}"; {did_you_mean(name, known)}{listed}'

@@ -17,6 +17,7 @@ from council.config.settings import Config
 from council.errors import UsageError
 from council.prompts import templates
 from council.prompts.invocation import MODES, PATCHLIST, seats
+from council.prompts.phrases import split_names
 from council.protocols import outcome
 from council.record import catalog
 from council.record.create import create
@@ -56,6 +57,7 @@ class Request:
     quorum: int | None = None
     max_cost: float | None = None
     id: str | None = None
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.id is not None:
@@ -90,7 +92,8 @@ def lay_table(request: Request, settings: Config) -> Table:
     if overlays.project_folder() and not project.counts_explicitly() and is_shared_review(request.workflow):
         with project.decided(False):
             return lay_table(request, settings)
-    same = (request.workflow, request.with_, request.only, request.mode, tuple(sorted((request.options or {}).items())))
+    named = (request.with_, request.only, request.without)
+    same = (request.workflow, *named, request.mode, tuple(sorted((request.options or {}).items())))
     if os.sep in request.workflow or request.workflow.endswith(".md"):
         return _lay_table(request, settings)  # a path, which no overlay accounts for
     key = (*same, overlays.read_state(), repr(settings.tiers), tuple(speakers.names()))
@@ -134,7 +137,9 @@ def _lay_table(request: Request, settings: Config) -> Table:
         ),
     )
     if len(checked.table) < 2 <= len(workflow.table):
-        raise UsageError(f"{workflow.name} needs at least two members; name another with --only or --with")
+        raise UsageError(
+            f"{workflow.name} needs at least two members; name another with --only or --with, or leave out fewer"
+        )
     people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.persona_names()}
     program = Program(templates.freeze(checked) | documents.freeze(checked), people)
     in_force = tuple(list_overlays(Path(where), text, program))
@@ -228,19 +233,28 @@ def read_outcome(before: Session | None) -> Iterator[tuple[str, str]]:
 
 
 def seat_members(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
-    """The members: the workflow's own or `only` these, and those called in `with` them; a group means its seats."""
-    only, with_ = expand_groups(workflow, request.only), expand_groups(workflow, request.with_)
+    """The members: the workflow's own or `only` these, those called in `with` them, and not those `without` whom it is
+    held. A group means its seats.
+    """
+    listed = (request.only, request.with_, request.without)
+    only, with_, without = (expand_groups(workflow, split_names(",".join(names))) for names in listed)
     own = {seat.name: seat for seat in workflow.members}
-    seats(",".join((*only, *with_)), {*known, *own})
+    seats(",".join((*only, *with_, *without)), {*known, *own})
     first = next(iter(workflow.groups))
     elsewhere = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)} - {first}
-    if {*only, *with_} - set(own) and set(own) <= workflow.casting():
+    if {*only, *with_, *without} - set(own) and set(own) <= workflow.casting():
         raise UsageError(f"{workflow.name} casts its members while it runs, so none can be added or left out")
     taken = {seat.name for seat in workflow.seats(elsewhere)} - set(own)
     for name in (*only, *with_):
         if name in taken:
             raise UsageError(f"{name} has another role in {workflow.name} and cannot be a member too")
-    return [own.get(name, Seat(name, "")) for name in dict.fromkeys((*(only or own), *with_))]
+    members = list(dict.fromkeys((*(only or own), *with_)))
+    for name in without:
+        if name not in members:
+            raise UsageError(f"{name} is not a member, so it cannot be left out; members: {', '.join(members)}")
+    if set(members) <= set(without):
+        raise UsageError(f"{workflow.name} needs at least two members; leave out fewer")
+    return [own.get(name, Seat(name, "")) for name in members if name not in without]
 
 
 def check_quorum(workflow: Workflow, quorum: int | None) -> None:
