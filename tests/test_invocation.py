@@ -199,4 +199,4 @@ def test_a_call_of_a_thousand_words_does_not_take_for_ever():
 def test_everybody_of_the_kit_can_be_called():
     known = load()
     for name in known:
-        assert invocation.parse(f"Council with {name}: Q?", known).with_ == (name,)
+        assert invocation.parse(f"Council with {name}: Q?", known, ()).with_ == (name,)

@@ -119,7 +119,7 @@ def test_what_is_asked_for_by_words_is_what_the_table_says() -> None:
     calls = [call for call in re.findall(r'"([^"]+): …"', text) if call != "Council"]
     assert len(calls) == 5
     for call in calls:
-        assert parse(f"{call}: Why?", known).topic != f"{call}: Why?"
+        assert parse(f"{call}: Why?", known, overlays.workflows()).topic != f"{call}: Why?"
 
 
 # ---- the guide that is no program ----

@@ -19,7 +19,7 @@ AS_TOPIC = 'to debate the words as they are, put "Council: " before them'
 BEGUN = re.compile(r"(?:(?P<kind>[\w-]+)\s+council|council\s+with(?:out)?\s+(?:the\s+)?(?P<seat>[\w-]+))\b", re.I)
 
 
-def parse(text: str, known: Collection[str], workflows: Collection[str] = ()) -> Invocation:
+def parse(text: str, known: Collection[str], workflows: Collection[str]) -> Invocation:
     """The call at the beginning of a text, if there is one; `known` are the seats that it may name."""
     call = phrases.read(text, known, workflows)
     if call is None:
