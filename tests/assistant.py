@@ -64,6 +64,9 @@ class Assistant:
 # What is printed is all that it follows, as a model would.
 DUE = re.compile(r"^- (?P<name>.+?): model (?P<model>\S+), prompt: (?P<prompt>.+)$", re.M)
 AGENT = re.compile(r"\(agent (\S+), if you have it\)")
+GENERAL = "general-purpose"
+NO_BRIEF = "no brief"
+WITHOUT_BRIEF = re.compile(rf"^\s*{NO_BRIEF}\s*$", re.M)
 
 
 def by_hand(topic: str, begin: str = "") -> list[Rule]:
@@ -72,7 +75,10 @@ def by_hand(topic: str, begin: str = "") -> list[Rule]:
     return [
         rule(r"Nothing is due: the debate is over", Answer("The council has spoken.\n")),
         rule(r"Launching skill|<command-name>", bash(start)),
-        rule(r"\d+ turns? (?:is|are) due in .*", lambda found, _: ask(found[0])),
+        rule(
+            r"\d+ turns? (?:is|are) due in .*",
+            lambda found, told: ask(found[0], WITHOUT_BRIEF.search(told.text) is not None),
+        ),
         rule(r"Asked already, wait for them", Answer("The others still think.\n")),
         rule(r"Subagent hand-back|<task-notification>", lambda _, told: bash(f"council next {session_of(told)}")),
         rule(r"Async agent launched", Answer("The members think.\n")),
@@ -80,11 +86,11 @@ def by_hand(topic: str, begin: str = "") -> list[Rule]:
     ]
 
 
-def ask(told: str) -> Answer:
-    """All that is due, at once, each by its prompt alone."""
+def ask(told: str, general: bool) -> Answer:
+    """All that is due, at once, each by its prompt alone; by the client's own agent, if ours get no briefs."""
     agent = AGENT.search(told)
     assert agent
-    return calls(*(member(agent[1], found) for found in DUE.finditer(told)))
+    return calls(*(member(GENERAL if general else agent[1], found) for found in DUE.finditer(told)))
 
 
 def member(agent: str, line: re.Match[str]) -> ToolUse:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.assistant import Assistant
-from tests.fakeapi import Answer, FakeApi, Request
+from tests import portable
+from tests.assistant import NO_BRIEF, Assistant
+from tests.fakeapi import Answer, FakeApi, Request, ToolUse, said
 from tests.helpers import Table, User
 
 ROOT = Path(__file__).parent.parent
@@ -24,6 +26,7 @@ CLAUDE = os.environ.get("COUNCIL_TEST_CLAUDE", "")
 QUIET = (
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
 )  # fmt: skip
+KEY = "sk-ant-dummy"
 ANSWERED = "claude-answered-1"
 PATIENCE = 90.0
 
@@ -37,13 +40,36 @@ class Members(Table):
         super().__init__(user, words, chunks=3, model=ANSWERED, usage={"input_tokens": 1000, "output_tokens": 70})
         self.slow = dict.fromkeys(slow, 1)
 
+    def turn(self, text: str) -> str:
+        """By its brief alone, or by the brief among what else the client says."""
+        with suppress(AssertionError):
+            return super().turn(text)
+        briefs = [path for one in self.user.sessions for path in (one / "briefs").rglob("*.md")]
+        held = [path for path in briefs if path.read_text("utf-8") in text]
+        assert held, f"no brief on disk is in what a member was asked: {text[:500]}"
+        return "/".join(max(held, key=lambda path: path.stat().st_size).with_suffix("").parts[-2:])
+
     def __call__(self, request: Request) -> Answer:
+        if found := portable.SENTENCE.search(said(request.messages[0]["content"])):
+            return self.answer_alone(found, request)
         answer = super().__call__(request)
         turn = self.asked[-1]
         if self.slow.pop(turn, 0):
             return replace(answer, once=lambda: False)
         together = turn.startswith("01-positions/")
         return replace(answer, once=lambda: len(set(self.asked)) >= 4) if together else answer
+
+    def answer_alone(self, sentence: re.Match[str], request: Request) -> Answer:
+        """A member that no hook gave its brief, by the loop of every client; without tools it cannot answer."""
+        if "Bash" not in request.tools:
+            return Answer(NO_BRIEF)
+        act = portable.Council("", self.words).member(portable.Talk(sentence[0], request.last, request.text))[0]
+        if isinstance(act, portable.Say):
+            return Answer(act.text)
+        assert isinstance(act, portable.Shell)
+        if portable.STORE.search(request.last):
+            self.asked.append(sentence["turn"])
+        return Answer("", tools=(ToolUse("Bash", {"command": act.command, "description": "council"}),))
 
 
 @contextmanager
@@ -57,7 +83,7 @@ def room(
         (user.root / ".claude" / "skills" / "council").symlink_to(skill)
     members = Members(user, words, slow)
     with FakeApi(Assistant(rules, members)) as api:
-        own = {"ANTHROPIC_API_KEY": "sk-ant-dummy", "ANTHROPIC_BASE_URL": api.url, "COUNCIL_VENV": sys.prefix}
+        own = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": api.url, "COUNCIL_VENV": sys.prefix}
         yield Room(User(tmp_path, {**own, **dict.fromkeys(QUIET, "1")}), api, members)
 
 
@@ -95,5 +121,5 @@ def body_of(path: Path) -> bytes:
     return path.read_bytes().partition(b"\n---\n")[2]
 
 
-def said(words: Mapping[str, str]) -> dict[str, bytes]:
+def as_bytes(words: Mapping[str, str]) -> dict[str, bytes]:
     return {turn: text.encode() for turn, text in words.items()}

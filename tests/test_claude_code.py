@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.assistant import Assistant, by_hand, is_member
-from tests.claude_code import ANSWERED, CLAUDE, PATIENCE, room, said
+from tests.claude_code import ANSWERED, CLAUDE, PATIENCE, as_bytes, room
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import Table, User, derived_of, disputed, without_receipts
 
@@ -46,7 +46,7 @@ def test_a_debate_of_three_rounds_by_hand(tmp_path):
     with room(tmp_path / "room", by_hand(f"Council: {TOPIC}"), words) as here:
         ended = here.to_its_end(f"Council: {TOPIC}")
         assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
-        assert here.spoken() == said(words)
+        assert here.spoken() == as_bytes(words)
         assert Counter(here.members.asked) == dict.fromkeys(words, 1)
         asked = [request for request in here.api.requests if is_member(request)]
         assert {tool for request in asked for tool in request.tools} == set(), "a member has no tools"
@@ -75,7 +75,7 @@ def test_killed_in_round_two_and_finished_in_a_shell(tmp_path):
             os.killpg(process.pid, signal.SIGKILL)
         ended = here.user.process("recover", "--speaker", "anthropic")
         assert ended.code == 0, ended.err
-        assert here.spoken() == said(words)
+        assert here.spoken() == as_bytes(words)
         asked = Counter(here.members.asked)
         assert {turn: asked[turn] for turn in words} == {turn: 2 if turn in slow else 1 for turn in words}
         assert here.user.council("verify").code == 0
@@ -90,7 +90,7 @@ def test_begun_in_a_shell_and_finished_by_hand(tmp_path):
         here.api.responder = Assistant(by_hand("", begin=f"council next {id}"), here.members)
         ended = here.to_its_end(f"Council recovery: {id}")
         assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
-        assert here.spoken() == said(words)
+        assert here.spoken() == as_bytes(words)
         asked = Counter(here.members.asked)
         assert asked == {turn: 2 if turn == "02-challenges/engineer" else 1 for turn in words}
         assert here.user.council("verify").code == 0

@@ -1,0 +1,88 @@
+"""Claude Code as a person uses it: in a terminal, with keys."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from tests.claude_code import CLAUDE, KEY, PATIENCE, Room
+
+ESCAPE = b"\x1b"
+RETURN = b"\r"
+SEQUENCE = re.compile(rb"\x1b\[[0-9;?<>=]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.")
+
+
+class Client:
+    """A client that runs in a terminal. What it draws is read all the time, since a full terminal would stop it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
+        self.process, self.terminal = process, terminal
+        self.drawn = b""
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self) -> None:
+        with contextlib.suppress(OSError):
+            while data := os.read(self.terminal, 65_536):
+                self.drawn += data
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", SEQUENCE.sub(b" ", self.drawn).decode("utf-8", "replace"))
+
+    def press(self, keys: bytes) -> None:
+        os.write(self.terminal, keys)
+
+    def say(self, prompt: str) -> None:
+        """A prompt, then the return key by itself: what comes in one piece is taken for pasted text."""
+        before = len(self.drawn)
+        self.press(prompt.encode())
+        self.wait(lambda: prompt[-8:].encode() in SEQUENCE.sub(b"", self.drawn[before:]))
+        self.press(RETURN)
+
+    def wait(self, until: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not until():
+            assert self.process.poll() is None, self.text[-2_000:]
+            assert time.monotonic() < end, self.text[-2_000:]
+            time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def client(here: Room, prompt: str, *options: str) -> Iterator[Client]:
+    """In the room's project, which is trusted already; it is killed when the block ends."""
+    project = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    settings = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+        "projects": {str(here.user.work): project},
+    }
+    (here.user.root / ".claude.json").write_text(json.dumps(settings))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+    command = [CLAUDE, "--permission-mode", "default", "--allowedTools", "Skill(council)", *options, "--", prompt]
+    env = {**here.user.environment, "TERM": "xterm-256color"}
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    process = subprocess.Popen(command, cwd=here.user.work, env=env, start_new_session=True, **streams)  # type: ignore[call-overload]
+    os.close(theirs)
+    running = Client(process, ours)
+    try:
+        yield running
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        running.reader.join()
+        os.close(ours)
