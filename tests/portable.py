@@ -109,6 +109,13 @@ class Council:
         if stores := list(STORE.finditer(talk.shown)):
             store = stores[-1]  # a topic may quote such a line; the brief's own ending is the last
             self.asked[store["turn"]] += 1
-            return [Shell(f"{store['command']}\n{self.words[store['turn']]}\n{store['end']}")]
+            words = self.words[store["turn"]].removesuffix("\n")  # what a shell reads so ends with a new line
+            return [Shell(f"{store['command']}\n{words}\n{store['end']}")]
         sentence = SENTENCE.search(talk.shown)
-        return [Shell(sentence["command"])] if sentence else [Say("done")]
+        return [Shell(sentence["command"])] if sentence else [Say(printed(talk.shown))]
+
+
+def printed(shown: str) -> str:
+    """The line with which `council record` says that it stored an answer, or all of what came in its place."""
+    stored = re.search(r"recorded \S+.*", shown)
+    return stored[0] if stored else shown
