@@ -106,8 +106,9 @@ def check_words(user: User, words: Mapping[str, str], recorded_by: Mapping[str, 
         receipt, body = turn_file.decode(path.read_bytes(), path)
         if body != text:
             yield f"{turn}: {body!r} was recorded, not {text!r}"
-        if getattr(receipt, "recorded_by", recorded_by[turn]) != recorded_by[turn]:
-            yield f"{turn}: recorded by {receipt.recorded_by}, not {recorded_by[turn]}"
+        by = getattr(receipt, "recorded_by", recorded_by[turn])
+        if by != recorded_by[turn]:
+            yield f"{turn}: recorded by {by}, not {recorded_by[turn]}"
 
 
 def recover(client: Client, folder: Path) -> list[str]:
