@@ -164,6 +164,7 @@ RECEIPT: dict[str, Any] = {
     "speaker": "anthropic", "tier": "opus", "asked": "claude-opus-5-5", "answered": "claude-opus-5-5",
     "started": "2026-01-01T00:00:00.000+00:00", "seconds": 4711.0, "input": 5, "output": 7, "usd": 0.5,
     "stop": "max_tokens", "call": "msg_0", "replayed": "another session", "by": "Eve", "most": 3.0,
+    "recorded_by": "hook",
 }  # fmt: skip
 
 

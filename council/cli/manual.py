@@ -130,7 +130,9 @@ def brief(state: State, session: str, turn: str) -> None:
 def record(state: State, /, session: str, turn: str, file: Path | None, answers: tuple[str, ...], **about: Any) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is ready."""
     from council.config import settings as config
+    from council.record.turn_file import HAND, MEMBER
     from council.runner import manual, subagents
+    from council.speakers.assistant import handouts
     from council.speakers.base import Spoken
 
     absent = about["absent"]
@@ -143,7 +145,9 @@ def record(state: State, /, session: str, turn: str, file: Path | None, answers:
     with show_if_lost(found, turn, body if is_piped(file) else ""), found.hold():
         subagents.harvest(found, settings)
         body = manual.compose_reply(found, settings, turn, named) if named else body
-        spoken = Spoken(body, stop="absent" if absent else "recorded", **about)
+        piped = is_piped(file) and not (named or absent or sys.stdin.isatty())
+        recorded_by = MEMBER if piped and handouts.read_age(found.folder, turn) is not None else HAND
+        spoken = Spoken(body, stop="absent" if absent else "recorded", recorded_by=recorded_by, **about)
         now = manual.record(found, settings, turn, spoken)
     if now.archived:
         echo(f"recorded {turn}; the debate is finished and archived at {now.archived}")
@@ -171,7 +175,7 @@ def show_if_lost(session: Session, turn: str, body: str) -> Iterator[None]:
     try:
         yield
     except CouncilError:
-        if body and turn not in session.said:
+        if body and not (turn in session.said and session.said[turn].body == body):
             Screen().insist(format_unsaved(turn, body))
         raise
 
@@ -181,6 +185,8 @@ def is_piped(file: Path | None) -> bool:
 
 
 def reply_text(file: Path | None) -> str:
+    from council.runner.portable import PLACEHOLDER
+
     try:
         data = sys.stdin.buffer.read() if file is None or is_piped(file) else file.read_bytes()
     except OSError as failure:
@@ -191,4 +197,6 @@ def reply_text(file: Path | None) -> str:
         raise UsageError("the reply is not valid UTF-8") from None
     if not text.strip():
         raise UsageError("the reply is empty; for a seat that does not answer, use --absent WHY")
+    if text.strip() == PLACEHOLDER:
+        raise UsageError(f"the reply is only {PLACEHOLDER}; write the answer in its place")
     return text

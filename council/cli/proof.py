@@ -86,6 +86,7 @@ def as_document(id: str, found: Proof, wrong: list[str], signer: str | None) -> 
         "not_ours": found.foreign,
         "not_covered": found.notes,
         "typed": found.typed,
+        "by_member": found.by_member,
         "unchained": found.unchained,
         "signer": signer,
     }
@@ -101,6 +102,9 @@ def describe_checks(found: Proof, session: Session) -> Iterator[str]:
     if found.typed:
         number = "1 turn was" if len(found.typed) == 1 else f"{len(found.typed)} turns were"
         yield f"{number} entered by hand (no API receipt): {', '.join(found.typed)}"
+    if found.by_member:
+        number = "1 turn" if len(found.by_member) == 1 else f"{len(found.by_member)} turns"
+        yield f"{number} recorded by: member (no API receipt): {', '.join(found.by_member)}"
     if found.unchained:
         whole = len(found.unchained) == len(session.receipts)
         turns = "" if whole else f" for {join_words(found.unchained)}"

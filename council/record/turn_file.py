@@ -17,6 +17,7 @@ from council.record import attempts, files
 from council.record.attempts import Attempt
 
 ABSENT = "absent"  # the `stop` of a turn whose calls all failed
+HOOK, MEMBER, HAND = "hook", "member", "hand"
 OPEN, CLOSE = b"---\n", b"\n---\n"
 
 
@@ -26,7 +27,8 @@ class Receipt:
 
     `call` is the id that the API, or the program that called it, gave the answer: the trace of a real call. `most` is
     the most that the reply can have cost, where `usd` is unknown. `attempts` are the calls before it. `after` is the
-    turn's link in the chain. `by` is the person who answered.
+    turn's link in the chain. `by` is the person who answered. `recorded_by` says how a reply came that council did not
+    call for: by a HOOK, by the MEMBER itself or by HAND.
     """
 
     turn: str
@@ -54,6 +56,7 @@ class Receipt:
     attempts: tuple[Attempt, ...] = ()
     after: str | None = None
     by: str | None = None
+    recorded_by: str | None = None
 
     @property
     def sent(self) -> int | None:

@@ -28,7 +28,8 @@ NOTES = (lock.NOTE, transcripts.NOTES, attempts.FOLDER)  # what a run leaves for
 @dataclass(frozen=True)
 class Proof:
     """What was found. `unproven` is what a head does not cover, and must be empty where one is given; `notes` are the
-    working files of a debate that is not over. `unchained` are the turns whose receipts have no link.
+    working files of a debate that is not over. Somebody entered the `typed` turns by hand; members stored those that
+    are `by_member` themselves. `unchained` are the turns whose receipts have no link.
     """
 
     findings: tuple[str, ...]
@@ -37,6 +38,7 @@ class Proof:
     unproven: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
+    by_member: tuple[str, ...] = ()
     unchained: tuple[str, ...] = ()
     session: Session | None = None
     head: str | None = None
@@ -57,7 +59,7 @@ def examine(folder: Path) -> Proof:
         session.read_turns()
     except CouncilError:
         return Proof(wrong, outdated, foreign)
-    plan = session.plan()
+    plan, receipts = session.plan(), sorted(session.receipts.items())
     left, over = tuple(_find_notes(session)), plan.done and not wrong
     swept = [path for turn, path in attempts.find(folder).items() if turn in session.said]
     unproven = [*outdated, *(f"{folder / name}: not part of the session" for name in foreign)]
@@ -70,8 +72,9 @@ def examine(folder: Path) -> Proof:
         foreign=foreign,
         unproven=tuple(dict.fromkeys(unproven)),
         notes=() if over else tuple(path.name for path in left),
-        typed=tuple(sorted(turn for turn, receipt in session.receipts.items() if registry.typed_in(receipt))),
-        unchained=tuple(sorted(turn for turn, receipt in session.receipts.items() if not receipt.after)),
+        typed=tuple(turn for turn, receipt in receipts if registry.typed_in(receipt)),
+        by_member=tuple(turn for turn, receipt in receipts if registry.is_from_member(receipt)),
+        unchained=tuple(turn for turn, receipt in receipts if not receipt.after),
         session=session,
         head=chain.head(session),
     )

@@ -198,6 +198,8 @@ def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
     receipt = session.receipts.get(f"{turn.id}.2" if answered_again else turn.id)
     if receipt and registry.typed_in(receipt):
         yield "entered by hand (no API receipt)"
+    if receipt and registry.is_from_member(receipt):
+        yield "recorded by: member (no API receipt)"
     if receipt and not same_model(receipt.asked, receipt.answered):
         yield f"asked of {receipt.asked}, answered by {receipt.answered}"
     if by := _person(session, turn):
@@ -287,6 +289,7 @@ def _waiting(session: Session, plan: Plan) -> OpenTurns | None:
 def _receipts(session: Session) -> Iterator[ReceiptLine]:
     for turn, one in sorted(session.receipts.items()):
         state = "absent" if one.absent else "typed in" if registry.typed_in(one) else ""
+        state = "recorded by: member" if registry.is_from_member(one) else state
         for call in one.attempts:
             ended = "failed" if call.why else "interrupted"
             yield ReceiptLine(

@@ -23,6 +23,7 @@ from council.runner.budget import Budget, explain_unpriced, find_unpriced
 from council.runner.loop import Events, Runner
 from council.runner.start import Request
 from council.speakers import registry, replay, select
+from council.speakers.assistant import handouts
 from council.speakers.base import Setup, Usage, cost
 from council.speakers.select import Choice
 
@@ -214,6 +215,7 @@ def run(
                     session.lock.note(paused=str(failure))
                 derived.build(session, session.plan())
             raise
+        handouts.remove_notes(session.folder, ())
         session.lock.clear()
     return archived
 

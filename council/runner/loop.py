@@ -341,5 +341,5 @@ def receipt(
         input=spoken.usage.input, cache_read=spoken.usage.cache_read, cache_write=spoken.usage.cache_write,
         output=spoken.usage.output, usd=who.usd(spoken, model.price), stop=spoken.stop, absent=spoken.absent,
         replayed=session.metadata.get("replay_of"), call=spoken.call,
-        after=chain.after(session, due), by=spoken.by if who.is_person else None,
+        after=chain.after(session, due), by=spoken.by if who.is_person else None, recorded_by=spoken.recorded_by,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from council.config.settings import Config
 from council.engine.planner import Due, Plan
 from council.errors import UsageError
 from council.record.session import Session
+from council.record.turn_file import HAND
 from council.replies import entry, parse
 from council.reports import archive, derived
 from council.runner import loop
@@ -48,13 +49,15 @@ def record(
 ) -> ManualState:
     """Store the reply to a due turn. The session must be locked; what is due afterwards has no briefs yet.
 
-    A person's answer says who gave it.
+    A person's answer says who gave it; a member's, how it came.
     """
     due = due_turn(session, session.plan(), turn)
     if due.of_a_person:
-        spoken = replace(spoken, by=one_line(spoken.by or "", LONGEST) or user_name())
+        spoken = replace(spoken, by=one_line(spoken.by or "", LONGEST) or user_name(), recorded_by=None)
     elif spoken.by:
         raise UsageError(f"{turn} is not a person's turn, so nobody can be named for it; use --model for a model")
+    else:
+        spoken = replace(spoken, recorded_by=spoken.recorded_by or HAND)
     brief = loop.prepare(session, settings, due)
     if due.of_a_person and not spoken.absent:
         answers = parse.read(due.step.reply, spoken.body, brief.text).found

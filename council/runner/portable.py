@@ -7,16 +7,17 @@ from council.record.session import Session
 from council.runner import manual
 from council.speakers.assistant import transcripts
 
-ENDING = """
+PLACEHOLDER = "YOUR ANSWER"
+ENDING = f"""
 
 ---
 
-This is how to store your answer. Run this one command, once, with your whole answer in place of YOUR ANSWER, in the
+This is how to store your answer. Run this one command, once, with your whole answer in place of {PLACEHOLDER}, in the
 form that the brief asks for. Change nothing else in it:
 
-{command} <<'{end}'
-YOUR ANSWER
-{end}
+{{command}} <<'{{end}}'
+{PLACEHOLDER}
+{{end}}
 
 Run nothing else, and open no file. Then reply only with the line that the command printed.
 """

@@ -21,6 +21,7 @@ from council.errors import Busy, CouncilError, UsageError
 from council.record import catalog, files, session
 from council.record.catalog import ID
 from council.record.session import TURN, Session
+from council.record.turn_file import HOOK
 from council.runner import manual
 from council.runner.loop import model_of
 from council.speakers.assistant import handouts, transcripts
@@ -158,7 +159,7 @@ def on_end(call: Mapping[str, Any], settings: Config) -> None:
     found = session.open_(catalog.find(settings.sessions, id))
     found.read_turns()
     if turn not in found.said and (body := _read_words(response)).strip():
-        take(settings, id, turn, Spoken(body, call=response.get("agentId")))
+        take(settings, id, turn, Spoken(body, call=response.get("agentId"), recorded_by=HOOK))
     transcripts.remove_note(found.folder, turn)
 
 

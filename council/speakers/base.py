@@ -107,7 +107,7 @@ def read_name(value: object) -> str | None:
 @dataclass(frozen=True)
 class Spoken:
     """What came back. `model` is the one that really answered and `call` its id for the answer; None if unknown. `by`
-    is the person who answered.
+    is the person who answered. `recorded_by` is for replies that an assistant's members gave.
     """
 
     body: str
@@ -118,6 +118,7 @@ class Spoken:
     absent: str | None = None
     call: str | None = None
     by: str | None = None
+    recorded_by: str | None = None
 
 
 class Speaker(Protocol):

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from council.errors import CouncilError, UsageError
+from council.record.turn_file import HOOK, MEMBER, Receipt
 from council.speakers import AUTO, names
 from council.speakers.base import AutoOrder, SpeakerType
 from council.text import did_you_mean
-
-if TYPE_CHECKING:
-    from council.record.turn_file import Receipt
 
 
 @cache
@@ -40,8 +37,16 @@ def describe(name: str) -> SpeakerType:
 
 
 def typed_in(receipt: Receipt) -> bool:
-    """Whether an assistant said that a member spoke so, and nothing shows that a model was called."""
-    return describe(receipt.speaker).manual and receipt.call is None and receipt.absent is None
+    """Whether somebody entered the reply by hand, and nothing shows that a member gave it."""
+    by_hand = receipt.call is None and receipt.recorded_by not in (HOOK, MEMBER)
+    return by_hand and describe(receipt.speaker).manual and receipt.absent is None
+
+
+def is_from_member(receipt: Receipt) -> bool:
+    """Whether the member stored the reply itself, as far as the commands show: its brief was fetched, and the reply
+    came on standard input.
+    """
+    return receipt.recorded_by == MEMBER and receipt.absent is None
 
 
 def all_types() -> list[SpeakerType]:

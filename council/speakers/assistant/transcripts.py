@@ -18,6 +18,7 @@ from typing import Any
 
 from council.errors import Damaged
 from council.record import files, lock
+from council.record.turn_file import HOOK
 from council.speakers.base import Spoken, Usage, usage_of
 
 MOST_SILENCE = 900.0  # seconds without a sign of life, after which no answer is expected
@@ -84,7 +85,13 @@ def read_answer(path: Path) -> MemberAnswer | None:
     began, ended = _time(asked), _time(said[-1])
     absent = "refused by the model" if refused else None
     spoken = Spoken(
-        body, last.get("model"), str(last["stop_reason"]), _usage(answers), absent=absent, call=last.get("id")
+        body,
+        last.get("model"),
+        str(last["stop_reason"]),
+        _usage(answers),
+        absent=absent,
+        call=last.get("id"),
+        recorded_by=HOOK,
     )
     return MemberAnswer(str(_message(asked).get("content")), spoken, began, max(0.0, (ended - began).total_seconds()))
 
