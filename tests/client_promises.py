@@ -16,13 +16,14 @@ from pathlib import Path
 from council.record import turn_file
 from tests import clients, portable
 from tests.clients import Client, Room
+from tests.codex import Codex
 from tests.copilot import Copilot
 from tests.fakeapi import FakeApi
 from tests.gemini import Gemini
 from tests.helpers import Table, User, disputed
 from tests.opencode import OpenCode
 
-CLIENTS: dict[str, Client] = {client.name: client for client in (OpenCode(), Copilot(), Gemini())}
+CLIENTS: dict[str, Client] = {client.name: client for client in (OpenCode(), Codex(), Copilot(), Gemini())}
 LISTED, STARTED, SEPARATE, EXACT, RECOVERED = CELLS = (
     "listed", "started", "members separate", "recorded byte for byte", "recovered from a shell",
 )  # fmt: skip
@@ -76,7 +77,7 @@ def check_end(room: Room, printed: str) -> Iterator[str]:
         yield "the question was changed on its way"
     if list(room.user.root.rglob("P")):
         yield "the shell ran a part of the question or of an answer"
-    proof = room.user.council("verify", "--json")
+    proof = room.user.council("verify", room.user.session.name, "--json")
     if (proof.code, proof.json["findings"]) != (0, []):
         yield f"verify: {proof.out}"
 
@@ -125,14 +126,14 @@ def recover(client: Client, folder: Path) -> list[str]:
                     return [f"it never came to the middle of round two: {process.communicate()}"]
                 time.sleep(0.01)
             os.killpg(process.pid, signal.SIGKILL)
-        by_members = spoken(room.user)
+        by_members, id = spoken(room.user), room.user.session.name
         with FakeApi(table := Table(room.user, words)) as api:
             room.user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
-            ended = room.user.process("recover", "--speaker", "anthropic", env={"ANTHROPIC_API_KEY": "k"})
+            ended = room.user.process("recover", id, "--speaker", "anthropic", env={"ANTHROPIC_API_KEY": "k"})
         wrong = [] if ended.code == 0 else [f"recover: {ended.text}"]
         wrong += [f"{turn} was asked again" for turn in table.asked if turn in by_members]
         wrong += check_words(room.user, words, {turn: "member" if turn in by_members else None for turn in words})
-        return wrong if room.user.council("verify").code == 0 else [*wrong, "it does not verify"]
+        return wrong if room.user.council("verify", id).code == 0 else [*wrong, "it does not verify"]
 
 
 def spoken(user: User) -> set[str]:

@@ -33,6 +33,7 @@ class Client:
     api: type[FakeApi] = FakeApi
     user: type[User] = User
     at_once = 4  # how many members it asks at the same time
+    homes: str | None = None  # the folder for homes, where its sandbox writes to that for temporary files
 
     @property
     def variable(self) -> str:

@@ -1,10 +1,12 @@
-"""A council in other assistants for real: OpenCode, Copilot CLI and Gemini CLI, by the portable loop.
+"""A council in other assistants for real: OpenCode, Codex, Copilot CLI and Gemini CLI, by the portable loop.
 
 Each is run where its variable names the program, such as COUNCIL_TEST_OPENCODE; `scripts/check-clients` gets them all.
 """
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,14 +24,23 @@ def client(request: pytest.FixtureRequest) -> Client:
     return found
 
 
-def test_it_lists_the_skill(client: Client, tmp_path: Path) -> None:
-    assert client_promises.list_skills(client, tmp_path) == []
+@pytest.fixture
+def folder(client: Client, tmp_path: Path) -> Iterator[Path]:
+    if client.homes is None:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="council-client-", dir=client.homes) as name:
+        yield Path(name).resolve()
 
 
-def test_a_whole_debate_by_the_portable_loop(client: Client, tmp_path: Path) -> None:
+def test_it_lists_the_skill(client: Client, folder: Path) -> None:
+    assert client_promises.list_skills(client, folder) == []
+
+
+def test_a_whole_debate_by_the_portable_loop(client: Client, folder: Path) -> None:
     """Members are asked at once, each in a context of its own, and store their words themselves, byte for byte."""
-    assert client_promises.debate(client, tmp_path) == {STARTED: [], SEPARATE: [], EXACT: []}
+    assert client_promises.debate(client, folder) == {STARTED: [], SEPARATE: [], EXACT: []}
 
 
-def test_killed_in_the_middle_of_a_round_and_finished_in_a_shell(client: Client, tmp_path: Path) -> None:
-    assert client_promises.recover(client, tmp_path) == []
+def test_killed_in_the_middle_of_a_round_and_finished_in_a_shell(client: Client, folder: Path) -> None:
+    assert client_promises.recover(client, folder) == []
