@@ -1,15 +1,15 @@
 """Calls git in a repository that a stranger may have made: none of its settings runs a program.
 
 Git would run filters, text conversions, a file system monitor, hooks, an external diff and transports that the
-repository's own configuration names. So only commands that read objects are called in it, never its work tree or index,
-and what git compares is compared outside of it.
+repository's own configuration names. So only commands that read objects, or list the index, are called in it, never one
+that looks at its work tree, and what git compares is compared outside of it.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -61,6 +61,25 @@ def repository(start: Path) -> Path:
         if folder.parent in (folder, home) or folder == home or os.path.ismount(folder):
             break
     return start
+
+
+def find_repositories(folder: Path) -> Iterator[Path]:
+    """The top of each repository around a folder, up to the root of the file system, as git itself would find them."""
+    for top in (folder, *folder.parents):
+        mark = top / ".git"
+        if mark.is_file() or os.path.lexists(mark / "HEAD"):
+            yield top
+
+
+def tracks(top: Path, path: Path) -> bool:
+    """Whether the index or the last commit of a repository has anything at that path or below it, in capitals or not.
+
+    The index is listed, and never compared with the work tree. An error if git cannot tell.
+    """
+    name = f":(icase,literal){path.relative_to(top).as_posix()}"
+    begun = run("rev-parse", "--verify", "--quiet", "HEAD", cwd=top).returncode == 0
+    words = ("ls-files", "-z", "--cached", *(("--with-tree=HEAD",) if begun else ()), "--", name)
+    return bool(read("--no-literal-pathspecs", *words, cwd=top))
 
 
 def diff(revision: str, path: Path) -> str:

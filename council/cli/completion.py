@@ -56,10 +56,10 @@ def sessions(_: click.Context) -> Offered:
 @completes
 def turns(context: click.Context) -> Offered:
     """The ready turns of the session that was given before."""
-    from council.config import settings
-    from council.record import catalog, session
+    from council.config import places, settings
+    from council.record import session
 
-    opened = session.open_(catalog.find(settings.load().sessions, context.params["session"]))
+    opened = session.open_(places.find(settings.load(), context.params["session"]))
     opened.read_turns()
     return [due.id for due in opened.plan().due]
 

@@ -36,10 +36,9 @@ class State:
         return self.session
 
     def folder(self, word: str) -> Path:
-        from council.config import settings
-        from council.record import catalog
+        from council.config import places, settings
 
-        return catalog.find(settings.load().sessions, word)
+        return places.find(settings.load(), word)
 
     def close(self, failure: str, code: int, advice: str = "") -> int:
         """End a failed command: print what is wrong, then what is kept and how to continue; return the exit code."""
@@ -74,9 +73,11 @@ class State:
         )
 
     def next_command(self, code: int) -> str:
+        from council.record import tracked
+
         assert self.session is not None
         id = self.session.id
-        if self.session.kept_from:
+        if self.session.kept_from or tracked.explain(self.session.folder):
             return f"council show {id}"
         by_code = {Waiting.code: f"council next {id}", Damaged.code: f"council verify {id}"}
         return by_code.get(code, self.next_step or f"council recover {id}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,7 @@ import click
 from council.cli import install_skill
 from council.cli.command import command
 from council.cli.context import State
-from council.config import overlays
+from council.config import overlays, places
 from council.errors import CouncilError
 from council.speakers.base import NotSetUp
 from council.terminal.output import echo
@@ -49,8 +48,10 @@ def checks() -> Iterator[tuple[str, Callable[[], str]]]:
     yield "python", lambda: sys.version.split()[0]
     yield "configuration", check_configuration
     settings = config.load()
-    yield "sessions", lambda: check_writable(settings.sessions)
-    yield "archive", lambda: check_writable(settings.archive)
+    yield "sessions", lambda: check_place(settings, "sessions")
+    yield "archive", lambda: check_place(settings, "archive")
+    if count := len(list(places.list_in_project())):
+        yield "sessions of this project", lambda: f"{count}, each found by its whole id only; `council list` shows them"
     for name, model in settings.tiers.items():
         yield f"tier {name}", lambda model=model: f"{model.name} at {model.endpoint.name}"  # type: ignore[misc]
     for speaker in registry.all_types():
@@ -79,11 +80,12 @@ def check_configuration() -> str:
     return f"{files.tilde(user)}{'' if user.is_file() else ' (none; the defaults apply)'}"
 
 
-def check_writable(folder: Path) -> str:
+def check_place(settings: Config, kind: str) -> str:
+    """The folder of new sessions, or of their archive: it is in the project where the home cannot be written."""
     from council.record import files
 
-    files.prove_writable(folder)
-    return files.tilde(folder)
+    place = places.choose(settings)
+    return f"{files.tilde(getattr(place, kind))}{f' ({place.why})' if place.why else ''}"
 
 
 def check_skill(place: install_skill.SkillFolder) -> str:

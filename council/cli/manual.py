@@ -46,6 +46,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
         raise UsageError(f"to recover that session, continue it with `council next {request}`")
     request, _ = debates.with_source(request, speaker, source, settings)
     state.session = debates.begin(request, settings, speaker, None, held=False)
+    notices.show_place(state.session)
     notices.show_overlays(state.session)
     with state.session.hold():
         now = manual.advance(state.session, settings)

@@ -181,11 +181,12 @@ def report_nothing(why: str, given: dict[str, Any]) -> None:
 
 def publish(session: Session, plan: Plan) -> None:
     """Rewrite the derived files and the archived copy, which contain the list."""
+    from council.config import places
     from council.config import settings as config
     from council.reports import archive, derived
 
     if plan.done:
-        archive.finish(session, plan, config.load().archive)
+        archive.finish(session, plan, places.archive_of(config.load(), session.folder))
     else:
         derived.build(session, plan)
 

@@ -74,6 +74,7 @@ def begin(state: State, request: Request, settings: Config, given: dict[str, Any
     select.warm_up(choice.name)
     provide(settings, choice)
     state.session = debates.begin(request, settings, choice.name, source)
+    notices.show_place(state.session)
     notices.show_overlays(state.session)
     if (attached := state.session.metadata.get("attachments")) and not (given["quiet"] or given["as_json"]):
         Screen().say(f"attached: {', '.join(attached)}", "dim")
@@ -111,12 +112,12 @@ def can_ask(given: dict[str, Any]) -> bool:
 
 def provide(settings: Config, choice: Choice) -> None:
     """Ask what has to be asked, and fetch what the speaker still needs. Both are shown even with --quiet."""
-    from council.runner.debate import prove_writable
+    from council.config import places
     from council.terminal.screen import Screen
 
     download = choice.speaker.download()
     if download is not None:
-        prove_writable(settings)  # before a gigabyte is downloaded in vain
+        places.choose(settings)  # before a gigabyte is downloaded in vain
     if choice.question and not confirm(choice.question):
         raise Denied("nobody was asked to speak: you said no")
     if download is not None:

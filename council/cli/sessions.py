@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 def status(state: State, session: str, as_json: bool) -> None:
     """Show the state of SESSION: complete, running, waiting, paused, interrupted or damaged."""
     folder = state.folder(session)
+    from council.record import tracked
     from council.reports import verify
 
     found = verify.status(folder)
@@ -40,6 +42,8 @@ def status(state: State, session: str, as_json: bool) -> None:
         print_json(status_row(folder, found))
     else:
         echo(wrap_for(f"{folder.name}: {found.state} ({found.why})", sys.stdout))
+        if why := tracked.explain(folder):
+            echo(wrap_for(f"it cannot be continued: {why}", sys.stdout))
         if found.session and (spent := sum_costs(found.session)):
             from council.checks import cost
 
@@ -85,19 +89,25 @@ def sum_costs(found: Session) -> tuple[DebateCost, DebateCost | None] | None:
     "-n", "most", type=click.IntRange(1), default=30, show_default=True, metavar="N", help="Number of sessions to list."
 )
 def list_(as_json: bool, most: int) -> None:
-    """List your sessions, newest first."""
-    from council.config import settings
+    """List your sessions, newest first, then those in the project's .council."""
+    from council.config import places, settings
     from council.reports import listing
 
     rows = listing.list_rows(settings.load().sessions, most)
+    in_project = [listing.describe(folder) for folder in islice(places.list_in_project(), most)]
     if as_json:
-        print_json(rows)
-    elif not rows:
+        print_json([*rows, *in_project])
+        return
+    if not rows and not in_project:
         click.echo('no sessions yet; start one with: council run "QUESTION"', err=True)
-    else:
-        from council.terminal import table
+        return
+    from council.terminal import table
 
+    if rows:
         table.show(rows)
+    if in_project:
+        echo(("\n" if rows else "") + "In this project; each is found by its whole id only:")
+        table.show(in_project, whole=True)
 
 
 @command()
@@ -222,7 +232,7 @@ def build(state: State, session: str) -> None:
 @click.pass_obj
 def archive(state: State, session: str) -> None:
     """Copy the transcript of a finished SESSION to the archive."""
-    from council.config import settings
+    from council.config import places, settings
     from council.reports.archive import finish
 
     found = state.open(session)
@@ -230,7 +240,7 @@ def archive(state: State, session: str) -> None:
         plan = found.plan()
         if not plan.done:
             raise UsageError(f"the debate is not finished; still to come: {', '.join(due.id for due in plan.due)}")
-        echo(str(finish(found, plan, settings.load().archive)))
+        echo(str(finish(found, plan, places.archive_of(settings.load(), found.folder))))
 
 
 @command()

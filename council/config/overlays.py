@@ -13,7 +13,6 @@ from council.config import project
 from council.errors import UsageError
 from council.text import did_you_mean
 
-KINDS = ("Workflows", "templates", "AgentPersonalities.md")  # what an overlay may hold
 TEMPLATE = ".md.j2"
 DOCUMENTS = "documents"  # the folder of the templates of documents
 DEEPEST = 8  # folders in folders
@@ -45,7 +44,7 @@ def project_folder() -> Path | None:
 def unused_project() -> str:
     """The project's folder that this command does not use, and why; empty if there is none."""
     folder = project.find()
-    if folder is None or not any((folder / name).exists() for name in KINDS):
+    if folder is None or not any((folder / name).exists() for name in project.KINDS):
         return ""
     if fault := project.find_fault(folder):
         return f"{folder} ({fault})"
@@ -70,7 +69,7 @@ def _facts(folder: Path, top: Path, seen: set[Path]) -> Iterator[tuple[object, .
     seen.add(real)
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if depth or entry.name in KINDS:
+            if depth or entry.name in project.KINDS:
                 is_folder = False
                 for linked in (False, True):  # what a link leads to is what is read
                     with suppress(OSError):

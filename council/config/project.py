@@ -14,8 +14,10 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from council import git
+from council.record.tracked import ARCHIVE, PROJECT, SESSIONS
 
-NAME = ".council"
+NAME = PROJECT
+KINDS = ("Workflows", "templates", "AgentPersonalities.md")  # what an overlay may hold
 EVERYBODY = stat.S_IWOTH
 
 # What this command decided: each thread and each task has its own. None leaves the decision to the environment.
@@ -51,20 +53,34 @@ def decided(wanted: bool | None) -> Iterator[None]:
 
 
 def find(start: Path | None = None) -> Path | None:
-    """The nearest `.council` folder, from the current folder up to the top of the repository."""
-    here = start or Path.cwd()
+    """The nearest `.council` folder, from the current folder up to the top of the repository. One that has only
+    sessions is passed over: see `places`."""
+    return next((folder for folder in find_all(start) if not has_only_sessions(folder)), None)
+
+
+def find_all(start: Path | None = None) -> Iterator[Path]:
+    """Each `.council` folder, nearest first. None if the current folder was removed."""
+    try:
+        here = start or Path.cwd()
+    except FileNotFoundError:
+        return
     top = git.repository(here)
     for folder in (here, *here.parents):
         if (folder / NAME).is_dir():
-            return folder / NAME
+            yield folder / NAME
         if folder == top:
             break
-    return None
+
+
+def has_only_sessions(folder: Path) -> bool:
+    """Whether a `.council` folder has sessions, and nothing that an overlay holds."""
+    there = {name for name in (*KINDS, SESSIONS, ARCHIVE) if os.path.lexists(folder / name)}
+    return bool(there) and there <= {SESSIONS, ARCHIVE}
 
 
 def find_fault(folder: Path) -> str:
     """Why the folder does not count; empty if it may."""
-    if fault := _fault_of(folder):
+    if fault := find_own_fault(folder):
         return fault
     if folder.parent.stat().st_mode & EVERYBODY:
         return f"everybody may write to {folder.parent}"
@@ -75,12 +91,13 @@ def find_fault_inside(path: Path, folder: Path) -> str:
     """Why a file in the folder is not obeyed; empty if it may be. What is missing has no fault."""
     steps = [one for path_ in (path, path.resolve()) for one in (path_, *path_.parents)]
     for step in dict.fromkeys(steps):
-        if step.is_relative_to(folder.resolve()) and step != folder.resolve() and (fault := _fault_of(step, True)):
+        if step.is_relative_to(folder.resolve()) and step != folder.resolve() and (fault := find_own_fault(step, True)):
             return f"{step}: {fault}" if step != path else fault
     return ""
 
 
-def _fault_of(path: Path, may_link: bool = False) -> str:
+def find_own_fault(path: Path, may_link: bool = False) -> str:
+    """Why this file or folder by itself is not the user's alone. What is missing has no fault."""
     try:
         about = path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -46,6 +46,7 @@ class Config:
     retry: Retry
     cache_from: int
     kit: Mapping[str, Model]  # the tiers as the kit has them, before the user's configuration and environment
+    home_set_by: str = ""  # what names the home, if the user chose it
 
     @property
     def sessions(self) -> Path:
@@ -99,15 +100,18 @@ def load(env: Mapping[str, str] = os.environ) -> Config:
     kit_file, user_file = kit_folder() / "Config.md", user_folder(env) / "Config.md"
     settings = _settings(kit_file)
     kit = _tiers(settings, str(kit_file))
+    home_set_by = ""
     if user_file.is_file():
-        settings = _merged(settings, _settings(user_file))
+        own = _settings(user_file)
+        settings = _merged(settings, own)
+        home_set_by = f"`home` in {user_file}" if "home" in own else ""
     if home := env.get("COUNCIL_HOME"):
-        settings["home"] = home
+        settings["home"], home_set_by = home, "COUNCIL_HOME"
     if speaker := env.get("COUNCIL_SPEAKER"):
         settings["speaker"] = speaker
     if (base_url := env.get("ANTHROPIC_BASE_URL")) and "anthropic" in settings["endpoints"]:
         settings["endpoints"]["anthropic"] = {**settings["endpoints"]["anthropic"], "base_url": base_url}
-    return _built(settings, str(user_file), kit)
+    return replace(_built(settings, str(user_file), kit), home_set_by=home_set_by)
 
 
 def _settings(path: Path) -> dict[str, Any]:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from council.config import overlays, personas
+from council.config import overlays, personas, places
 from council.config import settings as config
 from council.config.settings import Config
 from council.errors import UsageError
 from council.prompts import invocation
 from council.protocols import outcome
-from council.record import catalog, files, session
+from council.record import session
 from council.record.session import Session
 from council.reports import markdown, summary
 from council.runner import manual, start, subagents
@@ -56,8 +56,6 @@ def begin(given: dict[str, Any]) -> dict[str, Any]:
     workflow = given.get("workflow", "debate").lower()
     if workflow not in overlays.workflows():  # paths are refused: a caller must not choose which files are read
         raise UsageError(f'there is no workflow "{one_line(workflow)}"; {did_you_mean(workflow, overlays.workflows())}')
-    for folder in (settings.sessions, settings.archive):
-        files.prove_writable(folder)
     request = start.Request(
         topic=given["topic"],
         workflow=workflow,
@@ -74,7 +72,7 @@ def begin(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def status(given: dict[str, Any]) -> dict[str, Any]:
-    folder = catalog.find(config.load().sessions, given.get("session", "last"))
+    folder = places.find(config.load(), given.get("session", "last"))
     return summary.as_row(summary.summarize(folder))
 
 
@@ -114,7 +112,7 @@ def record(given: dict[str, Any]) -> dict[str, Any]:
 
 def open_session(word: str) -> tuple[Config, Session]:
     settings = config.load()
-    return settings, session.open_(catalog.find(settings.sessions, word))
+    return settings, session.open_(places.find(settings, word))
 
 
 def spoken_or_absent(given: Mapping[str, Any]) -> tuple[str, str | None]:

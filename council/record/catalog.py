@@ -39,7 +39,7 @@ def shorten(id: str) -> str:
 
 def all_ids(root: Path) -> list[str]:
     """The ids of the sessions, newest first."""
-    names = [name for name in os.listdir(root) if ID.fullmatch(name)] if root.is_dir() else []
+    names = [name for name in os.listdir(root) if ID.fullmatch(name)] if os.path.isdir(root) else []
     began = {name: moment for name in names if (moment := _began(root / name))}
     return sorted(began, key=lambda name: (began[name], name), reverse=True)
 
@@ -99,10 +99,7 @@ def find(root: Path, word: str) -> Path:
         return root / ids[0]
     if not re.fullmatch(r"[0-9a-z-]{1,64}", word):
         raise UsageError(f'"{word[:60]}" is not a session id; `council list` shows your sessions')
-    if exists(root, word):
-        return root / word
-    ids = all_ids(root)
-    matching = [id for id in ids if id.startswith(word) or id.endswith(word)] if len(word) >= SHORTEST else []
+    matching = match(root, word)
     if len(matching) == 1:
         return root / matching[0]
     if matching:
@@ -110,4 +107,12 @@ def find(root: Path, word: str) -> Path:
         raise UsageError(
             f'"{word}" matches {len(matching)} sessions: {", ".join(matching[:4])}{more}; give more of the id'
         )
-    raise UsageError(f'there is no session "{word}" in {root}; {did_you_mean(word, ids[:20])}')
+    raise UsageError(f'there is no session "{word}" in {root}; {did_you_mean(word, all_ids(root)[:20])}')
+
+
+def match(root: Path, word: str) -> list[str]:
+    """The ids that a word may mean: the one that it is, or else all that begin or end with it."""
+    if exists(root, word):
+        return [word]
+    ids = all_ids(root) if len(word) >= SHORTEST else []
+    return [id for id in ids if id.startswith(word) or id.endswith(word)]

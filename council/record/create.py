@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from council.errors import CouncilError, UsageError
-from council.record import catalog, files, lock
+from council.record import catalog, files, lock, tracked
 from council.record.lock import Lock
 from council.record.metadata import FROZEN, SCHEMA, seal
 from council.record.program import Program
@@ -51,6 +51,8 @@ def create(
     }
     for file, data in frozen.items():
         files.check_size(data, f"the session's {file}")
+    if why := tracked.explain(root / name):  # else it could be begun, and not continued
+        raise UsageError(f"no session can be kept in {root}: {why}")
     remove_leftovers(root)
     with ExitStack() as birth:
         made = _make(root, name, {**frozen, "metadata.json": seal(metadata)}, birth)

@@ -20,7 +20,7 @@ from council import __version__
 from council.engine.planner import Plan, is_possible, plan
 from council.engine.scene import RecordedTurn
 from council.errors import Damaged, StorageError, UsageError
-from council.record import attempts, chain, files, turn_file
+from council.record import attempts, chain, files, tracked, turn_file
 from council.record import program as programs
 from council.record.attempts import Attempt
 from council.record.lock import Lock, hold
@@ -49,9 +49,9 @@ class Session:
     `program` is None in a session that an earlier version began: `current` then has the templates of today, once
     `prompts` has read them.
     `pending` are the attempts at turns that are not recorded yet. `kept_from` is the version that finished the debate,
-    if this one reads its replies differently. `planned` is the newest plan, with the turns that it
-    is for. `lock` is set while this process may write. A session that is held from its birth on has its lock in
-    `birth`.
+    if this one reads its replies differently. `moved` says why a new session is not in the home. `planned` is the
+    newest plan, with the turns that it is for. `lock` is set while this process may write. A session that is held from
+    its birth on has its lock in `birth`.
     """
 
     folder: Path
@@ -64,6 +64,7 @@ class Session:
     receipts: dict[str, Receipt] = field(default_factory=dict)
     pending: dict[str, tuple[Attempt, ...]] = field(default_factory=dict)
     kept_from: str | None = None
+    moved: str = ""
     hashes: dict[str, str] = field(default_factory=dict)
     planned: tuple[dict[str, RecordedTurn], Plan] | None = None
     lock: Lock | None = None
@@ -103,9 +104,10 @@ class Session:
     def hold(self, kept_too: bool = False) -> Iterator[None]:
         """Lock the session, and read again what was recorded before. A kept one is refused, but for `kept_too`."""
         with ExitStack() as stack:
-            (self.lock, birth), self.birth = self.birth or (None, ExitStack()), None
+            (born, birth), self.birth = self.birth or (None, ExitStack()), None
             stack.enter_context(birth)
-            self.lock = self.lock or stack.enter_context(hold(self.folder))
+            tracked.refuse(self.folder)
+            self.lock = born or stack.enter_context(hold(self.folder))
             try:
                 self.metadata = read_metadata(self.folder)
                 self.read_turns()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from council.engine.planner import Plan
 from council.protocols import outcome
 from council.record import catalog, files
 from council.record.session import Session
+from council.record.tracked import is_in_project
 from council.reports import filing, provenance
 from council.reports.derived import build, derive
 from council.reports.totals import ended_at, totals
@@ -47,10 +49,18 @@ def finish(session: Session, plan: Plan, root: Path) -> Path:
     provenance.announce(session, made)
     build(session, plan)
     path = archive(session, plan, root)
-    session.merge(**completion(session, plan), archived_to=files.tilde(path), **stamps(session, made), deriving=None)
+    where = os.path.relpath(path, session.folder) if is_in_project(session.folder) else files.tilde(path)
+    session.merge(**completion(session, plan), archived_to=where, **stamps(session, made), deriving=None)
     if home := filing.find_home(session)[0]:
         filing.place(session, plan, home / filing.PLACE)
     return path
+
+
+def find_copy(session: Session) -> Path | None:
+    """Where the metadata say that the archived copy is. Of a session in a project they say it from its own folder: the
+    project may be elsewhere on another machine, or in a sandbox."""
+    where = session.metadata.get("archived_to")
+    return Path(os.path.normpath(session.folder / files.untilde(where))) if where else None
 
 
 def rebuild(session: Session, plan: Plan) -> list[Path]:

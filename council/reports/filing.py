@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from council.config.project import NAME, has_only_sessions
 from council.engine.planner import Plan
 from council.errors import StorageError, UsageError
 from council.protocols import outcome
@@ -129,9 +130,12 @@ def file_name(stem: str, name: str) -> str:
 
 
 def project(here: Path) -> Path | None:
-    """The enclosing project: the nearest folder that contains `.git` or `.council`."""
-    marks = (".git", ".council")
-    return next((folder for folder in (here, *here.parents) if any((folder / mark).exists() for mark in marks)), None)
+    """The enclosing project: the nearest folder that contains `.git`, or a `.council` that is more than sessions."""
+    for folder in (here, *here.parents):
+        own = folder / NAME
+        if (folder / ".git").exists() or (own.exists() and not has_only_sessions(own)):
+            return folder
+    return None
 
 
 def place(session: Session, plan: Plan, folder: Path) -> list[Path]:

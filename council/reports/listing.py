@@ -37,7 +37,7 @@ def list_rows(root: Path, most: int) -> list[dict[str, Any]]:
             began = datetime.fromisoformat(known["row"]["started_at"])
             row = known["row"] | {"folder": str(root / id), "age": age(began)}
         else:
-            row = _check(root / id)
+            row = describe(root / id)
             if stamp and row["state"] not in ("damaged", "running"):
                 new[id] = {"stamp": stamp, "row": row}
         found.append(row)
@@ -56,7 +56,7 @@ def age(began: datetime) -> str:
     return f"{max(seconds, 0):.0f}s"
 
 
-def _check(folder: Path) -> dict[str, Any]:
+def describe(folder: Path) -> dict[str, Any]:
     """The row of a session from its files. Whatever is in one folder, the others are listed."""
     from council.reports import summary
     from council.reports.verify import Status

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from council.protocols import outcome
-from council.record import catalog, files
+from council.record import catalog
 from council.record import session as sessions
-from council.reports import listing, markdown, totals, transcript
+from council.reports import archive, listing, markdown, totals, transcript
 from council.reports.model import DebateVerdict, Statement, Transcript, plain
 from council.reports.verify import Status, status
 from council.text import one_line
@@ -82,7 +82,7 @@ def summarize(folder: Path, known: Status | None = None) -> DebateResult:
     if found.session is None or found.plan is None:
         return result
     facts, kept = found.session.metadata, found.session.kept_from
-    completed, archived = facts.get("completed_at"), facts.get("archived_to")
+    completed = facts.get("completed_at")
     return DebateResult(
         session_id=result.session_id,
         folder=folder,
@@ -97,7 +97,7 @@ def summarize(folder: Path, known: Status | None = None) -> DebateResult:
         due=() if kept else tuple(due.id for due in found.plan.due),
         outcome=facts.get("outcome") if kept else outcome.outcome(found.plan) if found.plan.done else None,
         totals=Totals(**totals.totals(found.session)),
-        archived_to=files.untilde(archived) if archived else None,
+        archived_to=archive.find_copy(found.session),
     )
 
 

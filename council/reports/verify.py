@@ -183,9 +183,9 @@ def _check_stamps(found: Session, plan: Plan) -> Iterator[Damaged]:
 
 
 def _check_archive(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
-    if not (place := found.metadata.get("archived_to")):
+    if not (path := archive.find_copy(found)):
         return
-    path, name = files.untilde(place), "transcript.md"
+    name = "transcript.md"
     data = _read(path)
     if data == derived.derive(found, plan)[name]:
         return

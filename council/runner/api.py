@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from council.config import project
+from council.config import places, project
 from council.config import settings as config
 from council.config.settings import Config
 from council.errors import CouncilError, UsageError
 from council.prompts.invocation import PATCHLIST
-from council.record import catalog
 from council.record import session as sessions
 from council.record.session import Session
 from council.reports.summary import DebateResult, summarize
@@ -162,14 +161,14 @@ def recover(
 ) -> DebateResult:
     """Continue a session where it stopped. Completed turns are never billed twice."""
     settings = config.load()
-    found = sessions.open_(catalog.find(settings.sessions, session))
+    found = sessions.open_(places.find(settings, session))
     limits = Limits(quorum, max_calls, max_cost)
     return summarize(_finish(found, settings, speaker, _path(source), limits).folder)
 
 
 def load_session(session: str = "last") -> DebateResult:
     """A session by its id, a part of the id, or `last`, whatever its state."""
-    return summarize(catalog.find(config.load().sessions, session))
+    return summarize(places.find(config.load(), session))
 
 
 def _hold(request: Request, speaker: str | None, source: str | Path | None, limits: Limits) -> Session:

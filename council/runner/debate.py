@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from council.config import personas
+from council.config import personas, places
 from council.config.settings import Config
 from council.errors import CouncilError, Paused, UsageError
-from council.record import catalog, files
+from council.record import files
 from council.record import session as sessions
 from council.record.attempts import Attempt
 from council.record.session import Session
@@ -116,7 +116,7 @@ def with_source(request: Request, speaker: str, source: str | None, settings: Co
         return request, None
     if Path(source).is_file():
         raise UsageError("--from takes a session here; a script goes with --speaker replay, and a text with --file")
-    before = sessions.open_(catalog.find(settings.sessions, source))
+    before = sessions.open_(places.find(settings, source))
     before.read_turns()
     return replace(request, after=before, topic=request.topic or str(before.metadata["topic"])), None
 
@@ -126,11 +126,10 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None, 
 
     It is held from its birth on, unless the caller goes away.
     """
-    files.prove_writable(settings.archive)  # the session itself proves the other folder
     if source and not Path(source).is_file():
         if Path(source).suffix:
             raise UsageError(f"{source}: no such file")
-        spoken = sessions.open_(catalog.find(settings.sessions, source))
+        spoken = sessions.open_(places.find(settings, source))
         spoken.read_turns()
         return start.begin_again(spoken, settings, speaker, request.id, held)
     if source:
@@ -142,11 +141,6 @@ def begin(request: Request, settings: Config, speaker: str, source: str | None, 
 def check_pace(speaker: str, paced: bool) -> None:
     if paced and not registry.describe(speaker).replays:
         raise UsageError("--pace real goes with --speaker replay")
-
-
-def prove_writable(settings: Config) -> None:
-    for folder in (settings.sessions, settings.archive):
-        files.prove_writable(folder)
 
 
 # ---- run ----
@@ -199,7 +193,8 @@ def run(
         assert session.lock is not None
         start.check_quorum(session.workflow, limits.quorum)
         limits.check_prices(session, settings, voices.name)
-        files.prove_writable(settings.archive)
+        archive = places.archive_of(settings, session.folder)
+        files.prove_writable(archive)
         session.lock.note()
         if session.speaker != voices.name and not session.plan().done:
             session.merge(continued_by=voices.name)
@@ -208,7 +203,7 @@ def run(
         subagents.wait_for_assistant(session)
         runner = Runner(session, voices, settings, audience, limits.quorum, limits.budget(session, settings))
         try:
-            archived = drive(runner.run(settings.archive))
+            archived = drive(runner.run(archive))
         except BaseException as failure:  # also a signal: whoever looks at the folder next finds what was said
             with suppress(CouncilError):
                 if isinstance(failure, CouncilError):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from council.config import places
 from council.config.identity import LONGEST, user_name
 from council.config.settings import Config
 from council.engine.planner import Due, Plan
@@ -94,7 +95,7 @@ def record_command(session: Session, due: Due) -> str:
 
 def _publish(session: Session, plan: Plan, settings: Config) -> Path | None:
     if plan.done:
-        archived = archive.finish(session, plan, settings.archive)
+        archived = archive.finish(session, plan, places.archive_of(settings, session.folder))
         assert session.lock is not None
         session.lock.clear()  # of a run that waited for this answer
         return archived

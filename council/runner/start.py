@@ -11,7 +11,7 @@ from typing import Any
 
 from council import __version__, speakers
 from council.checks.lint import Known, check
-from council.config import overlays, personas, project
+from council.config import overlays, personas, places, project
 from council.config.models import Model
 from council.config.settings import Config
 from council.errors import UsageError
@@ -181,7 +181,7 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     if table.overlays:
         facts["overlays"] = list(table.overlays)
-    return create(settings.sessions, table.text, request.topic + fenced, table.program, facts, request.id, held)
+    return _create(settings, table.text, request.topic + fenced, table.program, facts, request.id, held)
 
 
 def begin_again(source: Session, settings: Config, speaker: str, id: str | None = None, held: bool = False) -> Session:
@@ -190,7 +190,16 @@ def begin_again(source: Session, settings: Config, speaker: str, id: str | None 
     facts = {key: source.metadata[key] for key in same if key in source.metadata}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__, "project": find_project()}
-    return create(settings.sessions, text, source.topic, templates.load_program(source), facts, id, held)
+    return _create(settings, text, source.topic, templates.load_program(source), facts, id, held)
+
+
+def _create(
+    settings: Config, text: str, topic: str, program: Program, facts: Any, id: str | None, held: bool
+) -> Session:
+    place = places.choose(settings, id)
+    session = create(place.sessions, text, topic, program, facts, id, held)
+    session.moved = place.why
+    return session
 
 
 def find_project() -> str:

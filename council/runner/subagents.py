@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from council.config import overlays
+from council.config import overlays, places
 from council.config.models import Model
 from council.config.settings import Config
 from council.engine.planner import Due
 from council.errors import Busy, CouncilError, UsageError
-from council.record import catalog, files, session
+from council.record import files, session
 from council.record.catalog import ID
 from council.record.session import TURN, Session
 from council.record.turn_file import HOOK
@@ -92,7 +92,7 @@ def answer_hook(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | N
             on_end(call, settings)
         case "PostToolUseFailure":
             if target := _find_target(call["tool_input"]):
-                transcripts.remove_note(catalog.find(settings.sessions, target[0]), target[1])
+                transcripts.remove_note(places.find(settings, target[0]), target[1])
     return None
 
 
@@ -116,7 +116,7 @@ def on_call(call: Mapping[str, Any], settings: Config) -> dict[str, Any] | None:
 
 def _find_due(settings: Config, id: str, turn: str) -> tuple[Session, Due]:
     """The turn, if it is due and not in progress."""
-    found = session.open_(catalog.find(settings.sessions, id))
+    found = session.open_(places.find(settings, id))
     found.read_turns()
     due = manual.due_turn(found, found.plan(), turn)
     if found.brief(turn) is None:
@@ -146,7 +146,7 @@ def on_stop(call: Mapping[str, Any], settings: Config) -> None:
     if target:
         take(settings, target[0])
         # A member without an answer may be asked again.
-        transcripts.remove_note(catalog.find(settings.sessions, target[0]), target[1])
+        transcripts.remove_note(places.find(settings, target[0]), target[1])
 
 
 def on_end(call: Mapping[str, Any], settings: Config) -> None:
@@ -156,7 +156,7 @@ def on_end(call: Mapping[str, Any], settings: Config) -> None:
         return
     id, turn = target
     take(settings, id)
-    found = session.open_(catalog.find(settings.sessions, id))
+    found = session.open_(places.find(settings, id))
     found.read_turns()
     if turn not in found.said and (body := _read_words(response)).strip():
         take(settings, id, turn, Spoken(body, call=response.get("agentId"), recorded_by=HOOK))
@@ -172,7 +172,7 @@ def _read_words(response: Mapping[str, Any]) -> str:
 
 def take(settings: Config, id: str, turn: str = "", shown: Spoken | None = None) -> None:
     """Record the answers as soon as the session is free: other members may end at the same time."""
-    found = session.open_(catalog.find(settings.sessions, id))
+    found = session.open_(places.find(settings, id))
     until = time.monotonic() + PATIENCE
     while True:
         try:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from council.config import places
 from council.config.settings import Config
 from council.engine.scene import RecordedTurn
 from council.errors import Denied, UsageError, Waiting
@@ -74,9 +75,9 @@ def of_source(source: str, settings: Config, paced: bool = False) -> ReplaySpeak
     """The speaker for what `--from` names, or what the replay began with: a script's path or a session's id."""
     if Path(source).is_file():
         return of_script(Path(source), paced)
-    if not (catalog.GENERATED.fullmatch(source) or catalog.exists(settings.sessions, source)):
+    if not (catalog.GENERATED.fullmatch(source) or places.exists(settings, source)):
         raise UsageError(f"the replay of {source} needs its script again: add --from with the path")
-    other = session.open_(catalog.find(settings.sessions, source))
+    other = session.open_(places.find(settings, source))
     other.read_turns()
     return of_session(other.said, other.receipts, f"session {other.id}", paced)
 

@@ -1,13 +1,22 @@
-"""What a user must know before anything is spent, on standard error: which overlays are in force."""
+"""What a user must know before anything is spent, on standard error: where the session is, and whose overlays count."""
+
 
 from __future__ import annotations
 
 import sys
 
 from council.config import overlays
+from council.record import files
 from council.record.session import Session
 from council.reports import in_force
 from council.text import harmless
+
+
+def show_place(session: Session) -> None:
+    """Say where a new session is and why, if it is not in the home."""
+    if session.moved:
+        line = f"{session.moved}, so this session is in {files.tilde(session.folder)}; use its whole id in commands"
+        print(harmless(line), file=sys.stderr)
 
 
 def show_overlays(session: Session) -> None:

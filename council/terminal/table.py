@@ -26,19 +26,19 @@ ROOMY = 110  # below this many columns an id is cut to its end, which every comm
 GAP = "  "
 
 
-def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the table, in colour where stdout has colours."""
+def show(rows: Sequence[Mapping[str, Any]], whole: bool = False) -> None:
+    """Print the table, in colour where stdout has colours. With `whole`, no id is cut."""
     columns = screen.size(sys.stdout)[0] if sys.stdout.isatty() else 0
-    for line in lines(rows, columns, screen.has_colour(sys.stdout)):
+    for line in lines(rows, columns, screen.has_colour(sys.stdout), whole):
         put(line)
 
 
-def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool) -> list[str]:
+def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool, whole: bool = False) -> list[str]:
     """The header and one line per session; `columns` is 0 if the width is unlimited."""
     narrow = 0 < columns < ROOMY
     names = NARROW if narrow else COLUMNS
     header = {name: name for name in names}
-    table = [header, *(facts(row, narrow) for row in rows)]
+    table = [header, *(facts(row, narrow, whole) for row in rows)]
     widths = {name: max(text_width.width(one[name]) for one in table) for name in names[:-1]}
     rest = max(columns - 1 - sum(widths.values()) - len(GAP) * len(widths), 8) if columns else 0
     shown = []
@@ -51,12 +51,12 @@ def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool) -> list
     return shown
 
 
-def facts(row: Mapping[str, Any], narrow: bool) -> dict[str, str]:
+def facts(row: Mapping[str, Any], narrow: bool, whole: bool = False) -> dict[str, str]:
     """One session by column; without a readable topic, the reason is shown instead."""
     id, state, outcome = str(row["session_id"]), row["state"], row["outcome"] or "-"
     why = str(row["why"]).rpartition(f"{id}/")[2]
     found = {
-        "SESSION": catalog.shorten(id) if narrow else id,
+        "SESSION": catalog.shorten(id) if narrow and not whole else id,
         "STATE": outcome if narrow and state == "complete" else state,
         "AGE": row["age"],
         "COST": price(row["usd"], row.get("totals")),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from council.errors import Damaged
-from council.record import files, lock
+from council.record import files, lock, tracked
 from council.record.turn_file import HOOK
 from council.speakers.base import Spoken, Usage, usage_of
 
@@ -174,6 +174,7 @@ NOTES = ".asked"
 
 def write_note(folder: Path, note: CallNote) -> None:
     """Written beside the record, and removed when the turn is recorded."""
+    tracked.refuse(folder)
     files.make_folder(folder / NOTES)
     files.replace(_note_path(folder, note.turn), json.dumps(vars(note)).encode())
 
@@ -213,6 +214,7 @@ def _decode(path: Path, data: bytes) -> CallNote:
 
 
 def remove_note(folder: Path, turn: str) -> None:
+    tracked.refuse(folder)
     files.remove(_note_path(folder, turn))
     files.remove_empty(folder / NOTES)
 
