@@ -67,10 +67,10 @@ def turns(context: click.Context) -> Offered:
 @completes
 def parts(context: click.Context) -> Offered:
     """The recorded turns of the session that was given before, and its synthesis."""
-    from council.config import settings
-    from council.record import catalog, session
+    from council.config import places, settings
+    from council.record import session
 
-    opened = session.open_(catalog.find(settings.load().sessions, context.params["session"]))
+    opened = session.open_(places.find(settings.load(), context.params["session"]))
     opened.read_turns()
     return [*sorted(opened.said), "synthesis"]
 

@@ -11,6 +11,7 @@ from typing import Any
 from council.config.models import Endpoint, Model, Price
 from council.config.overlays import kit_folder, read, user_folder
 from council.errors import UsageError
+from council.record.files import tilde
 from council.text import did_you_mean
 from council.workflow import frontmatter
 
@@ -104,7 +105,7 @@ def load(env: Mapping[str, str] = os.environ) -> Config:
     if user_file.is_file():
         own = _settings(user_file)
         settings = _merged(settings, own)
-        home_set_by = f"`home` in {user_file}" if "home" in own else ""
+        home_set_by = f"`home` in {tilde(user_file)}" if "home" in own else ""
     if home := env.get("COUNCIL_HOME"):
         settings["home"], home_set_by = home, "COUNCIL_HOME"
     if speaker := env.get("COUNCIL_SPEAKER"):

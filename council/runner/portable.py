@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from council.config.settings import Config
+from council.record import tracked
 from council.record.session import Session
 from council.runner import manual
 from council.speakers.assistant import transcripts
@@ -41,7 +42,7 @@ def format_sentence(found: Session, turn: str) -> str:
 
 
 def hand_out(found: Session, settings: Config, turn: str) -> bytes:
-    """The brief of a turn, byte for byte; and how to store the answer, if the turn is due."""
+    """The brief of a turn, byte for byte; and how to store the answer, if the turn is due and can be recorded."""
     found.read_turns()
     if turn in found.said:
         return found.brief(turn) or b""
@@ -50,6 +51,8 @@ def hand_out(found: Session, settings: Config, turn: str) -> bytes:
         with found.hold():
             manual.advance(found, settings, turn)
     brief = found.brief(turn) or b""
+    if tracked.explain(found.folder):
+        return brief
     if due.of_a_person:
         return brief + TO_A_PERSON.format(command=manual.record_command(found, due)).encode()
     if turn in transcripts.find_in_flight(found.folder, found.said):

@@ -1,6 +1,5 @@
 """What a user must know before anything is spent, on standard error: where the session is, and whose overlays count."""
 
-
 from __future__ import annotations
 
 import sys

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from council.errors import StorageError
-from council.record import files
+from council.record import files, tracked
 from council.speakers.assistant.transcripts import NOTES
 
 SUFFIX = ".brief"
@@ -20,6 +20,8 @@ SUFFIX = ".brief"
 
 def write_note(folder: Path, turn: str) -> None:
     """Note that a brief was handed out. A member that cannot write here is given its brief all the same."""
+    if tracked.explain(folder):
+        return
     path = _path(folder, turn)
     for _ in range(3):  # the folder is removed when the last note goes
         with suppress(StorageError, OSError):

@@ -1,0 +1,118 @@
+"""A user in a sandbox that may write only to the project, as coding assistants run their commands.
+
+The home is read-only for real: mounted so by bubblewrap, or closed by its permissions to a user without privileges.
+Nothing names the home, so it is the default one, below HOME.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import CODE, PROGRAM, Ended, User
+
+TINY = "65536"  # bytes of a disk that is full at once
+# Root without this privilege is refused what the permissions of a file refuse.
+PLAIN = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"]
+
+
+@dataclass(frozen=True)
+class Sandboxed(User):
+    """A user whose home is `~/.claude/MEMORY`, by default; `council` runs in a process of its own, in the sandbox."""
+
+    wall: str = ""
+
+    @property
+    def home(self) -> Path:
+        return self.root / ".claude" / "MEMORY"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        found = super().environment
+        return {name: value for name, value in found.items() if name != "COUNCIL_HOME" or "COUNCIL_HOME" in self.env}
+
+    @property
+    def in_project(self) -> list[Path]:
+        """The sessions of the project, oldest first."""
+        return sorted(path for path in (self.work / ".council" / "sessions").glob("*") if path.is_dir())
+
+    def spawn(self, *words: str | Path, **how: Any) -> subprocess.Popen[bytes]:
+        return self.python(PROGRAM, *words, **how)
+
+    def python(self, program: str, *words: str | Path, cwd: Path | None = None, **how: Any) -> subprocess.Popen[bytes]:
+        """A program in the sandbox."""
+        env = {**self.environment, "PYTHONPATH": str(CODE), **how.pop("env", {})}
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        command = [*WALLS[self.wall](self, cwd or self.work), sys.executable, "-c", program, *map(str, words)]
+        return subprocess.Popen(command, cwd=cwd or self.work, env=env, **{**streams, **how})
+
+    def inside(self, *words: str | Path, stdin: str = "", **how: Any) -> Ended:
+        """One command in the sandbox, to its end."""
+        return end(self.spawn(*words, stdin=subprocess.PIPE, **how), stdin)
+
+
+def end(process: subprocess.Popen[bytes], stdin: str = "") -> Ended:
+    with process:
+        out, err = process.communicate(stdin.encode() if process.stdin else None, timeout=60)
+    return Ended(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+def mount_read_only(user: User, cwd: Path) -> list[str]:
+    root, work = str(user.root), str(user.work)
+    return ["bwrap", "--dev-bind", "/", "/", "--ro-bind", root, root, "--bind", work, work, "--chdir", str(cwd)]
+
+
+def mount_full(user: User, cwd: Path) -> list[str]:
+    """The home is on a disk with no space left."""
+    (user.root / ".claude").mkdir(exist_ok=True)
+    return [*mount_read_only(user, cwd), "--size", TINY, "--tmpfs", str(user.root / ".claude")]
+
+
+def forbid(user: User, _: Path) -> list[str]:
+    """The home belongs to the user, who has no right to write to it."""
+    (user.root / ".claude").mkdir(exist_ok=True)
+    permit(user, 0o500)
+    return PLAIN if os.geteuid() == 0 else []
+
+
+def permit(user: User, mode: int) -> None:
+    for top, _, _ in os.walk(user.root / ".claude"):
+        Path(top).chmod(mode)
+
+
+WALLS: dict[str, Callable[[User, Path], Sequence[str]]] = {
+    "": lambda _user, _cwd: [],
+    "a read-only file system": mount_read_only,
+    "permission denied": forbid,
+    "a full disk": mount_full,
+}
+
+
+@cache
+def works(wall: str) -> bool:
+    """Whether this machine can build the wall."""
+    if wall == "permission denied":
+        return os.geteuid() != 0 or subprocess.run([*PLAIN, "true"], check=False, capture_output=True).returncode == 0
+    words = ["bwrap", "--dev-bind", "/", "/", "--size", TINY, "--tmpfs", "/tmp", "true"]
+    return bool(shutil.which("bwrap")) and subprocess.run(words, check=False, capture_output=True).returncode == 0
+
+
+def behind(root: Path, wall: str) -> Sandboxed:
+    if not works(wall):
+        pytest.skip(f"this machine cannot make {wall}")
+    return Sandboxed(root, wall=wall)
+
+
+def leave(user: Sandboxed) -> Sandboxed:
+    """The same user outside of the sandbox."""
+    permit(user, 0o700)
+    return Sandboxed(user.root, user.env)
