@@ -13,6 +13,7 @@ import click
 from council import __version__
 from council.cli.command import Group
 from council.cli.context import State, Stopped
+from council.config import command_line
 from council.errors import CouncilError, StorageError, UsageError
 from council.text import nearest
 
@@ -36,6 +37,7 @@ def council(state: State, debug: bool) -> None:
 def main() -> int:
     """Run a command and return its exit code. Tracebacks are shown only with --debug."""
     state = State()
+    command_line.note_call(os.environ.pop(command_line.CALLED_AS, "") or sys.argv[0])
     _open_streams()
     for number in SIGNALS:
         signal.signal(number, _stop)

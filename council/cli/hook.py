@@ -8,6 +8,7 @@ import sys
 import click
 
 from council.cli.command import command
+from council.config import command_line
 from council.errors import UsageError
 
 LARGEST = 64_000_000
@@ -19,6 +20,7 @@ def hook() -> None:
     from council.config import settings
     from council.runner import subagents
 
+    command_line.note_call(command_line.NAME)  # where hooks run, the assistant finds the program by its name
     try:
         call = json.loads(sys.stdin.buffer.read(LARGEST))
     except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from council.config import places
+from council.config import command_line, places
 from council.config.identity import LONGEST, user_name
 from council.config.settings import Config
 from council.engine.planner import Due, Plan
@@ -90,7 +90,7 @@ def list_answers(due: Due) -> dict[str, str]:
 def record_command(session: Session, due: Due) -> str:
     """The command that stores a person's answer; empty for models."""
     given = " ".join(f'--answer "{name}=…"' for name in list_answers(due)) or "--file answer.md"
-    return f"council record {session.id} {due.id} {given}" if due.of_a_person else ""
+    return f"{command_line.program()} record {session.id} {due.id} {given}" if due.of_a_person else ""
 
 
 def _publish(session: Session, plan: Plan, settings: Config) -> Path | None:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from council.config import command_line
 from council.engine.planner import Due, Plan
 from council.protocols import outcome
 from council.protocols.stances import SCORE, STANCE
@@ -61,7 +62,8 @@ def _head(found: Session, due: Sequence[Due]) -> str:
 def _line(found: Session, due: Due, brief: Brief) -> str:
     if due.of_a_person:
         asked = (f"  {name}: {allowed}" for name, allowed in manual.list_answers(due).items())
-        shown = f"- {name_of(due.seat)}: a person answers. `council brief {found.id} {due.id}` is what to show them"
+        fetch = f"{command_line.program()} brief {found.id} {due.id}"
+        shown = f"- {name_of(due.seat)}: a person answers. `{fetch}` is what to show them"
         return "\n".join([shown, *asked, f"  {manual.record_command(found, due)}"])
     model = subagents.alias_of(brief.model) or "-".join(brief.model.name.split())
     age = handouts.read_age(found.folder, due.id)
@@ -130,5 +132,5 @@ def _describe_end(found: Session, state: ManualState) -> Iterator[str]:
         yield f"archive: {files.tilde(state.archived)}"
     yield from filter(None, filing.describe_places(found, plan).splitlines())
     if outcome.synthesis_body(plan):
-        yield f"The synthesis: council show {found.id} synthesis"
+        yield f"The synthesis: {command_line.program()} show {found.id} synthesis"
     yield OVER

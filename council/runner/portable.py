@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from council.config import command_line
 from council.config.settings import Config
 from council.record import tracked
 from council.record.session import Session
@@ -38,7 +39,7 @@ A member was launched for this turn already, and its answer is still to come. Do
 
 def format_sentence(found: Session, turn: str) -> str:
     """The prompt of a member, the same for every client."""
-    return f"Run `council brief {found.id} {turn}` and do what it prints."
+    return f"Run `{command_line.program()} brief {found.id} {turn}` and do what it prints."
 
 
 def hand_out(found: Session, settings: Config, turn: str) -> bytes:
@@ -59,4 +60,5 @@ def hand_out(found: Session, settings: Config, turn: str) -> bytes:
         return brief + IN_FLIGHT.encode()
     # No text that the member has read before can hold the line that ends the command.
     end = f"ANSWER-{found.key('answer', turn)}"
-    return brief + ENDING.format(command=f"council record {found.id} {turn} --file -", end=end).encode()
+    command = f"{command_line.program()} record {found.id} {turn} --file -"
+    return brief + ENDING.format(command=command, end=end).encode()

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from council import text_width
+from council.config import command_line
 from council.text import harmless
 
 COMMAND = re.compile(r"`([a-z][\w.-]* [^`\n]+)`|(?<=: )(council [a-z][^;\n]*)$", re.M)
@@ -16,7 +17,7 @@ AROUND = " (),;"  # punctuation that would be left over where a command gets a r
 
 def show_error(failure: str, advice: str = "") -> None:
     """Print what went wrong, and below it what to do."""
-    lines = [harmless(f"council: {failure}"), *([harmless(advice)] if advice else [])]
+    lines = [command_line.name_commands(harmless(text)) for text in (f"council: {failure}", advice) if text]
     if sys.stderr.isatty():
         from council.terminal import screen
 
