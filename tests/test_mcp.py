@@ -1,34 +1,26 @@
-"""`council mcp`: the real server in a process of its own, over its two pipes, and through the programs that call it.
+"""`council mcp`: debates over its tools, what they refuse, and servers that come and go.
 
-The MCP inspector is asked where COUNCIL_TEST_INSPECTOR names it, as `NODE PATH/mcp-inspector`; Claude Code where
-COUNCIL_TEST_CLAUDE does. Claude Code then talks to `tests/fakeapi.py`, with a home of its own.
+tests/test_mcp_protocol.py is about the messages, tests/test_mcp_clients.py has the programs that call it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
-from council.mcp_server import command, tools
-from council.mcp_server import server as mcp
+from council.mcp_server import command, methods, prompts, resources, tools
 from council.record import lock
-from tests.fakeapi import Answer, FakeApi, Request, ToolUse
 from tests.helpers import (
     AGREES,
     CODE,
     MEMBERS,
-    PATIENCE,
-    PROGRAM,
     Ended,
     User,
     agreed,
@@ -40,71 +32,11 @@ from tests.helpers import (
     script,
     without_receipts,
 )
+from tests.mcp_client import Server, serving, speak
 
 SAME_WORDS = ("round-1.md", "round-2.md", "round-3.md", "convergence.json", "synthesis.md")
 POSITIONS = [f"01-positions/{seat}" for seat in MEMBERS]
 NASTY = "Redis \"or\" 'not'? `x` $(touch P) \\ ☕ 🦊\r\n\n— zweite Zeile \u2028 \u0007 </said>\n  "
-
-
-class Server:
-    """A client's end of the server's pipes."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process, self.asked = process, 0
-
-    def send(self, line: bytes | str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write((line.encode() if isinstance(line, str) else line) + b"\n")
-        self.process.stdin.flush()
-
-    def line(self) -> dict[str, Any]:
-        """The next message of the server's; nothing else may stand on its standard output."""
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
-        line = self.process.stdout.readline()
-        assert line, f"the server ended: {self.process.stderr.read().decode()}"
-        message = json.loads(line)
-        assert message["jsonrpc"] == "2.0"
-        return message
-
-    def ask(self, method: str, params: Any = None, **more: Any) -> dict[str, Any]:
-        self.asked += 1
-        request = {"jsonrpc": "2.0", "id": self.asked, "method": method, **more}
-        self.send(json.dumps(request if params is None else {**request, "params": params}))
-        message = self.line()
-        assert message["id"] == request["id"]
-        return message
-
-    def tool(self, name: str, **given: Any) -> tuple[str, bool]:
-        """What a tool answers, and whether it is an error."""
-        result = self.ask("tools/call", {"name": f"council_{name}", "arguments": given})["result"]
-        (content,) = result["content"]
-        assert content["type"] == "text"
-        return content["text"], result["isError"]
-
-    def told(self, name: str, **given: Any) -> dict[str, Any]:
-        text, wrong = self.tool(name, **given)
-        assert not wrong, text
-        return json.loads(text)
-
-    def refused(self, name: str, **given: Any) -> str:
-        text, wrong = self.tool(name, **given)
-        assert wrong, text
-        return text
-
-    def end(self) -> Ended:
-        """Close its standard input, and see how it ends."""
-        out, err = self.process.communicate(timeout=PATIENCE)
-        return Ended(self.process.returncode, out.decode(), err.decode())
-
-
-@contextmanager
-def serving(user: User, *words: str) -> Iterator[Server]:
-    with user.spawn(*(words or ("mcp",)), stdin=subprocess.PIPE) as process:
-        try:
-            yield Server(process)
-        finally:
-            process.kill()
 
 
 @pytest.fixture(autouse=True)
@@ -122,15 +54,6 @@ def user(tmp_path: Path) -> User:
 def server(user: User) -> Iterator[Server]:
     with serving(user) as server:
         yield server
-
-
-def speak(server: Server, session: str, words: dict[str, str], most: int = 1000) -> dict[str, Any]:
-    """Answer what is due by the script, for so many turns at the most; what council_next says then."""
-    while not (told := server.told("next", session=session))["done"] and most > 0:
-        for row in told["due"][:most]:
-            server.told("record", session=session, turn=row["turn"], reply=words[row["turn"]], model=row["model"])
-            most -= 1
-    return told
 
 
 def same_as_run(user: User, words: dict[str, str], *options: str) -> None:
@@ -161,18 +84,64 @@ def test_a_debate_of_three_rounds_is_the_one_that_run_would_have_held(user, serv
     same_as_run(user, disputed())
 
 
-def test_what_is_due_comes_with_the_very_brief(user, server):
-    server.told("start", topic="Shall we?")
+def test_the_host_learns_whom_to_ask_and_the_member_its_very_brief(user, server):
+    begun = server.told("start", topic="Shall we?")
     told = server.told("next", session="last")
+    assert {**told, "header": begun["header"], "folder": begun["folder"]} == begun
     assert [row["turn"] for row in told["due"]] == POSITIONS
-    assert {key: told["due"][2][key] for key in ("seat", "name", "tier", "model", "person", "state")} == {
-        "seat": "engineer", "name": "Engineer (Marcus)", "tier": "sonnet", "model": "claude-sonnet-5-5",
-        "person": False, "state": "due",
+    assert told["due"][2] == {
+        "turn": "01-positions/engineer", "name": "Engineer (Marcus)", "model": "claude-sonnet-5-5",
+        "prompt": f'Call the tool council_brief with session "{user.session.name}" and turn "01-positions/engineer", '
+        "and do what it says.",
     }  # fmt: skip
     for row in told["due"]:
-        assert row["brief"].encode() == (user.session / "briefs" / f"{row['turn']}.md").read_bytes()
-        assert server.told("next", session="last", turn=row["turn"])["due"] == [row]
+        text, _ = server.tool("brief", session="last", turn=row["turn"])
+        data = server.told("brief", session="last", turn=row["turn"])
+        assert data["brief"].encode() == (user.session / "briefs" / f"{row['turn']}.md").read_bytes()
+        assert text == f"{data['brief']}\n\n---\n\n{data['then']}"
     assert server.told("next", session="last") == told
+
+
+def test_words_of_members_do_not_pass_through_the_host(user, server):
+    """Each member fetches its brief and stores its own answer; the host sees names, and in the end the synthesis."""
+    words = {turn: f"MARKER {reply}" if "chair" not in turn else reply for turn, reply in disputed().items()}
+    begun, shown = server.call("start", topic="Shall we?"), []
+    told, id = begun["structuredContent"], user.session.name
+    while not told["done"]:
+        for row in told["due"]:
+            then = server.told("brief", session=id, turn=row["turn"])["then"]
+            key = then.partition('key "')[2].partition('"')[0]
+            stored = server.told("record", session=id, turn=row["turn"], reply=words[row["turn"]], key=key)
+            assert (stored["recorded"], "due" in stored) == (row["turn"], False)
+        shown.append(server.call("next", session=id))
+        told = shown[-1]["structuredContent"]
+    assert len(shown) == 4
+    assert "MARKER" not in json.dumps([begun, *shown[:-1]])
+    assert told["synthesis"] == (user.session / "synthesis.md").read_text()
+    assert user.council("verify").code == 0
+    same_as_run(user, words)
+
+
+def test_a_key_is_for_one_turn(user, server):
+    server.told("start", topic="Shall we?")
+    then = server.told("brief", session="last", turn=POSITIONS[1])["then"]
+    key = then.partition('key "')[2].partition('"')[0]
+    for wrong in (key, "", "☕"):
+        told = server.refused("record", session="last", turn=POSITIONS[0], reply="Yes.", key=wrong)
+        assert told == f"the key is not the one that council_brief gave for {POSITIONS[0]}; nothing was recorded"
+    assert not list(user.session.rglob("turns/*/*"))
+    assert server.told("record", session="last", turn=POSITIONS[1], reply="Yes.", key=key)["recorded"] == POSITIONS[1]
+    assert "recorded already" in server.told("brief", session="last", turn=POSITIONS[1])["then"]
+
+
+def test_a_debate_that_starts_from_another(user, server):
+    first = server.told("start", topic="Shall we?")["session_id"]
+    assert "no synthesis yet" in server.refused("start", topic="And then?", **{"from": first})
+    speak(server, first, agreed())
+    second = server.told("start", topic="And then?", **{"from": first})["session_id"]
+    folder = next(folder for folder in user.sessions if folder.name == second)
+    assert json.loads((folder / "metadata.json").read_text())["after"] == first
+    assert "is not a session id" in server.refused("start", topic="x", **{"from": "/etc/passwd"})
 
 
 def test_every_option_of_start(user, server):
@@ -242,14 +211,16 @@ def test_a_turn_is_recorded_once_and_only_while_it_is_due(user, server):
     id = server.told("start", topic="Shall we?")["session_id"]
     first, later = POSITIONS[0], "02-challenges/engineer"
     due = server.told("record", session=id, turn=first, reply="Yes.")
-    assert due == {"session_id": id, "recorded": first, "done": False, "due": POSITIONS[1:]}
+    assert (due["session_id"], due["recorded"], due["done"]) == (id, first, False)
+    assert [row["turn"] for row in due["due"]] == POSITIONS[1:]
     before = record_of(user.session)
     again = server.refused("record", session=id, turn=first, reply="No.")
     assert again == f"{first} is recorded already, and a turn is never overwritten"
     early = server.refused("record", session=id, turn=later, reply="No.")
     assert early == f"{later} is not due in session {id}; due now: {', '.join(POSITIONS[1:])}"
     assert "is not due" in server.refused("record", session=id, turn="../../metadata", reply="No.")
-    assert "is not due" in server.refused("next", session=id, turn=later)
+    assert "is not due" in server.refused("brief", session=id, turn=later)
+    assert "is not due" in server.refused("brief", session=id, turn="../../metadata")
     assert record_of(user.session) == before
     user.write("reply", "No.")
     for turn, why in ((first, again), (later, early)):
@@ -269,7 +240,12 @@ def test_after_the_end_nothing_is_recorded(user, server):
 def test_a_session_that_is_not_there(user, server):
     assert "there is no session in" in server.refused("status")
     server.told("start", topic="Shall we?")
-    for name, given in (("next", {}), ("status", {}), ("record", {"turn": POSITIONS[0], "reply": "Yes."})):
+    for name, given in (
+        ("next", {}),
+        ("status", {}),
+        ("brief", {"turn": POSITIONS[0]}),
+        ("record", {"turn": POSITIONS[0]}),
+    ):
         assert "there is no session" in server.refused(name, session="20200101-000000-00000000", **given)
         assert "is not a session id" in server.refused(name, session="../../etc", **given)
 
@@ -278,7 +254,10 @@ def test_a_seat_that_does_not_speak(user, server):
     server.told("start", topic="Shall we?")
     both = server.refused("record", session="last", turn=POSITIONS[0], reply="Yes.", absent="it refused")
     assert both == server.refused("record", session="last", turn=POSITIONS[0], reply=" \n")
-    assert both == server.refused("record", session="last", turn=POSITIONS[0])
+    assert both == server.refused(
+        "record", session="last", turn=POSITIONS[0], reply="Yes.", answers={"stance": "agree"}
+    )
+    assert "is a member's turn" in server.refused("record", session="last", turn=POSITIONS[0])
     server.told("record", session="last", turn=POSITIONS[0], absent="it refused")
     assert 'absent: "it refused"' in (user.session / "turns" / f"{POSITIONS[0]}.md").read_text()
 
@@ -334,159 +313,6 @@ def test_a_disk_that_takes_nothing(user, server):
     user.home.write_text("a file where the folder should be")
     assert str(user.home) in server.refused("start", topic="Shall we?")
     assert server.ask("ping")["result"] == {}
-
-
-# ---- the protocol ----
-
-
-def test_a_client_is_greeted_in_its_own_version(server):
-    about = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    for asked, given in (("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("2031-01-01", "2025-11-25")):
-        told = server.ask("initialize", {"protocolVersion": asked, **about})["result"]
-        assert told["protocolVersion"] == given
-        assert told["serverInfo"]["name"] == "council"
-        assert told["capabilities"] == {"tools": {}}
-    assert server.ask("initialize", about)["error"]["code"] == -32602
-
-
-def test_ids_are_strings_or_integers(server):
-    for id in (0, -1, 10**30, "server-probe-1", "", "\ud800"):
-        server.send(json.dumps({"jsonrpc": "2.0", "id": id, "method": "ping"}))
-        assert server.line() == {"jsonrpc": "2.0", "id": id, "result": {}}
-    for id in (None, 1.5, True, [1], {}):
-        server.send(json.dumps({"jsonrpc": "2.0", "id": id, "method": "ping"}))
-        assert server.line()["error"]["code"] == -32600
-
-
-def test_what_asks_nothing_gets_no_answer(server):
-    server.send("\n \n")
-    server.send('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
-    server.send('{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}')
-    server.send('{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "council_start"}}')
-    server.send('{"jsonrpc": "2.0", "id": 7, "result": {}}')
-    server.send('{"jsonrpc": "2.0", "id": 7, "error": {"code": 1, "message": "x"}}')
-    assert server.ask("ping")["result"] == {}
-    assert server.end() == Ended(0, "", "")
-
-
-@pytest.mark.parametrize(
-    ("line", "code", "why"),
-    [
-        (b"{", -32700, "not valid JSON"),
-        (b"hello", -32700, "not valid JSON"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping"} x', -32700, "not valid JSON"),
-        (b'{"a": "caf\xe9"}', -32700, "not valid JSON"),
-        (b"\xff\xfe{\0}\0", -32700, "not valid JSON"),
-        (b"9" * 5000, -32700, "not valid JSON"),
-        (b"[" * 200_000, -32700, "nested too deep"),
-        (b'{"a":' * 200_000, -32700, "nested too deep"),
-        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600, "batches"),
-        (b"5", -32600, "must be an object"),
-        (b"{}", -32600, "must be an object"),
-        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600, "must be an object"),
-        (b'{"jsonrpc": "2.0", "id": 1}', -32600, "method must be a string"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', -32600, "method must be a string"),
-        (b'{"jsonrpc": "2.0", "method": 5}', -32600, "id must be"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "server/discover"}', -32601, "server/discover"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32601, "unknown method"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', -32602, "params must be an object"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call"}', -32602, "no tool"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 1}}', -32602, "no tool"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x"}}', -32602, "known: council_"),
-        (
-            b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"council_status","arguments":1}}',
-            -32602,
-            "arguments must be an object",
-        ),
-    ],
-    ids=lambda value: repr(value[:30]) if isinstance(value, bytes) else "",
-)
-def test_messages_that_are_none(line, code, why, server):
-    server.send(line)
-    error = server.line()["error"]
-    assert error["code"] == code
-    assert why in error["message"]
-    assert server.ask("ping")["result"] == {}
-    assert server.end() == Ended(0, "", "")
-
-
-def test_a_message_without_end(server):
-    server.send(b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * (2 * mcp.LARGEST_MESSAGE) + b'"}')
-    assert server.line()["error"]["code"] == -32600
-    assert server.ask("ping")["result"] == {}
-
-
-def test_a_last_line_may_lack_its_end(user, server):
-    out, err = server.process.communicate(b'{"jsonrpc": "2.0", "id": "x", "method": "ping"}', timeout=PATIENCE)
-    assert json.loads(out) == {"jsonrpc": "2.0", "id": "x", "result": {}}
-    assert (server.process.returncode, err) == (0, b"")
-
-
-def test_nothing_comes_between_the_answers(server):
-    """Asked all at once; each answer is whole, and they come in order."""
-    for number in range(200):
-        server.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/list"}))
-    assert [server.line()["id"] for _ in range(200)] == list(range(200))
-
-
-BROKEN = """
-import os, sys, warnings
-from council import cli
-from council.mcp_server.tools import TOOLS, Tool
-
-def noisy(given):
-    print("printed")
-    os.write(1, b"written\\n")
-    os.system("echo of a child")
-    warnings.warn("warned")
-    return {"read": sys.stdin.read()}
-
-def broken(given):
-    raise KeyError("a bug \\ud800\\nof ours")
-
-for call in (noisy, broken):
-    TOOLS[f"council_{call.__name__}"] = Tool("", {}, (), call)
-sys.exit(cli.main())
-"""
-
-
-def test_a_bug_ends_one_call_and_nothing_but_answers_is_on_standard_output(user):
-    program = [sys.executable, "-c", BROKEN, "mcp"]
-    env = {**user.environment, "PYTHONPATH": str(CODE)}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(program, cwd=user.work, env=env, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        server = Server(process)
-        error = server.ask("tools/call", {"name": "council_broken"})["error"]
-        assert error["code"] == -32603
-        assert error["message"].startswith("KeyError: ")
-        assert server.told("noisy") == {"read": ""}
-        assert server.told("start", topic="Shall we?")["session_id"] == user.session.name
-        ended = server.end()
-    assert (ended.code, ended.out) == (0, "")
-    (bug,) = [line for line in ended.err.splitlines() if "a bug" in line]
-    assert bug.startswith("council mcp: ")
-    for word in ("printed", "written", "of a child", "warned"):
-        assert word in ended.err
-
-
-def test_a_client_that_went_away(server):
-    assert server.process.stdout is not None
-    server.process.stdout.close()
-    server.send('{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
-    assert server.process.wait(PATIENCE) == 0
-    assert server.process.stderr is not None
-    assert server.process.stderr.read() == b""
-
-
-def test_a_person_at_a_terminal_is_told_who_starts_it(user):
-    read, write = os.openpty()
-    try:
-        ended = user.process("mcp", stdin=write)
-    finally:
-        os.close(read)
-        os.close(write)
-    assert ended.code == 2
-    assert "an MCP client starts this command" in ended.err
 
 
 # ---- servers come and go ----
@@ -559,26 +385,43 @@ PAGE = CODE / "docs" / "mcp.md"
 
 
 def tables() -> str:
-    """The tools as the page lists them."""
-    parts = []
+    """The tools, prompts and resources as the page lists them."""
+    parts = ["## The tools\n"]
     for name, tool in tools.TOOLS.items():
         rows = [
             f"| `{key}` | {kind(schema, key in tool.needs)} | {schema['description']} |"
             for key, schema in tool.takes.items()
         ]
+        returns = ", ".join(f"`{key}`" for key in tool.returns["properties"])
         parts.append("\n".join([f"### {name}\n\n{tool.about}\n", "| argument | | |", "|---|---|---|", *rows, ""]))
+        parts.append(f"Returns {returns}.\n")
+    rows = [
+        f"| `{name}` | {', '.join(map(argument, prompt.takes, [prompt] * 9))} | {prompt.about} |"
+        for name, prompt in prompts.PROMPTS.items()
+    ]
+    parts.append("\n".join(["## The prompts\n", "| prompt | arguments | |", "|---|---|---|", *rows, ""]))
+    addresses = {resources.LIST: "The newest sessions."} | {
+        f"council://session/{{session}}/{name}": about for name, about in resources.DOCUMENTS.items()
+    }
+    rows = [f"| `{address}` | {about} |" for address, about in addresses.items()]
+    parts.append("\n".join(["## The resources\n", "| address | |", "|---|---|", *rows, ""]))
     return "\n".join(parts)
 
 
-def kind(schema: dict[str, Any], needed: bool) -> str:
-    words = ", ".join(f"`{word}`" for word in schema.get("enum", ())) or {"array": "a list"}.get(schema["type"], "text")
+def kind(schema: Any, needed: bool) -> str:
+    words = ", ".join(f"`{word}`" for word in schema.get("enum", ()))
+    words = words or {"array": "a list", "object": "texts by name"}.get(schema["type"], "text")
     return f"{words}{', needed' if needed else ''}"
+
+
+def argument(name: str, prompt: prompts.Prompt) -> str:
+    return f"`{name}`{' (needed)' if name in prompt.needs else ''}"
 
 
 @pytest.mark.golden
 def test_the_page_lists_the_tools():
-    head, mark, _ = PAGE.read_text("utf-8").partition("\n## The tools\n\n")
-    made = head + mark + tables()
+    head, mark, _ = PAGE.read_text("utf-8").partition("\n## The tools\n")
+    made = f"{head}\n{tables()}" if mark else head
     if os.environ.get("COUNCIL_UPDATE_GOLDEN"):
         PAGE.write_text(made, "utf-8")
     assert PAGE.read_text("utf-8") == made, "run scripts/update-golden and read the difference"
@@ -589,147 +432,30 @@ def test_the_pages_configuration_starts_the_server():
     assert json.loads(shown) == {"mcpServers": {"council": {"command": "council", "args": [command.mcp.name]}}}
 
 
-def test_the_schemas_are_plain(server):
+def test_the_schemas_are_plain_and_small(server):
     """What every client can show: objects of strings, integers and lists of strings, all of them explained."""
-    tools = server.ask("tools/list")["result"]["tools"]
-    assert [tool["name"] for tool in tools] == [f"council_{name}" for name in ("start", "status", "next", "record")]
-    for tool in tools:
+    listed = server.ask("tools/list")["result"]["tools"]
+    assert [tool["name"] for tool in listed] == [
+        f"council_{one}" for one in ("start", "next", "brief", "record", "status")
+    ]
+    for tool in listed:
         schema = tool["inputSchema"]
         assert (schema["type"], schema["additionalProperties"]) == ("object", False)
         assert set(schema["required"]) <= set(schema["properties"])
         assert all(one["description"] for one in schema["properties"].values())
-        assert {one["type"] for one in schema["properties"].values()} <= {"string", "integer", "array"}
+        assert {one["type"] for one in schema["properties"].values()} <= {"string", "integer", "array", "object"}
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.Draft202012Validator.check_schema(tool["outputSchema"])
+    assert len(json.dumps(listed, separators=(",", ":")).encode()) <= LARGEST_LIST
 
 
-# ---- the programs that call it ----
+LARGEST_LIST = 4_800  # bytes, about 1,200 tokens, which every conversation pays for
 
 
-@pytest.fixture
-def council(user: User) -> Path:
-    """`council` as a program, for somebody else to start."""
-    path = user.root / "council"
-    start = " ".join(map(shlex.quote, [sys.executable, "-c", PROGRAM]))
-    path.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(CODE))} exec {start} "$@"\n')
-    path.chmod(0o755)
-    return path
-
-
-INSPECTOR = shlex.split(os.environ.get("COUNCIL_TEST_INSPECTOR", ""))
-inspector = pytest.mark.skipif(not INSPECTOR, reason="COUNCIL_TEST_INSPECTOR names no MCP inspector")
-
-
-def inspect(user: User, council: Path, *words: str) -> Ended:
-    node = str(Path(INSPECTOR[0]).parent)
-    env = {**user.environment, "PATH": f"{node}{os.pathsep}{os.defpath}"}
-    home = f"COUNCIL_HOME={user.home}"
-    program = [*INSPECTOR, "--cli", str(council), "mcp", "-e", home, *words]
-    done = subprocess.run(program, env=env, cwd=user.work, capture_output=True, timeout=PATIENCE, check=False)
-    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-def inspected(user: User, council: Path, name: str, *given: str) -> Any:
-    words = [word for pair in given for word in ("--tool-arg", pair)]
-    ended = inspect(user, council, "--method", "tools/call", "--tool-name", f"council_{name}", *words)
-    assert ended.code == 0, ended.text
-    return json.loads(ended.json["content"][0]["text"])
-
-
-@inspector
-def test_the_inspector_finds_nothing_to_say(user, council):
-    ended = inspect(user, council, "--method", "initialize")
-    assert (ended.code, ended.json["serverInfo"]["name"]) == (0, "council"), ended.text
-    ended = inspect(user, council, "--method", "tools/list", "--strict")
-    assert ended.code == 0, ended.text
-    assert [tool["name"] for tool in ended.json["tools"]] == list(tools.TOOLS)
-
-
-@inspector
-def test_the_inspector_calls_the_tools(user, council):
-    """Each call is a server of its own, and the session goes on."""
-    begun = inspected(user, council, "start", 'topic="Shall we" ☕?')
-    assert (user.session / "topic.md").read_text() == '"Shall we" ☕?'
-    id = f"session={begun['session_id']}"
-    assert [row["turn"] for row in inspected(user, council, "next", id)["due"]] == POSITIONS
-    given = (id, f"turn={POSITIONS[0]}", "reply=Yes, we shall.")
-    assert inspected(user, council, "record", *given)["due"] == POSITIONS[1:]
-    assert inspected(user, council, "status")["turns"] == 1
-    words = [word for pair in given for word in ("--tool-arg", pair)]
-    ended = inspect(user, council, "--method", "tools/call", "--tool-name", "council_record", *words)
-    assert ended.code == 5
-    assert "recorded already" in ended.out
-
-
-CLAUDE = os.environ.get("COUNCIL_TEST_CLAUDE", "")
-QUIET = (
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "DISABLE_TELEMETRY",
-    "DISABLE_ERROR_REPORTING",
-    "DISABLE_AUTOUPDATER",
-)
-
-
-class Model:
-    """What the model does that leads the debate: it calls the tools one after the other, as it was told to."""
-
-    def __init__(self, topic: str, words: dict[str, str]) -> None:
-        self.topic, self.words, self.results = topic, words, []
-
-    def __call__(self, request: Request) -> Answer:
-        return Answer("", tools=calls) if (calls := self.calls(request)) else Answer("Done.")
-
-    def calls(self, request: Request) -> tuple[ToolUse, ...]:
-        """All replies of a batch at once, as models do; then what is next."""
-        told = results(request)
-        self.results += told
-        if request.step == 0:
-            select = "select:" + ",".join(f"mcp__council__{name}" for name in tools.TOOLS)
-            return (ToolUse("ToolSearch", {"query": select, "max_results": 5}),)
-        if request.step == 1:
-            return (self.tool("start", topic=self.topic),)
-        if "due" not in told[0] or "recorded" in told[0]:
-            return () if told[0].get("done") and "synthesis" in told[0] else (self.tool("next", session="last"),)
-        return tuple(
-            self.tool("record", session=told[0]["session_id"], turn=row["turn"], reply=self.words[row["turn"]])
-            for row in told[0]["due"]
-        )
-
-    @staticmethod
-    def tool(name: str, **given: str) -> ToolUse:
-        return ToolUse(f"mcp__council__council_{name}", given)
-
-
-def results(request: Request) -> list[Any]:
-    """What the tools answered since the model spoke last."""
-    newest = max((at for at, message in enumerate(request.messages) if message["role"] == "assistant"), default=-1)
-    said = [message["content"] for message in request.messages[newest + 1 :]]
-    blocks = [block for content in said for block in content if isinstance(block, dict)]
-    found = [block["content"] for block in blocks if block.get("type") == "tool_result"]
-    texts = [one if isinstance(one, str) else "".join(part.get("text", "") for part in one) for one in found]
-    return [json.loads(text) for text in texts if text.startswith("{")]
-
-
-@pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
-def test_claude_code_holds_a_debate(user, council):
-    """Three rounds, with a topic so long that its briefs are more than Claude Code lets a tool say by default."""
-    topic = NASTY + "All that was measured: 12 ms, 30 ms. " * 1000
-    words = disputed() | {POSITIONS[0]: NASTY}
-    about = {"type": "stdio", "command": str(council), "args": ["mcp"], "env": {"COUNCIL_HOME": str(user.home)}}
-    config = user.write("mcp.json", json.dumps({"mcpServers": {"council": about}}))
-    with FakeApi(Model(topic, words)) as api:
-        key = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "sk-ant-of-the-tests"}
-        done = subprocess.run(
-            [
-                CLAUDE, "-p", "Council: Redis or not?", "--output-format", "json", "--mcp-config", str(config),
-                "--allowedTools", "mcp__council",
-            ],
-            env={**user.environment, **key, **dict.fromkeys(QUIET, "1")}, cwd=user.work, stdin=subprocess.DEVNULL,
-            capture_output=True, timeout=PATIENCE, check=False,
-        )  # fmt: skip
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["result"], told["permission_denials"]) == (0, "Done.", []), told
-    assert (user.session / "topic.md").read_bytes() == topic.encode()
-    for turn, reply in words.items():
-        stored = (user.session / "turns" / f"{turn}.md").read_bytes()
-        assert stored.partition(b"\n---\n")[2] == reply.encode()
-    assert user.council("verify").code == 0
-    assert any(mcp.INSTRUCTIONS.splitlines()[0] in json.dumps(request.messages) for request in api.prompts)
+def test_nothing_lets_the_host_play_a_member():
+    """Neither the instructions, nor a prompt, nor what the tools say."""
+    assert "Never answer a brief yourself" in methods.INSTRUCTIONS
+    assert "you cannot\nhold a council" in methods.INSTRUCTIONS
+    for text in (methods.INSTRUCTIONS, prompts.RULES, *(tool.about for tool in tools.TOOLS.values())):
+        assert "otherwise yourself" not in text
+        assert "by yourself" not in text

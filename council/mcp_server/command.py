@@ -12,7 +12,8 @@ from council.errors import UsageError
 def mcp() -> None:
     """Serve debates to an assistant without a shell, as a Model Context Protocol server on stdio.
 
-    The assistant's program starts it. It needs no API key and calls no model: the assistant answers for the members.
+    The assistant's program starts it. It needs no API key and calls no model: the assistant's
+    subagents are the members.
     """
     from council.mcp_server import server
 

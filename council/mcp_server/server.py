@@ -1,7 +1,7 @@
-"""`council mcp`: the manual loop for assistants without a shell, over the Model Context Protocol on stdio.
+"""`council mcp`: one JSON-RPC message per line on standard input and output.
 
-One JSON-RPC message per line, answered in order. No call waits for a model: the assistant answers for the members.
-Only tools are supported: no prompts, resources, progress or cancellation.
+What takes no time is answered at once. The rest is answered in threads, in which requests wait side by side, for a
+session or a person, and work one at a time. So a `ping` is always answered, and a request that waits can be cancelled.
 """
 
 from __future__ import annotations
@@ -9,136 +9,122 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from council import __version__
-from council.errors import Busy, CouncilError, UsageError
-from council.mcp_server.tools import TOOLS, Refused, find_complaints
-from council.text import did_you_mean, one_line
+from council.mcp_server import methods, protocol
+from council.mcp_server.calls import Cancelled, ClientCall, InputRequired, Message
+from council.mcp_server.protocol import BUG, LARGEST_MESSAGE, NO_REQUEST, Client, Refused
 
-PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-NOT_JSON, NO_REQUEST, NO_METHOD, BAD_PARAMS, BUG = -32700, -32600, -32601, -32602, -32603
-LARGEST_MESSAGE = 32_000_000  # bytes: larger than any debate, so that a message cannot fill the memory
-
-INSTRUCTIONS = """Members with different perspectives debate a question, and everything they say becomes files.
-council_start begins a debate, and council_next returns the briefs that are ready. Answer each brief separately and
-unchanged: with a separate subagent if you have subagents, otherwise yourself, from that brief alone. Store every reply
-with council_record, word for word, and show it to the person. Then call council_next again until it says that the
-debate is over and returns the synthesis; show that, the outcome and where the files are. If you stop in between,
-nothing is lost: council_status finds the session, and council_next continues it."""
+THREADS = 32  # requests that can wait at the same time
 
 
-def initialize(params: dict[str, Any]) -> dict[str, Any]:
-    asked = params.get("protocolVersion")
-    if not isinstance(asked, str):
-        raise Refused(BAD_PARAMS, "protocolVersion must be a string")
-    return {
-        "protocolVersion": asked if asked in PROTOCOLS else PROTOCOLS[0],
-        "capabilities": {"tools": {}},
-        "serverInfo": {"name": "council", "version": __version__},
-        "instructions": INSTRUCTIONS,
-    }
+class Server:
+    """The requests of one client. `calls` are those that threads answer."""
 
+    def __init__(self, answers: IO[bytes]) -> None:
+        self.answers = answers
+        self.client = Client()
+        self.calls: dict[str | int, ClientCall] = {}
+        self.writing, self.working, self.closed = threading.Lock(), threading.Lock(), threading.Event()
 
-def list_tools(_: dict[str, Any]) -> dict[str, Any]:
-    return {"tools": [tool.described(name) for name, tool in TOOLS.items()]}
+    def serve(self, asked: Iterable[bytes]) -> None:
+        """Answer every line. What waits for an answer of the client ends with the last one."""
+        with ThreadPoolExecutor(THREADS) as threads:
+            try:
+                for line in asked:
+                    self.take(line, threads)
+            finally:
+                self.closed.set()
+                for call in list(self.calls.values()):
+                    if call.question is not None:
+                        call.question.ended.set()
 
+    def take(self, line: bytes, threads: ThreadPoolExecutor) -> None:
+        id: str | int | None = None
+        try:
+            message = protocol.read_message(line)
+            if "method" not in message and ("result" in message or "error" in message):
+                self.end_question(message)
+            elif "id" not in message and isinstance(message.get("method"), str):
+                self.read_notification(message)
+            else:
+                id = protocol.read_id(message)
+                self.begin(id, *protocol.read_call(message), threads)
+        except Refused as refused:
+            self.send(protocol.format_error(id, refused))
 
-def call_tool(params: dict[str, Any]) -> dict[str, Any]:
-    """Call a tool. An error is a result too, which the model reads and can act on."""
-    name, given = params.get("name"), params.get("arguments")
-    given = {} if given is None else given
-    if not isinstance(name, str) or name not in TOOLS:
-        raise Refused(BAD_PARAMS, f'there is no tool "{one_line(str(name))}"; {did_you_mean(str(name), TOOLS)}')
-    if not isinstance(given, dict):
-        raise Refused(BAD_PARAMS, "arguments must be an object")
-    tool = TOOLS[name]
-    try:
-        if wrong := "; ".join(find_complaints(tool.takes, tool.needs, given)):
-            raise UsageError(wrong)
-        text, failed = json.dumps(tool.call(given), indent=1, ensure_ascii=False), False
-    except Busy as busy:
-        text, failed = f"{busy}; {busy.advice}", True
-    except (CouncilError, OSError) as failure:
-        text, failed = str(failure), True
-    return {"content": [{"type": "text", "text": text}], "isError": failed}
+    def begin(self, id: str | int, method: str, params: dict[str, Any], threads: ThreadPoolExecutor) -> None:
+        """Answer a request, or have a thread answer it."""
+        client = protocol.read_envelope(params)
+        if client is None and method == "initialize":
+            self.client = protocol.shake_hands(params)
+        client = client or self.client
+        slow = methods.is_slow(method, client)
+        if id in self.calls:
+            raise Refused(NO_REQUEST, "a request with this id is still being answered")
+        call = ClientCall(id, method, params, client, self.send, self.working, self.closed)
+        if slow:
+            self.calls[id] = call
+            threads.submit(self.work, call)
+        else:
+            self.reply(call)
 
+    def work(self, call: ClientCall) -> None:
+        with self.working:
+            self.reply(call)
 
-METHODS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "initialize": initialize,
-    "ping": lambda _: {},
-    "tools/list": list_tools,
-    "tools/call": call_tool,
-}
+    def reply(self, call: ClientCall) -> None:
+        """Answer a request, unless it was cancelled. A bug in one must not end the others."""
+        message: Message | None = None
+        try:
+            call.check()
+            message = {"jsonrpc": "2.0", "id": call.id, "result": methods.answer(call)}
+        except Cancelled:
+            pass
+        except InputRequired as asked:
+            result = {"resultType": "input_required", "inputRequests": asked.requests}
+            message = {"jsonrpc": "2.0", "id": call.id, "result": protocol.finish(call.method, result, call.client)}
+        except Refused as refused:
+            message = protocol.format_error(call.id, refused)
+        except Exception as bug:  # noqa: BLE001 (see above)
+            why = f"{type(bug).__name__}: {bug}"
+            print(f"council mcp: a bug: {why!a}", file=sys.stderr, flush=True)
+            message = protocol.format_error(call.id, Refused(BUG, why))
+        self.calls.pop(call.id, None)
+        if message is not None and not call.cancelled.is_set():
+            self.send(message)
 
+    def read_notification(self, message: Mapping[str, Any]) -> None:
+        params = message.get("params")
+        if message["method"] == "notifications/cancelled" and isinstance(params, dict):
+            id = params.get("requestId")
+            call = self.calls.get(id) if isinstance(id, str | int) and not isinstance(id, bool) else None
+            if call is not None:
+                call.cancel()
 
-def answer(line: bytes) -> dict[str, Any] | None:
-    """Answer one line from the client; None if it needs no answer."""
-    id: str | int | None = None
-    try:
-        message = read(line)
-        if "method" not in message and ("result" in message or "error" in message):
-            return None  # an answer, though we never send requests
-        if "id" not in message and isinstance(message.get("method"), str):
-            return None  # a notification: none of them changes anything here
-        id = id_of(message)
-        return {"jsonrpc": "2.0", "id": id, "result": result(message)}
-    except Refused as refused:
-        return failed(id, refused.code, str(refused))
-    except Exception as bug:  # noqa: BLE001 (one call's bug must not end the others)
-        text = f"{type(bug).__name__}: {bug}"
-        print(f"council mcp: a bug: {text!a}", file=sys.stderr, flush=True)
-        return failed(id, BUG, text)
+    def end_question(self, message: Mapping[str, Any]) -> None:
+        """The client's answer to a request of ours; others are ignored."""
+        for call in list(self.calls.values()):
+            if (question := call.question) is not None and question.id == message.get("id"):
+                question.response = message
+                question.ended.set()
 
-
-def read(line: bytes) -> dict[str, Any]:
-    if len(line) > LARGEST_MESSAGE:
-        raise Refused(NO_REQUEST, f"the message is larger than {LARGEST_MESSAGE:,} bytes")
-    try:
-        message = json.loads(line.decode("utf-8"))
-    except RecursionError:
-        raise Refused(NOT_JSON, "the message is nested too deeply") from None
-    except ValueError as bad:
-        raise Refused(NOT_JSON, f"the message is not valid JSON: {bad}") from None
-    if isinstance(message, list):
-        raise Refused(NO_REQUEST, "batches are not supported; send one message per line")
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        raise Refused(NO_REQUEST, 'a message must be an object with "jsonrpc": "2.0"')
-    return message
-
-
-def id_of(message: dict[str, Any]) -> str | int:
-    id = message.get("id")
-    if isinstance(id, bool) or not isinstance(id, str | int):
-        raise Refused(NO_REQUEST, "the id must be a string or an integer")
-    return id
-
-
-def result(message: dict[str, Any]) -> dict[str, Any]:
-    method, params = message.get("method"), message.get("params", {})
-    if not isinstance(method, str):
-        raise Refused(NO_REQUEST, "the method must be a string")
-    if method not in METHODS:
-        raise Refused(NO_METHOD, f'unknown method "{one_line(method)}"')
-    if not isinstance(params, dict):
-        raise Refused(BAD_PARAMS, "params must be an object")
-    return METHODS[method](params)
-
-
-def failed(id: str | int | None, code: int, why: str) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}}
+    def send(self, message: Message) -> None:
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        with self.writing:
+            self.answers.write(line)
+            self.answers.flush()
 
 
 def serve() -> None:
     """Answer until the client closes our standard input."""
     with suppress(BrokenPipeError), pipes() as (asked, answers):  # the client is gone
-        for line in lines(asked):
-            if (reply := answer(line)) is not None:
-                answers.write(json.dumps(reply).encode() + b"\n")
-                answers.flush()
+        Server(answers).serve(lines(asked))
 
 
 def lines(asked: IO[bytes]) -> Iterator[bytes]:

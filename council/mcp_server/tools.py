@@ -1,200 +1,170 @@
-"""The tools of the server: start a debate, get the ready turns, record a reply, show the state."""
+"""The tools as clients see them: their descriptions, and the JSON Schemas of what they take and return.
+
+Every conversation pays for these words, so they are few; tests/test_mcp.py counts them.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from council.config import overlays, personas, places
-from council.config import settings as config
-from council.config.settings import Config
-from council.errors import UsageError
+from council.errors import Busy, CouncilError, UsageError
+from council.mcp_server import debate
+from council.mcp_server.calls import ClientCall
+from council.mcp_server.protocol import BAD_PARAMS, Refused
+from council.mcp_server.states import ToolAnswer
 from council.prompts import invocation
-from council.protocols import outcome
-from council.record import session
-from council.record.session import Session
-from council.reports import markdown, summary
-from council.runner import manual, start, subagents
-from council.speakers import registry
-from council.speakers.base import Spoken
 from council.text import did_you_mean, one_line
 
-LARGEST_REPLY = 1_000_000
-ANSWER_SIZE = {"anthropic/maxResultSizeChars": 500_000}  # without it, Claude Code moves long briefs into a file
-
-
-class Refused(Exception):
-    """A message that the protocol does not allow."""
-
-    def __init__(self, code: int, why: str) -> None:
-        super().__init__(why)
-        self.code = code
+Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its description, the JSON Schema of each argument, the required ones, and the function."""
+    """A tool: its description, the schema of each argument, the required ones, the function, and what it returns."""
 
     about: str
-    takes: Mapping[str, Mapping[str, Any]]
+    takes: Mapping[str, Schema]
     needs: tuple[str, ...]
-    call: Callable[[dict[str, Any]], dict[str, Any]]
-    hints: Mapping[str, bool] = field(default_factory=dict)
+    call: Callable[[dict[str, Any], ClientCall], ToolAnswer]
+    returns: Schema
+    hints: Mapping[str, bool]
+    meta: Mapping[str, Any] | None = None
 
-    def described(self, name: str) -> dict[str, Any]:
+    def describe(self, name: str) -> dict[str, Any]:
         schema = {"type": "object", "properties": self.takes, "required": self.needs, "additionalProperties": False}
-        hints = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False, **self.hints}
-        return {
-            "name": name, "description": self.about, "inputSchema": schema, "annotations": hints, "_meta": ANSWER_SIZE,
+        facts = {
+            "name": name, "description": self.about, "inputSchema": schema, "outputSchema": self.returns,
+            "annotations": self.hints,
         }  # fmt: skip
+        return facts | ({"_meta": self.meta} if self.meta else {})
 
 
-def begin(given: dict[str, Any]) -> dict[str, Any]:
-    settings, known = config.load(), personas.load()
-    workflow = given.get("workflow", "debate").lower()
-    if workflow not in overlays.workflows():  # paths are refused: a caller must not choose which files are read
-        raise UsageError(f'there is no workflow "{one_line(workflow)}"; {did_you_mean(workflow, overlays.workflows())}')
-    request = start.Request(
-        topic=given["topic"],
-        workflow=workflow,
-        with_=invocation.seats(",".join(given.get("with", ())), known),
-        only=invocation.seats(",".join(given.get("only", ())), known),
-        mode=given.get("mode", "deliberative"),
-        options={"three_rounds": True} if "rounds" in given else {},
-        documents=(("document", given["document"]),) if given.get("document", "").strip() else (),
-        find_files=False,  # a caller must not choose which files are read
-        speaker=registry.manual().name,
-    )
-    found = start.begin(request, settings)
-    return {"session_id": found.id, "header": markdown.announcement(found), "folder": str(found.folder)}
+def list_tools(_: ClientCall) -> dict[str, Any]:
+    return {"tools": [tool.describe(name) for name, tool in TOOLS.items()]}
 
 
-def status(given: dict[str, Any]) -> dict[str, Any]:
-    folder = places.find(config.load(), given.get("session", "last"))
-    return summary.as_row(summary.summarize(folder))
+def call_tool(call: ClientCall) -> dict[str, Any]:
+    """Call a tool. An error is a result too, which the model reads and can act on."""
+    name, given = call.params.get("name"), call.params.get("arguments")
+    given = {} if given is None else given
+    if not isinstance(name, str) or name not in TOOLS:
+        raise Refused(BAD_PARAMS, f'there is no tool "{one_line(str(name))}"; {did_you_mean(str(name), TOOLS)}')
+    if not isinstance(given, dict):
+        raise Refused(BAD_PARAMS, "arguments must be an object")
+    tool = TOOLS[name]
+    try:
+        if wrong := "; ".join(find_complaints(tool.takes, tool.needs, given)):
+            raise UsageError(wrong)
+        answer = tool.call(given, call)
+    except Busy as busy:
+        return format_failure(f"{busy}; {busy.advice}")
+    except (CouncilError, OSError) as failure:
+        return format_failure(str(failure))
+    return {"content": [{"type": "text", "text": answer.text}], "structuredContent": answer.facts, "isError": False}
 
 
-def next_(given: dict[str, Any]) -> dict[str, Any]:
-    settings, found = open_session(given["session"])
-    with found.hold():
-        subagents.harvest(found, settings)
-        now = manual.advance(found, settings, given.get("turn"))
-    if now.archived:
-        return {
-            "session_id": found.id, "done": True, "outcome": outcome.outcome(now.plan),
-            "synthesis": markdown.synthesis_of(found, now.plan), "folder": str(found.folder),
-            "archived_to": str(now.archived),
-        }  # fmt: skip
-    flying = subagents.find_in_flight(found)
-    rows = [
-        {
-            "turn": one.id, "seat": one.seat.name, "name": one.seat.label, "tier": one.tier, "model": brief.model.name,
-            "person": one.of_a_person, "state": "asked" if one.id in flying else "due", "brief": brief.text,
-        }
-        for one, brief in now.due
-    ]  # fmt: skip
-    return {"session_id": found.id, "done": False, "due": rows}
+def format_failure(why: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": why}], "isError": True}
 
 
-def record(given: dict[str, Any]) -> dict[str, Any]:
-    settings, found = open_session(given["session"])
-    body, absent = spoken_or_absent(given)
-    spoken = Spoken(
-        body, given.get("model") or None, "absent" if absent else "recorded", absent=absent, by=given.get("by") or None
-    )
-    with found.hold():
-        subagents.harvest(found, settings)
-        plan = manual.record(found, settings, given["turn"], spoken).plan
-    return {"session_id": found.id, "recorded": given["turn"], "done": plan.done, "due": [one.id for one in plan.due]}
+# ---- schemas ----
 
 
-def open_session(word: str) -> tuple[Config, Session]:
-    settings = config.load()
-    return settings, session.open_(places.find(settings, word))
+def text(about: str = "", **more: Any) -> Schema:
+    return {"type": "string", **({"description": about} if about else {}), **more}
 
 
-def spoken_or_absent(given: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The reply, or why there is none; exactly one of them."""
-    reply, absent = given.get("reply", ""), given.get("absent", "")
-    if bool(reply.strip()) == bool(absent.strip()):
-        raise UsageError("give either a reply, which must not be empty, or in absent why the seat does not answer")
-    if len(reply) > LARGEST_REPLY:
-        raise UsageError("the reply is larger than 1 MB, and others have to read it; ask the seat for a shorter one")
-    return ("", absent) if absent.strip() else (reply, None)
+def names(about: str = "") -> Schema:
+    return {"type": "array", "items": {"type": "string"}, **({"description": about} if about else {})}
 
 
-def text(about: str, **more: Any) -> dict[str, Any]:
-    return {"type": "string", "description": about, **more}
+def facts(required: str, **properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": required.split()}
 
 
-def names(about: str) -> dict[str, Any]:
-    return {"type": "array", "items": {"type": "string"}, "description": about}
-
-
-SESSION = text("The session's id, or `last`.")
-
+WORDS, YES_OR_NO = text(), {"type": "boolean"}
+SESSION = text("Its id, or `last`.")
+TURN = text("As 01-positions/engineer.")
+WRITES = {"destructiveHint": False}
+DUE = facts("turn name prompt", turn=WORDS, name=WORDS, prompt=WORDS)
+STATE = facts(
+    "session_id done todo", session_id=WORDS, done=YES_OR_NO, todo=WORDS, due={"type": "array", "items": DUE},
+    outcome=WORDS, synthesis=WORDS,
+)  # fmt: skip
 
 TOOLS = {
     "council_start": Tool(
-        "Start a council debate on a topic. Returns the session's id, a header to show, and the folder of its "
-        "files. No member has spoken yet: continue with council_next.",
+        "Start a council debate. Returns a header to show, and whom to ask first.",
         {
-            "topic": text("The question in the person's own words, without the phrase that calls the council."),
-            "workflow": text("The protocol: debate (the default), quick (one blind round), or another workflow."),
-            "with": names("Members to add to the workflow's own: security, intern, writer …"),
-            "only": names("Only these members, instead of the workflow's own."),
-            "mode": text(
-                "How members write: in prose (deliberative, the default) or as a list of findings (patchlist).",
-                enum=list(invocation.MODES),
-            ),
-            "document": text("The whole text of a document that the debate is about. A review (patchlist) needs one."),
-            "rounds": {
-                "type": "integer", "enum": [3],
-                "description": "3 forces the third round, whatever the convergence check says.",
-            },
+            "topic": text("The question in the person's own words."),
+            "workflow": text("The protocol: debate (default), quick (one blind round) or another."),
+            "with": names("Members to add: security, intern …"),
+            "only": names("Only these members."),
+            "mode": text("Prose, or a list of findings.", enum=list(invocation.MODES)),
+            "document": text("The whole text to debate. A review needs one."),
+            "rounds": {"type": "integer", "enum": [3], "description": "Force the third round."},
+            "from": text("A session to start from its outcome."),
         },
         ("topic",),
-        begin,
-    ),
-    "council_status": Tool(
-        "The state of a debate: complete, running, waiting, paused, interrupted or damaged; its outcome once it is "
-        "over, the number of recorded turns, and the turns that are ready.",
-        {"session": text("The session's id; without it, the newest.")},
-        (),
-        status,
-        {"readOnlyHint": True},
+        debate.start,
+        STATE,
+        WRITES,
     ),
     "council_next": Tool(
-        "The turns that are ready, each with its whole brief; or, when the debate is over, the synthesis, the outcome "
-        "and where the files are. It changes no recorded turn, so you can call it again at any time. "
-        "A turn whose state is `asked` is being answered already: wait for it.",
-        {"session": SESSION, "turn": text("Return only this turn, if all briefs together would be too long.")},
+        "Whom to ask now; or, when the debate is over, the synthesis, the outcome and where the files are.",
+        {"session": SESSION},
         ("session",),
-        next_,
-        {"idempotentHint": True},
+        debate.next_,
+        STATE,
+        {**WRITES, "idempotentHint": True},
+    ),
+    "council_brief": Tool(
+        "For the member whose turn it is: its brief, and how to store the answer.",
+        {"session": SESSION, "turn": TURN},
+        ("session", "turn"),
+        debate.brief,
+        facts("brief then", session_id=WORDS, turn=WORDS, brief=WORDS, then=WORDS),
+        WRITES,
+        {"anthropic/maxResultSizeChars": 500_000},  # without it, Claude Code moves long briefs into a file
     ),
     "council_record": Tool(
-        "Store a member's reply to its brief, word for word, and list the turns that are ready next. A turn is "
-        "recorded once, and only while it is ready. Record only what a member wrote in answer to its brief.",
+        "Store a reply, word for word; once, while the turn is due. With session and turn alone, it asks the person "
+        "whose turn it is.",
         {
             "session": SESSION,
-            "turn": text("The turn's id from council_next, such as 01-positions/engineer."),
+            "turn": TURN,
             "reply": text("The whole reply, unchanged."),
-            "model": text("The model that answered, if you know it."),
-            "by": text("For a person's turn only: who gave the answer."),
-            "absent": text("Instead of a reply: why this seat does not answer. It still counts as a member."),
+            "key": text("From council_brief, if you are the member."),
+            "answers": {
+                "type": "object", "additionalProperties": WORDS, "description": "Instead: a person's, by name.",
+            },
+            "absent": text("Instead: why this seat does not answer. It still counts."),
+            "by": text("The person who answered."),
+            "model": text("The model that answered."),
         },
         ("session", "turn"),
-        record,
+        debate.record,
+        facts("session_id done todo", recorded={"type": ["string", "null"]}, **STATE["properties"]),
+        WRITES,
+    ),
+    "council_status": Tool(
+        "Whether a debate is complete, running, waiting, paused, interrupted or damaged.",
+        {"session": SESSION},
+        (),
+        debate.status,
+        facts("session_id state turns due", state=WORDS, turns={"type": "integer"}, due=names()),
+        {"readOnlyHint": True},
     ),
 }  # fmt: skip
 
 
-def find_complaints(
-    takes: Mapping[str, Mapping[str, Any]], needs: tuple[str, ...], given: dict[str, Any]
-) -> Iterator[str]:
+# ---- arguments ----
+
+
+def find_complaints(takes: Mapping[str, Schema], needs: tuple[str, ...], given: dict[str, Any]) -> Iterator[str]:
     """The ways in which the arguments do not match the schema."""
     yield from (f"{name} is missing" for name in needs if name not in given)
     for name, value in given.items():
@@ -206,19 +176,24 @@ def find_complaints(
             yield f"{name} contains half of a surrogate pair, which is not valid text"
 
 
-def fits(value: Any, schema: Mapping[str, Any]) -> bool:
+def fits(value: Any, schema: Schema) -> bool:
     if schema["type"] == "array":
-        return isinstance(value, list) and all(fits(one, schema["items"]) for one in value)
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if schema["type"] == "object":
+        return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
     kind = {"string": str, "integer": int}[schema["type"]]
     return type(value) is kind and value in schema.get("enum", (value,))
 
 
-def describe_type(schema: Mapping[str, Any]) -> str:
+def describe_type(schema: Schema) -> str:
     one_of = " or ".join(map(str, schema.get("enum", ())))
-    return one_of or {"string": "a string", "array": "a list of strings"}[schema["type"]]
+    words = {"string": "a string", "array": "a list of strings", "object": "an object of strings"}
+    return one_of or words[schema["type"]]
 
 
 def has_lone_surrogate(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
     return not isinstance(value, int) and HALF.search("".join(value)) is not None
 
 
