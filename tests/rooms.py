@@ -25,7 +25,7 @@ ROOMS = {
     "reports": ("adr", "decision", "filing", "html"),
     "runner": ("budget", "follow_up", "python_api", "subagents"),
     "terminal": ("errors_on_a_terminal", "terminal"),
-    "mcp_server": ("mcp",),
+    "mcp_server": ("mcp", "mcp_protocol", "mcp_clients"),
     "cli": ("commands", "optional_rooms", "command_line", "cli_json", "doctor", "docs", "skill"),
 }  # fmt: skip
 PURE = (

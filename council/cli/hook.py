@@ -1,4 +1,4 @@
-"""`hook`: answers the events of Claude Code's hooks. `hooks/council-hook.py` calls it."""
+"""`hook`: answers the events of Claude Code's hooks. `hooks/council-hook` calls it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST = 64_000_000
 def hook() -> None:
     """Answer one event of Claude Code's hooks: JSON on standard input, JSON or nothing on standard output."""
     from council.config import settings
-    from council.runner import subagents
+    from council.runner import assistant_hooks
 
     command_line.note_call(command_line.NAME)  # where hooks run, the assistant finds the program by its name
     try:
@@ -29,5 +29,5 @@ def hook() -> None:
         raise UsageError(
             "expected the JSON of one hook event on standard input; Claude Code calls this command, not people"
         )
-    if (answer := subagents.answer_hook(call, settings.load())) is not None:
+    if (answer := assistant_hooks.answer(call, settings.load(), sys.argv[0])) is not None:
         click.echo(json.dumps(answer))

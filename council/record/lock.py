@@ -65,7 +65,7 @@ def hold(folder: Path) -> Iterator[Lock]:
     began = time.monotonic()
     while (descriptor := _claim(folder / LOCK)) is None:
         note, waited = read_note(folder), time.monotonic() - began
-        if waited > (PATIENCE if _may_run(note) else LONGEST_WAIT):
+        if waited > longest_wait(note):
             raise Busy(f"{folder.name} is in use by {describe(note)}")
         time.sleep(0.01)
     with _keep(folder, descriptor) as held:
@@ -171,6 +171,11 @@ def describe(note: Mapping[str, Any]) -> str:
     if not _may_run(note):
         return "another process"
     return f"pid {note.get('pid')} on {note.get('host')}, since {note.get('since')}"
+
+
+def longest_wait(note: Mapping[str, Any]) -> float:
+    """How many seconds it is worth waiting for the process that wrote the note; there may be none."""
+    return PATIENCE if _may_run(note) else LONGEST_WAIT
 
 
 def _may_run(note: Mapping[str, Any]) -> bool:

@@ -26,6 +26,8 @@ from council.speakers.base import Brief, Spoken
 from council.text import one_line
 from council.workflow.model import HUMAN
 
+NO_BRIEF = "no brief"  # what a member answers that was given none
+
 
 @dataclass(frozen=True)
 class ManualState:
@@ -58,6 +60,8 @@ def record(
     elif spoken.by:
         raise UsageError(f"{turn} is not a person's turn, so nobody can be named for it; use --model for a model")
     else:
+        if spoken.body.strip() == NO_BRIEF:
+            raise UsageError(f"{turn}: its member was given no brief, so this is no answer; ask for it again")
         spoken = replace(spoken, recorded_by=spoken.recorded_by or HAND)
     brief = loop.prepare(session, settings, due)
     if due.of_a_person and not spoken.absent:

@@ -52,7 +52,8 @@ def name_of(seat: Seat) -> str:
 
 
 def _head(found: Session, due: Sequence[Due]) -> str:
-    agent = f"{subagents.AGENT}{'chair' if all(one.seat.name == 'chair' for one in due) else 'member'}"
+    agents = {subagents.agent_of(one) for one in due}
+    agent = agents.pop() if len(agents) == 1 else f"{subagents.AGENT}member"
     where = f"(agent {agent}, if you have it):"
     if len(due) == 1:
         return f"1 turn is due in {found.id}. Ask it in a context of its own {where}"

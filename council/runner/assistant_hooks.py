@@ -1,0 +1,217 @@
+"""What Claude Code tells council's hooks, and what they answer: a debate without any command of the host's own.
+
+A member's prompt becomes its brief, its words go from its transcript into the record and not to the host, and after the
+last member the host is told who is next. If a hook fails, `council next` does the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from council.config import places
+from council.config.settings import Config
+from council.errors import CouncilError, UsageError
+from council.record import session
+from council.record.session import Session
+from council.record.turn_file import HOOK
+from council.runner import manual, next_step, permission, subagents
+from council.runner.loop import model_of
+from council.runner.manual import NO_BRIEF
+from council.runner.subagents import AGENT, SENTENCE, TARGET
+from council.speakers.assistant import transcripts
+from council.speakers.assistant.transcripts import CallNote
+from council.speakers.base import Spoken
+
+DESCRIPTION = re.compile(rf"(?:.*\s)?{TARGET.pattern}", re.S | re.A)
+NOTIFICATION = re.compile(rf'<summary>Agent "[^"\n]* · {TARGET.pattern}" ', re.A)
+LAG = 5.0  # seconds until a transcript has what its member said, at most
+
+Answer = dict[str, Any] | None
+
+
+def answer(call: Mapping[str, Any], settings: Config, program: str) -> Answer:
+    """The answer to one event; None if there is none. `program` is what `council` means to the user."""
+    match call.get("hook_event_name"):
+        case "PreToolUse" if call.get("tool_name") == "Bash":
+            return on_command(call, settings, program)
+        case "PreToolUse":
+            return on_call(call, settings)
+        case "SubagentStop":
+            on_stop(call, settings)
+        case "PostToolUse":
+            return on_end(call, settings)
+        case "PostToolUseFailure":
+            if target := _find_target(call["tool_input"]):
+                transcripts.remove_note(places.find(settings, target[0]), target[1])
+        case "PostToolBatch":
+            return on_batch(call, settings)
+        case "UserPromptSubmit":
+            return on_notification(call, settings)
+    return None
+
+
+def on_command(call: Mapping[str, Any], settings: Config, program: str) -> Answer:
+    """Allow a command that only reads."""
+    if (given := permission.allow(call["tool_input"], settings, program)) is None:
+        return None
+    why = "council: it lists, shows or checks a debate"
+    return _format("PreToolUse", permissionDecision="allow", permissionDecisionReason=why, updatedInput=given)
+
+
+def on_call(call: Mapping[str, Any], settings: Config) -> Answer:
+    """Put the brief in place of the sentence, byte for byte, and set the model of the turn's tier."""
+    tool = call["tool_input"]
+    marked = SENTENCE.fullmatch(str(tool.get("prompt", "")))
+    if marked is None and not str(tool.get("subagent_type", "")).startswith(AGENT):
+        return None  # none of ours
+    try:
+        if marked is None:
+            raise UsageError("a member is asked by its prompt alone, as `council next` prints it")
+        return _format("PreToolUse", updatedInput={**tool, **_brief(call, settings, *marked.group("session", "turn"))})
+    except CouncilError as wrong:
+        return _format("PreToolUse", permissionDecision="deny", permissionDecisionReason=f"council: {wrong}")
+
+
+def _brief(call: Mapping[str, Any], settings: Config, id: str, turn: str) -> dict[str, Any]:
+    """What a member is given, if its turn is due and not in progress; noted, so that nobody is asked twice."""
+    found = session.open_(places.find(settings, id))
+    with found.hold():
+        due = manual.due_turn(found, found.plan(), turn)
+        if turn in subagents.find_in_flight(found):
+            raise UsageError(f"{turn} was asked for already, and its answer is still to come; wait for it")
+        if found.brief(turn) is None:
+            manual.advance(found, settings, turn)
+        seen = CallNote(turn, str(call.get("tool_use_id")), _client_pid(), time.time(), transcripts.find_folder(call))
+        transcripts.write_note(found.folder, seen)
+    brief = (found.brief(turn) or b"").decode("utf-8", "replace")
+    model = subagents.alias_of(model_of(found, settings, due, None))
+    about = f"{due.seat.label}, {due.phase.name} · {found.id} {due.id}"
+    given = {
+        "prompt": brief,
+        "description": about,
+        "subagent_type": subagents.agent_of(due),
+        "run_in_background": False,
+    }
+    return given | ({"model": model} if model else {})
+
+
+def on_stop(call: Mapping[str, Any], settings: Config) -> None:
+    """A member has answered, in the foreground or not. Its words are in its transcript a moment later."""
+    path = Path(str(call.get("agent_transcript_path")))
+    target = _find_target(transcripts.read_about(path))
+    until = time.monotonic() + LAG
+    while time.monotonic() < until and target:
+        if transcripts.read_answer(path) is not None or transcripts.has_failed(path):
+            break
+        time.sleep(0.02)
+    if target:
+        found = _collect(settings, target[0])
+        transcripts.remove_note(found.folder, target[1])  # a member without an answer may be asked again
+
+
+def on_end(call: Mapping[str, Any], settings: Config) -> Answer:
+    """A member's call is over: its words are recorded, and the host is told that instead of them."""
+    tool, response = call["tool_input"], call.get("tool_response")
+    if not isinstance(response, dict) or response.get("status") != "completed":
+        return None
+    if (target := _find_target(tool)) is not None:
+        told = _record(settings, *target, response)
+    elif (lost := _find_sentence(tool)) and str(tool.get("subagent_type")).startswith(AGENT):
+        told = f"this member was given no brief, because a hook failed; `council next {lost[0]}` lists it again"
+    else:
+        return None
+    shown = {**response, "content": [{"type": "text", "text": told}], "canContinueAgent": False}
+    return _format("PostToolUse", updatedToolOutput=shown)
+
+
+def _record(settings: Config, id: str, turn: str, response: Mapping[str, Any]) -> str:
+    """Record a member's answer. Without a transcript, the words that the host would have been shown are taken."""
+    found = _collect(settings, id)
+    words = _read_words(response)
+    if turn not in found.said and words.strip() not in ("", NO_BRIEF):
+        with found.hold():
+            if any(due.id == turn for due in found.plan().due):
+                manual.record(found, settings, turn, Spoken(words, call=response.get("agentId"), recorded_by=HOOK))
+    transcripts.remove_note(found.folder, turn)
+    return f"recorded {turn}" if turn in found.said else f"nothing to record for {turn}"
+
+
+def _read_words(response: Mapping[str, Any]) -> str:
+    """The member's words, without what the assistant's program put around them."""
+    content = response.get("content")
+    parts = (
+        [str(part.get("text", "")) for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    )
+    counts = (response.get(key) for key in ("harnessNoteCount", "harnessTailCount"))
+    before, after = (count if isinstance(count, int) and count > 0 else 0 for count in counts)
+    return "".join(parts[before : len(parts) - after])
+
+
+def on_batch(call: Mapping[str, Any], settings: Config) -> Answer:
+    """All calls of the host's last message are over. Claude Code says so once, however many members there were."""
+    calls = call.get("tool_calls")
+    tools = [one.get("tool_input") for one in calls if isinstance(one, dict)] if isinstance(calls, list) else []
+    targets = [_find_target(tool) or _find_sentence(tool) for tool in tools if isinstance(tool, dict)]
+    return _hand_over("PostToolBatch", settings, (id for id, _ in filter(None, targets)))
+
+
+def on_notification(call: Mapping[str, Any], settings: Config) -> Answer:
+    """A member in the background is over, and the host is about to be told. The last to be recorded hands over."""
+    prompt = str(call.get("prompt"))
+    found = NOTIFICATION.search(prompt.partition("<result>")[0]) if "<task-notification>" in prompt[:40] else None
+    if found is None:
+        return None
+    collected = _collect(settings, found["session"])
+    if subagents.find_in_flight(collected) or found["turn"] != _find_newest(collected):
+        return None
+    return _hand_over("UserPromptSubmit", settings, [found["session"]])
+
+
+def _find_newest(found: Session) -> str:
+    """The turn that was recorded last."""
+    return max(found.said, key=lambda turn: found.turn_path(turn).stat().st_mtime_ns, default="")
+
+
+def _hand_over(event: str, settings: Config, ids: Iterable[str]) -> Answer:
+    """What `council next` would print."""
+    texts = []
+    for id in dict.fromkeys(ids):
+        found = session.open_(places.find(settings, id))
+        with found.hold():
+            subagents.harvest(found, settings)
+            texts.append(next_step.describe(found, manual.advance(found, settings)))
+    return _format(event, additionalContext="\n\n".join(texts)) if texts else None
+
+
+def _collect(settings: Config, id: str) -> Session:
+    """Record every answer that is there. Other members may end at the same time."""
+    found = session.open_(places.find(settings, id))
+    with found.hold():
+        subagents.harvest(found, settings)
+    return found
+
+
+def _find_target(about: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The turn that a hook wrote into the description of a call."""
+    found = DESCRIPTION.fullmatch(str(about.get("description", "")))
+    return (found["session"], found["turn"]) if found else None
+
+
+def _find_sentence(tool: Mapping[str, Any]) -> tuple[str, str] | None:
+    found = SENTENCE.fullmatch(str(tool.get("prompt", "")))
+    return (found["session"], found["turn"]) if found else None
+
+
+def _client_pid() -> int:
+    """The assistant's process: while it runs, its members may answer."""
+    told = os.environ.get("CLAUDE_PID", "")
+    return int(told) if told.isdigit() else os.getppid()
+
+
+def _format(event: str, **facts: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event, **facts}}
