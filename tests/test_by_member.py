@@ -226,6 +226,15 @@ def test_who_recorded_a_turn_is_in_the_receipt_the_documents_and_the_check(begun
     assert "assistant, recorded by: member" in ok(begun.council("show", "--html")).out
 
 
+def test_what_codex_stores_in_the_conversation_with_the_user_is_the_hosts(begun):
+    for turn, thread in ((FIRST, "first"), ("01-positions/designer", "second")):
+        fetch(begun, turn)
+        own = {"CODEX_SESSION_ID": "first", "CODEX_THREAD_ID": thread}
+        ok(begun.council("record", "last", turn, stdin="I agree.", **own))
+    assert receipt(begun, FIRST)["recorded_by"] == "hand", "the host fetched the brief and answered it"
+    assert receipt(begun, "01-positions/designer")["recorded_by"] == "member", "a subagent has a thread of its own"
+
+
 def test_a_brief_that_a_terminal_showed_was_handed_to_no_member(begun):
     ours, theirs = pty.openpty()
     with begun.spawn("brief", "last", FIRST, stdout=theirs) as process:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -147,7 +148,7 @@ def record(state: State, /, session: str, turn: str, file: Path | None, answers:
         subagents.harvest(found, settings)
         body = manual.compose_reply(found, settings, turn, named) if named else body
         piped = is_piped(file) and not (named or absent or sys.stdin.isatty())
-        recorded_by = MEMBER if piped and handouts.read_age(found.folder, turn) is not None else HAND
+        recorded_by = MEMBER if piped and handouts.is_from_member(found.folder, turn, os.environ) else HAND
         spoken = Spoken(body, stop="absent" if absent else "recorded", recorded_by=recorded_by, **about)
         now = manual.record(found, settings, turn, spoken)
     if now.archived:

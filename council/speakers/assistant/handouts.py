@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,6 +37,16 @@ def read_age(folder: Path, turn: str) -> float | None:
         return max(0.0, time.time() - _path(folder, turn).stat(follow_symlinks=False).st_mtime)
     except OSError:
         return None
+
+
+def is_from_member(folder: Path, turn: str, env: Mapping[str, str]) -> bool:
+    """Whether a reply comes from the member that fetched the brief, as far as this can be known.
+
+    Codex names the conversation of each command. The session's own is the one with the user, and so the host's.
+    """
+    thread = env.get("CODEX_THREAD_ID")
+    by_host = thread is not None and thread == env.get("CODEX_SESSION_ID")
+    return read_age(folder, turn) is not None and not by_host
 
 
 def remove_notes(folder: Path, due: Collection[str]) -> None:
