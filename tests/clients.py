@@ -18,7 +18,7 @@ from pathlib import Path
 from tests import portable
 from tests.fakeapi import Answer, FakeApi, Request, ToolUse, said
 from tests.helpers import User
-from tests.portable import Action, Ask, Load, Say, Shell, Talk
+from tests.portable import Action, Ask, Load, Save, Say, Shell, Talk
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 180.0
@@ -28,10 +28,11 @@ class Client:
     """What council has to know of a client to test it: where its program is, how it is set up, asked and answered."""
 
     name: str
-    listing: tuple[str, ...]  # what asks it for its skills, without a model
-    listed: str  # how the answer names ours
+    listing: tuple[str, ...]  # what asks it for its skills, without a model; empty if nothing does
+    listed: str  # how the answer, or else what its model reads, names ours
     api: type[FakeApi] = FakeApi
     user: type[User] = User
+    refused = ""  # the characters that may be in no command
     at_once = 4  # how many members it asks at the same time
     homes: str | None = None  # the folder for homes, where its sandbox writes to that for temporary files
 
@@ -51,7 +52,7 @@ class Client:
         """Of one prompt without a terminal."""
         raise NotImplementedError
 
-    def tool(self, action: Load | Shell | Ask) -> ToolUse:
+    def tool(self, action: Load | Shell | Save | Ask) -> ToolUse:
         raise NotImplementedError
 
     def talk(self, request: Request) -> Talk:

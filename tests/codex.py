@@ -18,7 +18,7 @@ from tests.clients import Client
 from tests.fake_responses import FakeResponses, ResponsesRequest, content
 from tests.fakeapi import Answer, Request, ToolUse
 from tests.helpers import User
-from tests.portable import Action, Ask, Load, Say, Shell, Talk
+from tests.portable import Action, Ask, Load, Save, Say, Shell, Talk
 
 HOST = "/root"
 SETTINGS = """\
@@ -128,6 +128,8 @@ class Codex(Client):
                 return calls("exec", SCRIPT.format(command=json.dumps(command)))
             case Load():
                 return calls("exec", SCRIPT.format(command=json.dumps(f"cat '{skill_of(request)}'")))
+            case Save():
+                raise AssertionError("its shell refused a command")
 
 
 def calls(name: str, given: dict[str, Any] | str) -> Answer:

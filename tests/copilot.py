@@ -7,7 +7,7 @@ import re
 from tests.clients import Client
 from tests.fakeapi import ToolUse
 from tests.helpers import User
-from tests.portable import Ask, Load, Shell
+from tests.portable import Ask, Load, Save, Shell
 
 
 class Copilot(Client):
@@ -30,12 +30,14 @@ class Copilot(Client):
     def arguments(self, prompt: str) -> list[str]:
         return ["--allow-tool", "shell(council:*)", "-p", prompt]
 
-    def tool(self, action: Load | Shell | Ask) -> ToolUse:
+    def tool(self, action: Load | Shell | Save | Ask) -> ToolUse:
         match action:
             case Load():
                 return ToolUse("skill", {"skill": "council"})
             case Shell(command):
                 return ToolUse("bash", {"command": command, "description": "council"})
+            case Save(name, text):
+                return ToolUse("create", {"path": name, "file_text": text})
             case Ask(name, _, prompt):
                 words = {"name": re.sub(r"\W+", "-", name.lower()), "description": name, "prompt": prompt}
                 return ToolUse("task", {**words, "agent_type": "general-purpose", "mode": "sync"})

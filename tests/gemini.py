@@ -8,11 +8,11 @@ from tests.clients import Client, write
 from tests.fake_gemini import FakeGemini
 from tests.fakeapi import Answer, Request, ToolUse
 from tests.helpers import User
-from tests.portable import Action, Ask, Load, Shell
+from tests.portable import Action, Ask, Load, Save, Shell
 
 POLICY = """\
 [[rule]]
-toolName = "activate_skill"
+toolName = ["activate_skill", "write_file"]
 decision = "allow"
 priority = 100
 
@@ -26,7 +26,7 @@ priority = 100
 
 
 class Gemini(Client):
-    """With an API key; `council` is the only program that it may run."""
+    """With an API key. It may run `council` and write files: it refuses a command that contains a backtick."""
 
     name = "gemini"
     listing = ("skills", "list")
@@ -46,12 +46,14 @@ class Gemini(Client):
     def arguments(self, prompt: str) -> list[str]:
         return ["--skip-trust", "-m", "gemini-2.5-pro", "-p", prompt]
 
-    def tool(self, action: Load | Shell | Ask) -> ToolUse:
+    def tool(self, action: Load | Shell | Save | Ask) -> ToolUse:
         match action:
             case Load():
                 return ToolUse("activate_skill", {"name": "council"})
             case Shell(command):
                 return ToolUse("run_shell_command", {"command": command, "description": "council"})
+            case Save(name, text):
+                return ToolUse("write_file", {"file_path": name, "content": text})
             case Ask(_, _, prompt):
                 return ToolUse("invoke_agent", {"agent_name": "generalist", "prompt": prompt})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.clients import Client, write
 from tests.fakeapi import ToolUse
 from tests.helpers import User
-from tests.portable import Ask, Load, Shell
+from tests.portable import Ask, Load, Save, Shell
 
 
 class OpenCode(Client):
@@ -27,11 +27,13 @@ class OpenCode(Client):
     def arguments(self, prompt: str) -> list[str]:
         return ["run", prompt]
 
-    def tool(self, action: Load | Shell | Ask) -> ToolUse:
+    def tool(self, action: Load | Shell | Save | Ask) -> ToolUse:
         match action:
             case Load():
                 return ToolUse("skill", {"name": "council"})
             case Shell(command):
                 return ToolUse("bash", {"command": command, "description": "council"})
+            case Save(name, text):
+                return ToolUse("write", {"filePath": name, "content": text})
             case Ask(name, _, prompt):
                 return ToolUse("task", {"description": name, "prompt": prompt, "subagent_type": "general"})

@@ -23,6 +23,9 @@ ATTEMPTS = 5
 SESSION = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 DUE = re.compile(r"^- (?P<name>.+?): model (?P<model>\S+), prompt: (?P<prompt>.+?)\s*$", re.M)
 SENTENCE = re.compile(r"Run `(?P<command>[^`]+ brief (?P<session>\S+) (?P<turn>\S+))` and do what it prints\.")
+INSTEAD = re.compile(
+    r"save your answer in a new file and run: (?P<command>\S+ record (?P<session>\S+) (?P<turn>\S+) --file - <) FILE"
+)
 STORE = re.compile(r"^\s*(?P<command>\S+ record (?P<session>\S+) (?P<turn>\S+) --file - <<'(?P<end>ANSWER-\w+)')", re.M)
 OVER = "Nothing is due: the debate is over"
 SKILL = "You are the host of a debate"  # SKILL.md, once the client has loaded it
@@ -56,6 +59,14 @@ class Shell:
 
 
 @dataclass(frozen=True)
+class Save:
+    """Write a new file in the project."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Ask:
     """Ask a member: a subagent with a context of its own. Several in one answer are asked at once."""
 
@@ -71,7 +82,7 @@ class Say:
     text: str
 
 
-Action = Load | Shell | Ask | Say
+Action = Load | Shell | Save | Ask | Say
 
 
 class Council:
@@ -82,9 +93,11 @@ class Council:
 
     def __init__(self, topic: str, words: Mapping[str, str], begin: str = "") -> None:
         self.words = words
+        self.topic = topic
         self.begin = begin or f"council start - <<'{DELIMITER}'\n{topic}\n{DELIMITER}"
         self.launched: Counter[str] = Counter()
         self.asked: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
 
     def __call__(self, talk: Talk) -> list[Action]:
         return self.member(talk) if talk.turn else self.host(talk)
@@ -100,22 +113,31 @@ class Council:
             return [Ask(row["name"], row["model"], row["prompt"]) for row in due]
         if SKILL in talk.shown:
             return [Shell(self.begin)]
-        if sessions := SESSION.findall(SKILL.join(talk.seen.split(SKILL)[1:])):
+        _, loaded, since = talk.seen.rpartition(SKILL)
+        if sessions := SESSION.findall(since):
             return [Shell(f"council next {sessions[-1]}")]
-        return [Load()]
+        if DELIMITER in talk.shown:
+            return [Shell(f"council start - < {DELIMITER}.md")]
+        return [Save(f"{DELIMITER}.md", self.topic) if loaded else Load()]
 
     def member(self, talk: Talk) -> list[Action]:
-        """Run the command of the sentence, then the one with which the brief ends, and say no more than that."""
+        """Run the command of the sentence, then the one with which the brief ends, and say no more than that. Where the
+        shell refuses it, save the words in a file first.
+        """
         if stores := list(STORE.finditer(talk.shown)):
             store = stores[-1]  # a topic may quote such a line; the brief's own ending is the last
             self.asked[store["turn"]] += 1
             words = self.words[store["turn"]].removesuffix("\n")  # what a shell reads so ends with a new line
             return [Shell(f"{store['command']}\n{words}\n{store['end']}")]
-        sentence = SENTENCE.search(talk.shown)
-        return [Shell(sentence["command"])] if sentence else [Say(printed(talk.shown))]
-
-
-def printed(shown: str) -> str:
-    """The line with which `council record` says that it stored an answer, or all of what came in its place."""
-    stored = re.search(r"recorded \S+.*", shown)
-    return stored[0] if stored else shown
+        if sentence := SENTENCE.search(talk.shown):
+            return [Shell(sentence["command"])]
+        if stored := re.search(r"recorded \S+.*", talk.shown):
+            return [Say(stored[0])]
+        self.refused[str(talk.turn)] += 1
+        if self.refused[str(talk.turn)] > ATTEMPTS:
+            return [Say("My answer cannot be stored.")]
+        *_, store = STORE.finditer(talk.seen)
+        *_, instead = INSTEAD.finditer(talk.seen)
+        if store["end"] in talk.shown:
+            return [Shell(f"{instead['command']} {store['end']}.md")]
+        return [Save(f"{store['end']}.md", self.words[store["turn"]])]

@@ -21,7 +21,9 @@ form that the brief asks for. Change nothing else in it:
 {PLACEHOLDER}
 {{end}}
 
-Run nothing else, and open no file. Then reply only with the line that the command printed.
+If your shell refuses it, save your answer in a new file and run: {{command}} < FILE
+
+Run nothing else, and open no other file. Then reply only with the line that the command printed.
 """
 TO_A_PERSON = """
 
