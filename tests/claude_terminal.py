@@ -15,6 +15,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from tests.claude_code import CLAUDE, KEY, PATIENCE, Room
 
@@ -26,8 +27,8 @@ SEQUENCE = re.compile(rb"\x1b\[[0-9;?<>=]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1
 class Client:
     """A client that runs in a terminal. What it draws is read all the time, since a full terminal would stop it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
-        self.process, self.terminal = process, terminal
+    def __init__(self, process: subprocess.Popen[bytes], terminal: int, home: Path) -> None:
+        self.process, self.terminal, self.home = process, terminal, home
         self.drawn = b""
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
@@ -41,15 +42,23 @@ class Client:
     def text(self) -> str:
         return re.sub(r"\s+", " ", SEQUENCE.sub(b" ", self.drawn).decode("utf-8", "replace"))
 
+    def wrote(self, words: str) -> bool:
+        """Whether the words are in the client's own transcript: what it draws is changed in pieces."""
+        paths = (self.home / ".claude" / "projects").glob("*/*.jsonl")
+        return any(words.encode() in path.read_bytes() for path in paths)
+
     def press(self, keys: bytes) -> None:
         os.write(self.terminal, keys)
 
     def say(self, prompt: str) -> None:
-        """A prompt, then the return key by itself: what comes in one piece is taken for pasted text."""
-        before = len(self.drawn)
+        """A prompt, then the return key by itself, until it is taken: what comes in one piece counts as pasted."""
         self.press(prompt.encode())
-        self.wait(lambda: prompt[-8:].encode() in SEQUENCE.sub(b"", self.drawn[before:]))
-        self.press(RETURN)
+        until = time.monotonic()
+        while not self.wrote(prompt):
+            if time.monotonic() > until:
+                self.press(RETURN)
+                until = time.monotonic() + 1
+            self.wait(lambda: time.monotonic() > until or self.wrote(prompt))
 
     def wait(self, until: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE
@@ -77,7 +86,7 @@ def client(here: Room, prompt: str, *options: str) -> Iterator[Client]:
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
     process = subprocess.Popen(command, cwd=here.user.work, env=env, start_new_session=True, **streams)  # type: ignore[call-overload]
     os.close(theirs)
-    running = Client(process, ours)
+    running = Client(process, ours, here.user.root)
     try:
         yield running
     finally:
