@@ -155,6 +155,16 @@ def test_who_is_asked_already_is_not_asked_again(begun):
     assert "updatedInput" in client.ask(row["prompt"])
 
 
+def test_a_member_that_the_user_interrupted_is_due_again(begun):
+    """With Esc: no hook is called, and the assistant goes on."""
+    client, row = Client(begun), due(begun)[0]
+    _, path = client.member(row, "", whole=False)
+    interrupted = {"content": [{"type": "text", "text": "[Request interrupted by user]"}]}
+    say(path, {"type": "user", "message": interrupted}, {"type": "api-request"})
+    assert [one["state"] for one in due(begun)] == ["due"] * 4
+    assert "updatedInput" in client.ask(row["prompt"])
+
+
 def script_of(user: User) -> str:
     return str(user.write("script.json", json.dumps(agreed())))
 

@@ -21,6 +21,7 @@ from council.record import files, lock, tracked
 from council.record.turn_file import HOOK
 from council.speakers.base import Spoken, Usage, usage_of
 
+INTERRUPTED = "[Request interrupted by user"  # what Claude Code writes when a person presses Esc
 MOST_SILENCE = 900.0  # seconds without a sign of life, after which no answer is expected
 LARGEST_PID, LARGEST_TIME = 1 << 31, 1e11
 KINDS: dict[str, type | tuple[type, ...]] = {
@@ -97,9 +98,11 @@ def read_answer(path: Path) -> MemberAnswer | None:
 
 
 def has_failed(path: Path) -> bool:
-    """Whether a transcript ends with an API error."""
-    said = [line for line in _lines(path) if line.get("type") == "assistant"]
-    return bool(said and said[-1].get("isApiErrorMessage"))
+    """Whether a transcript ends with an API error, or because the user interrupted the member."""
+    said = [line for line in _lines(path) if line.get("type") in ("user", "assistant")][1:]  # the brief comes first
+    if not said or said[-1].get("type") == "assistant":
+        return bool(said and said[-1].get("isApiErrorMessage"))
+    return any(_text(part).startswith(INTERRUPTED) for part in _parts(_message(said[-1])))
 
 
 def read_about(path: Path) -> dict[str, Any]:
