@@ -53,12 +53,9 @@ class Client:
     def say(self, prompt: str) -> None:
         """A prompt, then the return key by itself, until it is taken: what comes in one piece counts as pasted."""
         self.press(prompt.encode())
-        until = time.monotonic()
         while not self.wrote(prompt):
-            if time.monotonic() > until:
-                self.press(RETURN)
-                until = time.monotonic() + 1
-            self.wait(lambda: time.monotonic() > until or self.wrote(prompt))
+            self.press(RETURN)
+            self.wait(lambda end=time.monotonic() + 1: time.monotonic() > end or self.wrote(prompt))
 
     def wait(self, until: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE
