@@ -53,9 +53,16 @@ class Client:
     def say(self, prompt: str) -> None:
         """A prompt, then the return key by itself, until it is taken: what comes in one piece counts as pasted."""
         self.press(prompt.encode())
-        while not self.wrote(prompt):
-            self.press(RETURN)
-            self.wait(lambda end=time.monotonic() + 1: time.monotonic() > end or self.wrote(prompt))
+        due = 0.0
+
+        def taken() -> bool:
+            nonlocal due
+            if time.monotonic() > due:
+                self.press(RETURN)
+                due = time.monotonic() + 1
+            return self.wrote(prompt)
+
+        self.wait(taken)
 
     def wait(self, until: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE
