@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -19,7 +20,8 @@ from typing import Any
 import pytest
 
 from council.mcp_server import methods, tools
-from tests.fakeapi import Answer, FakeApi, Request, ToolUse
+from tests.fakeapi import Answer, FakeApi, Request, ToolUse, said
+from tests.forgery import GATE
 from tests.helpers import CODE, MEMBERS, PATIENCE, PROGRAM, Ended, User, disputed, limited
 
 POSITIONS = [f"01-positions/{seat}" for seat in MEMBERS]
@@ -60,11 +62,12 @@ def inspect(user: User, council: Path, *words: str) -> Ended:
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def inspected(user: User, council: Path, name: str, *given: str) -> Any:
+def inspected(user: User, council: Path, name: str, *given: str, era: str = "legacy") -> Any:
     words = [word for pair in given for word in ("--tool-arg", pair)]
-    ended = inspect(user, council, "--method", "tools/call", "--tool-name", f"council_{name}", *words)
+    called = ("--method", "tools/call", "--tool-name", f"council_{name}")
+    ended = inspect(user, council, "--protocol-era", era, *called, *words)
     assert ended.code == 0, ended.text
-    return json.loads(ended.json["content"][0]["text"])
+    return ended.json["structuredContent"]
 
 
 @inspector
@@ -73,24 +76,109 @@ def test_the_inspector_finds_nothing_to_say(user, council):
     assert (ended.code, ended.json["serverInfo"]["name"]) == (0, "council"), ended.text
     ended = inspect(user, council, "--method", "tools/list", "--strict")
     assert ended.code == 0, ended.text
+    assert not re.search("warning|Suggestion", ended.err), ended.err
     assert [tool["name"] for tool in ended.json["tools"]] == list(tools.TOOLS)
 
 
 @inspector
-def test_the_inspector_calls_the_tools(user, council):
+@pytest.mark.parametrize("era", ["legacy", "modern", "auto"])
+def test_the_inspector_calls_the_tools(era, user, council):
     """Each call is a server of its own, and the session goes on."""
-    begun = inspected(user, council, "start", 'topic="Shall we" ☕?')
+    begun = inspected(user, council, "start", 'topic="Shall we" ☕?', era=era)
     assert (user.session / "topic.md").read_text() == '"Shall we" ☕?'
     id = f"session={begun['session_id']}"
-    assert [row["turn"] for row in inspected(user, council, "next", id)["due"]] == POSITIONS
-    given = (id, f"turn={POSITIONS[0]}", "reply=Yes, we shall.")
-    assert inspected(user, council, "record", *given)["due"] == POSITIONS[1:]
-    assert inspected(user, council, "status")["turns"] == 1
+    assert [row["turn"] for row in inspected(user, council, "next", id, era=era)["due"]] == POSITIONS
+    turn = f"turn={POSITIONS[0]}"
+    key = KEY.search(inspected(user, council, "brief", id, turn, era=era)["then"])
+    given = (id, turn, "reply=Yes, we shall.")
+    assert inspected(user, council, "record", *given, f"key={key[1]}", era=era)["recorded"] == POSITIONS[0]
+    assert inspected(user, council, "status", era=era)["turns"] == 1
     words = [word for pair in given for word in ("--tool-arg", pair)]
     ended = inspect(user, council, "--method", "tools/call", "--tool-name", "council_record", *words)
     assert ended.code == 5
     assert "recorded already" in ended.out
 
+
+@inspector
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_the_inspector_reads_prompts_and_resources(era, user, council):
+    inspected(user, council, "start", "topic=Shall we?")
+    uri = f"council://session/{user.session.name}/transcript"
+    for words, key, found in (
+        (["prompts/list"], "prompts", '"recover"'),
+        (["prompts/get", "--prompt-name", "council", "--prompt-args", "topic=Shall we?"], "messages", "council_start"),
+        (["resources/list"], "resources", uri),
+        (["resources/templates/list"], "resourceTemplates", "{session}/synthesis"),
+        (["resources/read", "--uri", uri], "contents", "is not finished"),
+    ):
+        ended = inspect(user, council, "--protocol-era", era, "--method", *words)
+        assert ended.code == 0, ended.text
+        assert found in json.dumps(ended.json[key])
+
+
+@inspector
+def test_the_inspector_calls_a_tool_many_times_at_once(user, council):
+    inspected(user, council, "start", "topic=Shall we?")
+    many = ("--load", "--load-requests", "40", "--load-concurrency", "8", "--tool-arg", "session=last")
+    ended = inspect(user, council, "--method", "tools/call", "--tool-name", "council_next", *many)
+    assert (ended.code, ended.json["ok"], ended.json["errorMessages"]) == (0, 40, []), ended.text
+
+
+# ---- the client of the Python SDK ----
+
+SDK = os.environ.get("COUNCIL_TEST_MCP_SDK", "")
+sdk = pytest.mark.skipif(not SDK, reason="COUNCIL_TEST_MCP_SDK names no Python with the SDK")
+NEWEST = {"auto": "2026-07-28", "2026-07-28": "2026-07-28", "legacy": "2025-11-25"}
+
+
+@sdk
+@pytest.mark.parametrize("follow", ["data", "text"])
+@pytest.mark.parametrize("mode", NEWEST)
+def test_the_client_of_the_sdk_holds_a_debate(mode, follow, user, council):
+    """Members answer at the same time. It follows the data, or the text, and checks the data either way."""
+    words = disputed()
+    seen = of_the_sdk(user, council, mode=mode, follow=follow, words=words)
+    assert seen["version"] == NEWEST[mode]
+    assert seen["instructions"] == (None if mode == seen["version"] else methods.INSTRUCTIONS), "told by discover alone"
+    ended = seen["end"] if isinstance(seen["end"], str) else seen["end"]["synthesis"]
+    assert (user.session / "synthesis.md").read_text() in ended
+    for turn, reply in words.items():
+        stored = (user.session / "turns" / f"{turn}.md").read_bytes()
+        assert stored.partition(b"\n---\n")[2] == reply.encode()
+    assert user.council("verify").code == 0
+    assert seen["prompts"] == ["council", "review", "recover"]
+    assert seen["resources"] == ["council://sessions", f"council://session/{user.session.name}/transcript"]
+    assert seen["transcript"] == (user.session / "transcript.md").read_text()
+
+
+@sdk
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_client_of_the_sdk_asks_a_person(mode, user, council):
+    user.write(".council/Workflows/Gate.md", GATE)
+    words = {f"01-proposals/{seat}": "Let us begin." for seat in ("architect", "designer")}
+    form = {"decision": "yes"}
+    seen = of_the_sdk(user, council, mode=mode, follow="data", words=words, workflow="gate", form=form)
+    assert (seen["forms"], seen["end"]["done"]) == (1, True)
+    stored = (user.session / "turns/02-decision/human.md").read_text()
+    assert stored.partition("\n---\n")[2] == "## Decision\nyes\n"
+    assert seen["progress"] == (1 if mode == "legacy" else 0), "without a handshake, the client itself waits"
+
+
+def of_the_sdk(user: User, council: Path, **plan: Any) -> dict[str, Any]:
+    about = {
+        "command": str(council),
+        "env": {**user.environment, "COUNCIL_HOME": str(user.home)},
+        "cwd": str(user.work),
+    }
+    path = user.write("plan.json", json.dumps({"workflow": "debate", "form": None, **about, **plan}))
+    program = [SDK, str(CODE / "tests" / "mcp_sdk_client.py"), str(path)]
+    env = {"PATH": os.defpath, "HOME": str(user.root)}
+    done = subprocess.run(program, env=env, capture_output=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return dict(json.loads(done.stdout))
+
+
+# ---- Claude Code ----
 
 CLAUDE = os.environ.get("COUNCIL_TEST_CLAUDE", "")
 QUIET = (
@@ -99,61 +187,96 @@ QUIET = (
     "DISABLE_ERROR_REPORTING",
     "DISABLE_AUTOUPDATER",
 )
+claude = pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
+PROMPT = re.compile(r'Call the tool council_brief with session \\?"([^"\\]+)\\?" and turn \\?"([^"\\]+)\\?"')
+KEY = re.compile(r'key \\?"([^"\\]+)')
 
 
 class Model:
-    """What the model does that leads the debate: it calls the tools one after the other, as it was told to."""
+    """The host and its members, each of which does what it was shown last. Nobody sees another's conversation.
+
+    `host` is what the host's context was given: its calls, and what came of them.
+    """
 
     def __init__(self, topic: str, words: dict[str, str]) -> None:
-        self.topic, self.words, self.results = topic, words, []
+        self.topic, self.words = topic, words
+        self.host: list[str] = []
+        self.members: set[str] = set()
 
     def __call__(self, request: Request) -> Answer:
-        return Answer("", tools=calls) if (calls := self.calls(request)) else Answer("Done.")
-
-    def calls(self, request: Request) -> tuple[ToolUse, ...]:
-        """All replies of a batch at once, as models do; then what is next."""
-        told = results(request)
-        self.results += told
         if request.step == 0:
             select = "select:" + ",".join(f"mcp__council__{name}" for name in tools.TOOLS)
-            return (ToolUse("ToolSearch", {"query": select, "max_results": 5}),)
+            return Answer("", tools=(ToolUse("ToolSearch", {"query": select, "max_results": 5}),))
+        return self.member(request) if request.agent else self.lead(request)
+
+    def member(self, request: Request) -> Answer:
+        session, turn = PROMPT.search(said(request.messages[0]["content"])).groups()  # type: ignore[union-attr]
+        self.members.add(turn)
+        given = {"session": session, "turn": turn}
+        if key := KEY.search(request.last):
+            return self.tools(tool("record", **given, reply=self.words[turn], key=key[1]))
         if request.step == 1:
-            return (self.tool("start", topic=self.topic),)
-        if "due" not in told[0] or "recorded" in told[0]:
-            return () if told[0].get("done") and "synthesis" in told[0] else (self.tool("next", session="last"),)
-        return tuple(
-            self.tool("record", session=told[0]["session_id"], turn=row["turn"], reply=self.words[row["turn"]])
-            for row in told[0]["due"]
+            return self.tools(tool("brief", **given))
+        assert f"recorded {turn}" in request.last
+        return Answer(f"recorded {turn}")
+
+    def lead(self, request: Request) -> Answer:
+        if request.step == 1:
+            return self.tools(tool("start", topic=self.topic), host=True)
+        self.host.append(request.last)
+        told = [json.loads(text) for text in results(request) if text.startswith("{")]
+        if any("due" in one for one in told):
+            due = [row for one in told for row in one["due"]]
+            asked = [
+                ToolUse(
+                    "Agent", {"description": row["name"], "prompt": row["prompt"], "subagent_type": "general-purpose"}
+                )
+                for row in due
+            ]
+            return self.tools(*asked, host=True)
+        return (
+            Answer("Done.")
+            if any(one.get("done") for one in told)
+            else self.tools(tool("next", session="last"), host=True)
         )
 
-    @staticmethod
-    def tool(name: str, **given: str) -> ToolUse:
-        return ToolUse(f"mcp__council__council_{name}", given)
+    def tools(self, *calls: ToolUse, host: bool = False) -> Answer:
+        if host:
+            self.host += [json.dumps(call.input) for call in calls]
+        return Answer("", tools=calls)
 
 
-def results(request: Request) -> list[Any]:
+def tool(name: str, **given: str) -> ToolUse:
+    return ToolUse(f"mcp__council__council_{name}", given)
+
+
+def results(request: Request) -> list[str]:
     """What the tools answered since the model spoke last."""
     newest = max((at for at, message in enumerate(request.messages) if message["role"] == "assistant"), default=-1)
-    said = [message["content"] for message in request.messages[newest + 1 :]]
-    blocks = [block for content in said for block in content if isinstance(block, dict)]
+    content = [message["content"] for message in request.messages[newest + 1 :]]
+    blocks = [block for one in content for block in one if isinstance(block, dict)]
     found = [block["content"] for block in blocks if block.get("type") == "tool_result"]
-    texts = [one if isinstance(one, str) else "".join(part.get("text", "") for part in one) for one in found]
-    return [json.loads(text) for text in texts if text.startswith("{")]
+    return [one if isinstance(one, str) else "".join(part.get("text", "") for part in one) for one in found]
 
 
-@pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
+@claude
 def test_claude_code_holds_a_debate(user, council):
-    """Three rounds, with a topic so long that its briefs are more than Claude Code lets a tool say by default."""
+    """Three rounds, with a topic so long that its briefs are more than Claude Code lets a tool say by default.
+
+    The members are subagents that fetch their briefs and store their answers; the host's context holds neither.
+    """
     topic = NASTY + "All that was measured: 12 ms, 30 ms. " * 1000
-    words = disputed() | {POSITIONS[0]: NASTY}
+    words = {turn: f"MARKER {reply}" for turn, reply in disputed().items() if "chair" not in turn}
+    words = disputed() | words | {POSITIONS[0]: f"MARKER {NASTY}"}
     about = {"type": "stdio", "command": str(council), "args": ["mcp"], "env": {"COUNCIL_HOME": str(user.home)}}
     config = user.write("mcp.json", json.dumps({"mcpServers": {"council": about}}))
-    with FakeApi(Model(topic, words)) as api:
+    model = Model(topic, words)
+    with FakeApi(model) as api:
         key = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "sk-ant-of-the-tests"}
         done = subprocess.run(
             [
                 CLAUDE, "-p", "Council: Redis or not?", "--output-format", "json", "--mcp-config", str(config),
-                "--allowedTools", "mcp__council",
+                "--allowedTools", "mcp__council,Agent",
             ],
             env={**user.environment, **key, **dict.fromkeys(QUIET, "1")}, cwd=user.work, stdin=subprocess.DEVNULL,
             capture_output=True, timeout=PATIENCE, check=False,
@@ -165,4 +288,6 @@ def test_claude_code_holds_a_debate(user, council):
         stored = (user.session / "turns" / f"{turn}.md").read_bytes()
         assert stored.partition(b"\n---\n")[2] == reply.encode()
     assert user.council("verify").code == 0
+    assert model.members == set(words)
+    assert not [text for text in model.host if "MARKER" in text]
     assert any(methods.INSTRUCTIONS.splitlines()[0] in json.dumps(request.messages) for request in api.prompts)

@@ -90,7 +90,7 @@ def record(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
     if not any(name in given for name in ("reply", "answers", "absent")):
         answers = forms.ask_person(found, settings, turn, call)
         if answers is None:
-            return states.describe(found, advance(found, settings, call), call.client, declined=turn, recorded=None)
+            return states.describe(found, advance(found, settings, call), call.client, declined=turn)
         given = {**given, **answers}
     check_key(found, turn, given.get("key"))
     with call.hold(found):

@@ -147,7 +147,7 @@ TOOLS = {
         },
         ("session", "turn"),
         debate.record,
-        facts("session_id done todo", recorded={"type": ["string", "null"]}, **STATE["properties"]),
+        facts("session_id done todo", recorded=WORDS, **STATE["properties"]),
         WRITES,
     ),
     "council_status": Tool(
