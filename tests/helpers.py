@@ -318,7 +318,7 @@ def without_head(made: dict[str, bytes]) -> dict[str, bytes]:
 
 def without_receipts(made: dict[str, bytes]) -> dict[str, bytes]:
     """What was said and decided, less the remarks on who was asked for it, and what that cost."""
-    told = re.compile(rb"^\*\((?:entered by hand|asked of |answered by ).*\)\*\n", re.M)
+    told = re.compile(rb"^\*\((?:entered by hand|recorded by: member|asked of |answered by ).*\)\*\n", re.M)
     rounds = {name: told.sub(b"", data) for name, data in made.items() if name.startswith("round-")}
     rest = {name: unpriced(data) for name, data in made.items() if name not in rounds and name != "transcript.md"}
     return {name: {**rounds, **rest}[name] for name in made if name != "transcript.md"}

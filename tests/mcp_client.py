@@ -128,7 +128,8 @@ def speak(
         for row in told["due"][:most]:
             given = {"session": session, "turn": row["turn"], "reply": words[row["turn"]]}
             then = server.told("brief", session=session, turn=row["turn"])["then"]
-            given |= {"key": then.partition('key "')[2].partition('"')[0]} if key else {"model": row["model"]}
+            model = f"claude-{row['model']}-5-5"
+            given |= {"key": then.partition('key "')[2].partition('"')[0]} if key else {"model": model}
             server.told("record", **given)
             most -= 1
     return told

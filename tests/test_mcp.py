@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -90,7 +91,7 @@ def test_the_host_learns_whom_to_ask_and_the_member_its_very_brief(user, server)
     assert {**told, "header": begun["header"], "folder": begun["folder"]} == begun
     assert [row["turn"] for row in told["due"]] == POSITIONS
     assert told["due"][2] == {
-        "turn": "01-positions/engineer", "name": "Engineer (Marcus)", "model": "claude-sonnet-5-5",
+        "turn": "01-positions/engineer", "name": "Engineer (Marcus)", "model": "sonnet",
         "prompt": f'Call the tool council_brief with session "{user.session.name}" and turn "01-positions/engineer", '
         "and do what it says.",
     }  # fmt: skip
@@ -99,7 +100,11 @@ def test_the_host_learns_whom_to_ask_and_the_member_its_very_brief(user, server)
         data = server.told("brief", session="last", turn=row["turn"])
         assert data["brief"].encode() == (user.session / "briefs" / f"{row['turn']}.md").read_bytes()
         assert text == f"{data['brief']}\n\n---\n\n{data['then']}"
-    assert server.told("next", session="last") == told
+    again = server.told("next", session="last")
+    notes = [row.pop("note") for row in again["due"]]
+    assert again.pop("todo").removeprefix(told.pop("todo")).startswith(" Who has a brief already may be answering")
+    assert again == told
+    assert all(re.fullmatch(r"its brief was handed out \d+ (s|min) ago", note) for note in notes)
 
 
 def test_words_of_members_do_not_pass_through_the_host(user, server):
@@ -118,6 +123,7 @@ def test_words_of_members_do_not_pass_through_the_host(user, server):
     assert len(shown) == 4
     assert "MARKER" not in json.dumps([begun, *shown[:-1]])
     assert told["synthesis"] == (user.session / "synthesis.md").read_text()
+    assert 'recorded_by: "member"' in (user.session / "turns" / f"{POSITIONS[0]}.md").read_text()
     assert user.council("verify").code == 0
     same_as_run(user, words)
 
@@ -454,8 +460,9 @@ LARGEST_LIST = 4_800  # bytes, about 1,200 tokens, which every conversation pays
 
 def test_nothing_lets_the_host_play_a_member():
     """Neither the instructions, nor a prompt, nor what the tools say."""
-    assert "Never answer a brief yourself" in methods.INSTRUCTIONS
-    assert "you cannot\nhold a council" in methods.INSTRUCTIONS
+    unwrapped = " ".join(methods.INSTRUCTIONS.split())
+    assert "The host never answers a brief and never writes a member's reply" in unwrapped
+    assert "say that you cannot hold a council here" in unwrapped
     for text in (methods.INSTRUCTIONS, prompts.RULES, *(tool.about for tool in tools.TOOLS.values())):
         assert "otherwise yourself" not in text
         assert "by yourself" not in text

@@ -192,6 +192,9 @@ PROMPT = re.compile(r'Call the tool council_brief with session \\?"([^"\\]+)\\?"
 KEY = re.compile(r'key \\?"([^"\\]+)')
 
 
+AGENT = {"subagent_type": "general-purpose", "run_in_background": False}
+
+
 class Model:
     """The host and its members, each of which does what it was shown last. Nobody sees another's conversation.
 
@@ -227,12 +230,7 @@ class Model:
         told = [json.loads(text) for text in results(request) if text.startswith("{")]
         if any("due" in one for one in told):
             due = [row for one in told for row in one["due"]]
-            asked = [
-                ToolUse(
-                    "Agent", {"description": row["name"], "prompt": row["prompt"], "subagent_type": "general-purpose"}
-                )
-                for row in due
-            ]
+            asked = [ToolUse("Agent", {"description": row["name"], "prompt": row["prompt"], **AGENT}) for row in due]
             return self.tools(*asked, host=True)
         return (
             Answer("Done.")

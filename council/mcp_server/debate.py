@@ -20,12 +20,14 @@ from council.mcp_server.states import ToolAnswer
 from council.prompts import invocation
 from council.record import session
 from council.record.session import Session
+from council.record.turn_file import HAND, MEMBER
 from council.reports import markdown, summary
 from council.runner import debate as debates
 from council.runner import manual, subagents
 from council.runner.manual import ManualState
 from council.runner.start import Request
 from council.speakers import registry
+from council.speakers.assistant import handouts
 from council.speakers.base import Spoken
 from council.text import did_you_mean, one_line
 
@@ -79,7 +81,10 @@ def brief(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
         if due is not None:
             manual.advance(found, settings, turn)
     words = (found.brief(turn) or b"").decode("utf-8", "replace")
-    then = states.say_how_to_store(found, turn, due, turn in subagents.find_in_flight(found))
+    asked = turn in subagents.find_in_flight(found)
+    if due is not None and not (due.of_a_person or asked):
+        handouts.write_note(found.folder, turn)
+    then = states.say_how_to_store(found, turn, due, asked)
     facts = {"session_id": found.id, "turn": turn, "brief": words, "then": then}
     return ToolAnswer(f"{words}\n\n---\n\n{then}", facts)
 
@@ -109,13 +114,17 @@ def check_key(found: Session, turn: str, key: str | None) -> None:
 
 
 def read_reply(found: Session, settings: Config, given: Mapping[str, Any]) -> Spoken:
-    """The reply, the named answers, or why there is none; exactly one of them. The session must be locked."""
+    """The reply, the named answers, or why there is none; exactly one of them. The session must be locked.
+
+    The key has been checked: who gives it was handed the brief.
+    """
     reply, absent = given.get("reply", ""), given.get("absent", "")
     if sum((bool(reply.strip()), bool(absent.strip()), "answers" in given)) != 1:
         raise UsageError("give either a reply, which must not be empty, or in absent why the seat does not answer")
     if len(reply) > LARGEST_REPLY:
         raise UsageError("the reply is larger than 1 MB, and others have to read it; ask the seat for a shorter one")
-    about = Spoken("", given.get("model") or None, "recorded", by=given.get("by") or None)
+    by, how = given.get("by") or None, MEMBER if "key" in given else HAND
+    about = Spoken("", given.get("model") or None, "recorded", by=by, recorded_by=how)
     if absent.strip():
         return replace(about, stop="absent", absent=absent)
     if "answers" in given:

@@ -14,19 +14,20 @@ from council.text import one_line
 INSTRUCTIONS = """\
 Members with different perspectives debate a question, and everything they say becomes files.
 
-council_start begins a debate and says whom to ask. Ask all members at once, each in a subagent of its own, with the
-prompt given there and nothing else: the member gets its brief from council_brief and stores its own answer with
-council_record. If your subagents cannot call these tools, call council_brief yourself, give each brief, unchanged and
-alone, to a subagent of its own, and store its reply with council_record, word for word and without the key. When all
-have answered, call council_next, until it says that the debate is over; then show the synthesis, the outcome and where
-the files are. If you stop in between, nothing is lost: council_next continues.
+For the host, whose conversation the debate is asked for in: council_start begins it and says whom to ask. Ask all
+members at once, each in a subagent of its own, with the prompt given there and nothing else: the member gets its
+brief from council_brief and stores its own answer with council_record. If your subagents cannot call these tools,
+call council_brief yourself, give each brief, unchanged and alone, to a subagent of its own, and store its reply
+with council_record, word for word and without the key. When all have answered, call council_next, until it says
+that the debate is over; then show the synthesis, the outcome and where the files are. If you stop in between,
+nothing is lost: council_next continues.
 
-Never answer a brief yourself, and never write a member's reply: a debate of one voice under several names looks like
-evidence and is none. Without subagents, run `council run` in a shell, if you have one; otherwise say that you cannot
-hold a council here, and that `council run "topic"` in a terminal can.
+The host never answers a brief and never writes a member's reply: a debate of one voice under several names looks
+like evidence and is none. Without subagents, run `council run` in a shell, if you have one; otherwise say that you
+cannot hold a council here, and that `council run "topic"` in a terminal can.
 
-A person's turn is answered by that person, never by you: council_record with only the session and the turn asks them.
-If the client cannot ask, show them the brief, and store what they say, in their words."""
+A person's turn is answered by that person, never by you: council_record with only the session and the turn asks
+them. If the client cannot ask, show them the brief, and store what they say, in their words."""
 CAPABILITIES: dict[str, Any] = {"tools": {}, "prompts": {}, "resources": {}, "completions": {}}
 
 

@@ -12,17 +12,17 @@ from typing import Any
 from council.engine.planner import Due
 from council.mcp_server.protocol import Client
 from council.protocols import outcome
+from council.record import chain
 from council.record.session import Session
-from council.replies import entry
 from council.reports import markdown
-from council.runner import subagents
+from council.runner import manual, next_step, subagents
 from council.runner.manual import ManualState
-from council.text import one_line
+from council.speakers.assistant import handouts
+from council.speakers.base import Brief
 
-LONGEST_NAME = 40  # characters: a moderator may have chosen it
 ASK = (
-    "{whom} at once, each in a subagent of its own, with its prompt and nothing else. Never answer for a member "
-    "yourself. When all have answered, call council_next."
+    "{whom} at once, each in a subagent of its own, with the model named, if you can choose, and with its prompt and "
+    "nothing else. Never answer for a member yourself. When all have answered, call council_next."
 )
 OVER = "The debate is over. Show the synthesis, the outcome, who was absent, and where the files are."
 STORE = (
@@ -54,46 +54,43 @@ def describe(found: Session, state: ManualState, client: Client, declined: str =
 
 def describe_due(found: Session, state: ManualState, client: Client) -> dict[str, Any]:
     flying = subagents.find_in_flight(found)
-    due = [(one, brief.model.name) for one, brief in state.due if one.id not in flying]
-    rows = [
-        describe_person(found, one, client) if one.of_a_person else describe_member(found, one, model)
-        for one, model in due
-    ]
-    asked = [name_of(one) for one, _ in state.due if one.id in flying]
+    due = [(one, brief) for one, brief in state.due if one.id not in flying]
+    rows = [describe_person(found, *one, client) if one[0].of_a_person else describe_member(found, *one) for one in due]
+    asked = [next_step.name_of(one.seat) for one, _ in state.due if one.id in flying]
     members = sum(not one.of_a_person for one, _ in due)
     todo = ASK.format(whom=f"Ask {'the member' if members == 1 else f'these {members} members'}") if members else ""
     if members < len(due):
         todo += " A person's turn is answered by that person, never by you."
+    if any("note" in row for row in rows):
+        todo += " Who has a brief already may be answering: ask again only if no answer comes."
     facts = {"todo": todo.strip() or "Wait for the members that were asked, then call council_next.", "due": rows}
-    return facts | ({"asked": asked} if asked else {})
+    closed = next_step.describe_round(found, state.plan)
+    return facts | ({"asked": asked} if asked else {}) | ({"round": closed} if closed else {})
 
 
-def describe_member(found: Session, due: Due, model: str) -> dict[str, Any]:
+def describe_member(found: Session, due: Due, brief: Brief) -> dict[str, Any]:
     prompt = f'Call the tool council_brief with session "{found.id}" and turn "{due.id}", and do what it says.'
-    return {"turn": due.id, "name": name_of(due), "model": model, "prompt": prompt}
+    model = subagents.alias_of(brief.model) or brief.model.name
+    age = handouts.read_age(found.folder, due.id)
+    note = {} if age is None else {"note": f"its brief was handed out {next_step.format_age(age)} ago"}
+    return {"turn": due.id, "name": next_step.name_of(due.seat), "model": model, "prompt": prompt, **note}
 
 
-def describe_person(found: Session, due: Due, client: Client) -> dict[str, Any]:
+def describe_person(found: Session, due: Due, _: Brief, client: Client) -> dict[str, Any]:
     if client.shows_forms:
         prompt = f'Call council_record with session "{found.id}" and turn "{due.id}" alone: it asks the person.'
     else:
-        asked = "; ".join(f"{name}: {allowed}" for name, allowed in answers_of(due).items())
+        asked = "; ".join(f"{name}: {allowed}" for name, allowed in manual.list_answers(due).items())
         how = f"answers ({asked})" if asked else "reply"
         prompt = f"Show the person what council_brief returns, and store what they say with council_record, in {how}."
-    return {"turn": due.id, "name": name_of(due), "prompt": prompt}
-
-
-def answers_of(due: Due) -> dict[str, str]:
-    """The answers that a person is asked for, by name, and what each may be; empty for free text."""
-    declared = due.step.reply if entry.can_ask(due.step.reply) else ()
-    return {name: entry.describe_allowed(kind) for name, kind in declared}
+    return {"turn": due.id, "name": next_step.name_of(due.seat), "prompt": prompt}
 
 
 def describe_end(found: Session, state: ManualState) -> dict[str, Any]:
-    absent = list(dict.fromkeys(one_line(turn.seat.label, LONGEST_NAME) for turn in outcome.absences(state.plan)))
+    absent = list(dict.fromkeys(next_step.name_of(turn.seat) for turn in outcome.absences(state.plan)))
     return {
         "todo": OVER, "outcome": outcome.outcome(state.plan), **({"absent": absent} if absent else {}),
-        "synthesis": markdown.synthesis_of(found, state.plan), "folder": str(found.folder),
+        "synthesis": markdown.synthesis_of(found, state.plan), "head": chain.head(found), "folder": str(found.folder),
         "archived_to": str(state.archived),
     }  # fmt: skip
 
@@ -113,10 +110,6 @@ def key_of(found: Session, turn: str) -> str:
     return found.key("mcp", turn)
 
 
-def name_of(due: Due) -> str:
-    return one_line(due.seat.label, LONGEST_NAME)
-
-
 # ---- as text ----
 
 
@@ -124,15 +117,16 @@ def format_facts(facts: Mapping[str, Any]) -> str:
     """The same for clients that show their model the text alone."""
     parts = [facts.get("header", ""), facts["todo"], "\n".join(map(format_row, facts.get("due", ())))]
     parts.append(f"Asked already: {', '.join(facts['asked'])}" if "asked" in facts else "")
-    parts.append(facts.get("synthesis", ""))
-    ends = ("outcome", "absent", "folder", "archived_to")
+    parts += [facts.get("round", ""), facts.get("synthesis", "")]
+    ends = ("outcome", "absent", "head", "folder", "archived_to")
     parts.append("\n".join(f"{name}: {in_words(facts[name])}" for name in ends if name in facts and facts["done"]))
     return "\n\n".join(filter(None, parts))
 
 
 def format_row(row: Mapping[str, Any]) -> str:
     model = f"model {row['model']}, " if "model" in row else ""
-    return f"- {row['name']}: {model}prompt: {row['prompt']}"
+    note = f" ({row['note']})" if "note" in row else ""
+    return f"- {row['name']}{note}: {model}prompt: {row['prompt']}"
 
 
 def in_words(value: Any) -> str:

@@ -41,7 +41,7 @@ def describe(found: Session, state: ManualState) -> str:
     )
     if asked := [name_of(one.seat) for one, _ in state.due if one.id in flying]:
         parts.append(f"Asked already, wait for them: {', '.join(asked)}")
-    parts += [closed] if (closed := _describe_round(found, state.plan)) else []
+    parts += [closed] if (closed := describe_round(found, state.plan)) else []
     return "\n\n".join(parts)
 
 
@@ -68,11 +68,11 @@ def _line(found: Session, due: Due, brief: Brief) -> str:
         return "\n".join([shown, *asked, f"  {manual.record_command(found, due)}"])
     model = subagents.alias_of(brief.model) or "-".join(brief.model.name.split())
     age = handouts.read_age(found.folder, due.id)
-    given = "" if age is None else f" (its brief was handed out {_format_age(age)} ago)"
+    given = "" if age is None else f" (its brief was handed out {format_age(age)} ago)"
     return f"- {name_of(due.seat)}{given}: model {model}, prompt: {portable.format_sentence(found, due.id)}"
 
 
-def _format_age(seconds: float) -> str:
+def format_age(seconds: float) -> str:
     minutes = round(seconds / 60)
     return f"{seconds:.0f} s" if seconds < 100 else f"{minutes} min" if minutes < 100 else f"{minutes // 60} h"
 
@@ -80,7 +80,7 @@ def _format_age(seconds: float) -> str:
 # ---- the round that has closed ----
 
 
-def _describe_round(found: Session, plan: Plan) -> str:
+def describe_round(found: Session, plan: Plan) -> str:
     """One line on the newest closed round; empty before there is one."""
     if not (closed := outcome.rounds(plan)):
         return ""
