@@ -163,7 +163,9 @@ def test_it_is_at_the_top_of_the_repository_and_found_below(where: str, sandboxe
     assert session.parent == top / ".council" / "sessions"
     (top / "docs").mkdir()
     assert sandboxed.inside("next", session.name, cwd=top / "docs").code == 0
-    assert sandboxed.inside("next", session.name, cwd=top.parent).code == 2
+    outside = sandboxed.inside("next", session.name, cwd=top.parent)
+    assert outside.code == 2
+    assert "is found only from inside of that project" in outside.err
 
 
 def test_without_a_repository_it_is_in_the_current_folder(tmp_path: Path) -> None:

@@ -495,7 +495,7 @@ def test_a_path_is_no_pattern(tmp_path: Path) -> None:
     assert ended.code == 2
     assert REFUSED in ended.err
     git(user.work, "rm", "--quiet", "-r", "--cached", ".")
-    user.write(f"abc/.council/sessions/{ID}/topic.md", "Why?")
+    user.write(f"abc/.council/sessions/{ID}", "A file that the pattern would match.")
     git(user.work, "add", "abc")
     assert user.process("next", ID, cwd=inner).code == 0
 

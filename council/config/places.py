@@ -24,6 +24,7 @@ from council.record.tracked import ARCHIVE, SESSIONS, is_in_project
 UNWRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)  # a full disk is another matter
 IGNORED = b"*\n"  # what the `.gitignore` of each folder says, so that no commit takes a session along
 HINT = "the sessions of this project are found by their whole ids only; `council list` shows them"
+ELSEWHERE = "a session that is kept in a project is found only from inside of that project"
 
 
 @dataclass(frozen=True)
@@ -101,9 +102,8 @@ def find(settings: Config, word: str) -> Path:
         try:
             return catalog.find(settings.sessions, word)
         except UsageError as missing:
-            if next(list_in_project(), None):
-                raise UsageError(f"{missing}; {HINT}") from None
-            raise
+            hint = HINT if next(list_in_project(), None) else ELSEWHERE if catalog.GENERATED.fullmatch(word) else ""
+            raise UsageError(f"{missing}; {hint}" if hint else str(missing)) from None
     with suppress(PermissionError):
         if parts := catalog.match(settings.sessions, word):
             raise UsageError(f'"{word}" is the session {there}, and also a part of {parts[0]}; use more of that id')
