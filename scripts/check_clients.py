@@ -1,9 +1,9 @@
 """Usage: scripts/check-clients [--in FOLDER] [CLIENT ...]
 
 Holds a council in other assistants' own programs, or in those named, and prints what works in a table. npm installs the
-versions that scripts/clients pins (1.6 GB), checked against their hashes and without running any script of theirs,
-into a temporary folder, or into FOLDER, where they stay. Each client has a home of its own and a scripted model on
-loopback: nobody logs in, and no model is asked.
+versions that scripts/clients pins (1.4 GB, for Linux on x64), checked against their hashes and without running any
+script of theirs, into a temporary folder, or into FOLDER, where they stay. Each client has a home of its own and a
+scripted model on loopback: nobody logs in, and no model is asked.
 
 It is not part of scripts/test. Exits 1 if something does not work that was tried, 2 if nothing could be tried.
 """
