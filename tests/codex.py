@@ -21,6 +21,7 @@ from tests.helpers import User
 from tests.portable import Action, Ask, Load, Save, Say, Shell, Talk
 
 HOST = "/root"
+PROFILE = 'PATH="$HOME/.local/bin:$PATH"\n'
 SETTINGS = """\
 model = "gpt-6.1-sol"
 model_provider = "loopback"
@@ -32,7 +33,8 @@ wire_api = "responses"
 env_key = "LOOPBACK_KEY"
 request_max_retries = 0
 stream_max_retries = 0
-
+"""
+TRUST = """
 [projects."{project}"]
 trust_level = "trusted"
 """
@@ -77,15 +79,15 @@ class Codex(Client):
     at_once = 3
     homes = "/var/tmp"
 
-    def __init__(self, fork: str = "none") -> None:
-        self.fork = fork
+    def __init__(self, fork: str = "none", trust: str = TRUST, profile: str = PROFILE) -> None:
+        self.fork, self.trust, self.profile = fork, trust, profile
 
     def set_up(self, user: User, url: str) -> dict[str, str]:
         """The shell that it runs commands in begins with the PATH of the system, and reads the user's profile."""
         subprocess.run(["git", "init", "-q", str(user.work)], check=True)
-        (user.root / ".profile").write_text('PATH="$HOME/.local/bin:$PATH"\n')
+        (user.root / ".profile").write_text(self.profile)
         (user.root / ".codex").mkdir()
-        (user.root / ".codex" / "config.toml").write_text(SETTINGS.format(url=url, project=user.work))
+        (user.root / ".codex" / "config.toml").write_text((SETTINGS + self.trust).format(url=url, project=user.work))
         return {"LOOPBACK_KEY": "none"}
 
     def arguments(self, prompt: str) -> list[str]:

@@ -115,7 +115,7 @@ class Council:
             return [Shell(self.begin)]
         _, loaded, since = talk.seen.rpartition(SKILL)
         if sessions := SESSION.findall(since):
-            return [Shell(f"council next {sessions[-1]}")]
+            return [Shell(f"{program(talk.seen)} next {sessions[-1]}")]
         if DELIMITER in talk.shown:
             return [Shell(f"council start - < {DELIMITER}.md")]
         return [Save(f"{DELIMITER}.md", self.topic) if loaded else Load()]
@@ -141,3 +141,9 @@ class Council:
         if store["end"] in talk.shown:
             return [Shell(f"{instead['command']} {store['end']}.md")]
         return [Save(f"{store['end']}.md", self.words[store["turn"]])]
+
+
+def program(seen: str) -> str:
+    """What the commands that council printed begin with."""
+    sentences = list(SENTENCE.finditer(seen))
+    return sentences[-1]["command"].partition(" brief ")[0] if sentences else "council"
