@@ -252,7 +252,7 @@ def test_a_brief_that_a_terminal_showed_was_handed_to_no_member(begun):
 def test_next_says_that_a_brief_was_handed_out_and_holds_nobody_up(begun):
     fetch(begun, FIRST)
     prompt = f"model sonnet, prompt: Run `council brief {begun.session.name} {FIRST}` and do what it prints.\n"
-    line = re.compile(r"^- Engineer \(Marcus\) \(its brief was handed out \d+ s ago\): (.*\n)", re.M)
+    line = re.compile(r"^- Engineer \(Marcus\) \(handed out \d+ s ago\): (.*\n)", re.M)
     assert line.findall(begun.council("next").out) == [prompt]
     assert store(begun, fetch(begun, FIRST), "I agree.").code == 0
 

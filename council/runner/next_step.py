@@ -24,6 +24,8 @@ from council.text import one_line
 from council.workflow.model import Seat
 
 LONGEST_LABEL = 40
+NAMES = (LONGEST_LABEL, 24, 12)  # characters: many long names are cut shorter, so that the text stays SHORT
+SHORT = 2_000  # bytes: what assistants show of the output of a command in any case
 LONGEST_SENTENCE = 400
 NOT_IN_A_NAME = re.compile(r"[^\w ()'’.,&/+-]+")
 CONFIDENCE = re.compile(r"high|medium|low|\d{1,3}\s?%?")
@@ -34,21 +36,25 @@ def describe(found: Session, state: ManualState) -> str:
     """What to do next. The turns must have been read."""
     if state.plan.done:
         return "\n".join(_describe_end(found, state))
+    texts = [_describe_due(found, state, width) for width in NAMES]
+    return next((text for text in texts if len(text.encode()) < SHORT), texts[0])
+
+
+def _describe_due(found: Session, state: ManualState, width: int) -> str:
     flying = subagents.find_in_flight(found)
     due = [(one, brief) for one, brief in state.due if one.id not in flying]
-    parts = (
-        ["\n".join([_head(found, [one for one, _ in due]), "", *(_line(found, *one) for one in due)])] if due else []
-    )
-    if asked := [name_of(one.seat) for one, _ in state.due if one.id in flying]:
+    lines = [_line(found, one, brief, name_of(one.seat, width)) for one, brief in due]
+    parts = ["\n".join([_head(found, [one for one, _ in due]), "", *lines])] if due else []
+    if asked := [name_of(one.seat, width) for one, _ in state.due if one.id in flying]:
         parts.append(f"Asked already, wait for them: {', '.join(asked)}")
     parts += [closed] if (closed := describe_round(found, state.plan)) else []
     return "\n\n".join(parts)
 
 
-def name_of(seat: Seat) -> str:
+def name_of(seat: Seat, width: int = LONGEST_LABEL) -> str:
     """What a seat is called, short and without anything that could be taken for a part of the line: a moderator may
     have chosen the name."""
-    return one_line(NOT_IN_A_NAME.sub(" ", seat.label), LONGEST_LABEL) or seat.name
+    return one_line(NOT_IN_A_NAME.sub(" ", seat.label), width) or seat.name
 
 
 def _head(found: Session, due: Sequence[Due]) -> str:
@@ -60,16 +66,16 @@ def _head(found: Session, due: Sequence[Due]) -> str:
     return f"{len(due)} turns are due in {found.id}. Ask all of them at once, each in a context of its own {where}"
 
 
-def _line(found: Session, due: Due, brief: Brief) -> str:
+def _line(found: Session, due: Due, brief: Brief, name: str) -> str:
     if due.of_a_person:
-        asked = (f"  {name}: {allowed}" for name, allowed in manual.list_answers(due).items())
+        asked = (f"  {answer}: {allowed}" for answer, allowed in manual.list_answers(due).items())
         fetch = f"{command_line.program()} brief {found.id} {due.id}"
-        shown = f"- {name_of(due.seat)}: a person answers. `{fetch}` is what to show them"
+        shown = f"- {name}: a person answers. `{fetch}` is what to show them"
         return "\n".join([shown, *asked, f"  {manual.record_command(found, due)}"])
     model = subagents.alias_of(brief.model) or "-".join(brief.model.name.split())
     age = handouts.read_age(found.folder, due.id)
-    given = "" if age is None else f" (its brief was handed out {format_age(age)} ago)"
-    return f"- {name_of(due.seat)}{given}: model {model}, prompt: {portable.format_sentence(found, due.id)}"
+    given = "" if age is None else f" (handed out {format_age(age)} ago)"
+    return f"- {name}{given}: model {model}, prompt: {portable.format_sentence(found, due.id)}"
 
 
 def format_age(seconds: float) -> str:
