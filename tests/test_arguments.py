@@ -58,7 +58,7 @@ def flags(command: click.Command) -> set[str]:
 
 
 GENERAL = {
-    "--with", "--only", "--mode", "--option", "--tier-map", "--file", "--speaker", "--json", "--quiet",
+    "--with", "--without", "--only", "--mode", "--option", "--tier-map", "--file", "--speaker", "--json", "--quiet",
     "--no-input", "--watch", "--id", "--quorum", "--max-cost", "--max-calls", "--from", "--pace", "--overlays",
 }  # fmt: skip
 

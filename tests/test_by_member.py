@@ -325,8 +325,27 @@ def test_a_debate_whose_members_all_store_their_own_answers(begun):
         for turn in due:
             assert store(begun, fetch(begun, turn), words[turn]).code == 0
     assert begun.council("verify", "--json").json["by_member"] == sorted(words)
-    assert begun.council("next").out.endswith("Nothing is due: the debate is over.\n")
+    told = begun.council("next").out
+    assert told.endswith("Nothing is due: the debate is over.\n")
+    assert f"**No API receipt:** {len(words)} turns recorded by: member\n" in told
     assert not (begun.session / ".asked").exists()
+
+
+def test_members_may_answer_one_after_the_other(begun):
+    """Where a client runs few subagents at once: each is given the brief that it would have had at the beginning."""
+    briefs = {seat: fetch(begun, f"01-positions/{seat}") for seat in MEMBERS}
+    for number, seat in enumerate(MEMBERS):
+        assert f"{4 - number} turn" in begun.council("next").out
+        assert fetch(begun, f"01-positions/{seat}") == briefs[seat]
+        assert store(begun, briefs[seat], f"The {seat} agrees.").code == 0
+    assert begun.council("verify").code == 0
+
+
+def test_a_host_may_run_both_commands_for_a_member(begun):
+    """Nothing tells it from the member itself, and so no document claims more."""
+    assert store(begun, fetch(begun, FIRST), "I agree.").code == 0
+    assert receipt(begun, FIRST)["recorded_by"] == "member"
+    assert "may have run both commands itself" in (CODE / "docs" / "skill.md").read_text("utf-8")
 
 
 def test_the_receipts_of_a_run_say_nothing_of_the_kind(user):

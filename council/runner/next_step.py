@@ -18,6 +18,7 @@ from council.record.session import Session
 from council.reports import filing, tally, verdict
 from council.runner import manual, portable, subagents
 from council.runner.manual import ManualState
+from council.speakers import registry
 from council.speakers.assistant import handouts
 from council.speakers.base import Brief
 from council.text import one_line
@@ -123,6 +124,14 @@ def _describe_convergence(plan: Plan) -> str:
 # ---- the end ----
 
 
+def _count_unproven(found: Session) -> str:
+    """`3 turns recorded by: member, 1 entered by hand`"""
+    receipts = found.receipts.values()
+    members, hand = sum(map(registry.is_from_member, receipts)), sum(map(registry.typed_in, receipts))
+    counts = ((members, "recorded by: member"), (hand, "entered by hand"))
+    return ", ".join(f"{number} turn{'s' if number > 1 else ''} {how}" for number, how in counts if number)
+
+
 def _describe_end(found: Session, state: ManualState) -> Iterator[str]:
     plan = state.plan
     result = verdict.decide(found, plan)
@@ -133,6 +142,8 @@ def _describe_end(found: Session, state: ManualState) -> Iterator[str]:
         yield f"**Confidence:** {result.confidence}"
     if absent := dict.fromkeys(name_of(turn.seat) for turn in outcome.absences(plan)):
         yield f"**Degraded:** absent: {', '.join(absent)}"
+    if unproven := _count_unproven(found):
+        yield f"**No API receipt:** {unproven}"
     yield f"head: {chain.head(found)}"
     yield f"session: {files.tilde(found.folder)}"
     if state.archived:
