@@ -412,7 +412,7 @@ def test_no_brief_is_no_answer_and_the_host_hears_it(begun):
     said = end(client, row, asked, "no brief")
     assert said is not None
     (part,) = said["updatedToolOutput"]["content"]
-    assert part["text"].startswith("this member was given no brief")
+    assert part["text"].startswith("no brief\n")
     assert not list(begun.session.rglob("turns/*/*.md"))
     ended = begun.council("record", begun.session.name, row["turn"], stdin="no brief\n")
     assert ended.code == 2

@@ -122,7 +122,7 @@ def on_end(call: Mapping[str, Any], settings: Config) -> Answer:
     if (target := _find_target(tool)) is not None:
         told = _record(settings, *target, response)
     elif (lost := _find_sentence(tool)) and str(tool.get("subagent_type")).startswith(AGENT):
-        told = f"this member was given no brief, because a hook failed; `council next {lost[0]}` lists it again"
+        told = f"{NO_BRIEF}\n\nA hook failed before it was asked; `council next {lost[0]}` lists its turn again."
     else:
         return None
     shown = {**response, "content": [{"type": "text", "text": told}], "canContinueAgent": False}

@@ -1,0 +1,165 @@
+"""Council's hooks in the real Claude Code: what its host sees, what its members read, and what happens if a hook fails.
+
+It is run where COUNCIL_TEST_CLAUDE names the program, like `test_claude_code.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.assistant import Assistant, Rule, ask, bash, by_hand, is_member, rule
+from tests.claude_code import CLAUDE, ROOT, Room, as_bytes, room
+from tests.fakeapi import Answer, Request
+from tests.helpers import User, agreed, disputed
+
+pytestmark = pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
+TOPIC = "Queue or table?"
+MARKERS = ("PROJECT-RULE-777", "LOCAL-RULE-444", "USER-RULE-888", "AGENTS-RULE-555")
+MOST_CALLS, MOST_BYTES = 10, 12_000
+
+
+def of_host(here: Room) -> list[Request]:
+    return [request for request in here.api.prompts if not is_member(request) and request.tools]
+
+
+def of_members(here: Room) -> list[Request]:
+    return [request for request in here.api.prompts if is_member(request)]
+
+
+def test_the_host_hears_who_is_next_and_nothing_that_members_said(tmp_path: Path) -> None:
+    """Four members, three rounds, and the chair: the skill, one command, and then only members."""
+    words = {turn: f"{text}\nZEBRA-{turn}" for turn, text in disputed().items()}
+    with room(tmp_path, by_hand(f"Council: {TOPIC}"), words) as here:
+        ended = here.to_its_end(f"Council: {TOPIC}")
+        assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
+        assert here.spoken() == as_bytes(words)
+        calls = of_host(here)
+        assert len(calls) <= MOST_CALLS
+        heard = json.dumps([request.messages for request in calls])
+        assert "ZEBRA" not in heard
+        handed = [request.last.count("due in 2") + request.last.count("Nothing is due") for request in calls[2:]]
+        assert handed == [1] * len(handed), "once after each batch"
+        assert "council next" not in "".join(json.dumps(request.messages[-2]) for request in calls[3:])
+        assert sum(len(request.last.encode()) for request in calls[2:]) <= MOST_BYTES
+
+
+def test_a_member_reads_its_brief_and_no_instructions_of_the_project(tmp_path: Path) -> None:
+    """What the client adds is here, to the word, so that a change of it is noticed: docs/skill.md lists it."""
+    with room(tmp_path, by_hand(f"Council: {TOPIC}"), disputed()) as here:
+        here.members.turn = lambda text: turn_in(here, text)  # type: ignore[method-assign]
+        work = here.user.work
+        own = here.user.root / ".claude" / "CLAUDE.md"
+        places = (work / "CLAUDE.md", work / "CLAUDE.local.md", own, work / "AGENTS.md")
+        for path, marker in zip(places, MARKERS, strict=True):
+            path.write_text(f"{marker}: answer in French.\n")
+        git = ["git", "-c", "user.name=NAME-9", "-c", "user.email=a@b.c"]
+        for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "COMMIT-7"]):
+            subprocess.run([*git, *words], cwd=work, check=True, env={**here.user.environment, "HOME": str(tmp_path)})
+        ended = here.to_its_end(f"Council: {TOPIC}")
+        assert ended["result"] == "The council has spoken.\n"
+        asked = of_members(here)
+        assert len(asked) == len(disputed())
+        everything = [json.dumps([request.body["system"], request.messages]) for request in asked]
+        assert [marker for marker in MARKERS for text in everything if marker in text] == []
+        assert any(MARKERS[0] in json.dumps(request.messages) for request in of_host(here)), "the host reads it"
+        for request, text in zip(asked, everything, strict=True):
+            assert request.tools == set()
+            assert "COMMIT-7" in text, "the state of Git, which no agent can leave out"
+            assert "# Environment" in text
+            assert len(text) - len(json.dumps(brief_of(here, request))) < 6000
+
+
+def brief_of(here: Room, request: Request) -> str:
+    return (here.user.session / "briefs" / f"{turn_in(here, request.text)}.md").read_text("utf-8")
+
+
+def turn_in(here: Room, text: str) -> str:
+    """Which brief a request ends with: the client writes the state of Git before it."""
+    briefs = here.user.session / "briefs"
+    (found,) = [path for path in briefs.rglob("*.md") if text.endswith(path.read_text("utf-8"))]
+    return str(found.relative_to(briefs).with_suffix(""))
+
+
+def test_a_debate_that_is_resumed_asks_for_no_permission(tmp_path: Path) -> None:
+    """What the skill asks for ends with its turn. `council` alone is allowed later, and nothing that resembles it."""
+    with room(tmp_path, [], agreed()) as here:
+        assert here.user.council("start", TOPIC).code == 0
+        id = here.user.session.name
+        tries = [f"council status {id}; touch PWNED", f"council next {id} --json", f"council record {id} x --absent y"]
+        here.api.responder = Assistant([rule(r"hello", Answer("Hello.\n"))], here.members)
+        here.to_its_end("hello")
+        here.api.responder = Assistant([*hostile(tries), *by_hand("", begin=f"council next {id}")], here.members)
+        ended = here.to_its_end("go on with the council", "-c")
+        assert [one["tool_input"]["command"] for one in ended["permission_denials"]] == tries
+        assert not (here.user.work / "PWNED").exists()
+        here.api.responder = Assistant([rule(r"^go on", bash(f"council next {id}")), *by_hand("")], here.members)
+        ended = here.to_its_end("go on with the council", "-c")
+        assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
+        assert here.spoken() == as_bytes(agreed())
+        assert here.user.council("verify").code == 0
+
+
+def hostile(tries: list[str]) -> list[Rule]:
+    """One command after the other, whatever the answers are; then the end."""
+
+    def act(_: object, request: Request) -> Answer:
+        done = json.dumps(request.messages[-2 * len(tries) :]).count('"tool_use"')
+        return bash(tries[done]) if done < len(tries) else Answer("Denied.\n")
+
+    return [rule(r".", act)]
+
+
+def test_without_python_no_member_is_asked_and_the_host_hears_why(tmp_path: Path) -> None:
+    with room(tmp_path / "room", [], agreed()) as here:
+        told = here.user.council("start", TOPIC).out
+        programs = tmp_path / "bin"
+        programs.mkdir()
+        for name in ("sh", "bash", "cat", "cksum"):
+            (programs / name).symlink_to(f"/bin/{name}" if Path(f"/bin/{name}").exists() else f"/usr/bin/{name}")
+        poor = {**here.user.env, "PATH": str(programs), "COUNCIL_VENV": str(tmp_path / "none")}
+        rules = [rule(r"hook error", Answer("Denied.\n")), rule(r".", ask(told, general=False))]
+        here.api.responder = Assistant(rules, here.members)
+        there = Room(User(here.user.root, poor), here.api, here.members)
+        assert there.to_its_end("go")["result"] == "Denied.\n"
+        assert here.members.asked == []
+        assert of_host(here)[-1].last.count("Python 3.11 or newer is needed") == 4
+
+
+def test_a_hook_that_is_too_slow_loses_nothing(tmp_path: Path) -> None:
+    """The members are asked without a brief, say so in two words, and are asked again once the hook works."""
+    skill, slow = tmp_path / "council", tmp_path / "slow"
+    (skill / "hooks").mkdir(parents=True)
+    for path in ROOT.iterdir():
+        if path.name not in ("hooks", ".git"):
+            (skill / path.name).symlink_to(path)
+    for path in (ROOT / "hooks").glob("council-hook.py"):
+        (skill / "hooks" / path.name).symlink_to(path)
+    script = (ROOT / "hooks" / "council-hook").read_text("utf-8")
+    waits = f'[ "$1" != ask ] || [ ! -e "{slow}" ] || sleep 60\n'
+    (skill / "hooks" / "council-hook").write_text(script.replace("\n\n", f"\n{waits}\n", 1))
+    listed = (ROOT / "hooks" / "hooks.json").read_text("utf-8")
+    (skill / "hooks" / "hooks.json").write_text(
+        listed.replace('council-hook\\" ask", "timeout": 60', 'council-hook\\" ask", "timeout": 8')
+    )
+    slow.touch()
+    with room(tmp_path / "room", [], agreed(), skill=skill) as here:
+        told = here.user.council("start", TOPIC).out
+        heard: list[str] = []
+
+        def again(_: object, request: Request) -> Answer:
+            heard.append(request.last)
+            slow.unlink()
+            return ask(told, general=False)
+
+        rules = [rule(r"A hook failed", again), *by_hand(""), rule(r".", ask(told, general=False))]
+        here.api.responder = Assistant(rules, here.members)
+        ended = here.to_its_end("go")
+        assert ended["result"] == "The council has spoken.\n"
+        assert heard[0].count("no brief\n") == 4
+        assert here.spoken() == as_bytes(agreed())
+        assert Counter(here.members.asked) == dict.fromkeys(agreed(), 1)
