@@ -73,20 +73,33 @@ def by_hand(topic: str, begin: str = "") -> list[Rule]:
     """From the skill to the end; `begin` is the first command, in place of a new session's."""
     start = begin or f"council start - <<'{DELIMITER}'\n{topic}\n{DELIMITER}"
     return [
+        rule(r"council: command not found", lambda _, told: bash(start.replace("council", program_of(told), 1))),
         rule(r"Nothing is due: the debate is over", Answer("The council has spoken.\n")),
         rule(r"Launching skill|<command-name>", bash(start)),
         rule(
             r"\d+ turns? (?:is|are) due in .*",
-            lambda found, told: ask(found[0], WITHOUT_BRIEF.search(told.text) is not None),
+            lambda found, told: ask(found[0], WITHOUT_BRIEF.search(told.text) or program_of(told) != "council"),
         ),
         rule(r"Asked already, wait for them", Answer("The others still think.\n")),
-        rule(r"Subagent hand-back|<task-notification>", lambda _, told: bash(f"council next {session_of(told)}")),
+        rule(
+            r"Subagent hand-back|<task-notification>",
+            lambda _, told: bash(f"{program_of(told)} next {session_of(told)}"),
+        ),
         rule(r"Async agent launched", Answer("The members think.\n")),
         rule(r"Use the skill `council` for it now", calls(ToolUse("Skill", {"skill": "council", "args": topic}))),
     ]
 
 
-def ask(told: str, general: bool) -> Answer:
+def program_of(told: Request) -> str:
+    """`council`, or the program in the skill's folder if the shell does not know that name."""
+    folder = re.search(r"Base directory for this skill: ([^\n]+)", told.text)
+    if "council: command not found" not in told.text or folder is None:
+        return "council"
+    path = f"{folder[1]}/bin/council"
+    return f'"{path}"' if " " in path else path
+
+
+def ask(told: str, general: object) -> Answer:
     """All that is due, at once, each by its prompt alone; by the client's own agent, if ours get no briefs."""
     agent = AGENT.search(told)
     assert agent

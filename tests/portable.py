@@ -23,10 +23,14 @@ ATTEMPTS = 5
 SESSION = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 DUE = re.compile(r"^- (?P<name>.+?): model (?P<model>\S+), prompt: (?P<prompt>.+?)\s*$", re.M)
 SENTENCE = re.compile(r"Run `(?P<command>[^`]+ brief (?P<session>\S+) (?P<turn>\S+))` and do what it prints\.")
+PROGRAM = r"""(?:"[^"\n]+"|'[^'\n]+'|\S+)"""
 INSTEAD = re.compile(
-    r"save your answer in a new file and run: (?P<command>\S+ record (?P<session>\S+) (?P<turn>\S+) --file - <) FILE"
+    rf"save your answer in a new file and run: "
+    rf"(?P<command>{PROGRAM} record (?P<session>\S+) (?P<turn>\S+) --file - <) FILE"
 )
-STORE = re.compile(r"^\s*(?P<command>\S+ record (?P<session>\S+) (?P<turn>\S+) --file - <<'(?P<end>ANSWER-\w+)')", re.M)
+STORE = re.compile(
+    rf"^\s*(?P<command>{PROGRAM} record (?P<session>\S+) (?P<turn>\S+) --file - <<'(?P<end>ANSWER-\w+)')", re.M
+)
 OVER = "Nothing is due: the debate is over"
 SKILL = "You are the host of a debate"  # SKILL.md, once the client has loaded it
 

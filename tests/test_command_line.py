@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import CODE, User
-from tests.portable import SENTENCE
+from tests.portable import SENTENCE, STORE
 
 
 @pytest.fixture
@@ -42,12 +42,12 @@ def test_a_debate_by_the_commands_as_they_are_printed(user: User, folder: str) -
     printed = run(user, program, "start", "Q?")
     asked = SENTENCE.findall(printed)
     assert len(asked) == 4
-    for command, _, _ in asked:
-        brief = run(user, "/bin/sh", "-c", command)
+    for fetch, _, _ in asked:
+        brief = run(user, "/bin/sh", "-c", fetch)
         assert str(program) in brief
-        _, _, ending = brief.rpartition("in place of YOUR ANSWER")
-        store = ending[ending.index("\n\n") : ending.index("\n\nRun nothing else")].replace("YOUR ANSWER", "Yes.")
-        assert "recorded" in run(user, "/bin/sh", "-c", store)
+        (store,) = STORE.finditer(brief)
+        command = f"{store['command']}\nYes.\n{store['end']}\n"
+        assert "recorded" in run(user, "/bin/sh", "-c", command)
     assert "Round 1 (positions) is closed" in run(user, program, "next")
 
 

@@ -50,7 +50,9 @@ def frontmatter(path: Path) -> str:
 def test_the_skill_has_the_six_standard_keys_and_no_other() -> None:
     keys = yaml.safe_load(frontmatter(SKILL))
     assert list(keys) == ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
-    assert (keys["name"], keys["allowed-tools"]) == ("council", "Bash(council:*) Read")
+    assert keys["name"] == "council"
+    own = "${CLAUDE_SKILL_DIR}/bin/council"  # which Claude Code puts the folder into, and others pass over
+    assert keys["allowed-tools"] == f'Bash(council:*) Bash({own}:*) Bash("{own}":*) Read'
     assert keys["metadata"] == {"version": __version__}
     assert len(keys["description"]) <= 1024
     assert len(keys["compatibility"]) <= 500
@@ -60,7 +62,8 @@ def test_the_skill_has_the_six_standard_keys_and_no_other() -> None:
 def test_the_skill_is_short_and_asks_for_no_replacement() -> None:
     text = SKILL.read_text("utf-8")
     assert len(text.splitlines()) < 120
-    assert re.findall(r"\$(?:\d|ARGUMENTS|\{)|!`", text) == [], "assistants would put something in its place"
+    body = text.replace(frontmatter(SKILL), "")
+    assert re.findall(r"\$(?:\d|ARGUMENTS|\{)|!`", body) == [], "assistants would put something in its place"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -209,6 +212,35 @@ def test_for_one_project(user: User) -> None:
     assert [(user.work / name / "skills/council").resolve() for name in (".claude", ".agents")] == [ROOT, ROOT]
     install(user, "--project", "--undo")
     assert list(user.work.rglob("council")) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "warned"), [((), True), (("--claude",), False), (("--claude", "--project"), True), (("--agents",), True)]
+)
+def test_path_is_explained_where_it_matters(user: User, words: tuple[str, ...], warned: bool) -> None:
+    """Claude Code puts the program of a skill of the user on PATH; for a skill of a project, nobody does."""
+    assert ("`council` is not on your PATH" in install(user, *words).err) is warned
+    program = user.write("bin/council", "#!/bin/sh\n")
+    program.chmod(0o755)
+    assert install(user, *words, PATH=str(program.parent)).err == ""
+
+
+def test_doctor_says_whether_path_finds_the_program(user: User) -> None:
+    assert "-     program: not on PATH, where assistants look for `council` before" in doctor(user)
+    folder = user.write("bin/other", "").parent
+    (folder / "council").symlink_to(ROOT / "bin" / "council")
+    assert "ok    program: ~/work/bin/council\n" in doctor(user, PATH=str(folder))
+    (folder / "council").unlink()
+    user.write("bin/council", "#!/bin/sh\n").chmod(0o755)
+    assert "-     program: PATH finds ~/work/bin/council, which is not this" in doctor(user, PATH=str(folder))
+
+
+def test_doctor_names_the_skill_of_the_project(user: User) -> None:
+    assert "in this project" not in doctor(user)
+    install(user, "--project", "--claude")
+    shown = doctor(user)
+    assert "ok    skill for Claude Code, in this project: ~/work/.claude/skills/council is linked to this kit" in shown
+    assert "other assistants, in this project" not in shown
 
 
 def test_where_the_assistant_keeps_its_settings_elsewhere(user: User) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +14,7 @@ import click
 from council.cli import install_skill
 from council.cli.command import command
 from council.cli.context import State
-from council.config import overlays, places
+from council.config import command_line, overlays, places
 from council.errors import CouncilError
 from council.speakers.base import NotSetUp
 from council.terminal.output import echo
@@ -56,8 +59,12 @@ def checks() -> Iterator[tuple[str, Callable[[], str]]]:
         yield f"tier {name}", lambda model=model: f"{model.name} at {model.endpoint.name}"  # type: ignore[misc]
     for speaker in registry.all_types():
         yield from speaker.checks(settings)
+    yield "program", check_program
     for place in install_skill.places().values():
         yield f"skill for {place.whose}", lambda place=place: check_skill(place)  # type: ignore[misc]
+    for place in install_skill.places(project=True).values():
+        if os.path.lexists(place.path):
+            yield f"skill for {place.whose}, in this project", lambda place=place: check_skill(place)  # type: ignore[misc]
     yield "speaker", lambda: check_speaker(settings)
 
 
@@ -86,6 +93,21 @@ def check_place(settings: Config, kind: str) -> str:
 
     place = places.choose(settings)
     return f"{files.tilde(getattr(place, kind))}{f' ({place.why})' if place.why else ''}"
+
+
+def check_program() -> str:
+    """Whether PATH finds this program."""
+    from council.record import files
+
+    found, kit = shutil.which(command_line.NAME), overlays.kit_folder()
+    if found is None:
+        raise NotSetUp(
+            f"not on PATH, where assistants look for `council` before they use the skill's own; "
+            f"{install_skill.link_command(kit)} puts it there"
+        )
+    if not command_line.is_own(found):
+        raise NotSetUp(f"PATH finds {files.tilde(Path(found))}, which is not this installation")
+    return files.tilde(Path(found))
 
 
 def check_skill(place: install_skill.SkillFolder) -> str:

@@ -214,22 +214,26 @@ def install_skill(state: State, claude: bool, agents: bool, project: bool, copy:
         except OSError as failure:
             raise StorageError(f"{place.shown}: {failure.strerror}; make it writable, then run this again") from None
     if not undo:
-        print_next_steps(kit, chosen, every)
+        print_next_steps(kit, project or every["agents"] in chosen)
 
 
-def print_next_steps(kit: Path, chosen: list[SkillFolder], every: Mapping[str, SkillFolder]) -> None:
-    """Print how to use the skill. Claude Code finds the program in the skill's folder; the others look on PATH."""
-    from council.record.files import tilde
-
+def print_next_steps(kit: Path, found_by_path: bool) -> None:
+    """Print how to use the skill. Only Claude Code's own skills, not those of a project, put the program on PATH."""
     echo('In a new session of your assistant, type "Council: " and a question.')
-    installed = Path(sys.prefix, "bin", NAME)
-    program = installed if installed.is_file() else kit / "bin" / NAME
-    if every["agents"] in chosen and not shutil.which(NAME):
+    if found_by_path and not shutil.which(NAME):
         print(
-            f"council: `council` is not on your PATH, where assistants other than Claude Code look for it; run: "
-            f"ln -s {tilde(program)} ~/.local/bin/",
+            f"council: `council` is not on your PATH, where assistants look for it first; they go on with "
+            f"bin/council in the skill's folder. To spare them that, run: {link_command(kit)}",
             file=sys.stderr,
         )
+
+
+def link_command(kit: Path) -> str:
+    """The command that puts this program on PATH."""
+    from council.record.files import tilde
+
+    installed = Path(sys.prefix, "bin", NAME)
+    return f"ln -s {tilde(installed if installed.is_file() else kit / 'bin' / NAME)} ~/.local/bin/"
 
 
 # ---- for doctor ----

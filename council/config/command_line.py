@@ -28,10 +28,15 @@ def program() -> str:
         return NAME
     path = Path(_called).absolute()
     found = shutil.which(NAME)
-    ours = (path, overlays.kit_folder() / "bin" / NAME, Path(sys.prefix, "bin", NAME))
-    if found and os.path.realpath(found) in map(os.path.realpath, ours):
+    if found and is_own(found, path):
         return NAME
     return f"{quote(sys.executable)} -m {NAME}" if path.name == "__main__.py" else quote(str(path))
+
+
+def is_own(found: str, *paths: Path) -> bool:
+    """Whether what PATH found is this program: the console script, or the launcher of the kit."""
+    ours = (*paths, overlays.kit_folder() / "bin" / NAME, Path(sys.prefix, "bin", NAME))
+    return os.path.realpath(found) in map(os.path.realpath, ours)
 
 
 def name_commands(text: str) -> str:

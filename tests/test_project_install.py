@@ -1,0 +1,65 @@
+"""A skill that is installed for one project: it has no hooks, and no program on PATH.
+
+With the real Claude Code where COUNCIL_TEST_CLAUDE names it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from council.cli.install_skill import KIT
+from tests.assistant import by_hand
+from tests.claude_code import CLAUDE, ROOT, Room, room
+from tests.helpers import agreed
+
+real = pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
+TOPIC = 'Redis or "not"? $(touch P)'
+
+
+def by_command(here: Room) -> None:
+    done = here.user.council("install-skill", "--project", "--claude")
+    assert done.code == 0, done.text
+
+
+def by_copy(here: Room) -> None:
+    done = here.user.council("install-skill", "--project", "--copy")
+    assert done.code == 0, done.text
+
+
+def as_npx_skills_does(here: Room) -> None:
+    """All files of the repository that are not hidden, in .agents, and a link to them."""
+    copy = here.user.work / ".agents" / "skills" / "council"
+    for name in (*KIT, "council", "docs", "README.md"):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name, dirs_exist_ok=True)
+        else:
+            shutil.copy(ROOT / name, copy / name)
+    link = here.user.work / ".claude" / "skills" / "council"
+    link.parent.mkdir(parents=True)
+    link.symlink_to("../../.agents/skills/council")
+
+
+@real
+@pytest.mark.parametrize(
+    ("install", "folder"), [(by_command, "room"), (by_copy, "a room"), (as_npx_skills_does, "room")]
+)
+def test_a_debate_in_the_project(tmp_path: Path, install: Callable[[Room], None], folder: str) -> None:
+    """`council` is not found, so the host and its members use the skill's own program. Nothing has to be permitted but
+    the skill itself.
+    """
+    words = agreed()
+    with room(tmp_path / folder, by_hand(f"Council: {TOPIC}"), words, skill=None) as here:
+        install(here)
+        begin = f"/council Council: {TOPIC}"
+        ended = here.to_its_end(begin)
+        assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
+        assert here.spoken() == {turn: f"{text.rstrip()}\n".encode() for turn, text in words.items()}
+        assert Counter(here.members.asked) == dict.fromkeys(words, 1)
+        assert not (here.user.work / "P").exists()
+        assert here.user.council("verify").code == 0
