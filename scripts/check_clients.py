@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from tests.client_promises import CELLS, CLIENTS, examine  # noqa: E402
+from tests.client_promises import CELLS, CLIENTS, examine, version_of  # noqa: E402
 
 PINNED = ROOT / "scripts" / "clients"
 PATIENCE = 900
@@ -70,14 +70,11 @@ def install(folder: Path) -> Path:
 
 def provide(name: str, modules: Path) -> str:
     """Name the program where the tests look for it, and give its version; empty if it does not run here."""
-    path = os.pathsep.join(str(folder.resolve()) for pattern in HELPERS for folder in modules.glob(pattern))
-    os.environ["COUNCIL_TEST_CLIENTS_PATH"] = path
-    env = {"PATH": os.pathsep.join([path, os.defpath]), "HOME": str(modules), "LANG": "C.UTF-8"}
-    for program in sorted(modules.resolve().glob(PROGRAMS[name])):  # there may be one more for older processors
-        ran = subprocess.run([program, "--version"], env=env, capture_output=True, text=True, timeout=60, check=False)
-        if ran.returncode == 0:
-            os.environ[CLIENTS[name].variable] = str(program)
-            return ran.stdout.strip().partition("\n")[0]
+    folders = [str(folder.resolve()) for pattern in HELPERS for folder in modules.glob(pattern)]
+    os.environ["COUNCIL_TEST_CLIENTS_PATH"] = os.pathsep.join(folders)
+    for program in modules.resolve().glob(PROGRAMS[name]):
+        os.environ[CLIENTS[name].variable] = str(program)
+        return version_of(CLIENTS[name])
     return ""
 
 

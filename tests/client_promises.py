@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import tempfile
 import time
 from collections import Counter
@@ -55,6 +56,15 @@ def examine(client: Client) -> dict[str, list[str]]:
             **debate(client, folder / "debate"),
             RECOVERED: recover(client, folder / "recover"),
         }
+
+
+def version_of(client: Client) -> str:
+    """What the program says; empty if it does not run here."""
+    path = os.pathsep.join([*clients.beside(client.program), os.defpath])
+    with tempfile.TemporaryDirectory() as home:
+        env, command = {"PATH": path, "HOME": home, "LANG": "C.UTF-8"}, [client.program, "--version"]
+        ran = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return ran.stdout.strip().partition("\n")[0] if ran.returncode == 0 else ""
 
 
 def list_skills(client: Client, folder: Path) -> list[str]:
