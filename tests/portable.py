@@ -22,7 +22,9 @@ ATTEMPTS = 5
 
 SESSION = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 DUE = re.compile(r"^- (?P<name>.+?): model (?P<model>\S+), prompt: (?P<prompt>.+?)\s*$", re.M)
-SENTENCE = re.compile(r"Run `(?P<command>[^`]+ brief (?P<session>\S+) (?P<turn>\S+))` and do what it prints\.")
+SENTENCE = re.compile(
+    r"Run `(?P<command>[^`]+ brief (?P<session>\S+) (?P<turn>\S+)(?: --part \d+)?)` and do what it prints\."
+)
 PROGRAM = r"""(?:"[^"\n]+"|'[^'\n]+'|\S+)"""
 INSTEAD = re.compile(
     rf"save your answer in a new file and run: "
@@ -125,16 +127,16 @@ class Council:
         return [Save(f"{DELIMITER}.md", self.topic) if loaded else Load()]
 
     def member(self, talk: Talk) -> list[Action]:
-        """Run the command of the sentence, then the one with which the brief ends, and say no more than that. Where the
-        shell refuses it, save the words in a file first.
+        """Run the command of the sentence, then the one with which the brief or its part ends, and say no more than
+        that. Where the shell refuses it, save the words in a file first.
         """
         if stores := list(STORE.finditer(talk.shown)):
             store = stores[-1]  # a topic may quote such a line; the brief's own ending is the last
             self.asked[store["turn"]] += 1
             words = self.words[store["turn"]].removesuffix("\n")  # what a shell reads so ends with a new line
             return [Shell(f"{store['command']}\n{words}\n{store['end']}")]
-        if sentence := SENTENCE.search(talk.shown):
-            return [Shell(sentence["command"])]
+        if sentences := list(SENTENCE.finditer(talk.shown)):
+            return [Shell(sentences[-1]["command"])]
         if stored := re.search(r"recorded \S+.*", talk.shown):
             return [Say(stored[0])]
         self.refused[str(talk.turn)] += 1

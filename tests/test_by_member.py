@@ -108,6 +108,28 @@ def test_a_brief_is_whole_and_ends_with_the_command_that_stores_the_answer(begun
     )  # fmt: skip
 
 
+def test_a_long_brief_comes_in_parts_which_together_are_the_brief(user):
+    user.write("plan.md", "☕ ça\n" * 3000 + "☕" * 9000)
+    assert user.council("start", "--file", "plan.md", "-", stdin="Shall we?").code == 0
+    brief = (user.session / f"briefs/{FIRST}.md").read_bytes()
+    told, read = fetch(user, FIRST).encode(), b""
+    while more := re.search(rb"\n\n---\n\n.*Run `council (brief .* --part \d)` and do what it prints\.\n\Z", told):
+        assert len(told) < 16_200
+        assert b"council record" not in told
+        read += told[: more.start()]
+        told = ok(user.council(*more[1].decode().split())).out.encode()
+    assert told.startswith(brief[len(read) :] + b"\n\n---\n\nThis is how to store your answer.")
+    assert len(brief) - len(read) <= 16_000 < len(read)
+    assert store(user, told.decode(), "I agree.").code == 0
+    assert fetch(user, FIRST).encode() == brief, "the turn is recorded: whole"
+
+
+def test_a_part_that_a_brief_does_not_have_is_refused(begun):
+    ended = begun.council("brief", "last", FIRST, "--part", "2")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"council: the brief of {FIRST} has only 1 part\n")
+
+
 @pytest.mark.parametrize(
     "answer",
     [

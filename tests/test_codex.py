@@ -66,6 +66,19 @@ def test_without_the_program_on_the_path_the_skills_own_is_called(folder):
         assert any("council: command not found" in sent for _, sent in room.requests_of(members=False))
 
 
+def test_members_read_all_of_a_long_brief(folder):
+    """Codex cuts the middle out of what a command prints if it is longer than about 40,000 bytes."""
+    begin = f"council start --file plan.md - <<'{portable.DELIMITER}'\n{TOPIC}\n{portable.DELIMITER}"
+    marks = [f"mark {number}." for number in range(70)]
+    with clients.room(folder, Codex(), TOPIC, agreed(), begin=begin) as room:
+        room.user.write("plan.md", "\n".join(f"{mark} {'☕ plan ' * 100}" for mark in marks))
+        room.hold(TOPIC)
+        read = {talk.turn: sent for talk, sent in room.requests_of(members=True)}
+        assert set(read) == set(agreed())
+        missed = {(turn, mark) for turn, sent in read.items() for mark in marks if mark not in sent}
+        assert missed == set()
+
+
 def test_a_turn_that_the_host_answers_itself_is_entered_by_hand(folder):
     """In the sandbox, where the home keeps nothing: the session is the project's."""
     with clients.room(folder, Codex(), TOPIC, agreed()) as room:

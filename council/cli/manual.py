@@ -98,16 +98,22 @@ def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
 @command()
 @click.argument("session", shell_complete=completion.sessions)
 @click.argument("turn", shell_complete=completion.turns)
+@click.option("--part", type=click.IntRange(min=1), default=1, help="Which part of a long brief.")
 @click.pass_obj
-def brief(state: State, session: str, turn: str) -> None:
-    """Print the brief of TURN, byte for byte; while the turn is due, also the command that stores its answer."""
+def brief(state: State, session: str, turn: str, part: int) -> None:
+    """Print the brief of TURN, byte for byte; while the turn is due, also the command that stores its answer.
+
+    While the turn is due, a brief of more than 16,000 bytes is printed in parts, because assistants cut long output.
+    On a terminal it is always whole.
+    """
     from council.config import settings as config
     from council.runner import portable
     from council.speakers.assistant import handouts
 
     found, turn = state.open(session), turn.removesuffix(".md")
-    text = portable.hand_out(found, config.load(), turn)
-    if sys.stdout.isatty():
+    on_terminal = sys.stdout.isatty()
+    text = portable.hand_out(found, config.load(), turn, None if on_terminal else part)
+    if on_terminal:
         echo(text.decode("utf-8", "replace"))
         return
     if turn not in found.said:

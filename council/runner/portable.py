@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from council.config import command_line
 from council.config.settings import Config
+from council.errors import UsageError
 from council.record import tracked
 from council.record.session import Session
 from council.runner import manual
@@ -25,6 +26,13 @@ If your shell refuses it, save your answer in a new file and run: {{command}} < 
 
 Run nothing else, and open no other file. Then reply only with the line that the command printed.
 """
+READ_ON = """
+
+---
+
+This is part {part} of {parts} of your brief. Do not answer yet. Run `{command}` and do what it prints.
+"""
+LARGEST_PART = 16_000  # bytes: clients cut longer output of a command, in the middle or at the end, where the ending is
 TO_A_PERSON = """
 
 ---
@@ -44,8 +52,11 @@ def format_sentence(found: Session, turn: str) -> str:
     return f"Run `{command_line.program()} brief {found.id} {turn}` and do what it prints."
 
 
-def hand_out(found: Session, settings: Config, turn: str) -> bytes:
-    """The brief of a turn, byte for byte; and how to store the answer, if the turn is due and can be recorded."""
+def hand_out(found: Session, settings: Config, turn: str, part: int | None = None) -> bytes:
+    """The brief of a turn, byte for byte; and how to store the answer, if the turn is due and can be recorded.
+
+    With a part's number, only that part of a long one, and then how to go on.
+    """
     found.read_turns()
     if turn in found.said:
         return found.brief(turn) or b""
@@ -60,7 +71,25 @@ def hand_out(found: Session, settings: Config, turn: str) -> bytes:
         return brief + TO_A_PERSON.format(command=manual.record_command(found, due)).encode()
     if turn in transcripts.find_in_flight(found.folder, found.said):
         return brief + IN_FLIGHT.encode()
+    parts = split(brief) if part else [brief]
+    if (part or 1) > len(parts):
+        raise UsageError(f"the brief of {turn} has {'only 1 part' if len(parts) == 1 else f'only {len(parts)} parts'}")
+    if part and part < len(parts):
+        command = f"{command_line.program()} brief {found.id} {turn} --part {part + 1}"
+        return parts[part - 1] + READ_ON.format(part=part, parts=len(parts), command=command).encode()
     # No text that the member has read before can hold the line that ends the command.
     end = f"ANSWER-{found.key('answer', turn)}"
     command = f"{command_line.program()} record {found.id} {turn} --file -"
-    return brief + ENDING.format(command=command, end=end).encode()
+    return parts[-1] + ENDING.format(command=command, end=end).encode()
+
+
+def split(brief: bytes) -> list[bytes]:
+    """A brief in parts that every client shows whole: each ends with a line, or at least with a character."""
+    parts = []
+    while len(brief) > LARGEST_PART:
+        end = brief.rfind(b"\n", 0, LARGEST_PART) + 1 or LARGEST_PART
+        while brief[end] & 0xC0 == 0x80:  # inside a character
+            end -= 1
+        parts.append(brief[:end])
+        brief = brief[end:]
+    return [*parts, brief]
