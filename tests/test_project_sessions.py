@@ -143,6 +143,7 @@ def test_mcp_starts_and_records_there(sandboxed: Sandboxed) -> None:
     began = sandboxed.inside("mcp", stdin=hello + call(1, "council_start", topic="Shall we?", only=list(TWO)))
     (session,) = sandboxed.in_project
     assert session.name in began.out, began.text
+    assert "~/.claude/MEMORY cannot be written (Permission denied), so this session is in " in began.out
     turn = "01-positions/engineer"
     given = call(1, "council_next", session=session.name)
     given += call(2, "council_record", session=session.name, turn=turn, reply="Keep it.")

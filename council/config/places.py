@@ -19,6 +19,7 @@ from council.config.project import NAME
 from council.config.settings import Config
 from council.errors import StorageError, UsageError
 from council.record import catalog, files
+from council.record.session import Session
 from council.record.tracked import ARCHIVE, SESSIONS, is_in_project
 
 UNWRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)  # a full disk is another matter
@@ -89,6 +90,13 @@ def prepare(folder: Path) -> Path:
         files.fill(mark, IGNORED)
     files.prove_writable(folder)
     return folder
+
+
+def explain(session: Session) -> str:
+    """Where a new session is and why, if that is not the home."""
+    if not session.moved:
+        return ""
+    return f"{session.moved}, so this session is in {files.tilde(session.folder)}; use its whole id in commands"
 
 
 def archive_of(settings: Config, session: Path) -> Path:

@@ -57,7 +57,8 @@ def start(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
     found = debates.begin(request, settings, speaker, None, held=False)
     with call.hold(found):
         now = manual.advance(found, settings)
-    about = {"header": markdown.announcement(found), "folder": str(found.folder)}
+    header = "\n\n".join(filter(None, (markdown.announcement(found), places.explain(found))))
+    about = {"header": header, "folder": str(found.folder)}
     return states.describe(found, now, call.client, **about)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from council.config import personas, places
 from council.config.settings import Config
 from council.errors import CouncilError, Paused, UsageError
-from council.record import files
+from council.record import files, tracked
 from council.record import session as sessions
 from council.record.attempts import Attempt
 from council.record.session import Session
@@ -159,6 +159,7 @@ def choose_speaker(request: Request, wanted: str | None, settings: Config, can_a
 
 def choose_again(session: Session, wanted: str | None, settings: Config, can_ask: bool = False) -> Choice:
     """The speaker that was asked for, or the one that spoke before; an assistant, who is not here, is replaced."""
+    tracked.refuse(session.folder)  # before anything is asked or fetched for it
     frozen = {
         tier: settings.model(tier, str(one["endpoint"]), str(one["model"]))
         for tier, one in session.metadata["tiers"].items()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from council.config import overlays
-from council.record import files
+from council.config import overlays, places
 from council.record.session import Session
 from council.reports import in_force
 from council.text import harmless
@@ -13,8 +12,7 @@ from council.text import harmless
 
 def show_place(session: Session) -> None:
     """Say where a new session is and why, if it is not in the home."""
-    if session.moved:
-        line = f"{session.moved}, so this session is in {files.tilde(session.folder)}; use its whole id in commands"
+    if line := places.explain(session):
         print(harmless(line), file=sys.stderr)
 
 
