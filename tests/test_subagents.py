@@ -198,7 +198,11 @@ def test_a_reply_is_recorded_byte_for_byte_with_its_receipt(begun, reply):
         "stop": "end_turn", "seconds": 2.5, "usd": None,
     }  # fmt: skip
     assert [found[key] for key in ("input", "cache_write", "cache_read", "output")] == [7, 5, 3, 2]
-    assert "| claude-sonnet-5-5 | claude-answered-1 |" in begun.council("show").out
+    shown = begun.council("show").out
+    assert "| claude-sonnet-5-5 | claude-answered-1 |" in shown
+    assert shown.rstrip("\n").endswith("the state of Git, which no receipt covers.")
+    assert "An assistant asked for 1 of these replies." in shown
+    assert "An assistant asked for 1 of these replies." in begun.council("show", "--html").out
     assert begun.council("verify", "--json").json["typed"] == []
     assert not (begun.session / ".asked").exists()
 

@@ -312,7 +312,8 @@ def record(debate: Transcript) -> Iterator[str]:
         yield cells(
             [one.turn, speaker, one.asked or "-", one.answered or "-"], [sent, received, usd, f"{one.seconds:.1f}"]
         )
-    yield "</tbody></table></div></details>"
+    beside = f"<p>{clean(debate.beside)}</p>" if debate.beside else ""
+    yield f"</tbody></table></div>{beside}</details>"
     took = debate.verdict.spending
     used = cost.DebateCost(took.calls, took.input, took.output, took.usd, took.cached, took.failed, took.usd_at_least)
     told = cost.format_usage(used)

@@ -232,6 +232,7 @@ class Transcript:
     effect: Effect | None
     waiting: OpenTurns | None
     receipts: tuple[ReceiptLine, ...]
+    beside: str = ""  # what members read besides their briefs, as far as that is known
     overlaid: Mapping[str, str] = field(default_factory=dict, repr=False, metadata=APART)
 
     @property

@@ -20,7 +20,7 @@ from council.protocols.perspectives import LOW
 from council.protocols.stances import STANCE, find_leading_answer
 from council.record import chain, files
 from council.record.session import Session
-from council.record.turn_file import sha256
+from council.record.turn_file import HOOK, MEMBER, sha256
 from council.replies import parse
 from council.reports import did_it_help, documents, in_force, tally, verdict
 from council.reports.model import (
@@ -64,6 +64,7 @@ def compose(session: Session, plan: Plan) -> Transcript:
         effect=_effect(session, plan) if plan.done else None,
         waiting=_waiting(session, plan),
         receipts=tuple(_receipts(session)),
+        beside=_beside_briefs(session),
         overlaid=documents.frozen_templates(session),
     )
 
@@ -284,6 +285,17 @@ def _waiting(session: Session, plan: Plan) -> OpenTurns | None:
     shown = {turn.id for turn in plan.scene.turns}
     spoken = {turn for turn in session.said if turn.removesuffix(".2") not in shown}
     return OpenTurns(plan.due[0].phase.name, tuple(due.seat.label for due in plan.due), tuple(sorted(spoken)))
+
+
+def _beside_briefs(session: Session) -> str:
+    """That members whom an assistant asked may have read more than their briefs, which are all that receipts cover."""
+    asked = sum(one.recorded_by in (HOOK, MEMBER) for one in session.receipts.values())
+    if not asked:
+        return ""
+    return (
+        f"An assistant asked for {asked} of these replies. Such a program adds text of its own to each brief, for "
+        "example its rules for agents and the state of Git, which no receipt covers."
+    )
 
 
 def _receipts(session: Session) -> Iterator[ReceiptLine]:
