@@ -126,10 +126,37 @@ def speak(
     """
     while not (told := server.told(next_, session=session))["done"] and most > 0:
         for row in told["due"][:most]:
-            given = {"session": session, "turn": row["turn"], "reply": words[row["turn"]]}
-            then = server.told("brief", session=session, turn=row["turn"])["then"]
-            model = f"claude-{row['model']}-5-5"
-            given |= {"key": then.partition('key "')[2].partition('"')[0]} if key else {"model": model}
-            server.told("record", **given)
+            turn = row["turn"]
+            if key:
+                answer_as_member(server, session, turn, words[turn])
+            else:
+                model = f"claude-{row['model']}-5-5"
+                server.told("record", session=session, turn=turn, reply=words[turn], model=model)
             most -= 1
     return told
+
+
+def measure_host(server: Server, words: dict[str, str]) -> tuple[int, int]:
+    """The bytes that a debate puts into the host's context, and the host's calls of tools.
+
+    Members fetch their briefs and store their answers. The host sees the data of each result, the prompts that it passes
+    on, and what members reply to it.
+    """
+    given: dict[str, Any] = {"topic": "Shall we?"}
+    told, size, calls = server.told("start", **given), 0, 1
+    while True:
+        size += len(json.dumps(given).encode()) + len(json.dumps(told, separators=(",", ":")).encode())
+        if told["done"]:
+            return size, calls
+        for row in told["due"]:
+            size += len(row["prompt"].encode()) + len(f"recorded {row['turn']}".encode())
+            answer_as_member(server, told["session_id"], row["turn"], words[row["turn"]])
+        given = {"session": told["session_id"]}
+        told, calls = server.told("next", **given), calls + 1
+
+
+def answer_as_member(server: Server, session: str, turn: str, reply: str) -> dict[str, Any]:
+    """What a member does with its prompt."""
+    then = server.told("brief", session=session, turn=turn)["then"]
+    key = then.partition('key "')[2].partition('"')[0]
+    return server.told("record", session=session, turn=turn, reply=reply, key=key)

@@ -33,7 +33,7 @@ from tests.helpers import (
     script,
     without_receipts,
 )
-from tests.mcp_client import Server, serving, speak
+from tests.mcp_client import Server, answer_as_member, measure_host, serving, speak
 
 SAME_WORDS = ("round-1.md", "round-2.md", "round-3.md", "convergence.json", "synthesis.md")
 POSITIONS = [f"01-positions/{seat}" for seat in MEMBERS]
@@ -114,9 +114,7 @@ def test_words_of_members_do_not_pass_through_the_host(user, server):
     told, id = begun["structuredContent"], user.session.name
     while not told["done"]:
         for row in told["due"]:
-            then = server.told("brief", session=id, turn=row["turn"])["then"]
-            key = then.partition('key "')[2].partition('"')[0]
-            stored = server.told("record", session=id, turn=row["turn"], reply=words[row["turn"]], key=key)
+            stored = answer_as_member(server, id, row["turn"], words[row["turn"]])
             assert (stored["recorded"], "due" in stored) == (row["turn"], False)
         shown.append(server.call("next", session=id))
         told = shown[-1]["structuredContent"]
@@ -126,6 +124,14 @@ def test_words_of_members_do_not_pass_through_the_host(user, server):
     assert 'recorded_by: "member"' in (user.session / "turns" / f"{POSITIONS[0]}.md").read_text()
     assert user.council("verify").code == 0
     same_as_run(user, words)
+
+
+@pytest.mark.parametrize("reply", ["Short.", "A reason that is worth reading. " * 256])
+def test_a_debate_costs_the_host_little_whatever_is_said(reply, server):
+    """Three rounds of four: the host's context grows by names and prompts, not by what members say."""
+    words = {turn: f"{reply}\n\n{said}" if "chair" not in turn else said for turn, said in disputed().items()}
+    size, calls = measure_host(server, words)
+    assert (size <= 12_000, calls) == (True, 5), size
 
 
 def test_a_key_is_for_one_turn(user, server):
