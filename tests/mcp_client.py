@@ -139,8 +139,8 @@ def speak(
 def measure_host(server: Server, words: dict[str, str]) -> tuple[int, int]:
     """The bytes that a debate puts into the host's context, and the host's calls of tools.
 
-    Members fetch their briefs and store their answers. The host sees the data of each result, the prompts that it passes
-    on, and what members reply to it.
+    Members fetch their briefs and store their answers. The host sees the data of each result, the prompts that it
+    passes on, and what members reply to it.
     """
     given: dict[str, Any] = {"topic": "Shall we?"}
     told, size, calls = server.told("start", **given), 0, 1
