@@ -10,6 +10,7 @@ from tests.fakeapi import Answer, Request, ToolUse
 from tests.helpers import User
 from tests.portable import Action, Ask, Load, Save, Shell
 
+MODEL = "gemini-2.5-pro"  # named, so that no other model is asked which one it should be
 POLICY = """\
 [[rule]]
 toolName = ["activate_skill", "write_file"]
@@ -44,7 +45,7 @@ class Gemini(Client):
         return {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": url}
 
     def arguments(self, prompt: str) -> list[str]:
-        return ["--skip-trust", "-m", "gemini-2.5-pro", "-p", prompt]
+        return ["--skip-trust", "-m", MODEL, "-p", prompt]
 
     def tool(self, action: Load | Shell | Save | Ask) -> ToolUse:
         match action:

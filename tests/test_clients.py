@@ -5,15 +5,17 @@ Each is run where its variable names the program, such as COUNCIL_TEST_OPENCODE;
 
 from __future__ import annotations
 
+import re
+import shlex
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests import client_promises
+from tests import client_promises, gemini
 from tests.client_promises import CLIENTS, EXACT, SEPARATE, STARTED
-from tests.clients import Client
+from tests.clients import ROOT, Client
 
 
 @pytest.fixture(params=CLIENTS.values(), ids=CLIENTS)
@@ -31,6 +33,16 @@ def folder(client: Client, tmp_path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="council-client-", dir=client.homes) as name:
         yield Path(name).resolve()
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_the_docs_say_what_is_tried_here(client: Client) -> None:
+    """The command lines and the rules in docs/skill.md are those of these tests."""
+    guide = (ROOT / "docs" / "skill.md").read_text()
+    (command,) = re.findall(rf"\| `({client.name} .*)`", guide)
+    tried = [word for word in client.arguments("Council: …") if word not in ("-m", gemini.MODEL)]
+    assert shlex.split(command) == [client.name, *tried]
+    assert f"```toml\n{gemini.POLICY}```" in guide
 
 
 def test_it_lists_the_skill(client: Client, folder: Path) -> None:
