@@ -100,10 +100,11 @@ def program_of(told: Request) -> str:
 
 
 def ask(told: str, general: object) -> Answer:
-    """All that is due, at once, each by its prompt alone; by the client's own agent, if ours get no briefs."""
+    """All that is due, at once and once, each by its prompt alone; by the client's own agent, if ours get no briefs."""
     agent = AGENT.search(told)
     assert agent
-    return calls(*(member(GENERAL if general else agent[1], found) for found in DUE.finditer(told)))
+    due = {found["prompt"]: found for found in DUE.finditer(told)}
+    return calls(*(member(GENERAL if general else agent[1], found) for found in due.values()))
 
 
 def member(agent: str, line: re.Match[str]) -> ToolUse:
@@ -112,7 +113,6 @@ def member(agent: str, line: re.Match[str]) -> ToolUse:
         "prompt": line["prompt"],
         "subagent_type": agent,
         "model": line["model"],
-        "run_in_background": False,
     }
     return ToolUse("Agent", asked)
 

@@ -74,7 +74,12 @@ class Members(Table):
 
 @contextmanager
 def room(
-    tmp_path: Path, rules: list[Any], words: Mapping[str, str], slow: tuple[str, ...] = (), skill: Path | None = ROOT
+    tmp_path: Path,
+    rules: list[Any],
+    words: Mapping[str, str],
+    slow: tuple[str, ...] = (),
+    skill: Path | None = ROOT,
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[Room]:
     """A home with the skill linked into it, an empty project, and the script's API."""
     user = User(tmp_path)
@@ -84,7 +89,7 @@ def room(
     members = Members(user, words, slow)
     with FakeApi(Assistant(rules, members)) as api:
         own = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": api.url, "COUNCIL_VENV": sys.prefix}
-        yield Room(User(tmp_path, {**own, **dict.fromkeys(QUIET, "1")}), api, members)
+        yield Room(User(tmp_path, {**own, **dict.fromkeys(QUIET, "1"), **(env or {})}), api, members)
 
 
 class Room:

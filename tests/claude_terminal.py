@@ -21,6 +21,7 @@ from tests.claude_code import CLAUDE, KEY, PATIENCE, Room
 
 ESCAPE = b"\x1b"
 RETURN = b"\r"
+FOREGROUND = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"  # in a terminal, members run in the background else
 SEQUENCE = re.compile(rb"\x1b\[[0-9;?<>=]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.")
 
 

@@ -8,14 +8,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from tests.assistant import is_member
-from tests.fakeapi import Request, said
+from tests.assistant import by_hand, is_member, rule
+from tests.claude_code import as_bytes, room
+from tests.claude_terminal import client
+from tests.fakeapi import Answer, Request, said
 from tests.helpers import disputed
 
+CALL = "Council: Redis in front of PostgreSQL?"
+CONSENSUS = "Council (consensus): Redis in front of PostgreSQL?"
 SKILL = "Base directory for this skill"
 HOOK = re.compile(rb"^\S+ hook (?:success|additional context|error|stopped)[^\n]*", re.M)
 PROSE = "{turn} says once more, in sentence {number}, what it would do with the cache and what that would cost.\n"
@@ -98,9 +103,14 @@ class Footprint:
     sizes: Counter[str]
 
     @property
-    def debate(self) -> int:
-        """All but SKILL.md, which is read once in a conversation, and what the client says by itself."""
-        return sum(self.sizes[kind] for kind in ("inputs", "results", "hooks"))
+    def put(self) -> int:
+        """What was put into the host's context: what its tools answered and what hooks told it."""
+        return sum(self.sizes[kind] for kind in ("results", "hooks", "notices"))
+
+    @property
+    def total(self) -> int:
+        """With what the host itself wrote to its tools, and SKILL.md."""
+        return self.put + self.sizes["inputs"] + self.sizes["skill"]
 
 
 def measure(requests: Iterable[Request]) -> Footprint:
@@ -116,13 +126,15 @@ def measure(requests: Iterable[Request]) -> Footprint:
 
 
 def kind_of(role: str, block: dict[str, Any]) -> str:
-    """`answers` are what the host itself says, `client` what its program adds."""
+    """`notices` say that a member in the background is over; `answers` are what the host says, `client` the rest."""
     if block["type"] in ("tool_use", "tool_result"):
         return {"tool_use": "inputs", "tool_result": "results"}[block["type"]]
     if role == "assistant":
         return "answers"
     if SKILL in block["text"]:
         return "skill"
+    if "<task-notification>" in block["text"]:
+        return "notices"
     return "hooks" if HOOK.search(block["text"].encode()) else "client"
 
 
@@ -136,3 +148,31 @@ def opening(request: Request) -> int:
     """All that one request says, the prompt among it."""
     parts = {name: request.body.get(name) for name in ("system", "messages", "tools")}
     return len(json.dumps(parts, ensure_ascii=False).encode())
+
+
+# ---- held in the real client ----
+
+
+def hold(place: Path, words: Mapping[str, str], call: str = CALL) -> Footprint:
+    """One debate, headless, to its end."""
+    with room(place, by_hand(call), words) as here:
+        ended = here.to_its_end(call)
+        assert ended["result"] == "The council has spoken.\n", ended["result"]
+        verified = here.user.council("verify", "--json")
+        assert (verified.code, verified.json["findings"]) == (0, []), verified.text
+        assert here.spoken() == as_bytes({turn: words[turn] for turn in here.members.asked})
+        return measure(here.api.requests)
+
+
+def hold_in_a_terminal(place: Path, words: Mapping[str, str], **env: str) -> Footprint:
+    with room(place, by_hand(CALL), words, env=env) as here:
+        with client(here, CALL) as terminal:
+            terminal.wait(lambda: terminal.wrote("The council has spoken"))
+        return measure(here.api.requests)
+
+
+def first_request(place: Path, skill: Path | None) -> int:
+    """The size of the first request of a conversation that calls no council."""
+    with room(place, [rule("Hello", Answer("Hello."))], {}, skill=skill) as here:
+        here.to_its_end("Hello")
+        return opening(next(one for one in here.api.requests if one.tools))

@@ -8,7 +8,10 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.assistant import by_hand, is_member
+from tests.claude_code import room
 from tests.fakeapi import Request
+from tests.footprints import CALL, debate
 from tests.helpers import User
 
 PROJECT = {
@@ -26,8 +29,9 @@ STYLE = "an output style"
 START = "a SessionStart hook of the user"
 GIT_FILE = "git status: the name of a file"
 GIT_COMMIT = "git status: a commit's subject"
-RULES = (*PROJECT, *HOME)
-WHERE = (*RULES, STYLE, START, GIT_FILE, GIT_COMMIT)
+GIT = (GIT_FILE, GIT_COMMIT)
+NEVER = ("the project's AGENTS.md", STYLE, START)  # even before agents said that they want no rules files
+WHERE = (*PROJECT, *HOME, STYLE, START, *GIT)
 
 
 def marker(where: str) -> str:
@@ -49,6 +53,14 @@ def plant(user: User) -> None:
         who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
         subprocess.run(["git", *who, *command], cwd=user.work, env=user.environment, check=True)
     write(user.work / f"{marker(GIT_FILE)}.txt", "")
+
+
+def hold(place: Path) -> list[Request]:
+    """One debate among all markers: what its members were asked."""
+    with room(place, by_hand(CALL), debate(1_000)) as here:
+        plant(here.user)
+        assert here.to_its_end(CALL)["result"] == "The council has spoken.\n"
+        return [one for one in here.api.requests if is_member(one)]
 
 
 def write(path: Path, text: str) -> None:
