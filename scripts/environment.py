@@ -5,22 +5,29 @@ It is made beside its place and renamed last, so its existence means that it is 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import IO
 
-ELSEWHERE = "make it a directory that can be written, or set XDG_DATA_HOME to one"
+ELSEWHERE = (
+    "make it a directory that can be written, or set XDG_DATA_HOME to one (in an assistant's sandbox: run this once in "
+    "a terminal)"
+)
 ROOM = "free some space, or set XDG_DATA_HOME to a directory that has it and can be written"
 LEAST = (
     120_000_000  # bytes that no environment of ours does without: 85 MB in the end, and beside that what pip unpacks
 )
+FEW = ("--retries", "2", "--timeout", "10")
+WORK = "--work"
 ERROR, USAGE, STORAGE, STOPPED = 1, 2, 6, 130  # council's exit codes
 
 
@@ -42,6 +49,28 @@ def main(venv: Path, lock: Path) -> None:
         return
     say(sentence)
     sys.exit(code)
+
+
+def watch(venv: Path, lock: Path) -> int:
+    """Have the work done in a session of its own, and wait for it. An assistant kills a command that takes too long,
+    with all that it started: the work goes on, and the next command finds it done.
+    """
+    command = [sys.executable, "-I", __file__, WORK, str(venv), str(lock)]
+    quiet = subprocess.DEVNULL  # an assistant may wait until nobody holds its pipes
+    with subprocess.Popen(
+        command, stdin=quiet, stdout=quiet, stderr=subprocess.PIPE, start_new_session=True, text=True, errors="replace"
+    ) as worker:
+        assert worker.stderr is not None
+        try:
+            for line in worker.stderr:
+                print(line, end="", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            os.killpg(worker.pid, signal.SIGINT)
+            print(worker.stderr.read(), end="", file=sys.stderr, flush=True)
+    if worker.returncode < 0:
+        say("the first use was killed; run the same command again to start over")
+        return ERROR
+    return worker.returncode
 
 
 def provide(venv: Path, lock: Path) -> None:
@@ -83,7 +112,8 @@ def make(venv: Path, lock: Path, mutex: IO[str]) -> None:
         (new / "tmp").mkdir(parents=True)
         run(mutex, new, sys.executable, "-I", "-m", "venv", "--prompt", "council", new)
         # Wheels only: building one would run code that no hash covers.
-        pip = (new / "bin" / "python", "-I", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
+        # Few retries: without a network, an assistant hears of it within its time limit.
+        pip = (new / "bin" / "python", "-I", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", *FEW)
         run(mutex, new, *pip, "install", "--no-user", "--require-hashes", "--only-binary=:all:", "-r", lock)
         shutil.rmtree(new / "tmp")
         shutil.copy(lock, new)  # says that council made it
@@ -135,7 +165,8 @@ def verdict(printed: str, free: int) -> tuple[str, int]:
         )
     return (
         "the dependencies could not be installed: check the network (and pip's proxy or mirror settings, if you need "
-        f"them), then run this again ({said})",
+        "them; an assistant's sandbox may have no network, so do this once in a terminal), then run this again "
+        f"({said})",
         ERROR,
     )
 
@@ -148,8 +179,13 @@ def mend(new: Path, venv: Path) -> None:
 
 
 def say(sentence: str) -> None:
-    print(f"council: {sentence}", file=sys.stderr, flush=True)
+    with contextlib.suppress(BrokenPipeError):  # the command that waited for this was killed
+        print(f"council: {sentence}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).absolute(), Path(sys.argv[2]))
+    *kind, venv_, lock_ = sys.argv[1:]
+    if kind == [WORK]:
+        main(Path(venv_), Path(lock_))
+    else:
+        sys.exit(watch(Path(venv_).absolute(), Path(lock_)))

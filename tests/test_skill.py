@@ -24,6 +24,7 @@ import yaml
 from council import __version__, cli
 from council.cli import commands, install_skill
 from council.config import overlays, personas
+from council.config.command_line import quote
 from tests.fakeapi import Answer, FakeApi, ToolUse
 from tests.helpers import Ended, User, picture
 
@@ -507,6 +508,7 @@ def test_the_wheel_works_without_the_repository(installed: Path, tmp_path: Path)
         done = run(program, "lint")
         assert done.returncode == 0, done.stderr
         assert "debate: no problems found" in done.stdout
+        assert f"Run `{quote(str(program))} brief " in run(program, "start", "Q?").stdout, "as it was called"
     done = run(installed / "bin" / "council", "install-skill", "--claude", "--copy")
     assert done.returncode == 0, done.stderr
     assert (link / "council" / "cli" / "__init__.py").is_file()
