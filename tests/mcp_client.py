@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 
 from council.mcp_server import protocol, tools
 from tests.helpers import PATIENCE, Ended, User
@@ -41,7 +41,7 @@ class Server:
         line = self.process.stdout.readline()
         assert line, f"the server ended: {self.process.stderr.read().decode()}"
         self.received += len(line)
-        message = json.loads(line)
+        message: dict[str, Any] = json.loads(line)
         assert message["jsonrpc"] == "2.0"
         return message
 
@@ -63,7 +63,7 @@ class Server:
 
     def shake_hands(self, version: str = protocol.HANDSHAKE[0], **capabilities: Any) -> dict[str, Any]:
         params = {"protocolVersion": version, "capabilities": capabilities, **ABOUT}
-        told = self.ask("initialize", params)["result"]
+        told: dict[str, Any] = self.ask("initialize", params)["result"]
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return told
 
@@ -74,7 +74,7 @@ class Server:
         id = self.begin_tool(name, **given)
         message = self.line()
         assert message["id"] == id
-        return message["result"]
+        return dict(message["result"])
 
     def tool(self, name: str, **given: Any) -> tuple[str, bool]:
         """What a tool answers as text, and whether it is an error."""
@@ -84,7 +84,7 @@ class Server:
         result = self.call(name, **given)
         text, wrong = read(name, result)
         assert not wrong, text
-        return result["structuredContent"]
+        return dict(result["structuredContent"])
 
     def refused(self, name: str, **given: Any) -> str:
         text, wrong = self.tool(name, **given)

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from council.mcp_server import methods, tools
+from tests.claude_code import CLAUDE
 from tests.forgery import GATE
 from tests.helpers import MEMBERS, User, disputed, limited
 from tests.mcp_programs import (
-    CLAUDE,
     INSPECTOR,
     KEY,
     NEWEST,

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from council.mcp_server import methods, protocol, resources
+from council.mcp_server import documents, methods, protocol, resources
 from council.record import lock
 from tests.helpers import CODE, MEMBERS, PATIENCE, Ended, User, agreed, disputed, limited, picture
 from tests.mcp_client import Server, read, serving, speak
@@ -187,6 +187,7 @@ BROKEN = """
 import os, sys, warnings
 from council import cli
 from council.mcp_server.states import ToolAnswer
+from council.mcp_server import debate
 from council.mcp_server.tools import TOOLS, Tool
 
 def noisy(given, call):
@@ -200,7 +201,8 @@ def broken(given, call):
     raise KeyError("a bug \\ud800\\nof ours")
 
 for call in (noisy, broken):
-    TOOLS[f"council_{call.__name__}"] = Tool("", {}, (), call, {}, {})
+    TOOLS[f"council_{call.__name__}"] = Tool("", {}, (), {}, {})
+    debate.TOOLS[f"council_{call.__name__}"] = call
 sys.exit(cli.main())
 """
 
@@ -537,7 +539,7 @@ def test_what_is_long_comes_in_pages(user, server):
         text = resource(server, f"{uri}?page={page}" if page > 1 else uri)
         part, more, _ = text.partition(f"\n\n(Continued in {uri}?page={page + 1})")
         whole, page = whole + part, page + 1
-        assert len(text) <= resources.LARGEST + 200
+        assert len(text) <= documents.LARGEST + 200
         if not more:
             break
     assert whole == (user.session / "transcript.md").read_text()
@@ -547,14 +549,14 @@ def test_what_is_long_comes_in_pages(user, server):
 
 def test_long_lists_come_in_pages(user, server):
     root = Path(server.told("start", topic="Shall we?")["folder"])
-    for number in range(resources.SESSIONS):
+    for number in range(documents.SESSIONS):
         copy = root.with_name(f"20200101-000000-{number:08x}")
         copy.mkdir()
         (copy / "metadata.json").write_text("{}")
     first = server.ask("resources/list")["result"]
     second = server.ask("resources/list", {"cursor": first["nextCursor"]})["result"]
     uris = [one["uri"] for one in (*first["resources"], *second["resources"])]
-    assert len(set(uris)) == len(uris) == resources.SESSIONS + 2
+    assert len(set(uris)) == len(uris) == documents.SESSIONS + 2
     assert "nextCursor" not in second
     for cursor in ("0", "-1", "x", "1e3", 5, {}, "9" * 40):
         assert server.ask("resources/list", {"cursor": cursor})["error"]["code"] == -32602

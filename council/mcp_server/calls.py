@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from council.errors import Busy, UsageError
 from council.mcp_server.protocol import BAD_PARAMS, Client, Refused
-from council.record import lock
-from council.record.session import Session
 from council.text import one_line
+
+if TYPE_CHECKING:
+    from council.record.session import Session
 
 PAUSE = 0.05  # seconds between two looks at a session that is in use
 SIGN_OF_LIFE = 10.0  # seconds between progress notifications while a person is asked
@@ -84,6 +85,8 @@ class ClientCall:
     @contextmanager
     def hold(self, found: Session) -> Iterator[None]:
         """Hold the session, as soon as no other process does."""
+        from council.record import lock
+
         began = time.monotonic()
         while lock.is_held(found.folder):
             note = lock.read_note(found.folder)

@@ -143,3 +143,9 @@ def status(given: dict[str, Any], _: ClientCall) -> ToolAnswer:
 def open_session(word: str) -> tuple[Config, Session]:
     settings = config.load()
     return settings, session.open_(places.find(settings, word))
+
+
+TOOLS = {
+    "council_start": start, "council_next": next_, "council_brief": brief, "council_record": record,
+    "council_status": status,
+}  # fmt: skip

@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from council.config import overlays, personas
-from council.config import settings as config
 from council.mcp_server.calls import ClientCall
 from council.mcp_server.protocol import BAD_PARAMS, Refused
-from council.record import catalog
 from council.text import did_you_mean, one_line
 
 MOST_VALUES = 100  # the protocol allows no more
@@ -117,6 +114,10 @@ def complete(call: ClientCall) -> dict[str, Any]:
 
 def list_values(argument: str) -> Iterable[str]:
     """By name: an argument means the same wherever it is."""
+    from council.config import overlays, personas
+    from council.config import settings as config
+    from council.record import catalog
+
     match argument:
         case "session":
             return catalog.all_ids(config.load().sessions)

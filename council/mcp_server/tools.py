@@ -6,15 +6,13 @@ Every conversation pays for these words, so they are few; tests/test_mcp.py coun
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from council.errors import Busy, CouncilError, UsageError
-from council.mcp_server import debate
 from council.mcp_server.calls import ClientCall
 from council.mcp_server.protocol import BAD_PARAMS, Refused
-from council.mcp_server.states import ToolAnswer
 from council.prompts import invocation
 from council.text import did_you_mean, one_line
 
@@ -23,12 +21,13 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its description, the schema of each argument, the required ones, the function, and what it returns."""
+    """A tool: its description, the schema of each argument, the required ones, and of what it returns. What it
+    does is in `debate`.
+    """
 
     about: str
     takes: Mapping[str, Schema]
     needs: tuple[str, ...]
-    call: Callable[[dict[str, Any], ClientCall], ToolAnswer]
     returns: Schema
     hints: Mapping[str, bool]
     meta: Mapping[str, Any] | None = None
@@ -48,6 +47,8 @@ def list_tools(_: ClientCall) -> dict[str, Any]:
 
 def call_tool(call: ClientCall) -> dict[str, Any]:
     """Call a tool. An error is a result too, which the model reads and can act on."""
+    from council.mcp_server import debate  # with most of the package: `initialize` is answered before
+
     name, given = call.params.get("name"), call.params.get("arguments")
     given = {} if given is None else given
     if not isinstance(name, str) or name not in TOOLS:
@@ -58,7 +59,7 @@ def call_tool(call: ClientCall) -> dict[str, Any]:
     try:
         if wrong := "; ".join(find_complaints(tool.takes, tool.needs, given)):
             raise UsageError(wrong)
-        answer = tool.call(given, call)
+        answer = debate.TOOLS[name](given, call)
     except Busy as busy:
         return format_failure(f"{busy}; {busy.advice}")
     except (CouncilError, OSError) as failure:
@@ -109,7 +110,6 @@ TOOLS = {
             "from": text("A session to start from its outcome."),
         },
         ("topic",),
-        debate.start,
         STATE,
         WRITES,
     ),
@@ -117,7 +117,6 @@ TOOLS = {
         "Whom to ask now; or, when the debate is over, the synthesis, the outcome and where the files are.",
         {"session": SESSION},
         ("session",),
-        debate.next_,
         STATE,
         {**WRITES, "idempotentHint": True},
     ),
@@ -125,7 +124,6 @@ TOOLS = {
         "For the member whose turn it is: its brief, and how to store the answer.",
         {"session": SESSION, "turn": TURN},
         ("session", "turn"),
-        debate.brief,
         facts("brief then", session_id=WORDS, turn=WORDS, brief=WORDS, then=WORDS),
         WRITES,
         {"anthropic/maxResultSizeChars": 500_000},  # without it, Claude Code moves long briefs into a file
@@ -146,7 +144,6 @@ TOOLS = {
             "model": text("The model that answered."),
         },
         ("session", "turn"),
-        debate.record,
         facts("session_id done todo", recorded=WORDS, **STATE["properties"]),
         WRITES,
     ),
@@ -154,7 +151,6 @@ TOOLS = {
         "Whether a debate is complete, running, waiting, paused, interrupted or damaged.",
         {"session": SESSION},
         (),
-        debate.status,
         facts("session_id state turns due", state=WORDS, turns={"type": "integer"}, due=names()),
         {"readOnlyHint": True},
     ),
