@@ -33,13 +33,13 @@ LARGEST_LIST, LARGEST_CONTEXT, SLOWEST = 4_800, 12_000, 0.3
 REPLY = "A reason that is worth reading. " * 32  # 1 KB
 STARTS = 9
 NOTES = [
-    "MCP: “before” is council 0.3.0, which returned each brief to the host and took each reply from it. That the host passed "
-    "each brief on to a subagent and got the reply back is not in its 123,131 bytes; with that it was 235,794.",
+    "MCP: “before” is council 0.3.0, which returned each brief to the host and took each reply from it. That the host "
+    "passed each brief on to a subagent and got the reply back is not in its 123,131 bytes; with that it was 235,794.",
     "MCP: tools are counted in bytes of the compact JSON of tools/list; four bytes are about one token.",
     "MCP, not shown: whether a real model gives each brief to a separate subagent. The server cannot see it, and the "
     "receipt claims nothing about it.",
-    "MCP: in Claude Code without a terminal a form is closed at once, so a person's turn stays due. A form that was filled "
-    "in was shown with the client of the SDK.",
+    "MCP: in Claude Code without a terminal a form is closed at once, so a person's turn stays due. A form that was "
+    "filled in was shown with the client of the SDK.",
 ]
 
 
@@ -115,7 +115,7 @@ def time_python() -> float:
 
 
 def prove_inspector(user: User) -> Outcome:
-    case = "the inspector, in each era: strict check of the tools, a turn, a prompt, a resource"
+    case = "the inspector, in each era: strict check of the tools, a start, a prompt, a resource"
     if not INSPECTOR:
         return not_run(case, "COUNCIL_TEST_INSPECTOR")
     wrong = []
