@@ -14,6 +14,7 @@ import pytest
 
 from tests.assistant import Assistant, Rule, ask, bash, by_hand, is_member, rule
 from tests.claude_code import CLAUDE, ROOT, Room, as_bytes, room
+from tests.claude_terminal import client
 from tests.fakeapi import Answer, Request
 from tests.helpers import User, agreed, disputed
 
@@ -46,6 +47,21 @@ def test_the_host_hears_who_is_next_and_nothing_that_members_said(tmp_path: Path
         assert handed == [1] * len(handed), "once after each batch"
         assert "council next" not in "".join(json.dumps(request.messages[-2]) for request in calls[3:])
         assert sum(len(request.last.encode()) for request in calls[2:]) <= MOST_BYTES
+
+
+def test_on_a_terminal_one_member_of_a_batch_wakes_the_host(tmp_path: Path) -> None:
+    """There Claude Code runs all agents in the background, and reports each in its own words."""
+    words = {turn: f"{text}\nZEBRA-{turn}." for turn, text in disputed().items()}
+    with room(tmp_path, by_hand(f"Council: {TOPIC}"), words) as here:
+        with client(here, f"Council: {TOPIC}") as running:
+            running.wait(lambda: running.wrote("The council has spoken."))
+        assert here.spoken() == as_bytes(words)
+        assert Counter(here.members.asked) == dict.fromkeys(words, 1)
+        calls = of_host(here)
+        assert len(calls) <= MOST_CALLS
+        heard = json.dumps([request.messages for request in calls])
+        batches = Counter(turn.partition("/")[0] for turn in words if f"ZEBRA-{turn}." in heard)
+        assert set(batches.values()) <= {1}
 
 
 def test_a_member_reads_its_brief_and_no_instructions_of_the_project(tmp_path: Path) -> None:

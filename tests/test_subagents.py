@@ -400,6 +400,12 @@ def test_hooks_that_end_at_once_record_all(begun):
     assert [body(begun, row["turn"]).decode() for row in rows] == [words[row["turn"]] for row in rows]
 
 
+@pytest.mark.parametrize("program", ["/a b/bin/council", '"/a b/bin/council"', "~/x/bin/council"])
+def test_the_sentence_may_name_the_program_by_its_path(begun, program):
+    prompt = due(begun)[0]["prompt"].replace("council brief", f"{program} brief")
+    assert "updatedInput" in Client(begun).ask(prompt)
+
+
 def test_one_turn_is_asked_once_also_by_two_calls_at_once(begun):
     asked = {"description": "x", "prompt": due(begun)[0]["prompt"], "subagent_type": "council:council-member"}
     event = {"hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_input": asked, "tool_use_id": "t"}
@@ -442,18 +448,53 @@ def notice(given: dict[str, Any], words: str) -> str:
     return f"<task-notification>\n<task-id>a1</task-id>\n{summary}\n<result>{words}</result>\n</task-notification>"
 
 
-def test_of_members_in_the_background_the_last_hands_over(begun):
-    client, rows, words = Client(begun), due(begun), agreed()
-    members = [client.member(row, "", whole=False) for row in rows]
-    for row, (given, _) in zip(rows, members, strict=True):
+def in_background(begun: User) -> tuple[Client, list[tuple[dict[str, Any], dict[str, Any], Path]]]:
+    """The members of a round, launched as the client does on a terminal."""
+    client = Client(begun)
+    members = [(row, *client.member(row, "", whole=False)) for row in due(begun)]
+    for row, given, _ in members:
         assert end(client, row, given, "", status="async_launched") is None
-    assert batch(client, *(given for given, _ in members)).startswith("Asked already, wait for them: Architect")
-    for row, (_, path) in zip(rows, members, strict=True):
-        say(path, answer(words[row["turn"]]))
+    launched = [{"tool_input": given, "tool_response": "Async agent launched successfully."} for _, given, _ in members]
+    assert client.event("PostToolBatch", tool_calls=launched) is None
+    return client, members
+
+
+def test_of_members_in_the_background_only_the_last_wakes_the_host(begun):
+    client, members = in_background(begun)
+    told = []
+    for row, given, path in members:
+        say(path, answer(agreed()[row["turn"]]))
         client.stop(path)
-    told = [client.event("UserPromptSubmit", prompt=notice(given, "I agree.")) for given, _ in members]
-    (handed,) = filter(None, told)
-    assert handed["additionalContext"].startswith("4 turns are due")
+        told.append(client.event("UserPromptSubmit", prompt=notice(given, "I agree.")))
+    assert told[:3] == [{"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}] * 3
+    assert told[3] is not None
+    assert told[3]["additionalContext"].startswith("4 turns are due")
+    assert begun.council("next").out.startswith("4 turns are due")
+
+
+def test_of_members_that_end_together_one_wakes_the_host(begun):
+    client, members = in_background(begun)
+    for row, _, path in members:
+        say(path, answer(agreed()[row["turn"]]))
+        client.stop(path)
+    told = [client.event("UserPromptSubmit", prompt=notice(given, "I agree.")) for _, given, _ in members]
+    assert [one is not None and "additionalContext" in one for one in told].count(True) == 1
+
+
+def test_a_member_that_failed_in_the_background_wakes_the_host(begun):
+    """It is the last, and nothing of it is recorded: without it the host would wait for ever."""
+    client, members = in_background(begun)
+    for row, _, path in members[:3]:
+        say(path, answer(agreed()[row["turn"]]))
+        client.stop(path)
+    lost, given, path = members[3]
+    say(path, {**answer("Request rejected"), "isApiErrorMessage": True})
+    client.stop(path)
+    for _, one, _ in members[:3]:
+        client.event("UserPromptSubmit", prompt=notice(one, "I agree."))
+    told = client.event("UserPromptSubmit", prompt=notice(given, "Request rejected"))
+    assert told is not None
+    assert lost["prompt"] in told["additionalContext"]
 
 
 def test_what_a_member_writes_is_no_notification(begun):

@@ -29,6 +29,7 @@ from council.speakers.base import Spoken
 
 DESCRIPTION = re.compile(rf"(?:.*\s)?{TARGET.pattern}", re.S | re.A)
 NOTIFICATION = re.compile(rf'<summary>Agent "[^"\n]* · {TARGET.pattern}" ', re.A)
+BACKGROUND = "Async agent launched"  # how the answer to the call of such a member begins
 LAG = 5.0  # seconds until a transcript has what its member said, at most
 
 Answer = dict[str, Any] | None
@@ -153,22 +154,30 @@ def _read_words(response: Mapping[str, Any]) -> str:
 
 
 def on_batch(call: Mapping[str, Any], settings: Config) -> Answer:
-    """All calls of the host's last message are over. Claude Code says so once, however many members there were."""
-    calls = call.get("tool_calls")
-    tools = [one.get("tool_input") for one in calls if isinstance(one, dict)] if isinstance(calls, list) else []
+    """All calls of the host's last message are over. Claude Code says so once, however many members there were.
+
+    Members in the background have only begun; their notifications come later.
+    """
+    listed = call.get("tool_calls")
+    calls = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    tools = [one.get("tool_input") for one in calls if BACKGROUND not in str(one.get("tool_response"))[:200]]
     targets = [_find_target(tool) or _find_sentence(tool) for tool in tools if isinstance(tool, dict)]
     return _hand_over("PostToolBatch", settings, (id for id, _ in filter(None, targets)))
 
 
 def on_notification(call: Mapping[str, Any], settings: Config) -> Answer:
-    """A member in the background is over, and the host is about to be told. The last to be recorded hands over."""
+    """A member in the background is over, and the host is about to be told, in its words: on a terminal all members run
+    there. Only the last to be recorded wakes the host, or one that failed; no other way keeps the words from it.
+    """
     prompt = str(call.get("prompt"))
     found = NOTIFICATION.search(prompt.partition("<result>")[0]) if "<task-notification>" in prompt[:40] else None
     if found is None:
         return None
-    collected = _collect(settings, found["session"])
-    if subagents.find_in_flight(collected) or found["turn"] != _find_newest(collected):
-        return None
+    collected, turn = _collect(settings, found["session"]), found["turn"]
+    waiting = subagents.find_in_flight(collected)
+    if turn in collected.said and (waiting or turn != _find_newest(collected)):
+        facts = _format("UserPromptSubmit", suppressOriginalPrompt=True)
+        return {"decision": "block", "reason": f"council: recorded {turn}", **facts}
     return _hand_over("UserPromptSubmit", settings, [found["session"]])
 
 

@@ -20,7 +20,10 @@ from council.runner import manual
 from council.speakers.assistant import handouts, transcripts
 
 TARGET = re.compile(rf"(?P<session>{ID.pattern}) (?P<turn>{TURN.pattern})", re.ASCII)
-SENTENCE = re.compile(rf"\s*Run `council brief {TARGET.pattern}` and do what it prints\.\s*", re.ASCII)
+# `council` may be a path, in quotes: a command names the program as it can be run.
+SENTENCE = re.compile(
+    rf"\s*Run `[^`\n]{{0,4096}}\bcouncil[\"']? brief {TARGET.pattern}` and do what it prints\.\s*", re.ASCII
+)
 AGENT = "council:council-"
 ALIASES = ("opus", "sonnet", "haiku")  # what Claude Code calls the models that a member can be given
 
