@@ -98,3 +98,14 @@ def test_a_folder_that_codex_may_only_read_is_refused_in_a_sentence(folder):
             printed
         )
         assert room.user.sessions == []
+
+
+def test_a_first_use_in_the_sandbox_is_refused_in_a_sentence(folder):
+    """The environment of council would be in the home, and the sandbox has no network to install from."""
+    with clients.room(folder, Codex(), TOPIC, agreed()) as room:
+        del room.user.env["COUNCIL_VENV"]  # type: ignore[attr-defined]
+        printed = begin_alone(room)
+        assert re.search(
+            r"^council: .*/\.local: Read-only file system: make it a directory that can be written", printed, re.M
+        )
+        assert not (room.user.root / ".local" / "share").exists()
