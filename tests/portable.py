@@ -140,10 +140,10 @@ class Council:
         if stored := re.search(r"recorded \S+.*", talk.shown):
             return [Say(stored[0])]
         self.refused[str(talk.turn)] += 1
-        if self.refused[str(talk.turn)] > ATTEMPTS:
+        stores, instead = list(STORE.finditer(talk.seen)), INSTEAD.search(talk.seen)
+        if self.refused[str(talk.turn)] > ATTEMPTS or not (stores and instead):  # a client may have cut what it said
             return [Say("My answer cannot be stored.")]
-        *_, store = STORE.finditer(talk.seen)
-        *_, instead = INSTEAD.finditer(talk.seen)
+        store = stores[-1]
         if store["end"] in talk.shown:
             return [Shell(f"{instead['command']} {store['end']}.md")]
         return [Save(f"{store['end']}.md", self.words[store["turn"]])]
