@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -359,7 +360,9 @@ def asking(user: User) -> User:
     for name in ("positions", "decision", "synthesis"):
         user.write(f".council/templates/survey/{name}.md.j2", TEMPLATE)
     with serving(user) as server:
-        id = server.told("start", topic="Shall we?", workflow="survey")["session_id"]
+        begun = server.told("start", topic="Shall we?", workflow="survey")
+        assert re.search("^project .*Survey.md", begun["header"], re.M), "whose files count is said"
+        id = begun["session_id"]
         speak(server, id, {f"01-positions/{seat}": "We shall." for seat in ("architect", "designer")}, most=2)
     return user
 

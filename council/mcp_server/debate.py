@@ -29,7 +29,8 @@ from council.runner.start import Request
 from council.speakers import registry
 from council.speakers.assistant import handouts
 from council.speakers.base import Spoken
-from council.text import did_you_mean, one_line
+from council.terminal.notices import describe_overlays
+from council.text import did_you_mean, harmless, one_line
 
 LARGEST_REPLY = 1_000_000
 
@@ -57,7 +58,8 @@ def start(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
     found = debates.begin(request, settings, speaker, None, held=False)
     with call.hold(found):
         now = manual.advance(found, settings)
-    header = "\n\n".join(filter(None, (markdown.announcement(found), places.explain(found))))
+    remarks = "\n".join(map(harmless, filter(None, (*describe_overlays(found), places.explain(found)))))
+    header = "\n\n".join(filter(None, (markdown.announcement(found), remarks)))
     about = {"header": header, "folder": str(found.folder)}
     return states.describe(found, now, call.client, **about)
 

@@ -17,10 +17,15 @@ def show_place(session: Session) -> None:
 
 
 def show_overlays(session: Session) -> None:
-    """Say whose files the session's program is from, and which ones were passed over; nothing if all are the kit's."""
+    """Say whose files the session's program is from, and which ones were passed over."""
+    for line in describe_overlays(session):
+        print(harmless(line), file=sys.stderr)
+
+
+def describe_overlays(session: Session) -> list[str]:
+    """The lines of it; none if all files are the kit's."""
     lines = [*in_force.describe(session)]
     unused = overlays.unused_project()
     if unused and not any(line.startswith("project") for line in lines):
         lines.append(f"project overlay not used: {unused}")
-    for line in lines:
-        print(harmless(line), file=sys.stderr)
+    return lines
