@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import council
 from council.cli import commands
 from council.mcp_server import tools
 from council.record import metadata
@@ -110,6 +111,16 @@ def test_what_reads_shows_it(name: str, all_tracked: tuple[User, Path]) -> None:
     if name == "brief":  # without the command that stores an answer
         assert ended.out.encode() == (session / "briefs" / f"{TURN}.md").read_bytes()
     assert picture(user.work) == before
+
+
+def test_the_python_api_refuses_it(all_tracked: tuple[User, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    user, _ = all_tracked
+    monkeypatch.chdir(user.work)
+    for name, value in user.environment.items():
+        monkeypatch.setenv(name, value)
+    assert council.load_session(ID).state == "waiting"
+    with pytest.raises(council.CouncilError, match=REFUSED):
+        council.recover(ID, speaker="replay", source=user.work / "script.yaml")
 
 
 def test_a_tool_that_reads_shows_it(all_tracked: tuple[User, Path]) -> None:

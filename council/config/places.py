@@ -84,9 +84,9 @@ def prepare(folder: Path) -> Path:
     files.make_folder(folder)
     mark = folder / ".gitignore"
     there = files.read(mark) if os.path.lexists(mark) else b""
-    if there not in (b"", IGNORED):
+    if not IGNORED.startswith(there):  # half a line was left by a process that was killed
         raise UsageError(f"{mark}: it must be one line, `*`, so that git takes no session along; remove it")
-    if not there:
+    if there != IGNORED:
         files.fill(mark, IGNORED)
     files.prove_writable(folder)
     return folder
