@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from council.record import catalog
+from tests.faults import Fault
 from tests.helpers import CODE, PROGRAM, Ended, User
 
 TINY = "65536"  # bytes of a disk that is full at once
@@ -116,3 +119,56 @@ def leave(user: Sandboxed) -> Sandboxed:
     """The same user outside of the sandbox."""
     permit(user, 0o700)
     return Sandboxed(user.root, user.env)
+
+
+# ---- a session that is begun there, and killed ----
+
+
+def git(place: Path, *words: str) -> str:
+    own = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    return subprocess.run(["git", *own, *words], cwd=place, check=True, capture_output=True, text=True).stdout
+
+
+START = """
+import os, sys
+from tests import faults
+told = os.dup(2)
+injector = faults.Injector(faults.Fault({kind!r}, {at}), {top!r}, lambda _: None)
+injector.install()
+from council.cli import main
+code = main()
+os.write(told, f"calls: {{injector.count}}".encode())
+sys.exit(code)
+"""
+
+
+def start(user: Sandboxed, fault: Fault) -> Ended:
+    """`council start`, with a fault at one of the calls that change something in the project's `.council`."""
+    top = user.work / ".council"
+    shutil.rmtree(top, ignore_errors=True)
+    return end(user.python(START.format(kind=fault.kind, at=fault.at, top=str(top)), "start", "Shall we?"))
+
+
+def count_calls(user: Sandboxed) -> int:
+    ended = start(user, Fault())
+    assert ended.code == 0, ended.err
+    return int(ended.err.rpartition("calls: ")[2])
+
+
+def kill_start(user: Sandboxed, fault: Fault) -> list[str]:
+    """What is wrong after it was killed, in sentences: a session is whole or not there, git sees none, and the next one
+    begins as if nothing had been."""
+    root, wrong = user.work / ".council" / "sessions", []
+    killed = start(user, fault)
+    if killed.code != -signal.SIGKILL:
+        wrong.append(f"it was not killed: {killed.text}")
+    seen = git(user.work, "status", "--porcelain", "--untracked-files=all").split()[1::2]
+    if bad := [path for path in seen if Path(path).name != ".gitignore"]:
+        wrong.append(f"git sees {', '.join(bad)}")
+    states = [user.inside("status", id) for id in catalog.all_ids(root)]
+    wrong += [f"a session is not whole: {state.text}" for state in states if state.code]
+    if (again := user.inside("start", "Shall we?")).code:
+        wrong.append(f"the next one does not begin: {again.text}")
+    if left := git(user.work, "status", "--porcelain"):
+        wrong.append(f"afterwards git sees {left}")
+    return [f"killed {fault.kind} call {fault.at}: {one}" for one in wrong]

@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from council.record import catalog, create
-from tests import reviewing
+from council.record import create
+from tests import reviewing, sandboxes
 from tests.faults import DEATHS, Fault
 from tests.helpers import Ended, agreed, script
-from tests.sandboxes import Sandboxed, behind, end, leave
+from tests.sandboxes import Sandboxed, behind, end, git, leave
 
 READ_ONLY, FORBIDDEN, FULL = "a read-only file system", "permission denied", "a full disk"
-EVERY = int(os.environ.get("EVERY", "1"))
 TWO = ("architect", "engineer")
 WHY = re.compile(r"^~/\.claude/MEMORY cannot be written \((?:Read-only file system|Permission denied)\), so this", re.M)
 
@@ -38,11 +34,6 @@ def sandboxed(tmp_path: Path) -> Sandboxed:
     found = behind(tmp_path, FORBIDDEN)
     git(found.work, "init", "--quiet")
     return found
-
-
-def git(place: Path, *words: str) -> str:
-    own = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-    return subprocess.run(["git", *own, *words], cwd=place, check=True, capture_output=True, text=True).stdout
 
 
 def begin(user: Sandboxed, *words: str, **how: Path) -> Path:
@@ -324,36 +315,9 @@ def test_what_a_killed_process_left_is_taken_up_or_removed(sandboxed: Sandboxed)
     assert sorted(path.name for path in folder.iterdir()) == [".gitignore", session.name]
 
 
-def start_with(user: Sandboxed, fault: Fault) -> tuple[Ended, int]:
-    """`council start` in a process with a fault, and how many calls of the file system it made in the project."""
-    program = f"""
-import os, sys
-from tests import faults
-told = os.dup(2)
-injector = faults.Injector(faults.Fault({fault.kind!r}, {fault.at}), {str(user.work / ".council")!r}, lambda _: None)
-injector.install()
-from council.cli import main
-code = main()
-os.write(told, f"calls: {{injector.count}}".encode())
-sys.exit(code)
-"""
-    ended = end(user.python(program, "start", "--id", f"{fault.kind}-{fault.at}", "Shall we?"))
-    return ended, int(ended.err.rpartition("calls: ")[2] or 0) if ended.code == 0 else 0
-
-
 @pytest.mark.parametrize("kind", DEATHS)
 def test_whenever_it_is_killed_no_half_session_is_left_and_none_that_git_sees(kind: str, sandboxed: Sandboxed) -> None:
-    top = sandboxed.work / ".council"
-    ended, calls = start_with(sandboxed, Fault())
-    assert (ended.code, calls > 40) == (0, True), ended.err
+    calls = sandboxes.count_calls(sandboxed)
     first = DEATHS.index(kind)  # each kind at other calls; the first ones make the folders
-    for at in [*range(1 + first, 16, min(EVERY, 3)), *range(16 + first, calls, EVERY)]:
-        shutil.rmtree(top)
-        killed, _ = start_with(sandboxed, Fault(kind, at))
-        assert killed.code == -signal.SIGKILL, (at, killed.text)
-        seen = git(sandboxed.work, "status", "--porcelain", "--untracked-files=all").split()[1::2]
-        assert {Path(path).name for path in seen} <= {".gitignore"}, at
-        for session in catalog.all_ids(top / "sessions"):
-            assert sandboxed.inside("status", session).code == 0, at
-        assert begin(sandboxed).is_dir()
-        assert git(sandboxed.work, "status", "--porcelain") == ""
+    for at in [*range(1 + first, 16, 3), *range(16 + first, calls, 17)]:
+        assert sandboxes.kill_start(sandboxed, Fault(kind, at)) == []
