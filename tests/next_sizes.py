@@ -26,13 +26,13 @@ HOSTILE = (
 )
 PATH = "## Path\nGo.\n"
 PROPOSAL = """## Proposal
-A queue.
+A queue, says {1}.
 
 ## Satisfaction score
-{}
+{0}
 
 ## Rationale
-It is enough.
+It is enough for {1}.
 
 ## Blocking
 none
@@ -47,7 +47,7 @@ none
 no
 
 ## Gist
-A queue.
+{1} proposes a queue.
 """
 DESIGN = "The queue.\n"
 CAST = """---
@@ -138,7 +138,7 @@ def ten_specialists(user: User, long: str) -> Host:
 
     def say(turn: str) -> str:
         score = 80 if "-r01-" in turn else 95
-        return f"{long}\n\n{PROPOSAL.format(score) if 'propose' in turn else DESIGN}"
+        return f"{long}\n\n{PROPOSAL.format(score, turn) if 'propose' in turn else DESIGN}"
 
     return _hold(user, say, "start", "--workflow", "consensus", "-")
 

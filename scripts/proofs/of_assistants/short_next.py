@@ -19,7 +19,6 @@ BEFORE = {
     ("ten members at once, three rounds", 1_000): 14_999,
     ("ten members at once, three rounds", 8_000): 85_379,
     ("ten members at once, three rounds", 30_000): 305_379,
-    ("a consensus of ten, two rounds", 1_000): 36_113,
 }
 
 
