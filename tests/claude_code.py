@@ -45,7 +45,7 @@ class Members(Table):
         with suppress(AssertionError):
             return super().turn(text)
         briefs = [path for one in self.user.sessions for path in (one / "briefs").rglob("*.md")]
-        held = [path for path in briefs if path.read_text("utf-8") in text]
+        held = [path for path in briefs if path.read_bytes().decode() in text]  # with its carriage returns
         assert held, f"no brief on disk is in what a member was asked: {text[:500]}"
         return "/".join(max(held, key=lambda path: path.stat().st_size).with_suffix("").parts[-2:])
 

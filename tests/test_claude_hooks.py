@@ -97,7 +97,7 @@ def brief_of(here: Room, request: Request) -> str:
 def turn_in(here: Room, text: str) -> str:
     """Which brief a request ends with: the client writes the state of Git before it."""
     briefs = here.user.session / "briefs"
-    (found,) = [path for path in briefs.rglob("*.md") if text.endswith(path.read_text("utf-8"))]
+    (found,) = [path for path in briefs.rglob("*.md") if text.endswith(path.read_bytes().decode())]
     return str(found.relative_to(briefs).with_suffix(""))
 
 
@@ -160,7 +160,7 @@ def test_a_hook_that_is_too_slow_loses_nothing(tmp_path: Path) -> None:
     (skill / "hooks" / "council-hook").write_text(script.replace("\n\n", f"\n{waits}\n", 1))
     listed = (ROOT / "hooks" / "hooks.json").read_text("utf-8")
     (skill / "hooks" / "hooks.json").write_text(
-        listed.replace('council-hook\\" ask", "timeout": 60', 'council-hook\\" ask", "timeout": 8')
+        listed.replace('council-hook\\" ask", "timeout": 60', 'council-hook\\" ask", "timeout": 15')
     )
     slow.touch()
     with room(tmp_path / "room", [], agreed(), skill=skill) as here:
@@ -169,7 +169,7 @@ def test_a_hook_that_is_too_slow_loses_nothing(tmp_path: Path) -> None:
 
         def again(_: object, request: Request) -> Answer:
             heard.append(request.last)
-            slow.unlink()
+            slow.unlink(missing_ok=True)
             return ask(told, general=False)
 
         rules = [rule(r"A hook failed", again), *by_hand(""), rule(r".", ask(told, general=False))]
