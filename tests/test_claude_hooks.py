@@ -172,10 +172,10 @@ def test_a_hook_that_is_too_slow_loses_nothing(tmp_path: Path) -> None:
             slow.unlink(missing_ok=True)
             return ask(told, general=False)
 
-        rules = [rule(r"A hook failed", again), *by_hand(""), rule(r".", ask(told, general=False))]
+        rules = [rule(r"no brief", again), *by_hand(""), rule(r".", ask(told, general=False))]
         here.api.responder = Assistant(rules, here.members)
         ended = here.to_its_end("go")
         assert ended["result"] == "The council has spoken.\n"
-        assert heard[0].count("no brief\n") == 4
+        assert "no brief" in heard[0]
         assert here.spoken() == as_bytes(agreed())
         assert Counter(here.members.asked) == dict.fromkeys(agreed(), 1)
