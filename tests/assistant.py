@@ -78,7 +78,7 @@ def by_hand(topic: str, begin: str = "") -> list[Rule]:
         rule(r"Launching skill|<command-name>", bash(start)),
         rule(
             r"\d+ turns? (?:is|are) due in .*",
-            lambda found, told: ask(found[0], WITHOUT_BRIEF.search(told.text) or program_of(told) != "council"),
+            lambda found, told: ask(found[0], WITHOUT_BRIEF.search(told.text), program_of(told) != "council"),
         ),
         rule(r"Asked already, wait for them", Answer("The others still think.\n")),
         rule(
@@ -99,22 +99,24 @@ def program_of(told: Request) -> str:
     return f'"{path}"' if " " in path else path
 
 
-def ask(told: str, general: object) -> Answer:
-    """All that is due, at once and once, each by its prompt alone; by the client's own agent, if ours get no briefs."""
+def ask(told: str, no_brief: object, by_path: bool = False) -> Answer:
+    """All that is due, at once and once, each by its prompt alone; by the client's own agent, if ours get no briefs.
+    Where the program is called by its path, in the foreground: the skill's permissions end with the turn.
+    """
     agent = AGENT.search(told)
     assert agent
     due = {found["prompt"]: found for found in DUE.finditer(told)}
-    return calls(*(member(GENERAL if general else agent[1], found) for found in due.values()))
+    return calls(*(member(GENERAL if no_brief or by_path else agent[1], found, by_path) for found in due.values()))
 
 
-def member(agent: str, line: re.Match[str]) -> ToolUse:
-    asked = {
+def member(agent: str, line: re.Match[str], foreground: bool) -> ToolUse:
+    asked: dict[str, object] = {
         "description": line["name"],
         "prompt": line["prompt"],
         "subagent_type": agent,
         "model": line["model"],
     }
-    return ToolUse("Agent", asked)
+    return ToolUse("Agent", {**asked, "run_in_background": False} if foreground else asked)
 
 
 def session_of(request: Request) -> str:
