@@ -99,14 +99,14 @@ def program_of(told: Request) -> str:
     return f'"{path}"' if " " in path else path
 
 
-def ask(told: str, no_brief: object, by_path: bool = False) -> Answer:
+def ask(told: str, general: object, by_path: bool = False) -> Answer:
     """All that is due, at once and once, each by its prompt alone; by the client's own agent, if ours get no briefs.
     Where the program is called by its path, in the foreground: the skill's permissions end with the turn.
     """
     agent = AGENT.search(told)
     assert agent
     due = {found["prompt"]: found for found in DUE.finditer(told)}
-    return calls(*(member(GENERAL if no_brief or by_path else agent[1], found, by_path) for found in due.values()))
+    return calls(*(member(GENERAL if general or by_path else agent[1], found, by_path) for found in due.values()))
 
 
 def member(agent: str, line: re.Match[str], foreground: bool) -> ToolUse:
