@@ -481,6 +481,20 @@ def test_of_members_that_end_together_one_wakes_the_host(begun):
     assert [one is not None and "additionalContext" in one for one in told].count(True) == 1
 
 
+def test_a_turn_that_came_from_elsewhere_does_not_keep_the_host_asleep(begun):
+    """Nobody tells the host of it, so the last of its own members must."""
+    client, members = in_background(begun)
+    for row, _, path in members[1:]:
+        say(path, answer(agreed()[row["turn"]]))
+        client.stop(path)
+    elsewhere, _, path = members[0]
+    say(path, {**answer("Request rejected"), "isApiErrorMessage": True})
+    client.stop(path)
+    assert begun.council("record", begun.session.name, elsewhere["turn"], stdin="I agree.").code == 0
+    told = [client.event("UserPromptSubmit", prompt=notice(given, "I agree.")) for _, given, _ in members[1:]]
+    assert [one is not None and "additionalContext" in one for one in told] == [False, False, True]
+
+
 def test_a_member_that_failed_in_the_background_wakes_the_host(begun):
     """It is the last, and nothing of it is recorded: without it the host would wait for ever."""
     client, members = in_background(begun)

@@ -182,8 +182,9 @@ def on_notification(call: Mapping[str, Any], settings: Config) -> Answer:
 
 
 def _find_newest(found: Session) -> str:
-    """The turn that was recorded last."""
-    return max(found.said, key=lambda turn: found.turn_path(turn).stat().st_mtime_ns, default="")
+    """The turn of a member that was recorded last. No notification follows one that came from elsewhere."""
+    turns = [turn for turn, receipt in found.receipts.items() if receipt.recorded_by == HOOK]
+    return max(turns, key=lambda turn: found.turn_path(turn).stat().st_mtime_ns, default="")
 
 
 def _hand_over(event: str, settings: Config, ids: Iterable[str]) -> Answer:
