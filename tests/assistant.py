@@ -66,7 +66,7 @@ DUE = re.compile(r"^- (?P<name>.+?): model (?P<model>\S+), prompt: (?P<prompt>.+
 AGENT = re.compile(r"\(agent (\S+), if you have it\)")
 GENERAL = "general-purpose"
 NO_BRIEF = "no brief"
-WITHOUT_BRIEF = re.compile(rf"^\s*{NO_BRIEF}\s*$", re.M)
+WITHOUT_BRIEF = re.compile(rf"^\s*(?:<result>)?{NO_BRIEF}(?:</result>)?\s*$", re.M)
 
 
 def by_hand(topic: str, begin: str = "") -> list[Rule]:
@@ -115,6 +115,7 @@ def member(agent: str, line: re.Match[str], foreground: bool) -> ToolUse:
         "prompt": line["prompt"],
         "subagent_type": agent,
         "model": line["model"],
+        "run_in_background": False,
     }
     return ToolUse("Agent", {**asked, "run_in_background": False} if foreground else asked)
 

@@ -152,6 +152,8 @@ def escaped(place: Path, background: bool) -> list[str]:
         held = Hold(here)
         with client(here, TOPIC) as terminal:
             terminal.wait(lambda: here.whole() >= 6 and len(held.inner.asked) >= 8)
+            if background:  # and the host has nothing to do
+                terminal.wait(lambda: sum("Async agent launched" in one.last for one in here.api.requests) >= 2)
             id = here.user.session.name
             held.go_on(f"council next {id}")
             terminal.press(ESCAPE)

@@ -32,10 +32,9 @@ NOTES = [
     "conversation. “Put into the context” is what tools answered and hooks said. SKILL.md is read once in a "
     "conversation. The client's own reminders are not counted. The targets are those of a headless debate of 4 x 3.",
     "Of each member's result, about 600 bytes are the client's own frame around “recorded TURN”.",
-    "In a terminal, Claude Code 2.1.327 runs members in the background whatever the call says. Its notifications give "
-    "the host each member's words, in a frame of 2.3 KB, which no hook can change. With "
-    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1 in the user's environment members run in the foreground, and their words "
-    "stay out of the host.",
+    "In a terminal, Claude Code 2.1.327 runs members in the background whatever the call says, with a text of 1.1 KB "
+    "for each launch, and notifies the host with each member's words. A hook holds back all notifications but one of a "
+    "round. With CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1 in the user's environment members run in the foreground.",
 ]
 
 
