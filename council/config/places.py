@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from council import git
 from council.config import project
@@ -19,8 +20,10 @@ from council.config.project import NAME
 from council.config.settings import Config
 from council.errors import StorageError, UsageError
 from council.record import catalog, files
-from council.record.session import Session
 from council.record.tracked import ARCHIVE, SESSIONS, is_in_project
+
+if TYPE_CHECKING:
+    from council.record.session import Session
 
 UNWRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)  # a full disk is another matter
 IGNORED = b"*\n"  # what the `.gitignore` of each folder says, so that no commit takes a session along
