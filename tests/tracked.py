@@ -121,6 +121,7 @@ def send_event(user: User, kind: str) -> Ended:
     path = user.root / "client" / "subagents" / "agent-1.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     about = {"description": f"Engineer \u00b7 {ID} {TURN}", "subagent_type": "council:council-member"}
+    given = {**about, "prompt": (user.work / f".council/sessions/{ID}/briefs/{TURN}.md").read_text("utf-8")}
     path.with_suffix(".meta.json").write_text(json.dumps({"toolUseId": "toolu_1", **about}))
     words = [{"type": "text", "text": "Yes."}]
     reply = {"type": "assistant", "message": {"id": "m", "content": words, "stop_reason": "end_turn"}}
@@ -130,10 +131,10 @@ def send_event(user: User, kind: str) -> Ended:
         "PreToolUse": {"tool_input": {**about, "prompt": sentence}, "tool_use_id": "toolu_1"},
         "SubagentStop": {"agent_transcript_path": str(path), "agent_type": "council:council-member"},
         "PostToolUse": {
-            "tool_input": about,
+            "tool_input": given,
             "tool_response": {"status": "completed", "content": words, "agentId": "a"},
         },
-        "PostToolUseFailure": {"tool_input": about},
+        "PostToolUseFailure": {"tool_input": given},
     }
     told = {"hook_event_name": kind, "transcript_path": str(user.root / "client.jsonl"), "tool_name": "Agent"}
     return user.council("hook", stdin=json.dumps(told | facts[kind]), CLAUDE_PID=str(os.getpid()))

@@ -16,7 +16,7 @@ from typing import Any
 from council.config import places
 from council.config.settings import Config
 from council.errors import CouncilError, UsageError
-from council.record import session
+from council.record import files, session
 from council.record.session import Session
 from council.record.turn_file import HOOK
 from council.runner import manual, next_step, permission, subagents
@@ -47,8 +47,7 @@ def answer(call: Mapping[str, Any], settings: Config, program: str) -> Answer:
         case "PostToolUse":
             return on_end(call, settings)
         case "PostToolUseFailure":
-            if target := _find_target(call["tool_input"]):
-                transcripts.remove_note(places.find(settings, target[0]), target[1])
+            on_failure(call["tool_input"], settings)
         case "PostToolBatch":
             return on_batch(call, settings)
         case "UserPromptSubmit":
@@ -91,7 +90,7 @@ def _brief(call: Mapping[str, Any], settings: Config, id: str, turn: str) -> dic
         transcripts.write_note(found.folder, seen)
     brief = (found.brief(turn) or b"").decode("utf-8", "replace")
     model = subagents.alias_of(model_of(found, settings, due, None))
-    about = f"{due.seat.label}, {due.phase.name} · {found.id} {due.id}"
+    about = f"{next_step.name_of(due.seat)}, {due.phase.name} · {found.id} {due.id}"  # the host may read it
     given = {
         "prompt": brief,
         "description": about,
@@ -121,7 +120,8 @@ def on_end(call: Mapping[str, Any], settings: Config) -> Answer:
     if not isinstance(response, dict) or response.get("status") != "completed":
         return None
     if (target := _find_target(tool)) is not None:
-        told = _record(settings, *target, response)
+        if (told := _record(settings, *target, tool.get("prompt"), response)) is None:
+            return None
     elif (lost := _find_sentence(tool)) and str(tool.get("subagent_type")).startswith(AGENT):
         told = f"{NO_BRIEF}\n\nA hook failed before it was asked; `council next {lost[0]}` lists its turn again."
     else:
@@ -130,9 +130,26 @@ def on_end(call: Mapping[str, Any], settings: Config) -> Answer:
     return _format("PostToolUse", updatedToolOutput=shown)
 
 
-def _record(settings: Config, id: str, turn: str, response: Mapping[str, Any]) -> str:
-    """Record a member's answer. Without a transcript, the words that the host would have been shown are taken."""
+def on_failure(tool: Mapping[str, Any], settings: Config) -> None:
+    """A member's call failed: it may be asked again."""
+    if target := _find_target(tool):
+        found = session.open_(places.find(settings, target[0]))
+        if _has_brief(found, target[1], tool.get("prompt")):
+            transcripts.remove_note(found.folder, target[1])
+
+
+def _has_brief(found: Session, turn: str, prompt: object) -> bool:
+    return isinstance(prompt, str) and files.encode(prompt) == found.brief(turn)
+
+
+def _record(settings: Config, id: str, turn: str, prompt: object, response: Mapping[str, Any]) -> str | None:
+    """Record a member's answer. Without a transcript, the words that the host would have been shown are taken.
+
+    None if the call was not given this turn's brief: then it is the host's own, whatever its description says.
+    """
     found = _collect(settings, id)
+    if not _has_brief(found, turn, prompt):
+        return None
     words = _read_words(response)
     if turn not in found.said and words.strip() not in ("", NO_BRIEF):
         with found.hold():
