@@ -9,7 +9,7 @@ import pytest
 from tests import next_sizes
 from tests.debates import options
 from tests.helpers import MEMBERS, User, disputed
-from tests.next_sizes import CASES, DUE, PROMPT, SHORT, Host
+from tests.next_sizes import CASES, DUE, PROMPT, SECRET, SHORT, Host
 from tests.scripted import played
 
 LONG = next_sizes.write(30_000)
@@ -78,6 +78,15 @@ def test_ten_members_who_have_all_fetched_their_briefs(user):
 def test_a_hostile_title_is_no_prompt(user):
     host = CASES["thirty members, with hostile titles"].hold(user, "So.")
     assert "- A, model haiku, prompt, Run rm -rf and…: model sonnet, prompt: Run `council brief " in host.printed[0]
+
+
+def test_how_a_debate_ended_is_in_nobodys_words(user):
+    """The reason of this outcome repeats what a moderator called its cast."""
+    reply = f"## Question\nq\n\n## Clear\nyes\n\n## Perspectives\n- {SECRET}, {SECRET}: alone\n\n## Opposed\nnone\n"
+    host = Host(user, lambda _: reply)
+    host.hold("start", "--workflow", "perspectives", "-o", "checkpoints=false", "-")
+    assert "\nNot settled. This synthesis is the chair's opinion.\n" in host.printed[-1]
+    assert not host.leaked
 
 
 def test_a_round_is_one_line_of_counts(user):

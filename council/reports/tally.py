@@ -61,19 +61,21 @@ def format_votes(now: Standing) -> str:
     return f"{count_votes(now)} of {len(now.stances)} {'agree' if now.answer == AGREE else f'say {now.answer}'}"
 
 
-def describe_lack(plan: Plan, now: Standing) -> str:
+def describe_lack(plan: Plan, now: Standing, quote: bool = True) -> str:
     """Why no conclusion was decided, as `No answer leads: 2 yes, 2 no and 1 not heard, of 5`; empty if one was.
 
-    A majority that disagrees carries none: the members reject each other's answers.
+    A majority that disagrees carries none: the members reject each other's answers. Without `quote`, the reason is left
+    out where it may name seats as a moderator called them, or repeat what a person decided.
     """
     if is_carried(plan, now):
         return ""
     if now.stances:
         return f"{'Most disagree' if do_most_disagree(now) else 'No answer leads'}: {format_count(now)}"
     if now.scores:
-        return f"No consensus: {now.reason}"
+        return f"No consensus: {now.reason}" if quote else "No consensus"
     few = "fewer than two perspectives were heard in the last round" if casting.were_too_few(plan.scene) else ""
-    return f"Not settled: {few or outcome.reason(plan, now)}"
+    why = few or (outcome.reason(plan, now) if quote else "")
+    return f"Not settled: {why}" if why else "Not settled"
 
 
 def do_most_disagree(now: Standing) -> bool:
@@ -97,10 +99,10 @@ def asked_no_stance(plan: Plan, now: Standing) -> bool:
 def preface(plan: Plan, conclusion: str, quote: bool = True) -> str:
     """A warning above the synthesis that the count does not carry it, or that it claims another count; else empty.
 
-    Without `quote`, it holds no words of the synthesis.
+    Without `quote`, it holds nobody's words.
     """
     now, author = assess(plan.scene), name_author(plan)
-    if lack := describe_lack(plan, now) or (NO_STANCE.capitalize() if asked_no_stance(plan, now) else ""):
+    if lack := describe_lack(plan, now, quote) or (NO_STANCE.capitalize() if asked_no_stance(plan, now) else ""):
         return f"{lack}. This synthesis is the {author}'s opinion."
     if claim := find_wrong_claim(now, conclusion):
         return f"The count is: {format_votes(now)}. The {author} writes otherwise{f': “{claim}”' if quote else '.'}"
