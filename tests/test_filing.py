@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,7 @@ import yaml
 
 from council.record import chain
 from council.record import session as session_
+from council.record.metadata import read_metadata, seal
 from council.reports import filing, totals, transcript
 from council.speakers.local import download
 from tests.debates import bare
@@ -124,6 +126,24 @@ def test_it_goes_to_the_project_in_which_the_debate_began(user, tmp_path):
     assert filed(user) == ["adr-0001-shall-we-go.md"]
     assert f"decision: {user.work}/docs/decisions/adr-0001-shall-we-go.md" in ended.text
     assert str(user.work) not in (user.work / "docs/decisions/adr-0001-shall-we-go.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("named", ["{0}/other", "{0}/work/../other", "{0}/work/link"])
+def test_a_session_that_a_project_brought_writes_into_no_other(named, user):
+    """Its metadata name a folder: whoever made the session chose it."""
+    user.write(".council/Workflows/Small.md", WORKFLOW.format(kind="adr"))
+    other = user.root / "other"
+    shutil.copytree(user.work / ".council", other / ".council")
+    (user.work / "link").symlink_to(other)
+    assert user.council("start", "-w", "small", "--id", "brought", "Shall we?").code == 0
+    brought = user.work / ".council" / "sessions" / "brought"
+    brought.parent.mkdir()
+    user.session.rename(brought)
+    facts = {**read_metadata(brought), "project": named.format(user.root)}
+    (brought / "metadata.json").write_bytes(seal(facts))
+    ended = user.council("recover", "brought", "--speaker", "replay", "--from", user.work / "script.yaml")
+    assert (ended.code, filed(user)) == (0, ["adr-0001-shall-we.md"]), ended.err
+    assert not (other / "docs").exists()
 
 
 def test_if_that_project_is_gone_it_says_so_and_files_nothing(user, tmp_path):

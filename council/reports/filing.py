@@ -21,6 +21,7 @@ from council.protocols import outcome
 from council.protocols.perspectives import CONFIDENCE, LOW
 from council.record import catalog, files
 from council.record.session import Session
+from council.record.tracked import is_in_project
 from council.reports import adr, decision, documents, front_matter, kinds, tally
 from council.reports.model import Transcript, plain
 from council.reports.outline import find_outline
@@ -113,8 +114,12 @@ def describe_places(session: Session, plan: Plan) -> str:
 def find_home(session: Session) -> tuple[Path | None, str]:
     """The project in which the debate began, where its document belongs; or None, and why there is none.
 
-    Sessions of earlier versions do not say where they began: for them, it is the project that this command is in."""
+    Sessions of earlier versions do not say where they began: for them, it is the project that this command is in. One
+    that is kept in a project writes into no other: a stranger may have made it, or the project may have been moved."""
     began = session.metadata.get("project", project(Path.cwd()))
+    if began and is_in_project(session.folder):
+        top = session.folder.parents[2]
+        began = began if Path(began).resolve().is_relative_to(top.resolve()) else project(top)
     if not began:
         return None, "the debate did not begin in a project" if "project" in session.metadata else "not in a project"
     home = Path(began)
