@@ -534,6 +534,19 @@ def test_a_turn_that_came_from_elsewhere_does_not_keep_the_host_asleep(begun):
     assert [one is not None and "additionalContext" in one for one in told] == [False, False, True]
 
 
+def test_a_turn_that_came_from_elsewhere_while_its_member_thought_wakes_the_host(begun):
+    """All others were held back, because this one was still to come."""
+    client, members = in_background(begun)
+    late, told = members[0], []
+    for row, given, path in [*members[1:], late]:
+        if path == late[2]:
+            assert begun.council("record", begun.session.name, row["turn"], stdin="I agree.").code == 0
+        say(path, answer(agreed()[row["turn"]]))
+        client.stop(path)
+        told.append(client.event("UserPromptSubmit", prompt=notice(given, "I agree.")))
+    assert [one is not None and "additionalContext" in one for one in told] == [False, False, False, True]
+
+
 def test_a_member_that_failed_in_the_background_wakes_the_host(begun):
     """It is the last, and nothing of it is recorded: without it the host would wait for ever."""
     client, members = in_background(begun)

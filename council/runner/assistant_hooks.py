@@ -184,24 +184,25 @@ def on_batch(call: Mapping[str, Any], settings: Config) -> Answer:
 
 def on_notification(call: Mapping[str, Any], settings: Config) -> Answer:
     """A member in the background is over, and the host is about to be told, in its words: on a terminal all members run
-    there. Only the last to be recorded wakes the host, or one that failed; no other way keeps the words from it.
+    there. Only the last to be recorded wakes the host, or one that failed, or whose turn came from elsewhere meanwhile;
+    no other way keeps the words from it.
     """
     prompt = str(call.get("prompt"))
     found = NOTIFICATION.search(prompt.partition("<result>")[0]) if "<task-notification>" in prompt[:40] else None
     if found is None:
         return None
     collected, turn = _collect(settings, found["session"]), found["turn"]
-    waiting = subagents.find_in_flight(collected)
-    if turn in collected.said and (waiting or turn != _find_newest(collected)):
+    own = _find_own(collected)
+    if turn in collected.said and (subagents.find_in_flight(collected) or turn in own[:-1]):
         facts = _format("UserPromptSubmit", suppressOriginalPrompt=True)
         return {"decision": "block", "reason": f"council: recorded {turn}", **facts}
     return _hand_over("UserPromptSubmit", settings, [found["session"]])
 
 
-def _find_newest(found: Session) -> str:
-    """The turn of a member that was recorded last. No notification follows one that came from elsewhere."""
+def _find_own(found: Session) -> list[str]:
+    """The turns that were recorded from members of an assistant, in that order. Nobody tells it of any other."""
     turns = [turn for turn, receipt in found.receipts.items() if receipt.recorded_by == HOOK]
-    return max(turns, key=lambda turn: found.turn_path(turn).stat().st_mtime_ns, default="")
+    return sorted(turns, key=lambda turn: found.turn_path(turn).stat().st_mtime_ns)
 
 
 def _hand_over(event: str, settings: Config, ids: Iterable[str]) -> Answer:
