@@ -43,6 +43,8 @@ def opened(session: Session) -> Session:
 
 
 def write_brief(session: Session) -> None:
+    """A brief of the test's own, in place of the one that `start` wrote."""
+    session.brief_path(ENGINEER).unlink(missing_ok=True)
     session.write_briefs({ENGINEER: "What do you think?"})
 
 

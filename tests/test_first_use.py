@@ -21,12 +21,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_launcher import checkout, tools
+from tests.launched import make_checkout, tools
 
-__all__ = ["checkout"]
 pytest.importorskip("ensurepip")
 PATIENCE = 120.0
 OLD = ("3.6", "3.7", "3.8", "3.9", "3.10")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    return make_checkout(tmp_path / "a check out")
 
 
 @pytest.fixture

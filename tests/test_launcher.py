@@ -18,29 +18,12 @@ from typing import Any
 
 import pytest
 
-REPO = Path(__file__).parent.parent
-
-STAND_IN = """
-import json, os, sys, time
-
-def main():
-    print(json.dumps({"argv": sys.argv, "pid": os.getpid(), "path": sys.path, "env": dict(os.environ)}), flush=True)
-    if sys.argv[1:] == ["wait"]:
-        time.sleep(60)
-    return 7 if sys.argv[1:] == ["fail"] else 0
-"""
+from tests.launched import REPO, make_checkout, tools
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    root = tmp_path / "a check out"
-    for name in ("bin/council", "scripts/setup", "scripts/environment.py"):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(REPO / name, root / name)
-    (root / "requirements.lock").write_text("# nothing is needed\n")
-    (root / "council").mkdir()
-    (root / "council" / "cli.py").write_text(STAND_IN)
-    return root
+    return make_checkout(tmp_path / "a check out")
 
 
 @pytest.fixture
@@ -54,16 +37,6 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 def council(program: Path | str, *args: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([program, *args], capture_output=True, text=True, timeout=60, check=False, **options)
-
-
-def tools(path: Path, **programs: str) -> str:
-    """A PATH that knows these programs, and no Python beside them."""
-    path.mkdir()
-    for name in ("cksum", "readlink"):
-        (path / name).symlink_to(shutil.which(name) or name)
-    for name, program in programs.items():
-        (path / name).symlink_to(program)
-    return str(path)
 
 
 def test_arguments_arrive_as_they_were_given(checkout: Path, env: dict[str, str]) -> None:
