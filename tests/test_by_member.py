@@ -124,6 +124,14 @@ def test_a_long_brief_comes_in_parts_which_together_are_the_brief(user):
     assert fetch(user, FIRST).encode() == brief, "the turn is recorded: whole"
 
 
+def test_who_has_read_only_the_first_part_was_not_handed_the_brief(user):
+    assert user.council("start", "--file", user.write("long.md", "A line.\n" * 4_000), "-", stdin="Shall we?").code == 0
+    turn = "01-positions/engineer"
+    assert "--part 2` and do what it prints." in user.council("brief", "last", turn).out
+    assert user.council("record", "last", turn, "--file", "-", stdin="My answer.").code == 0
+    assert receipt(user, turn)["recorded_by"] == "hand"
+
+
 def test_a_part_that_a_brief_does_not_have_is_refused(begun):
     ended = begun.council("brief", "last", FIRST, "--part", "2")
     assert (ended.code, ended.out) == (2, "")

@@ -120,6 +120,18 @@ def test_a_debate_that_is_resumed_asks_for_no_permission(tmp_path: Path) -> None
         assert here.user.council("verify").code == 0
 
 
+@pytest.mark.parametrize("rule_", ["deny", "ask", ""])
+def test_the_users_own_rules_come_before_what_the_hook_allows(rule_: str, tmp_path: Path) -> None:
+    """The hook puts the path of its program into the command, so a rule must be about the command as it was given."""
+    with room(tmp_path, [], agreed()) as here:
+        assert here.user.council("start", TOPIC).code == 0
+        rules = {"permissions": {rule_: ["Bash(council next:*)"]}} if rule_ else {}
+        (here.user.root / ".claude" / "settings.json").write_text(json.dumps(rules))
+        here.api.responder = Assistant(hostile([f"council next {here.user.session.name}"]), here.members)
+        here.to_its_end("hello")
+        assert ("turns are due" in json.dumps(here.api.prompts[-1].messages)) == (not rule_)
+
+
 def hostile(tries: list[str]) -> list[Rule]:
     """One command after the other, whatever the answers are; then the end."""
 

@@ -108,7 +108,6 @@ def brief(state: State, session: str, turn: str, part: int) -> None:
     """
     from council.config import settings as config
     from council.runner import portable
-    from council.speakers.assistant import handouts
 
     found, turn = state.open(session), turn.removesuffix(".md")
     on_terminal = sys.stdout.isatty()
@@ -116,8 +115,6 @@ def brief(state: State, session: str, turn: str, part: int) -> None:
     if on_terminal:
         echo(text.decode("utf-8", "replace"))
         return
-    if turn not in found.said:
-        handouts.write_note(found.folder, turn)
     sys.stdout.flush()
     sys.stdout.buffer.write(text)
     sys.stdout.flush()

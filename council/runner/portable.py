@@ -8,7 +8,7 @@ from council.errors import UsageError
 from council.record import tracked
 from council.record.session import Session
 from council.runner import manual
-from council.speakers.assistant import transcripts
+from council.speakers.assistant import handouts, transcripts
 
 PLACEHOLDER = "YOUR ANSWER"
 ENDING = f"""
@@ -55,7 +55,7 @@ def format_sentence(found: Session, turn: str) -> str:
 def hand_out(found: Session, settings: Config, turn: str, part: int | None = None) -> bytes:
     """The brief of a turn, byte for byte; and how to store the answer, if the turn is due and can be recorded.
 
-    With a part's number, only that part of a long one, and then how to go on.
+    With a part's number, only that part of a long one, and then how to go on; it is noted that a member has the brief.
     """
     found.read_turns()
     if turn in found.said:
@@ -77,6 +77,8 @@ def hand_out(found: Session, settings: Config, turn: str, part: int | None = Non
     if part and part < len(parts):
         command = f"{command_line.program()} brief {found.id} {turn} --part {part + 1}"
         return parts[part - 1] + READ_ON.format(part=part, parts=len(parts), command=command).encode()
+    if part:
+        handouts.write_note(found.folder, turn)  # with the last part: who has read less was not handed the brief
     # No text that the member has read before can hold the line that ends the command.
     end = f"ANSWER-{found.key('answer', turn)}"
     command = f"{command_line.program()} record {found.id} {turn} --file -"
