@@ -15,7 +15,7 @@ import pytest
 from council.cli.install_skill import KIT
 from tests.assistant import by_hand
 from tests.claude_code import CLAUDE, ROOT, Room, room
-from tests.helpers import agreed
+from tests.helpers import User, agreed, picture
 
 real = pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
 TOPIC = 'Redis or "not"? $(touch P)'
@@ -63,3 +63,26 @@ def test_a_debate_in_the_project(tmp_path: Path, install: Callable[[Room], None]
         assert Counter(here.members.asked) == dict.fromkeys(words, 1)
         assert not (here.user.work / "P").exists()
         assert here.user.council("verify").code == 0
+
+
+@pytest.mark.parametrize("undo", [[], ["--undo"]], ids=["install", "undo"])
+def test_a_link_of_the_repository_leads_to_no_other_folder(undo: list[str], tmp_path: Path) -> None:
+    user = User(tmp_path)
+    assert user.council("install-skill", "--claude", "--copy").code == 0
+    (user.work / ".claude").symlink_to("../.claude")
+    before = picture(user.root)
+    ended = user.council("install-skill", "--project", *undo)
+    assert (ended.code, "is a link that leads out of the project" in ended.err) == (2, True), ended.text
+    assert picture(user.root) == before
+
+
+@pytest.mark.parametrize("facts", ["[]", "{", "[" * 100_000, '{"files": []}'])
+def test_a_copy_that_a_stranger_wrote_is_described(facts: str, tmp_path: Path) -> None:
+    user = User(tmp_path)
+    assert user.council("install-skill", "--project", "--claude", "--copy").code == 0
+    copy = user.work / ".claude" / "skills" / "council"
+    (copy / ".council-copy.json").write_text(facts)
+    told = user.council("doctor").out
+    assert "~/work/.claude/skills/council is a copy of None, changed by hand: .council-copy.json" in told
+    assert user.council("install-skill", "--project", "--undo").code == 2
+    assert copy.is_dir()

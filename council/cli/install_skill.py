@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -64,11 +65,17 @@ def places(project: bool = False, env: Mapping[str, str] = os.environ) -> dict[s
 
 def is_kit(folder: Path) -> bool:
     """Whether the folder is a council kit, of any version."""
+    plugin = read_facts(folder / ".claude-plugin" / "plugin.json")
+    return plugin.get("name") == NAME and (folder / "AgentPersonalities.md").is_file()
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; empty if it has none. A stranger may have written it: a project brings its skills."""
     try:
-        plugin = json.loads((folder / ".claude-plugin" / "plugin.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(plugin, dict) and plugin.get("name") == NAME and (folder / "AgentPersonalities.md").is_file()
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def inspect_place(path: Path, kit: Path) -> str:
@@ -88,10 +95,8 @@ def inspect_place(path: Path, kit: Path) -> str:
 
 def find_changes(copy: Path) -> list[str]:
     """The files of a copy that were edited or added."""
-    try:
-        listed = json.loads((copy / MANIFEST).read_text("utf-8"))["files"]
-        known = {str(name): str(value) for name, value in listed.items()}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    known = read_facts(copy / MANIFEST).get("files")
+    if not isinstance(known, dict):
         return [MANIFEST]
     there = {str(path.relative_to(copy)): path for path in files_of(copy)}
     return sorted(name for name, path in there.items() if name != MANIFEST and known.get(name) != digest(path))
@@ -108,6 +113,13 @@ def digest(path: Path) -> str:
 
 
 # ---- installing ----
+
+
+def refuse_outside(place: SkillFolder) -> None:
+    """Refuse a place that is not in the project: a repository brings its links along."""
+    folder = place.path.parent
+    if not folder.resolve().is_relative_to(Path.cwd().resolve()):
+        raise UsageError(f"{place.shown}: {folder} is a link that leads out of the project, so it was left alone")
 
 
 def refuse_foreign(place: SkillFolder, kit: Path) -> None:
@@ -206,6 +218,8 @@ def install_skill(state: State, claude: bool, agents: bool, project: bool, copy:
     every = places(project)
     chosen = [every[name] for name, wanted in (("claude", claude), ("agents", agents)) if wanted] or [*every.values()]
     for place in chosen:
+        if project:
+            refuse_outside(place)
         if not undo or inspect_place(place.path, kit) == "copy":
             refuse_foreign(place, kit)
     for place in chosen:
@@ -245,7 +259,7 @@ def describe_state(place: SkillFolder, kit: Path) -> tuple[bool, str]:
     if found in ("here", "itself"):
         return True, f"{place.shown} is linked to this kit" if found == "here" else f"{place.shown} is this kit"
     if found == "copy":
-        version = json.loads((place.path / MANIFEST).read_text("utf-8")).get("council")
+        version = read_facts(place.path / MANIFEST).get("council")
         if edited := find_changes(place.path):
             return False, f"{place.shown} is a copy of {version}, changed by hand: {', '.join(edited[:5])}"
         same = version == council.__version__
