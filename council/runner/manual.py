@@ -114,4 +114,4 @@ def due_turn(session: Session, plan: Plan, turn: str) -> Due:
     if turn in session.said:
         raise UsageError(f"{turn} is recorded already, and a turn is never overwritten")
     ids = ", ".join(one.id for one in plan.due) or "nothing, the debate is over"
-    raise UsageError(f"{turn} is not due in session {session.id}; due now: {ids}")
+    raise UsageError(f"{one_line(turn, LONGEST)} is not due in session {session.id}; due now: {ids}")
