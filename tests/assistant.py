@@ -100,16 +100,16 @@ def program_of(told: Request) -> str:
 
 
 def ask(told: str, general: object, by_path: bool = False) -> Answer:
-    """All that is due, at once and once, each by its prompt alone; by the client's own agent, if ours get no briefs.
-    Where the program is called by its path, in the foreground: the skill's permissions end with the turn.
+    """All that is due, at once and once, each by its prompt alone; by the client's own agent, if ours get no briefs or
+    the program is called by its path. In the foreground: the skill's permissions end with the turn.
     """
     agent = AGENT.search(told)
     assert agent
     due = {found["prompt"]: found for found in DUE.finditer(told)}
-    return calls(*(member(GENERAL if general or by_path else agent[1], found, by_path) for found in due.values()))
+    return calls(*(member(GENERAL if general or by_path else agent[1], found) for found in due.values()))
 
 
-def member(agent: str, line: re.Match[str], foreground: bool) -> ToolUse:
+def member(agent: str, line: re.Match[str]) -> ToolUse:
     asked: dict[str, object] = {
         "description": line["name"],
         "prompt": line["prompt"],
@@ -117,7 +117,7 @@ def member(agent: str, line: re.Match[str], foreground: bool) -> ToolUse:
         "model": line["model"],
         "run_in_background": False,
     }
-    return ToolUse("Agent", {**asked, "run_in_background": False} if foreground else asked)
+    return ToolUse("Agent", asked)
 
 
 def session_of(request: Request) -> str:
