@@ -236,6 +236,20 @@ def test_doctor_says_whether_path_finds_the_program(user: User) -> None:
     assert "-     program: PATH finds ~/work/bin/council, which is not this" in doctor(user, PATH=str(folder))
 
 
+def test_the_advice_on_path_can_be_followed_as_it_is_printed(user: User) -> None:
+    """A new home has no ~/.local/bin, and nothing has put that on PATH."""
+    folder = user.root / ".local" / "bin"
+    told = install(user).err.strip()
+    assert "put ~/.local/bin on your PATH, and run: " in told
+    assert "put ~/.local/bin on your PATH, and run: " in doctor(user)
+    subprocess.run(["/bin/sh", "-c", told.rpartition("run: ")[2]], env=user.environment, check=True)
+    assert (folder / "council").resolve() == ROOT / "bin" / "council"
+    assert install(user, PATH=str(folder)).err == ""
+    (folder / "council").unlink()
+    told = install(user, PATH=str(folder)).err
+    assert "To spare them that, run: ln -s " in told
+
+
 def test_doctor_names_the_skill_of_the_project(user: User) -> None:
     assert "in this project" not in doctor(user)
     install(user, "--project", "--claude")

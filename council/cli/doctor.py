@@ -102,8 +102,8 @@ def check_program() -> str:
     found, kit = shutil.which(command_line.NAME), overlays.kit_folder()
     if found is None:
         raise NotSetUp(
-            f"not on PATH, where assistants look for `council` before they use the skill's own; "
-            f"{install_skill.link_command(kit)} puts it there"
+            f"not on PATH, where assistants look for `council` before they use the skill's own; to change that, "
+            f"{install_skill.advise_link(kit)}"
         )
     if not command_line.is_own(found):
         raise NotSetUp(f"PATH finds {files.tilde(Path(found))}, which is not this installation")

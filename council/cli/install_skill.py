@@ -237,17 +237,19 @@ def print_next_steps(kit: Path, found_by_path: bool) -> None:
     if found_by_path and not shutil.which(NAME):
         print(
             f"council: `council` is not on your PATH, where assistants look for it first; they go on with "
-            f"bin/council in the skill's folder. To spare them that, run: {link_command(kit)}",
+            f"bin/council in the skill's folder. To spare them that, {advise_link(kit)}",
             file=sys.stderr,
         )
 
 
-def link_command(kit: Path) -> str:
-    """The command that puts this program on PATH."""
+def advise_link(kit: Path) -> str:
+    """How to put this program on PATH, with a command that works as it is."""
     from council.record.files import tilde
 
-    installed = Path(sys.prefix, "bin", NAME)
-    return f"ln -s {tilde(installed if installed.is_file() else kit / 'bin' / NAME)} ~/.local/bin/"
+    folder, installed = Path.home() / ".local" / "bin", Path(sys.prefix, "bin", NAME)
+    first = "" if str(folder) in os.get_exec_path() else f"put {tilde(folder)} on your PATH, and "
+    make = "" if folder.is_dir() else f"mkdir -p {tilde(folder)} && "
+    return f"{first}run: {make}ln -s {tilde(installed if installed.is_file() else kit / 'bin' / NAME)} {tilde(folder)}/"
 
 
 # ---- for doctor ----
