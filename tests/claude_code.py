@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests import portable
 from tests.assistant import NO_BRIEF, Assistant
 from tests.fakeapi import Answer, FakeApi, Request, ToolUse, said
@@ -23,6 +25,8 @@ from tests.helpers import Table, User
 
 ROOT = Path(__file__).parent.parent
 CLAUDE = os.environ.get("COUNCIL_TEST_CLAUDE", "")
+# For a test whose like is tried without it: together they would take more than CI's time.
+long = pytest.mark.skipif(not os.environ.get("COUNCIL_TEST_LONG"), reason="COUNCIL_TEST_LONG is not set")
 QUIET = (
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
 )  # fmt: skip

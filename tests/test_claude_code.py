@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.assistant import Assistant, by_hand, is_member
-from tests.claude_code import ANSWERED, CLAUDE, PATIENCE, as_bytes, room
+from tests.claude_code import ANSWERED, CLAUDE, PATIENCE, as_bytes, long, room
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import Table, User, derived_of, disputed, without_receipts
 
@@ -81,6 +81,7 @@ def test_killed_in_round_two_and_finished_in_a_shell(tmp_path):
         assert here.user.council("verify").code == 0
 
 
+@long
 def test_begun_in_a_shell_and_finished_by_hand(tmp_path):
     words = disputed()
     with room(tmp_path, [], words) as here:

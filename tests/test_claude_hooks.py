@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.assistant import Assistant, Rule, ask, bash, by_hand, is_member, rule
-from tests.claude_code import CLAUDE, ROOT, Room, as_bytes, room
+from tests.claude_code import CLAUDE, ROOT, Room, as_bytes, long, room
 from tests.claude_terminal import client
 from tests.fakeapi import Answer, Request
 from tests.helpers import User, agreed, disputed
@@ -158,6 +158,7 @@ def test_without_python_no_member_is_asked_and_the_host_hears_why(tmp_path: Path
         assert of_host(here)[-1].last.count("Python 3.11 or newer is needed") == 4
 
 
+@long
 def test_a_hook_that_is_too_slow_loses_nothing(tmp_path: Path) -> None:
     """The members are asked without a brief, say so in two words, and are asked again once the hook works."""
     skill, slow = tmp_path / "council", tmp_path / "slow"

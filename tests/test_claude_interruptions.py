@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests import interruptions
-from tests.claude_code import CLAUDE
+from tests.claude_code import CLAUDE, long
 
 pytestmark = pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
 SAMPLE = (
-    "compaction after call 4 of the host",
+    pytest.param("compaction after call 4 of the host", marks=long),
     "Esc in the middle of round two, members in the foreground",
-    "two assistants, one debate",
+    pytest.param("two assistants, one debate", marks=long),
 )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from council.cli.install_skill import KIT
 from tests.assistant import by_hand
-from tests.claude_code import CLAUDE, ROOT, Room, room
+from tests.claude_code import CLAUDE, ROOT, Room, long, room
 from tests.helpers import User, agreed, picture
 
 real = pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
@@ -47,7 +47,12 @@ def as_npx_skills_does(here: Room) -> None:
 
 @real
 @pytest.mark.parametrize(
-    ("install", "folder"), [(by_command, "room"), (by_copy, "a room"), (as_npx_skills_does, "room")]
+    ("install", "folder"),
+    [
+        pytest.param(by_command, "room", marks=long),
+        (by_copy, "a room"),
+        pytest.param(as_npx_skills_does, "room", marks=long),
+    ],
 )
 def test_a_debate_in_the_project(tmp_path: Path, install: Callable[[Room], None], folder: str) -> None:
     """`council` is not found, so the host and its members use the skill's own program. Nothing has to be permitted but

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests import relay
-from tests.claude_code import CLAUDE
+from tests.claude_code import CLAUDE, long
 from tests.client_promises import CLIENTS
 
 pytestmark = pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
 
 
-@pytest.mark.parametrize("name", ["codex", "opencode", "claude"])
+@pytest.mark.parametrize("name", ["codex", "opencode", pytest.param("claude", marks=long)])
 def test_one_debate_in_three_places(name: str) -> None:
     """With one head after each; the third client is Claude Code without hooks."""
     client = CLIENTS[name]
