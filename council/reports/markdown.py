@@ -10,6 +10,8 @@ from council.reports import transcript
 from council.reports.documents import FOLDER, NOTHING, Overlaid, frozen_templates, render
 from council.reports.model import Effect, Fact, Round, Synthesis, Transcript, plain
 
+LONGEST_NAME = 40  # characters of a member's, in an announcement
+
 
 def whole(debate: Transcript) -> str:
     """The transcript, from the heading to the receipts."""
@@ -44,7 +46,9 @@ def synthesis_of(session: Session, plan: Plan) -> str:
 
 
 def announcement(session: Session) -> str:
-    """The start of a debate on the screen: its heading, and where its files are."""
-    facts = [*transcript.facts(session), Fact("Output", f"{files.tilde(session.folder)}/")]
+    """The start of a debate on the screen: its heading, and where its files are. Assistants read it too, so names that
+    a project chose are short.
+    """
+    facts = [*transcript.facts(session, longest=LONGEST_NAME), Fact("Output", f"{files.tilde(session.folder)}/")]
     named = {"workflow": transcript.kind(session), "title": transcript.title(session)}
     return render(f"{FOLDER}/_heading", NOTHING, **named, facts=plain(facts))

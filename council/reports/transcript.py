@@ -81,10 +81,14 @@ def title(session: Session) -> str:
     return one_line(session.metadata["topic"], 200)
 
 
-def facts(session: Session, cast: Iterable[Seat] = ()) -> Iterator[Fact]:
-    """The heading of every transcript. It contains no path: the same record gives the same bytes anywhere."""
+def facts(session: Session, cast: Iterable[Seat] = (), longest: int | None = None) -> Iterator[Fact]:
+    """The heading of every transcript. It contains no path: the same record gives the same bytes anywhere.
+
+    `longest` is how many characters of each member's name are shown.
+    """
     yield Fact("Session ID", session.id)
-    yield Fact("Council Members", ", ".join(seat.label for seat in (*session.workflow.table, *cast)))
+    names = [seat.label for seat in (*session.workflow.table, *cast)]
+    yield Fact("Council Members", ", ".join(names if longest is None else (one_line(one, longest) for one in names)))
     yield Fact("Rounds", _rounds_planned(session))
     if note := _small_print(session):
         yield Fact("Model", note, caution=True)
