@@ -65,6 +65,7 @@ def test_the_head_of_a_debate_that_went_on_does_not_cover_the_rest(tmp_path: Pat
     ended = user.council("verify", "--head", head)
     assert ended.code == 5
     assert f"the noted head is the one before {LAST}; what followed is not covered by it" in ended.out
+    assert "council build" not in ended.err, "nothing is wrong that it could renew"
 
 
 def test_a_head_in_the_middle_of_a_round_accuses_nobody_when_the_debate_goes_on(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ def verify(state: State, session: str, head: str | None, signers: Path | None, a
         for line in dict.fromkeys((*wrong, *found.outdated, *ignored)):
             echo(line)
     if wrong:
-        state.next_step = f"council build {folder.name}"
+        renewable = found.findings or (strict and found.unproven)
+        state.next_step = f"council build {folder.name}" if renewable else None
         raise Unproven(f"{len(wrong)} finding{'s' if len(wrong) > 1 else ''} in {folder.name}")
     if not as_json and found.session:
         for line in (*describe_checks(found, found.session), *describe_proof(found, strict, signer)):
