@@ -33,8 +33,8 @@ def commands(event: str, tool: str = "Agent") -> list[str]:
     return [hook["command"] for one in listed for hook in one["hooks"]]
 
 
-def run(event: str, data: bytes, tool: str = "Agent", shell: str = "/bin/sh", **env: str) -> Any:
-    (command,) = commands(event, tool)
+def run(event: str, data: bytes, tool: str = "Agent", shell: str = "/bin/sh", wake: bool = False, **env: str) -> Any:
+    (command,) = (one for one in commands(event, tool) if one.endswith(" wake") == wake)
     given = {"PATH": os.defpath, "LANG": "C.UTF-8", "CLAUDE_PLUGIN_ROOT": str(ROOT), **env}
     command = command.replace("sh ", f"{shell} ", 1)
     return subprocess.run(["/bin/sh", "-c", command], input=data, env=given, capture_output=True, check=False)
@@ -68,7 +68,7 @@ def test_every_command_is_the_script_and_names_what_it_filters() -> None:
     words = {
         command.rpartition(" ")[2] for event in HOOKS for tool in ("Agent", "Bash") for command in commands(event, tool)
     }
-    assert words == {"prompt", "ask", "command", "told", "ended"}
+    assert words == {"prompt", "wake", "ask", "command", "told", "ended"}
     assert os.access(ENTRY, os.X_OK)
     (permission,) = [hook for one in HOOKS["PreToolUse"] if one["matcher"] == "Bash" for hook in one["hooks"]]
     assert permission["if"] == "Bash(council *)"
@@ -209,6 +209,9 @@ def test_a_prompt_and_a_command_go_on_if_council_fails(tmp_path: Path) -> None:
     ):
         done = run(event, data, "Bash", **broken(tmp_path))
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    woken = run("UserPromptSubmit", written("UserPromptSubmit", prompt=notice), wake=True, **broken(tmp_path))
+    assert (woken.returncode, woken.stdout) == (2, b"")
+    assert woken.stderr.startswith(b"council: "), "rather a host that hears of it than one that sleeps"
 
 
 # ---- odd events ----

@@ -15,7 +15,8 @@ LARGEST = 64_000_000
 
 
 @command()
-def hook() -> None:
+@click.option("--wake", is_flag=True, help="Answer with what wakes the assistant, on standard error; exit 2.")
+def hook(wake: bool) -> None:
     """Answer one event of Claude Code's hooks: JSON on standard input, JSON or nothing on standard output."""
     from council.config import settings
     from council.runner import assistant_hooks
@@ -29,5 +30,9 @@ def hook() -> None:
         raise UsageError(
             "expected the JSON of one hook event on standard input; Claude Code calls this command, not people"
         )
-    if (answer := assistant_hooks.answer(call, settings.load(), sys.argv[0])) is not None:
+    if wake:
+        if text := assistant_hooks.wake(call, settings.load()):
+            click.echo(text, err=True)
+            sys.exit(2)
+    elif (answer := assistant_hooks.answer(call, settings.load(), sys.argv[0])) is not None:
         click.echo(json.dumps(answer))

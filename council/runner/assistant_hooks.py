@@ -184,19 +184,33 @@ def on_batch(call: Mapping[str, Any], settings: Config) -> Answer:
 
 def on_notification(call: Mapping[str, Any], settings: Config) -> Answer:
     """A member in the background is over, and the host is about to be told, in its words: on a terminal all members run
-    there. Only the last to be recorded wakes the host, or one that failed, or whose turn came from elsewhere meanwhile;
-    no other way keeps the words from it.
+    there. Once its turn is recorded that is held back, and `wake` says what is due instead.
     """
-    prompt = str(call.get("prompt"))
-    found = NOTIFICATION.search(prompt.partition("<result>")[0]) if "<task-notification>" in prompt[:40] else None
-    if found is None:
+    if (found := _find_notified(call)) is None:
         return None
-    collected, turn = _collect(settings, found["session"]), found["turn"]
-    own = _find_own(collected)
-    if turn in collected.said and (subagents.find_in_flight(collected) or turn in own[:-1]):
+    id, turn = found
+    if turn in _collect(settings, id).said:
         facts = _format("UserPromptSubmit", suppressOriginalPrompt=True)
         return {"decision": "block", "reason": f"council: recorded {turn}", **facts}
-    return _hand_over("UserPromptSubmit", settings, [found["session"]])
+    return _hand_over("UserPromptSubmit", settings, [id])
+
+
+def wake(call: Mapping[str, Any], settings: Config) -> str | None:
+    """What the host is told in place of a member's notification, once for all members that run at the same time."""
+    if (found := _find_notified(call)) is None:
+        return None
+    id, turn = found
+    collected = _collect(settings, id)
+    if turn not in collected.said or subagents.find_in_flight(collected) or turn in _find_own(collected)[:-1]:
+        return None
+    return _describe_next(settings, id)
+
+
+def _find_notified(call: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The turn whose member in the background is over."""
+    prompt = str(call.get("prompt"))
+    found = NOTIFICATION.search(prompt.partition("<result>")[0]) if "<task-notification>" in prompt[:40] else None
+    return (found["session"], found["turn"]) if found else None
 
 
 def _find_own(found: Session) -> list[str]:
@@ -206,14 +220,16 @@ def _find_own(found: Session) -> list[str]:
 
 
 def _hand_over(event: str, settings: Config, ids: Iterable[str]) -> Answer:
-    """What `council next` would print."""
-    texts = []
-    for id in dict.fromkeys(ids):
-        found = session.open_(places.find(settings, id))
-        with found.hold():
-            subagents.harvest(found, settings)
-            texts.append(next_step.describe(found, manual.advance(found, settings)))
+    texts = [_describe_next(settings, id) for id in dict.fromkeys(ids)]
     return _format(event, additionalContext="\n\n".join(texts)) if texts else None
+
+
+def _describe_next(settings: Config, id: str) -> str:
+    """What `council next` would print."""
+    found = session.open_(places.find(settings, id))
+    with found.hold():
+        subagents.harvest(found, settings)
+        return next_step.describe(found, manual.advance(found, settings))
 
 
 def _collect(settings: Config, id: str) -> Session:

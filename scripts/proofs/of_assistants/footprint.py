@@ -33,8 +33,9 @@ NOTES = [
     "conversation. The client's own reminders are not counted. The targets are those of a headless debate of 4 x 3.",
     "Of each member's result, about 600 bytes are the client's own frame around “recorded TURN”.",
     "In a terminal, Claude Code 2.1.327 runs members in the background whatever the call says, with a text of 1.1 KB "
-    "for each launch, and notifies the host with each member's words. A hook holds back all notifications but one of a "
-    "round. With CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1 in the user's environment members run in the foreground.",
+    "for each launch, and ends the host's turn. Hooks hold its notifications back, which have each member's words, and "
+    "wake the host once for each batch. With CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1 in the user's environment members "
+    "run in the foreground.",
 ]
 
 
