@@ -50,6 +50,7 @@ SEATS = {
 }
 SEATS |= {"delphi": SEATS["debate"], "delphi with a decision": SEATS["debate"], "quick": SEATS["debate"]}
 LACKS = ("No answer leads: ", "Most disagree: ", "No consensus: ", "Not settled: ")
+SAID = (*LACKS, "No consensus. ", "Not settled. ")  # `next` leaves out a reason that may be in somebody's words
 NO_STANCE = "No stance was asked for. "
 
 
@@ -269,7 +270,7 @@ def _judge_open(case: Case, made: Mapping[str, str], shown: Mapping[str, Any]) -
     if json.loads(made["convergence.json"])["converged"]:
         yield "convergence.json says that it converged"
     for name, text in made.items():
-        if name != "convergence.json" and not any(lack in text for lack in LACKS):
+        if name != "convergence.json" and not any(lack in text for lack in SAID):
             yield f"{name} does not say that nothing leads"
         if re.search(r"confidence:\**\s+(?:high|medium)", text, re.I):
             yield f"{name} states a confidence above the count"
@@ -279,7 +280,7 @@ def _judge_open(case: Case, made: Mapping[str, str], shown: Mapping[str, Any]) -
 
 def _judge_carried(case: Case, made: Mapping[str, str], shown: Mapping[str, Any]) -> Iterator[str]:
     verdict, voted = shown["verdict"], f"{case.votes.count(case.leading)} of {len(case.votes)}"
-    if any(lack in text for lack in LACKS for name, text in made.items() if name != "convergence.json"):
+    if any(lack in text for lack in SAID for name, text in made.items() if name != "convergence.json"):
         yield "a document says that nothing leads, and something does"
     if case.workflow == "delphi" and not verdict["answer"].startswith((ANSWER[case.leading].capitalize(), voted)):
         yield f"the answer is “{verdict['answer']}”"
