@@ -26,7 +26,8 @@ from tests.helpers import Table, User
 ROOT = Path(__file__).parent.parent
 CLAUDE = os.environ.get("COUNCIL_TEST_CLAUDE", "")
 # For a test whose like is tried without it: together they would take more than CI's time.
-long = pytest.mark.skipif(not os.environ.get("COUNCIL_TEST_LONG"), reason="COUNCIL_TEST_LONG is not set")
+LONG = os.environ.get("COUNCIL_TEST_LONG", "")
+long = pytest.mark.skipif(not LONG, reason="COUNCIL_TEST_LONG is not set")
 QUIET = (
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
 )  # fmt: skip

@@ -71,7 +71,7 @@ def world(ground: Path, nursery: Nursery, request: pytest.FixtureRequest) -> Ite
 
 # `scripts/prove kill-points` has it die at each call. After one call is before the next; a disk that is full once, or
 # broken from now on, differs little from the others.
-EVERY_NTH = {"before": 8, "half": 5, "full": 12, "broken once": 12, "after": 24, "full once": 24, "broken": 24}
+EVERY_NTH = {"before": 16, "half": 10, "full": 24, "broken once": 24, "after": 48, "full once": 48, "broken": 48}
 EVERY = [(case, kind) for case in CASES for kind in EVERY_NTH]
 LEAST = {"run": 200, "recover": 120, "archive": 20, "build": 20, "record": 15, "record the last": 30}
 
@@ -104,7 +104,7 @@ def members() -> Iterator[Members]:
         yield api
 
 
-@pytest.mark.parametrize(("kind", "points"), [("before", 24), ("full", 12), ("broken once", 12)])
+@pytest.mark.parametrize(("kind", "points"), [("before", 12), ("full", 6), ("broken once", 6)])
 def test_the_same_with_a_speaker_that_is_paid(
     kind: str, points: int, ground: Path, nursery: Nursery, members: Members
 ) -> None:
@@ -122,7 +122,7 @@ def wait_until(holds: Callable[[], bool], patience: float = 60.0) -> None:
         time.sleep(0.005)
 
 
-def test_fifty_kills_at_random_moments(ground: Path, nursery: Nursery) -> None:
+def test_twenty_kills_at_random_moments(ground: Path, nursery: Nursery) -> None:
     """Killed from outside, again and again until it is done, and then the next debate."""
     seed = 20
     dice, kills, debates = random.Random(seed), 0, 0
@@ -130,7 +130,7 @@ def test_fifty_kills_at_random_moments(ground: Path, nursery: Nursery) -> None:
     with Members(latency=0.03) as api:
         whole = World(ground / "random-whole", nursery, api)
         seconds = whole.do(*begin(whole)).seconds
-        while kills < 50 or debates <= 3:  # on a slow machine a debate takes many kills
+        while kills < 20 or debates <= 1:  # on a slow machine a debate takes many kills
             world = World(ground / f"random-{debates}", nursery, api)
             kills += killed_until_done(world, dice, seconds)
             assert differences(snapshot(world), snapshot(whole)) == []

@@ -15,7 +15,7 @@ from tests.faults import Nursery
 from tests.kills import in_memory
 from tests.kills_of_protocols import DEBATES, sweep
 
-EVERY = {"before": 31, "full once": 97}
+EVERY = {"before": 61, "full once": 149}
 
 
 @pytest.fixture(scope="module")
