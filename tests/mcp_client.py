@@ -120,7 +120,7 @@ def serving(user: User, *words: str, version: str = "", **capabilities: Any) -> 
 def speak(
     server: Server, session: str, words: dict[str, str], most: int = 1000, key: bool = False, next_: str = "next"
 ) -> dict[str, Any]:
-    """Answer what is due by the script, for so many turns at the most; what council_next says then.
+    """Answer up to `most` due turns by the script; return what council_next says then.
 
     With `key`, each member fetches its brief and stores its own answer; else the host stores them all.
     """

@@ -196,5 +196,5 @@ CASES = {
 
 
 def write(size: int) -> str:
-    """So many bytes of prose."""
+    """Prose of a given size in bytes."""
     return (SENTENCE * (size // len(SENTENCE) + 1))[:size]

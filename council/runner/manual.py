@@ -55,7 +55,7 @@ def record(
     A person's answer says who gave it; a member's, how it came.
     """
     due = due_turn(session, session.plan(), turn)
-    spoken = replace(spoken, model=one_line(spoken.model or "", LONGEST) or None)  # whoever stores the reply wrote it
+    spoken = replace(spoken, model=one_line(spoken.model or "", LONGEST) or None)  # it comes with the reply
     if due.of_a_person:
         spoken = replace(spoken, by=one_line(spoken.by or "", LONGEST) or user_name(), recorded_by=None)
     elif spoken.by:
