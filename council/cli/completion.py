@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
 from council.errors import CouncilError
+
+if TYPE_CHECKING:
+    from council.record.session import Session
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 Offered = Iterable[str] | Mapping[str, str]
@@ -53,26 +57,26 @@ def sessions(_: click.Context) -> Offered:
     return found
 
 
-@completes
-def turns(context: click.Context) -> Offered:
-    """The ready turns of the session that was given before."""
+def _open(context: click.Context) -> Session:
+    """The session that was given before."""
     from council.config import places, settings
     from council.record import session
 
     opened = session.open_(places.find(settings.load(), context.params["session"]))
     opened.read_turns()
-    return [due.id for due in opened.plan().due]
+    return opened
+
+
+@completes
+def turns(context: click.Context) -> Offered:
+    """The ready turns of the session that was given before."""
+    return [due.id for due in _open(context).plan().due]
 
 
 @completes
 def parts(context: click.Context) -> Offered:
     """The recorded turns of the session that was given before, and its synthesis."""
-    from council.config import places, settings
-    from council.record import session
-
-    opened = session.open_(places.find(settings.load(), context.params["session"]))
-    opened.read_turns()
-    return [*sorted(opened.said), "synthesis"]
+    return [*sorted(_open(context).said), "synthesis"]
 
 
 @completes
