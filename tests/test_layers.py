@@ -15,8 +15,8 @@ import council
 PACKAGE = Path(council.__file__).parent
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
-    *("workflow", "replies", "engine", "protocols", "reviews", "record", "config", "speakers", "prompts", "checks"),
-    *("reports", "runner", "terminal", "cli", "mcp_server"),
+    *("workflow", "replies", "engine", "protocols", "reviews", "candidates", "record", "config", "sandbox", "lessons"),
+    *("speakers", "prompts", "checks", "reports", "runner", "terminal", "cli", "mcp_server", "lab"),
 )
 LEAVES = ("__init__", "__main__", "errors", "git", "text", "text_width")
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "kit" not in path.relative_to(PACKAGE).parts)

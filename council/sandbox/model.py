@@ -1,0 +1,97 @@
+"""What the sandbox is given and what it says afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one command may use. `memory` is the sum over all its processes; `scratch` is each file system that it may
+    write to; `output` is how much of what it prints is kept, half from the beginning and half from the end.
+    """
+
+    seconds: float = 60.0
+    cpu: int = 30
+    memory: int = 512 * MEGABYTE
+    processes: int = 64
+    scratch: int = 64 * MEGABYTE
+    open_files: int = 256
+    output: int = 128_000
+    report: int = 4 * MEGABYTE
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command for the sandbox. `tree` is copied to /job, where the command starts and may write; nothing is copied
+    back. `mounts` are further folders of the host, read-only, each at the given path. `report` gives the command a
+    descriptor, named in COUNCIL_REPORT, to which only it may write.
+    """
+
+    argv: tuple[str, ...]
+    tree: Path | None = None
+    mounts: tuple[tuple[Path, str], ...] = ()
+    path: tuple[str, ...] = ("/usr/bin",)
+    stdin: bytes = b""
+    bounds: Bounds = field(default_factory=Bounds)
+    report: bool = False
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended. `stopped` names the limit that ended it, if one did: `seconds`, `memory` or `output`. `cut`
+    is the number of bytes of output that were left out. `peak` is the most memory that it used, None if unknown.
+    `level` says how the limits were kept: `cgroup` or `watchdog`.
+    """
+
+    exit: int | None
+    signal: int | None
+    seconds: float
+    peak: int | None
+    output: bytes
+    cut: int
+    stopped: str
+    level: str
+    report: bytes = b""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate to be tried. `tree` has every file of it; `tests` are laid over it, and it cannot change them.
+
+    `run` are the test files to run, all of `tests` if empty. `void` are tests that do not count, by id. `env` is a
+    virtual environment of the project.
+    """
+
+    bench: str
+    tree: Mapping[str, bytes]
+    tests: Mapping[str, bytes] = field(default_factory=dict)
+    run: tuple[str, ...] = ()
+    void: tuple[str, ...] = ()
+    env: Path | None = None
+
+
+PASS, FAIL, TAMPERED, TIMEOUT, UNKNOWN = "pass", "fail", "tampered", "timeout", "unknown"
+VERDICTS = (PASS, FAIL, TAMPERED, TIMEOUT, UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a bench says of a candidate. Tests are named by id.
+
+    `findings` are what a checker found, `metrics` numbers by name. `receipt` is what was run and how: argv, tree, exit,
+    signal, seconds, peak, bounds, level, report, tools.
+    """
+
+    verdict: str
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    log: str = ""
+    findings: tuple[Mapping[str, Any], ...] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    receipt: Mapping[str, Any] = field(default_factory=dict)
