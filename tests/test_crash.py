@@ -71,7 +71,7 @@ def world(ground: Path, nursery: Nursery, request: pytest.FixtureRequest) -> Ite
 
 # `scripts/prove kill-points` has it die at each call. After one call is before the next; a disk that is full once, or
 # broken from now on, differs little from the others.
-EVERY_NTH = {"before": 16, "half": 10, "full": 24, "broken once": 24, "after": 48, "full once": 48, "broken": 48}
+EVERY_NTH = {"before": 32, "half": 20, "full": 48, "broken once": 48, "after": 96, "full once": 96, "broken": 96}
 EVERY = [(case, kind) for case in CASES for kind in EVERY_NTH]
 LEAST = {"run": 200, "recover": 120, "archive": 20, "build": 20, "record": 15, "record the last": 30}
 
