@@ -1,4 +1,4 @@
-"""What rooms add to the reports of a debate: remarks on a turn, additions below the synthesis, and sections.
+"""What rooms add to the reports of a debate: remarks on a turn, additions below the synthesis, sections and files.
 
 Reports render what is registered here without knowing who registered it. A room that was removed adds nothing.
 """
@@ -12,17 +12,21 @@ from typing import Any
 from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.workflow.model import Workflow
-from council.workflow.registry import Hook
+from council.workflow.registry import CheckedHook, Hook
 
 
 @dataclass(frozen=True)
 class Record:
-    """What a contribution may read: the workflow, its plan, the topic and the session's metadata."""
+    """What a contribution may read: the workflow, its plan, the topic and the session's metadata.
+
+    `read` gives a file that the session froze when it began, by name; empty if it froze none of that name.
+    """
 
     workflow: Workflow
     plan: Plan
     topic: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    read: Callable[[str], bytes] = lambda _: b""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,17 @@ class ReportSection:
     tone: str = ""
 
 
+@dataclass(frozen=True)
+class ArtifactTraits:
+    """The names of the files and folders in a session's folder that are the artifact's own. What is in them and does
+    not follow from the record is removed."""
+
+    names: tuple[str, ...] = ()
+
+
 remark: Hook[Callable[[Turn, Record], Iterable[str]]] = Hook("remark", leading=2)
 addition: Hook[Callable[[Record], Addition | None]] = Hook("addition", leading=1)
 section: Hook[Callable[[Record], ReportSection | None]] = Hook("section", leading=1)
+artifact: CheckedHook[Callable[[Record], Mapping[str, bytes]], ArtifactTraits] = CheckedHook(
+    "artifact", leading=1, traits=ArtifactTraits
+)

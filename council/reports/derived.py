@@ -11,7 +11,7 @@ from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
 from council.reports import did_it_help, filing, markdown
-from council.reports.transcript import compose
+from council.reports.transcript import compose, read_record
 
 DERIVED = ("convergence.json", "synthesis.md", "transcript.md", *filing.NAMES)
 
@@ -28,13 +28,30 @@ def derive(session: Session, plan: Plan) -> dict[str, bytes]:
     made |= {f"{name}.md": markdown.section(one, debate.overlaid) for name, one in debate.sections.items()}
     made |= filing.derive(debate, session, plan)
     made["transcript.md"] = markdown.whole(debate)
-    return {name: files.encode(text) for name, text in made.items()}
+    record = read_record(session, plan)
+    artifacts = (function(record) for function in contributions.artifact.known.values())
+    return {name: files.encode(text) for name, text in made.items()} | {
+        name: data for one in artifacts for name, data in one.items()
+    }
 
 
 def is_derived(name: str) -> bool:
+    """Whether a name in a session's folder is that of a derived file, or of a folder of them."""
     if name in DERIVED or (name.startswith("round-") and name.endswith(".md")):
         return True
+    if any(name in contributions.artifact.traits(one).names for one in contributions.artifact.known):
+        return True
     return name.removesuffix(".md") in contributions.section.known
+
+
+def find(folder: Path) -> list[str]:
+    """Every derived file of a session that is there, by name."""
+    found = []
+    for path in folder.iterdir():
+        if is_derived(path.name):
+            below = files.walk(path) if path.is_dir() and not path.is_symlink() else [path]
+            found += [one.relative_to(folder).as_posix() for one in below]
+    return found
 
 
 def build(session: Session, plan: Plan) -> list[Path]:
@@ -42,8 +59,13 @@ def build(session: Session, plan: Plan) -> list[Path]:
     made = derive(session, plan)
     if session.lock:
         session.lock.check()  # deriving takes a while: another runner may have taken over
+    stale = [session.folder / name for name in find(session.folder) if name not in made]
+    for path in stale:
+        files.remove(path)
+    above = {folder for path in stale for folder in path.parents if session.folder in folder.parents}
+    for folder in sorted(above, reverse=True):
+        files.remove_empty(folder)
+    for folder in sorted({(session.folder / name).parent for name in made}):
+        files.make_folder(folder)
     files.replace_all({session.folder / name: data for name, data in made.items()})
-    for path in session.folder.iterdir():
-        if is_derived(path.name) and path.name not in made:
-            files.remove(path)
     return [session.folder / name for name in made]

@@ -45,7 +45,7 @@ from council.workflow.model import Phase, Seat
 def compose(session: Session, plan: Plan) -> Transcript:
     """The whole debate, from the heading to the receipts. One that is kept is not composed again."""
     session.refuse_kept()
-    ends = sections(Record(session.workflow, plan, session.topic, session.metadata)) if plan.done else {}
+    ends = sections(read_record(session, plan)) if plan.done else {}
     return Transcript(
         id=session.id,
         head=chain.head(session),
@@ -67,6 +67,15 @@ def compose(session: Session, plan: Plan) -> Transcript:
         beside=_beside_briefs(session),
         overlaid=documents.frozen_templates(session),
     )
+
+
+def read_record(session: Session, plan: Plan) -> Record:
+    """The session as contributions may read it."""
+
+    def read(name: str) -> bytes:
+        return files.read(session.folder / name) if name in session.metadata["files"] else b""
+
+    return Record(session.workflow, plan, session.topic, session.metadata, read)
 
 
 # ---- the heading ----
@@ -213,7 +222,7 @@ def _remarks(session: Session, plan: Plan, turn: Turn) -> Iterator[str]:
         yield "cut off: the model reached its limit of tokens"
     for problem in turn.problems:
         yield f"not answered: {problem}"
-    record = Record(session.workflow, plan, session.topic, session.metadata)
+    record = read_record(session, plan)
     for function in contributions.remark.known.values():
         yield from function(turn, record)
     yield from documents.remarks(session, plan, turn)
@@ -261,7 +270,7 @@ def _additions(session: Session, plan: Plan) -> Iterator[Addition]:
         yield Addition("Citations not in order", f"{one_line(wrong, 600)}.", "checked by council")
     if plan.done and (capped := tally.explain_capped_confidence(plan)):
         yield Addition("Confidence", f"{LOW} *({capped})*")
-    record = Record(session.workflow, plan, session.topic, session.metadata)
+    record = read_record(session, plan)
     made = (function(record) for function in contributions.addition.known.values())
     yield from (one for one in made if one is not None)
 

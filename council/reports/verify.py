@@ -71,7 +71,7 @@ def status(folder: Path) -> Status:
 def _findings(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     """What `check_derived` finds. Files that are unchanged since this version wrote them are not derived again."""
     yield from transcripts.check_notes(found.folder)
-    there = [path.name for path in found.folder.iterdir() if derived.is_derived(path.name)]
+    there = derived.find(found.folder)
     if found.kept_from:
         yield from _check_kept(found, there)
     elif "completed_at" in found.metadata and provenance.is_current(found, there):
@@ -139,7 +139,7 @@ def check_derived(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     made = derived.derive(found, plan)
     complete = "completed_at" in found.metadata
     outdated: dict[str, list[str]] = {}
-    for name in sorted({*made, *filter(derived.is_derived, (path.name for path in found.folder.iterdir()))}):
+    for name in sorted({*made, *derived.find(found.folder)}):
         path = found.folder / name
         there = os.path.lexists(path)
         if name in made and not complete and (not there or not name.startswith("round-")):
