@@ -148,7 +148,7 @@ def test_what_was_decided_stays_decided(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("hash_seed", ["0", "4711"])
 def test_another_process_plans_the_same(hash_seed: str) -> None:
-    wanted = ["debate/asked-again", "board/agreed", "consensus/complex", "perspectives/guided", "code/clean"]
+    wanted = ["debate/asked-again", "board/agreed", "consensus/complex", "perspectives/guided", "sketch/clean"]
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
     command = [sys.executable, "-m", "tests.scripted", *wanted]
     shown = subprocess.run(
@@ -210,8 +210,8 @@ def spoken(debate: Played, *steps: str) -> int:
         ("consensus/cap", {"debate": "max-iterations", "synthesis": "complete"}),
         ("consensus/escalation-off", {"debate": "stalemate", "synthesis": "cap"}),
         ("board/fundamental", {"challenge": "fundamental", "guidance": "done"}),
-        ("code/over-budget", {"dehallucination": "clear", "self-evolvement": "over-budget"}),
-        ("code/rejected", {"approval": "rejected"}),
+        ("sketch/over-budget", {"dehallucination": "clear", "self-evolvement": "over-budget"}),
+        ("sketch/rejected", {"approval": "rejected"}),
         ("debate/dissent-left-out", {"synthesis": "cap"}),
     ],
 )
