@@ -84,8 +84,9 @@ VERDICTS = (PASS, FAIL, TAMPERED, TIMEOUT, UNKNOWN)
 class Tried:
     """What a bench says of a candidate. Tests are named by id.
 
-    `findings` are what a checker found, `metrics` numbers by name. `receipt` is what was run and how: argv, tree, exit,
-    signal, seconds, peak, bounds, level, report, tools.
+    `findings` are what a checker found, `metrics` numbers by name, `survivors` the mistakes that no test noticed where
+    mutants were tried (then `metrics` has the percentage `killed`). `receipt` is what was run and how: argv, tree,
+    exit, signal, seconds, peak, bounds, level, report, tools.
     """
 
     verdict: str
@@ -95,3 +96,4 @@ class Tried:
     findings: tuple[Mapping[str, Any], ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     receipt: Mapping[str, Any] = field(default_factory=dict)
+    survivors: tuple[str, ...] = ()
