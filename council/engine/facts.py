@@ -5,8 +5,8 @@ A fact is computed when a template reads it, once per brief. Its docstring is it
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from council.engine.conditions import judge
@@ -19,12 +19,15 @@ from council.workflow.registry import Hook
 
 @dataclass(frozen=True)
 class PromptContext:
-    """What a fact is computed from. `key(text, about)` is the secret key for the marks around a text."""
+    """What a fact is computed from. `key(text, about)` is the secret key for the marks around a text. `extra` are the
+    files that a room froze with the session.
+    """
 
     due: Due
     workflow: Workflow
     topic: str
     key: Callable[[str, str], str]
+    extra: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def scene(self) -> Scene:

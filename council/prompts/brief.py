@@ -7,6 +7,7 @@ the fence comes from the record, never from the text.
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import Any
 
 import jinja2
 
@@ -17,21 +18,30 @@ from council.prompts import sandbox
 from council.prompts.templates import FACTS, candidates, load_environment, load_program
 from council.protocols.perspectives import list_catalog
 from council.record.session import Session
+from council.speakers import registry
 from council.workflow.model import Cast, Workflow
 
 # What an expression in a template may raise besides Jinja's own errors.
 BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError)
 
 
-def render(session: Session, due: Due) -> tuple[str, str, tuple[int, ...]]:
+def find_job(session: Session, due: Due) -> tuple[str | None, Any]:
+    """The brief of a machine, and what it needs for its job; None for every other seat."""
+    machine = registry.machine_of(due.seat)
+    return machine.job(session, due) if machine and machine.job else (None, None)
+
+
+def render(session: Session, due: Due, job: str | None = None) -> tuple[str, str, tuple[int, ...]]:
     """The brief in two parts: the one that all seats of the batch share, and this seat's own.
 
     The template's last cut separates them. The other cuts are the ends of prefixes that are worth caching, returned as
-    offsets into the first part. A brief that another version wrote is used as it is: it may have been sent already.
+    offsets into the first part. `job` is a machine's brief, if it was found before. A brief that another version wrote is used as it is: it may have been sent already.
     """
     written = None if session.reproducible else session.brief(due.id)
     if written is not None and written.strip():
         return written.decode("utf-8", "replace"), "", ()
+    if (job := find_job(session, due)[0] if job is None else job) is not None:
+        return job, "", ()
     cut = session.key("cut", due.id)
     name = f"{due.step.prompt}.md.j2"
     try:
@@ -54,7 +64,9 @@ def size_of_material(session: Session, due: Due) -> int:
 
 def prompt_context(session: Session, due: Due) -> PromptContext:
     """What the facts of a brief are computed from. The keys of its fences are the session's own."""
-    return PromptContext(due, session.workflow, session.topic, lambda text, about: session.key("fence", about, text))
+    return PromptContext(
+        due, session.workflow, session.topic, lambda text, about: session.key("fence", about, text), session.extra
+    )
 
 
 def openings(due: Due) -> tuple[str, ...]:

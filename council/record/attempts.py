@@ -24,6 +24,7 @@ ALLOWED: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (int, float),
     "tuple[Attempt, ...]": (list, tuple),
+    "dict[str, Any]": (dict,),
 }
 
 T = TypeVar("T")

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from council.errors import CouncilError, UsageError
 from council.record import catalog, files, lock, tracked
 from council.record.lock import Lock
-from council.record.metadata import FROZEN, SCHEMA, seal
+from council.record.metadata import FROZEN, SCHEMA, is_extra, seal
 from council.record.program import Program
 from council.record.session import Session, open_
 from council.record.turn_file import sha256
@@ -34,14 +35,18 @@ def create(
     facts: Mapping[str, Any],
     id: str | None = None,
     held: bool = False,
+    extra: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Session:
     """A new session; without `id`, its name is the time and a random number. If it fails, nothing is there.
 
-    With `held` it is locked from its birth until its first `hold` ends, so that no other process can come between.
+    `extra` are files that a room freezes besides. With `held` it is locked from its birth until its first `hold` ends, so that no other process can come between.
     """
     now = datetime.now(UTC)
     name = catalog.check_id(id) if id is not None else f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     frozen = dict(zip(FROZEN, (files.encode(workflow_text), files.encode(topic), program.data), strict=True))
+    if wrong := [file for file in extra if not is_extra(file)]:
+        raise AssertionError(f"a session cannot freeze files of these names: {wrong}")
+    frozen |= extra
     metadata = {
         "schema": SCHEMA,
         "session_id": name,
@@ -112,7 +117,8 @@ def _is_old(folder: Path) -> bool:
 
 def _remove(folder: Path) -> None:
     """Remove a hidden folder and the files of a new session, the lock last. Anything else in it stays."""
-    for name in (*FROZEN, "metadata.json", lock.LOCK):
+    extra = [name for name in os.listdir(folder) if is_extra(name)]
+    for name in (*extra, *FROZEN, "metadata.json", lock.LOCK):
         with suppress(FileNotFoundError):
             os.unlink(folder / name)
     os.rmdir(folder)

@@ -16,7 +16,10 @@ from council.record.turn_file import EDITED, sha256
 from council.workflow.model import NAME
 
 FROZEN = ("workflow.md", "topic.md", program.NAME)  # what decides a debate, written before its metadata
+EXTRA = re.compile(r"[a-z]+\.(json|tar)")  # what a room may freeze besides; the hashes of all are in `files`
 SCHEMA = 2  # since 2, templates and personas are frozen in `program.json`
+
+OTHERS = ("metadata.json", "convergence.json", "runner.json")  # names that a session has for something else
 
 NEEDED: dict[str, type | tuple[type, ...]] = {
     "schema": int, "session_id": str, "topic": str, "started_at": str, "members": list, "output_mode": str,
@@ -87,7 +90,8 @@ def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
     if found["schema"] < 2 and "seats" not in found:
         yield "seats"
     yield from (key for key, shape in SHAPES.items() if key in found and not _fits(found[key], shape))
-    if not set(FROZEN if found["schema"] > 1 else FROZEN[:2]) <= set(found["files"]):
+    added = found["files"].keys() - {*FROZEN}
+    if not set(FROZEN if found["schema"] > 1 else FROZEN[:2]) <= set(found["files"]) or not all(map(is_extra, added)):
         yield "files"
     for key in {"started_at", "completed_at"} & found.keys():
         try:
@@ -99,6 +103,11 @@ def _misshapen(found: Mapping[str, Any]) -> Iterator[str]:
             yield key
     if re.match("~[^/]|.*\0", str(found.get("archived_to")), re.S):  # council archives in no other user's home
         yield "archived_to"
+
+
+def is_extra(name: str) -> bool:
+    """Whether a file that a room adds to what is frozen may have this name."""
+    return EXTRA.fullmatch(name) is not None and name not in (*FROZEN, *OTHERS)
 
 
 def _fits(value: object, shape: Any) -> bool:

@@ -47,7 +47,7 @@ class Session:
     of each file.
 
     `program` is None in a session that an earlier version began: `current` then has the templates of today, once
-    `prompts` has read them.
+    `prompts` has read them. `extra` are the further files that it froze, by name.
     `pending` are the attempts at turns that are not recorded yet. `kept_from` is the version that finished the debate,
     if this one reads its replies differently. `moved` says why a new session is not in the home. `planned` is the
     newest plan, with the turns that it is for. `lock` is set while this process may write. A session that is held from
@@ -60,6 +60,7 @@ class Session:
     topic: str
     program: Program | None = None
     current: Program | None = None
+    extra: Mapping[str, bytes] = field(default_factory=dict)
     said: dict[str, RecordedTurn] = field(default_factory=dict)
     receipts: dict[str, Receipt] = field(default_factory=dict)
     pending: dict[str, tuple[Attempt, ...]] = field(default_factory=dict)
@@ -330,7 +331,7 @@ def open_(folder: Path) -> Session:
     if folder.is_symlink():
         raise Damaged(folder, "a symbolic link, which council does not follow to a session")
     metadata = read_metadata(folder)
-    frozen = {name: read_existing(folder / name) for name in metadata["files"] if name in FROZEN}
+    frozen = {name: read_existing(folder / name) for name in metadata["files"]}
     for name, data in frozen.items():
         if sha256(data) != metadata["files"][name]:
             raise Damaged(folder / name, "changed since the session began; restore it from a backup")
@@ -344,4 +345,5 @@ def open_(folder: Path) -> Session:
         workflow = workflow.with_options(metadata["options"]).with_attributes(personas)
     except UsageError as bad:
         raise Damaged(folder / "workflow.md", str(bad)) from None
-    return Session(folder, metadata, workflow, topic, program)
+    extra = {name: data for name, data in frozen.items() if name not in FROZEN}
+    return Session(folder, metadata, workflow, topic, program, extra=extra)

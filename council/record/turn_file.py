@@ -28,7 +28,7 @@ class Receipt:
     `call` is the id that the API, or the program that called it, gave the answer: the trace of a real call. `most` is
     the most that the reply can have cost, where `usd` is unknown. `attempts` are the calls before it. `after` is the
     turn's link in the chain. `by` is the person who answered. `recorded_by` says how a reply came that council did not
-    call for: by a HOOK, by the MEMBER itself or by HAND.
+    call for: by a HOOK, by the MEMBER itself or by HAND. `trial` is what a machine did for its reply, and how.
     """
 
     turn: str
@@ -57,6 +57,7 @@ class Receipt:
     after: str | None = None
     by: str | None = None
     recorded_by: str | None = None
+    trial: dict[str, Any] | None = None
 
     @property
     def sent(self) -> int | None:
@@ -82,7 +83,8 @@ def sha256(data: bytes) -> str:
 
 
 def encode(receipt: Receipt, body: str) -> bytes:
-    head = "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(receipt).items())
+    facts = {key: value for key, value in asdict(receipt).items() if key != "trial" or value is not None}
+    head = "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in facts.items())
     words, lines = files.encode(body), files.encode(head)
     return OPEN + lines + b"\nseal: " + json.dumps(_seal(lines, words)).encode() + CLOSE + words
 

@@ -194,6 +194,8 @@ def run(
         assert session.lock is not None
         start.check_quorum(session.workflow, limits.quorum)
         limits.check_prices(session, settings, voices.name)
+        if not session.plan().done:
+            select.check_machines(session.workflow, voices.name, settings)
         archive = places.archive_of(settings, session.folder)
         files.prove_writable(archive)
         session.lock.note()

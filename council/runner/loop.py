@@ -314,7 +314,8 @@ def model_of(session: Session, config: Config, due: Due, speaker: Speaker | None
 
 def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None = None) -> Brief:
     """The brief of a turn. It must be on disk before it is sent."""
-    shared, own, marks = briefs.render(session, due)
+    text, work = briefs.find_job(session, due)
+    shared, own, marks = briefs.render(session, due, text)
     deadline: float | None = config.deadline
     shown = None
     if speaker is not None and describe(speaker.name).is_person:
@@ -324,7 +325,7 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
         turn=due.id, seat=due.seat.name, shared=shared, own=own, model=model_of(session, config, due, speaker),
         deadline=math.inf if deadline is None else deadline, reply=due.step.reply, openings=briefs.openings(due),
         marks=marks, person=due.of_a_person, shown=shown, casts=briefs.casts(session.workflow, due),
-        refuse=partial(find_refusal, scene=due.scene),
+        refuse=partial(find_refusal, scene=due.scene), work=work,
     )  # fmt: skip
 
 
@@ -333,7 +334,7 @@ def receipt(
 ) -> Receipt:
     """The receipt of a turn, without the hash of its brief."""
     who = describe(speaker)
-    asked = None if who.is_person else model.name
+    asked = model.name if who.is_called else None
     return Receipt(
         turn=due.id, seat=due.seat.name, phase=due.phase.name, step=due.step.name, round=due.round,
         speaker=speaker, tier=due.tier, asked=asked, answered=spoken.model, brief="",
@@ -342,4 +343,5 @@ def receipt(
         output=spoken.usage.output, usd=who.usd(spoken, model.price), stop=spoken.stop, absent=spoken.absent,
         replayed=session.metadata.get("replay_of"), call=spoken.call,
         after=chain.after(session, due), by=spoken.by if who.is_person else None, recorded_by=spoken.recorded_by,
+        trial=None if spoken.trial is None else dict(spoken.trial),
     )  # fmt: skip

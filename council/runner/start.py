@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from council import __version__, speakers
 from council.checks.lint import Known, check
@@ -28,17 +28,23 @@ from council.runner import attachments
 from council.runner.attachments import LARGEST, LARGEST_WORDS
 from council.runner.budget import explain_unpriced, find_unpriced
 from council.runner.in_force import list_overlays
-from council.speakers import registry
+from council.speakers import registry, select
 from council.text import did_you_mean, fence
 from council.workflow.loader import load
 from council.workflow.model import Cast, Seat, Workflow
 from council.workflow.types import answer_types
 
 
+class Freezable(Protocol):
+    """What a room adds to the files that a session freezes."""
+
+    def encode(self) -> Mapping[str, bytes]: ...
+
+
 @dataclass(frozen=True)
 class Request:
     """What a person asked for, in their words. `documents` are attached texts with their names. With `find_files`, the
-    files that the topic of a review names are attached too.
+    files that the topic of a review names are attached too. `base` is what candidates are written on.
     """
 
     topic: str
@@ -58,6 +64,7 @@ class Request:
     max_cost: float | None = None
     id: str | None = None
     without: tuple[str, ...] = ()
+    base: Freezable | None = None
 
     def __post_init__(self) -> None:
         if self.id is not None:
@@ -151,6 +158,7 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
     table = lay_table(request, settings)
     checked = table.workflow
     check_quorum(checked, request.quorum)
+    select.check_machines(checked, request.speaker, settings)
     tiers = freeze_tiers(checked, request, settings, table.personas)
     if request.max_cost is not None and (model := find_unpriced(checked, settings, tiers, request.speaker)):
         raise UsageError(explain_unpriced(model))
@@ -181,7 +189,8 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     if table.overlays:
         facts["overlays"] = list(table.overlays)
-    return _create(settings, table.text, request.topic + fenced, table.program, facts, request.id, held)
+    extra = request.base.encode() if request.base else {}
+    return _create(settings, table.text, request.topic + fenced, table.program, facts, request.id, held, extra)
 
 
 def begin_again(source: Session, settings: Config, speaker: str, id: str | None = None, held: bool = False) -> Session:
@@ -190,14 +199,15 @@ def begin_again(source: Session, settings: Config, speaker: str, id: str | None 
     facts = {key: source.metadata[key] for key in same if key in source.metadata}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__, "project": find_project()}
-    return _create(settings, text, source.topic, templates.load_program(source), facts, id, held)
+    return _create(settings, text, source.topic, templates.load_program(source), facts, id, held, source.extra)
 
 
 def _create(
-    settings: Config, text: str, topic: str, program: Program, facts: Any, id: str | None, held: bool
+    settings: Config, text: str, topic: str, program: Program, facts: Any, id: str | None, held: bool,
+    extra: Mapping[str, bytes],
 ) -> Session:
     place = places.choose(settings, id)
-    session = create(place.sessions, text, topic, program, facts, id, held)
+    session = create(place.sessions, text, topic, program, facts, id, held, extra)
     session.moved = place.why
     return session
 

@@ -14,6 +14,8 @@ from council.workflow.model import Reply
 
 if TYPE_CHECKING:
     from council.config.settings import Config
+    from council.engine.planner import Due
+    from council.record.session import Session
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Brief:
     which this call asks the API to cache it. `reply`, `openings` and `casts` are for a speaker that can force its model
     to follow them: the answers that the prompt asks for, how the seat begins its sentences, and the known seats for an
     answer that names seats. `person` means that no model may speak here; `shown` is what that person reads, and
-    `refuse` says what is wrong with the answers that they gave so far.
+    `refuse` says what is wrong with the answers that they gave so far. `work` is what a machine needs for its job.
     """
 
     turn: str
@@ -50,6 +52,7 @@ class Brief:
     shown: Shown | None = None
     casts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refuse: Callable[[Mapping[str, Any]], str] = field(default=lambda _: "", compare=False)
+    work: Any = None
 
     @property
     def text(self) -> str:
@@ -107,7 +110,8 @@ def read_name(value: object) -> str | None:
 @dataclass(frozen=True)
 class Spoken:
     """What came back. `model` is the one that really answered and `call` its id for the answer; None if unknown. `by`
-    is the person who answered. `recorded_by` is for replies that an assistant's members gave.
+    is the person who answered. `recorded_by` is for replies that an assistant's members gave, `trial` for what a machine
+    did.
     """
 
     body: str
@@ -119,6 +123,7 @@ class Spoken:
     call: str | None = None
     by: str | None = None
     recorded_by: str | None = None
+    trial: Mapping[str, Any] | None = None
 
 
 class Speaker(Protocol):
@@ -198,6 +203,14 @@ class Offer:
     time: str
 
 
+@dataclass(frozen=True)
+class Caption:
+    """What a machine did, in a few words, and whether it went well: agree, disagree or mixed."""
+
+    text: str = ""
+    tone: str = ""
+
+
 Check = tuple[str, Callable[[], str]]
 
 
@@ -216,6 +229,7 @@ class SpeakerType:
     caches_prompts: bool = False  # a prompt that begins as an earlier one costs less
     is_person: bool = False
     manual: bool = False  # replies are recorded with `council record`: an assistant asks the members
+    machine: bool = False  # its seats' turns are made by council itself, by whatever speaker the others are
     replays: bool = False  # speaks the words of another session or of a script, for every seat
     calls_endpoints: bool = False  # calls the endpoints that the tiers name
     ignores_tiers: bool = False  # uses one model, whatever model the tiers name
@@ -233,8 +247,17 @@ class SpeakerType:
     checks: Callable[[Config], Iterable[Check]] = lambda _: ()  # what `doctor` looks at; may raise NotSetUp
     download: Callable[[], Download | None] = lambda: None  # None: there is nothing to fetch
 
+    # A machine's brief, from the session and the turn that is due, with what it needs for the job (`Brief.work`).
+    job: Callable[[Session, Due], tuple[str, Any]] | None = None
+    caption: Callable[[Mapping[str, Any]], Caption] = lambda _: Caption()  # what a receipt's `trial` says to readers
+
     own_model: Callable[[], str | None] = lambda: None  # the model it always uses, whatever the tier
     note: Callable[[str | None], str] = lambda _: ""  # what a reader of the transcript must know of that model
+
+    @property
+    def is_called(self) -> bool:
+        """Whether its turns are calls of a model."""
+        return not (self.is_person or self.machine)
 
     @property
     def free(self) -> bool:
@@ -247,7 +270,7 @@ class SpeakerType:
 
     @property
     def speaks_for_all(self) -> bool:
-        """Whether it takes every turn, even of a seat that names a speaker of its own."""
+        """Whether it takes every turn, even of a seat that names a speaker of its own, but for a machine's."""
         return self.manual or self.replays
 
     def usd(self, spoken: Spoken, price: Price | None) -> float | None:

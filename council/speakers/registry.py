@@ -13,6 +13,7 @@ from council.record.turn_file import HOOK, MEMBER, Receipt
 from council.speakers import AUTO, names
 from council.speakers.base import AutoOrder, SpeakerType
 from council.text import did_you_mean
+from council.workflow.model import Seat
 
 
 @cache
@@ -34,6 +35,12 @@ def find(name: str) -> SpeakerType:
 def describe(name: str) -> SpeakerType:
     """The speaker that a receipt or a session names: one that is gone is only a name, of which nothing is known."""
     return find(name) if name in names() else SpeakerType(name, "no longer available")
+
+
+def machine_of(seat: Seat) -> SpeakerType | None:
+    """The machine that speaks for this seat, whatever speaker the others have; None for every other seat."""
+    named = describe(seat.speaker) if seat.speaker else None
+    return named if named and named.machine else None
 
 
 def typed_in(receipt: Receipt) -> bool:

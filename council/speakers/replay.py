@@ -88,7 +88,10 @@ def of_session(
     """A session's turns as they were spoken. They cost nothing now, so no tokens are counted."""
     return ReplaySpeaker(
         {
-            turn: Spoken(one.body, model=receipts[turn].answered, stop=receipts[turn].stop, absent=one.absent, usd=0.0)
+            turn: Spoken(
+                one.body, model=receipts[turn].answered, stop=receipts[turn].stop, absent=one.absent, usd=0.0,
+                trial=receipts[turn].trial,
+            )
             for turn, one in said.items()
         },
         source,

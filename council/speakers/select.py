@@ -195,8 +195,18 @@ def warm_up(name: str) -> None:
 
 def speaker_of(seat: Seat, everybody: str) -> SpeakerType:
     """Who speaks for a seat in a session of that speaker: the one that the seat names goes first."""
-    usual = registry.describe(everybody)
+    usual, machine = registry.describe(everybody), registry.machine_of(seat)
+    if machine and not usual.replays:
+        return machine
     return usual if usual.speaks_for_all or not seat.speaker else registry.describe(seat.speaker)
+
+
+def check_machines(workflow: Workflow, everybody: str, config: Config, env: Mapping[str, str] = os.environ) -> None:
+    """Refuse a debate before anybody is called for it, if one of its machines cannot work here."""
+    if not registry.describe(everybody).replays:
+        for machine in {one.name: one for one in map(registry.machine_of, workflow.all_seats()) if one}.values():
+            if why := machine.obstacle(config, env):
+                raise Denied(why)
 
 
 class Voices:
