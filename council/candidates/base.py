@@ -22,8 +22,9 @@ FOLDERS = ("tree", "visible", "hidden")
 
 @dataclass(frozen=True)
 class Base:
-    """`tree` is what candidates change, `visible` and `hidden` are the tests that are laid over it, all by path. `facts`
-    is plain data: the repository, the commit, the bench, the environment, the versions of tools, the files shown.
+    """`tree` is what candidates change, `visible` and `hidden` are the tests that are laid over it, all by path.
+    `facts` is plain data: the repository, the commit, the bench, the environment, the versions of tools, the files
+    shown.
     """
 
     tree: Mapping[str, bytes] = field(default_factory=dict)

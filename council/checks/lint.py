@@ -21,6 +21,7 @@ from council.engine.planner import ENDED, ENDED_BY_CAP
 from council.engine.scene import Scene
 from council.engine.views import check_view, look, view
 from council.errors import UsageError
+from council.speakers import registry
 from council.text import did_you_mean
 from council.workflow import declare, limits
 from council.workflow.model import (
@@ -127,7 +128,7 @@ class _Lint:
                 yield f"{what}: reply: {name}: the program reads it, so it must be {types}"
 
     def prompt(self, step: Step, what: str) -> Iterator[str]:
-        if step.prompt not in self.workflow.tasks:
+        if step.prompt not in self.workflow.tasks and registry.needs_prompt(self.workflow, step):
             path = f".council/templates/{self.workflow.name}/{step.prompt}.md.j2"
             write = f'write {path}, or a section "## {step.prompt}" below a heading "# Prompts" at the end of this file'
             yield from self.named(step.prompt, self.known.prompts, f"{what}: prompt", write)

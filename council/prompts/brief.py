@@ -35,7 +35,8 @@ def render(session: Session, due: Due, job: str | None = None) -> tuple[str, str
     """The brief in two parts: the one that all seats of the batch share, and this seat's own.
 
     The template's last cut separates them. The other cuts are the ends of prefixes that are worth caching, returned as
-    offsets into the first part. `job` is a machine's brief, if it was found before. A brief that another version wrote is used as it is: it may have been sent already.
+    offsets into the first part. A brief that another version wrote is used as it is: it may have been sent already.
+    `job` is a machine's brief, if it was found before.
     """
     written = None if session.reproducible else session.brief(due.id)
     if written is not None and written.strip():

@@ -9,9 +9,9 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from council.errors import CouncilError, UsageError
@@ -27,26 +27,32 @@ OLD = 3600.0  # seconds after which a hidden folder that nobody holds is a lefto
 TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
+@dataclass(frozen=True)
+class Content:
+    """What a session freezes: its workflow, its topic, its program, and further files that a room adds, by name."""
+
+    workflow: str
+    topic: str
+    program: Program
+    extra: Mapping[str, bytes] = field(default_factory=dict)
+
+    def encode(self) -> dict[str, bytes]:
+        ours = (files.encode(self.workflow), files.encode(self.topic), self.program.data)
+        if wrong := [name for name in self.extra if not is_extra(name)]:
+            raise AssertionError(f"a session cannot freeze files of these names: {wrong}")
+        return {**dict(zip(FROZEN, ours, strict=True)), **self.extra}
+
+
 def create(
-    root: Path,
-    workflow_text: str,
-    topic: str,
-    program: Program,
-    facts: Mapping[str, Any],
-    id: str | None = None,
-    held: bool = False,
-    extra: Mapping[str, bytes] = MappingProxyType({}),
+    root: Path, content: Content, facts: Mapping[str, Any], id: str | None = None, held: bool = False
 ) -> Session:
     """A new session; without `id`, its name is the time and a random number. If it fails, nothing is there.
 
-    `extra` are files that a room freezes besides. With `held` it is locked from its birth until its first `hold` ends, so that no other process can come between.
+    With `held` it is locked from its birth until its first `hold` ends, so that no other process can come between.
     """
     now = datetime.now(UTC)
     name = catalog.check_id(id) if id is not None else f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-    frozen = dict(zip(FROZEN, (files.encode(workflow_text), files.encode(topic), program.data), strict=True))
-    if wrong := [file for file in extra if not is_extra(file)]:
-        raise AssertionError(f"a session cannot freeze files of these names: {wrong}")
-    frozen |= extra
+    frozen = content.encode()
     metadata = {
         "schema": SCHEMA,
         "session_id": name,

@@ -53,12 +53,12 @@ def examine(folder: Path) -> Proof:
     found = list(verify(folder))
     wrong = tuple(str(one) for one in found if isinstance(one, Damaged))
     outdated = tuple(str(one) for one in found if isinstance(one, Outdated))
-    foreign = tuple(find_foreign_files(folder))
     try:
         session = sessions.open_(folder)
         session.read_turns()
     except CouncilError:
-        return Proof(wrong, outdated, foreign)
+        return Proof(wrong, outdated, tuple(find_foreign_files(folder)))
+    foreign = tuple(find_foreign_files(folder, session.extra))
     plan, receipts = session.plan(), sorted(session.receipts.items())
     left, over = tuple(_find_notes(session)), plan.done and not wrong
     swept = [path for turn, path in attempts.find(folder).items() if turn in session.said]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -203,6 +203,9 @@ def _read(path: Path) -> bytes | None:
         return None
 
 
-def find_foreign_files(folder: Path) -> list[str]:
-    """Files in the session's folder that are not council's. They are harmless, and they prove nothing."""
-    return sorted(path.name for path in folder.iterdir() if path.name not in OURS and not derived.is_derived(path.name))
+def find_foreign_files(folder: Path, frozen: Collection[str] = ()) -> list[str]:
+    """Files in the session's folder that are not council's. They are harmless, and they prove nothing. `frozen` are
+    those that a room froze.
+    """
+    ours = {*OURS, *frozen}
+    return sorted(path.name for path in folder.iterdir() if path.name not in ours and not derived.is_derived(path.name))

@@ -20,7 +20,7 @@ from council.prompts.invocation import MODES, PATCHLIST, seats
 from council.prompts.phrases import split_names
 from council.protocols import outcome
 from council.record import catalog
-from council.record.create import create
+from council.record.create import Content, create
 from council.record.program import Program
 from council.record.session import Session, derive_key
 from council.reports import documents, filing, markdown
@@ -190,7 +190,8 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
     if table.overlays:
         facts["overlays"] = list(table.overlays)
     extra = request.base.encode() if request.base else {}
-    return _create(settings, table.text, request.topic + fenced, table.program, facts, request.id, held, extra)
+    content = Content(table.text, request.topic + fenced, table.program, extra)
+    return _create(settings, content, facts, request.id, held)
 
 
 def begin_again(source: Session, settings: Config, speaker: str, id: str | None = None, held: bool = False) -> Session:
@@ -199,15 +200,13 @@ def begin_again(source: Session, settings: Config, speaker: str, id: str | None 
     facts = {key: source.metadata[key] for key in same if key in source.metadata}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__, "project": find_project()}
-    return _create(settings, text, source.topic, templates.load_program(source), facts, id, held, source.extra)
+    content = Content(text, source.topic, templates.load_program(source), source.extra)
+    return _create(settings, content, facts, id, held)
 
 
-def _create(
-    settings: Config, text: str, topic: str, program: Program, facts: Any, id: str | None, held: bool,
-    extra: Mapping[str, bytes],
-) -> Session:
+def _create(settings: Config, content: Content, facts: Any, id: str | None, held: bool) -> Session:
     place = places.choose(settings, id)
-    session = create(place.sessions, text, topic, program, facts, id, held, extra)
+    session = create(place.sessions, content, facts, id, held)
     session.moved = place.why
     return session
 

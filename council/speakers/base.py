@@ -110,8 +110,8 @@ def read_name(value: object) -> str | None:
 @dataclass(frozen=True)
 class Spoken:
     """What came back. `model` is the one that really answered and `call` its id for the answer; None if unknown. `by`
-    is the person who answered. `recorded_by` is for replies that an assistant's members gave, `trial` for what a machine
-    did.
+    is the person who answered. `recorded_by` is for replies that an assistant's members gave, `trial` for what a
+    machine did.
     """
 
     body: str

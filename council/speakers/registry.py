@@ -13,7 +13,7 @@ from council.record.turn_file import HOOK, MEMBER, Receipt
 from council.speakers import AUTO, names
 from council.speakers.base import AutoOrder, SpeakerType
 from council.text import did_you_mean
-from council.workflow.model import Seat
+from council.workflow.model import Cast, Seat, Step, Workflow
 
 
 @cache
@@ -41,6 +41,13 @@ def machine_of(seat: Seat) -> SpeakerType | None:
     """The machine that speaks for this seat, whatever speaker the others have; None for every other seat."""
     named = describe(seat.speaker) if seat.speaker else None
     return named if named and named.machine else None
+
+
+def needs_prompt(workflow: Workflow, step: Step) -> bool:
+    """Whether a step has a seat that reads a prompt: a machine reads none."""
+    cast = any(isinstance(one, Cast) for one in step.seats)
+    named = workflow.seats(name for name in step.seats if isinstance(name, str))
+    return cast or not all(map(machine_of, named))
 
 
 def typed_in(receipt: Receipt) -> bool:

@@ -89,7 +89,11 @@ def of_session(
     return ReplaySpeaker(
         {
             turn: Spoken(
-                one.body, model=receipts[turn].answered, stop=receipts[turn].stop, absent=one.absent, usd=0.0,
+                one.body,
+                model=receipts[turn].answered,
+                stop=receipts[turn].stop,
+                absent=one.absent,
+                usd=0.0,
                 trial=receipts[turn].trial,
             )
             for turn, one in said.items()
