@@ -28,13 +28,17 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Job:
-    """A command for the sandbox. `tree` is copied to /job, where the command starts and may write; nothing is copied
-    back. `mounts` are further folders of the host, read-only, each at the given path. `report` gives the command a
-    descriptor, named in COUNCIL_REPORT, to which only it may write.
+    """A command for the sandbox.
+
+    `tree`, a folder or files by path, is copied to /job, where the command starts and may write; nothing comes back.
+    `files` are read-only, each at an absolute path of the sandbox. `mounts` are folders of the host, read-only, each at
+    the given path. Commands are searched in `path`. `report` gives a descriptor, named in COUNCIL_REPORT; the command
+    has to close it before it starts what it does not trust.
     """
 
     argv: tuple[str, ...]
-    tree: Path | None = None
+    tree: Path | Mapping[str, bytes] | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
     mounts: tuple[tuple[Path, str], ...] = ()
     path: tuple[str, ...] = ("/usr/bin",)
     stdin: bytes = b""
@@ -44,9 +48,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended. `stopped` names the limit that ended it, if one did: `seconds`, `memory` or `output`. `cut`
-    is the number of bytes of output that were left out. `peak` is the most memory that it used, None if unknown.
-    `level` says how the limits were kept: `cgroup` or `watchdog`.
+    """How a command ended: by itself, by a signal, or `stopped` by a bound (`seconds`, `cpu`, `memory`) or `cancelled`.
+
+    An exit code above 128 counts as a signal, as in a shell. `output` is what it printed, stdout and stderr together;
+    `cut` is how many bytes in the middle of it were left out. `peak` is the most memory that was seen, None if unknown.
+    `level` says how the bounds were kept: `cgroup` or `watchdog`. A report that is too long is empty.
     """
 
     exit: int | None
