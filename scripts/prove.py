@@ -63,6 +63,41 @@ class Proof(Protocol):
     def prove(self, part: str) -> Outcome: ...
 
 
+@dataclass(frozen=True)
+class Promises:
+    """A proof made of modules in a folder in scripts/proofs/, each with `parts` and `prove`. A part of the proof is
+    "module: part". If its rows are `counted`, they end with how much was tried and how much of that held, and a row
+    where less held is wrong, whether or not the module says so itself.
+    """
+
+    folder: str
+    counted: bool = True
+
+    def parts(self) -> list[str]:
+        modules = sorted(path.stem for path in (PROOFS / self.folder).glob("[a-z]*.py"))
+        return [f"{name}: {part}" for name in modules for part in self._load(name).parts()]
+
+    def prove(self, part: str) -> Outcome:
+        name, _, rest = part.partition(": ")
+        outcome = self._load(name).prove(rest)
+        if not self.counted or outcome.wrong:
+            return outcome
+        broken = [row for row in outcome.rows if row[-2] != row[-1]]
+        wrong = [f"{row[0]}: {row[1]}: {row[-1]} of {row[-2]} held" for row in broken]
+        return Outcome(outcome.rows, wrong, outcome.notes)
+
+    def _load(self, name: str) -> Promise:
+        module: Promise = importlib.import_module(f"proofs.{self.folder}.{name}")
+        return module
+
+
+class Promise(Protocol):
+    """What a module in such a folder has."""
+
+    def parts(self) -> list[str]: ...
+    def prove(self, part: str) -> Outcome: ...
+
+
 def names() -> list[str]:
     return sorted(path.stem.replace("_", "-") for path in PROOFS.glob("[a-z]*.py"))
 

@@ -6,34 +6,14 @@ Each part is a promise, at full size; each is a module in scripts/proofs/of_assi
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-from typing import Protocol
-
-from prove import Outcome
+from prove import Outcome, Promises
 
 COLUMNS = ("what", "case", "before", "now", "target")
-PROMISES = sorted(path.stem for path in (Path(__file__).parent / "of_assistants").glob("[a-z]*.py"))
-
-
-class Promise(Protocol):
-    """What a module in of_assistants/ has. A row is (what, case, before, now, target), all of them text."""
-
-    def parts(self) -> list[str]: ...
-    def prove(self, part: str) -> Outcome: ...
-
-
-def promise(name: str) -> Promise:
-    module: Promise = importlib.import_module(f"proofs.of_assistants.{name}")
-    return module
-
-
-def parts() -> list[str]:
-    return [f"{name}: {part}" for name in PROMISES for part in promise(name).parts()]
+PROMISES = Promises("of_assistants", counted=False)
+parts = PROMISES.parts
 
 
 def prove(part: str) -> Outcome:
     """One part. Every cell is text: a sum of bytes and calls would mean nothing."""
-    name, _, rest = part.partition(": ")
-    outcome = promise(name).prove(rest)
+    outcome = PROMISES.prove(part)
     return Outcome([[str(cell) for cell in row] for row in outcome.rows], outcome.wrong, outcome.notes)

@@ -1,0 +1,1 @@
+"""The promises that `scripts/prove lab` tries to break: one module for each."""
