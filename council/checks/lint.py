@@ -124,7 +124,7 @@ class _Lint:
         for name, kind in step.reply:
             word = declare.answer.known.get(name)
             if word and word.types and kind.type not in word.types:
-                types = " or ".join(TYPES[type_] for type_ in word.types)
+                types = " or ".join(TYPES.get(type_, f"of the type {type_}") for type_ in word.types)
                 yield f"{what}: reply: {name}: the program reads it, so it must be {types}"
 
     def prompt(self, step: Step, what: str) -> Iterator[str]:

@@ -30,6 +30,8 @@ class RuleTraits:
     author: str = ""  # the argument that names the phase or step it checks; by default, the synthesis
     in_round: bool = False  # it asks about the current round
     since: str = ""  # the argument with the first round in which it can hold
+    places: tuple[str, ...] = ()  # arguments that name phases or steps
+    elects: bool = False  # its tally says for whom it holds, so that `vote` can name it in `among`
     never: Callable[[Mapping[str, Any]], str] | None = None  # explains why it can never hold with these arguments
     escalates: str = ""  # what it means if it hands a question to a person, as in "stalemate"
 

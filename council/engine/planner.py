@@ -182,7 +182,8 @@ class _Walk:
         return replace(turn, said=second, answers=found, problems=problems, first=first, prose=answers.prose)
 
     def seats(self, step: Step) -> tuple[Seat, ...]:
-        named = self.workflow.seats(name for name in step.seats if isinstance(name, str))
+        spoken = [turn.seat for turn in self.scene.turns]
+        named = self.workflow.seats((name for name in step.seats if isinstance(name, str)), spoken)
         cast = [seat for one in step.seats if isinstance(one, Cast) for seat in self.cast(one)]
         return (*named, *cast)
 

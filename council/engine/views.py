@@ -29,6 +29,7 @@ class ViewTraits:
     everyone: bool = False  # it can show what any seat said in any phase
     labels: bool = False  # it replaces the seats' names with labels
     inner: str = ""  # the argument that holds other views
+    places: tuple[str, ...] = ()  # arguments that name phases or steps
 
 
 view: CheckedHook[Callable[..., View], ViewTraits] = CheckedHook("view", 2, ViewTraits)

@@ -26,7 +26,7 @@ from council.text import (
 )
 from council.workflow import declare
 from council.workflow.model import Kind, Reply
-from council.workflow.types import answer_types
+from council.workflow.types import Unreadable, answer_types
 
 LONG = ("text", "list", "code")  # answers that may have sub-headings and labels
 CONDITION = re.compile(r"\s*\((?:if|optional|required|\d)\b[^()]*\)\W*$", re.I)  # after a heading: (if below 90 %)
@@ -84,7 +84,11 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
         given = [section.lines for section in sections if section.name == name and not section.copied]
         if kind.type in answer_types():
             own = "\n".join(line.text for lines in given for line in lines).strip()
-            value = answer_types()[kind.type].read(body, brief, bool(own) and is_nothing(own))
+            try:
+                value = answer_types()[kind.type].read(body, brief, bool(own) and is_nothing(own))
+            except Unreadable as unreadable:
+                missing[name] = str(unreadable)
+                continue
             values = [] if value is None else [value]
         else:
             values = _values(kind, given)

@@ -73,6 +73,11 @@ class Seat:
         return self.speaker == HUMAN
 
     @property
+    def about(self) -> str:
+        """Whose work this seat is about: the seat that its attribute `of` names, else its own."""
+        return str(self.attributes.get("of") or self.name)
+
+    @property
     def persona(self) -> str:
         return str(self.attributes.get("persona", self.name))
 
@@ -219,13 +224,29 @@ class Workflow:
         shared = [step.seats for _, step in self.steps() if first in step.seats]
         return self.seats(name for seats in shared for name in seats if isinstance(name, str)) or self.members
 
-    def seats(self, names: Iterable[str]) -> tuple[Seat, ...]:
-        """The seats behind names of groups and of seats, each once, in the order named."""
+    def seats(self, names: Iterable[str], spoken: Iterable[Seat] = ()) -> tuple[Seat, ...]:
+        """The seats behind names of groups and of seats, each once, in the order named.
+
+        A seat `of` a group stands for one seat for each member of it, as `tester-engineer` and `tester-designer`. The
+        members of a group that a reply casts are among those that have `spoken`.
+        """
         seats: dict[str, Seat] = {}
         for name in names:
-            for seat in self.groups.get(name) or (self.seat(name),):
-                seats.setdefault(seat.name, seat)
+            for named in self.groups.get(name) or (self.seat(name),):
+                for seat in self.one_for_each(named, spoken):
+                    seats.setdefault(seat.name, seat)
         return tuple(seats.values())
+
+    def one_for_each(self, seat: Seat, spoken: Iterable[Seat]) -> Iterator[Seat]:
+        """The seat itself, or one for each member of the group that it is `of`."""
+        of = seat.attributes.get("of")
+        if of is None or any(other.name == of for other in self.all_seats()):
+            yield seat
+            return
+        members = self.groups.get(of) or {other.name: other for other in spoken if other.group == of}.values()
+        for member in members:
+            own = {"of": member.name, "persona": seat.persona, "title": f"{seat.title} of {member.title}"}
+            yield replace(seat, name=f"{seat.name}-{member.name}", attributes={**seat.attributes, **own})
 
     def seat(self, name: str) -> Seat:
         for seat in self.all_seats():

@@ -9,12 +9,17 @@ from typing import Any
 from council.workflow.registry import load
 
 
+class Unreadable(Exception):
+    """Why an answer cannot be read, as a clause. The seat is asked once more, and told so."""
+
+
 @dataclass(frozen=True)
 class AnswerType:
     """`read(body, brief, says_none)` gets the whole reply, because such an answer has its own headings; it returns
-    None if the answer cannot be read. `grammar` constrains what a small local model may write. Where `documents` is not
-    empty, the answer is about attached documents, and a debate without any is refused with that sentence. `careful` is
-    why a small model is refused.
+    None if there is no answer, and raises Unreadable if there is one that cannot be read. `grammar` constrains what a
+    small local model may write; without one, it writes freely. Where `documents` is not empty, the answer is about
+    attached documents, and a debate without any is refused with that sentence. `careful` is why a small model is
+    refused. A step has at most one answer of a type that is `alone`.
     """
 
     name: str
@@ -24,6 +29,7 @@ class AnswerType:
     grammar: str
     documents: str = ""
     careful: str = ""
+    alone: bool = False
 
 
 _registered: dict[str, AnswerType] = {}

@@ -46,8 +46,11 @@ SEAT_KEYS = {
     "tier": "its tier, which overrides the step's",
     "speaker": "who speaks for it: `human`, or the name of a speaker",
     "weight": "how much its vote counts, as in `weight: 2`",
-    "under": "reserved: the seat that it reports to",
-    "run": "reserved: the command that a shell runs for it",
+    "under": "the seat above it in a tree: the order `tree` and the views `up`, `down` and `beside` follow it",
+    "of": "whose work it is about: a seat, or a group. For a group, it stands for one seat for each member, named "
+    "`SEAT-MEMBER`; the name of a step that casts seats stands for those who were cast",
+    "run": "what a machine runs for it: a bench of Config.md, or an option that names benches",
+    "tests": "which tests its bench runs: `visible`, `hidden`, `attack` or `mutants`. Default: `visible`",
 }
 TYPES = {
     "text": "free text; `text+` must not be empty",

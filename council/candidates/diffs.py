@@ -1,0 +1,155 @@
+"""Applies a unified diff to texts. A hunk is found by its lines, because models miscount; one that does not fit is
+refused, and never forced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from council.candidates.paths import check_path
+from council.text import one_line
+from council.workflow.types import Unreadable
+
+HUNK = re.compile(r"@@(?: -(\d{1,7})(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})?)? ?@@?")
+NO_NEWLINE = "\\ No newline at end of file"
+NOWHERE = "/dev/null"
+REFUSED = {
+    "GIT binary patch": "changes a binary file",
+    "Binary files ": "changes a binary file",
+    "new file mode 12": "makes a symbolic link",
+    "new file mode 16": "adds a submodule",
+    "rename from ": "renames a file; delete the old one and write the new one",
+    "copy from ": "copies a file; write the new one",
+}
+
+
+@dataclass
+class Hunk:
+    """Lines to replace, from about line `at` of the old text on (0 if the hunk does not say)."""
+
+    at: int
+    old: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+
+
+@dataclass
+class FileChange:
+    """The hunks of one file; None as its old or new path if it is made or deleted."""
+
+    old: str | None
+    new: str | None
+    hunks: list[Hunk] = field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        return self.new or self.old or ""
+
+
+def parse_diff(text: str) -> list[FileChange]:
+    """The changes of a diff, a file each. Raises Unreadable for what is no diff, or does more than change text."""
+    changes: list[FileChange] = []
+    lines = text.split("\n")
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if why := next((why for start, why in REFUSED.items() if line.startswith(start)), ""):
+            raise Unreadable(f"the diff {why}")
+        if _begins_file(lines, at):
+            old, new = _name(line), _name(lines[at + 1])
+            if old is None and new is None:
+                raise Unreadable("the diff has a file without a name")
+            changes.append(FileChange(old, new))
+            at += 2
+        elif changes and (found := HUNK.match(line)):
+            at = _read_hunk(lines, at + 1, changes[-1], int(found.group(1) or 0))
+        else:
+            at += 1
+    if not changes or not all(change.hunks for change in changes if change.new):
+        raise Unreadable(
+            'the diff has no hunks; each file begins with "--- a/PATH", "+++ b/PATH" and "@@ -1,2 +1,3 @@"'
+        )
+    paths = [change.path for change in changes]
+    if len(set(paths)) < len(paths):
+        raise Unreadable("the diff has a file twice")
+    if moved := next((change for change in changes if change.old and change.new and change.old != change.new), None):
+        raise Unreadable(f"the diff renames {moved.old}; delete the old file and write the new one")
+    return changes
+
+
+def apply_diff(text: str, tree: Mapping[str, str]) -> dict[str, str | None]:
+    """The files that a diff changes, each with its new text, or None if it is deleted."""
+    changed: dict[str, str | None] = {}
+    for change in parse_diff(text):
+        before = tree.get(change.path)
+        if change.old is not None and before is None:
+            raise Unreadable(f"the diff changes {change.path}, which does not exist; write the whole file")
+        if change.old is None and before is not None:
+            raise Unreadable(f"the diff makes {change.path}, which exists already")
+        changed[change.path] = None if change.new is None else _patch(change, before or "")
+    return changed
+
+
+def _begins_file(lines: list[str], at: int) -> bool:
+    return lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")
+
+
+def _name(line: str) -> str | None:
+    named = line[4:].partition("\t")[0].strip()
+    if named == NOWHERE:
+        return None
+    return check_path(re.sub(r"^[ab]/", "", named))
+
+
+def _read_hunk(lines: list[str], at: int, change: FileChange, first: int) -> int:
+    hunk = Hunk(first)
+    while at < len(lines) and not _begins_file(lines, at) and not lines[at].startswith(("@@", "diff --git ")):
+        line, at = lines[at], at + 1
+        if line.startswith(NO_NEWLINE[:2]):
+            continue
+        sign, rest = line[:1] or " ", line[1:]
+        if sign not in " +-":
+            raise Unreadable(f'a line of the diff begins with none of "+", "-" and a space: "{one_line(line, 60)}"')
+        if sign in " -":
+            hunk.old.append(rest)
+        if sign in " +":
+            hunk.new.append(rest)
+    while hunk.old and hunk.new and not hunk.old[-1] and not hunk.new[-1]:  # blank lines after the hunk
+        hunk.old.pop()
+        hunk.new.pop()
+    change.hunks.append(hunk)
+    return at
+
+
+def _patch(change: FileChange, before: str) -> str:
+    """The text with all hunks applied, from the top down. A text that ended with a line break still does."""
+    lines = before.removesuffix("\n").split("\n") if before else []
+    done = shift = 0
+    for number, hunk in enumerate(change.hunks, 1):
+        places = [place for place in _places(hunk.old, lines) if place >= done]
+        wanted = hunk.at - 1 + shift
+        if hunk.at:
+            places.sort(key=lambda place: abs(place - wanted))
+        if not places or (len(places) > 1 and not hunk.at):
+            raise Unreadable(f"hunk {number} of {change.path} {_explain_misfit(hunk, lines, places)}")
+        place = places[0]
+        lines[place : place + len(hunk.old)] = hunk.new
+        done, shift = place + len(hunk.new), shift + len(hunk.new) - len(hunk.old)
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _places(old: list[str], lines: list[str]) -> Iterator[int]:
+    if not old:
+        yield len(lines)
+        return
+    for place in range(len(lines) - len(old) + 1):
+        if lines[place] == old[0] and lines[place : place + len(old)] == old:
+            yield place
+
+
+def _explain_misfit(hunk: Hunk, lines: list[str], places: list[int]) -> str:
+    if places:
+        return "fits in several places; say the line, as in @@ -12,3 +12,4 @@"
+    missing = next((line for line in hunk.old if line not in lines), None)
+    why = f'the line "{one_line(missing, 60)}" is not there' if missing is not None else "its lines are not together"
+    return f"does not fit: {why}"

@@ -1,0 +1,224 @@
+"""The answer type `files`: files that a member writes or deletes, or one diff against the files that it was shown.
+
+Reading never guesses. A block of code without a path, a path that leads out of the project, or a hunk that does not fit
+is a problem, and the member is asked once more with that reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from council.candidates.diffs import apply_diff, parse_diff
+from council.candidates.paths import check_path, find_clash
+from council.replies.quotes import passages
+from council.text import FENCE, MARKER, one_line, unwrapped
+from council.workflow.types import Unreadable
+
+MOST_FILES = 200
+MOST_BYTES = 1_000_000
+FORMAT = (
+    "[for each file: its path alone on a line, then its whole content in a fenced code block; "
+    '"delete PATH" alone on a line deletes a file; or, in place of files, one ```diff block against the files shown]'
+)
+SHOWN = "the file "  # begins the name in the mark around a file that a brief shows
+ONLY_FILE = re.compile(r"^File to write: `([^`\n]+)`\s*$", re.M)
+DIFFS = ("diff", "patch", "udiff")
+PROSE = ("bash", "sh", "shell", "zsh", "console", "terminal", "text", "txt", "output", "log", "plaintext", "traceback")
+LEAD = re.compile(r"\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+)?(?:[*_]{1,3})?(?:(?:file(?:name)?|path)\s*:\s*)?", re.I)
+DELETED = re.compile(r"\s*(?:[-*+•]\s+)?[*_]{0,3}delete\b[*_]{0,3}:?\s+(`[^`]+`|\S+?)[*_]{0,3}\s*", re.I)
+PATH_LIKE = re.compile(r"[^\s`*]*[^\s`*./][^\s`*]*[./][^\s`*]*|Makefile|Dockerfile|LICENSE|Procfile|Gemfile|Rakefile")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of one answer: each path with its text, or with None if it is deleted. Or a `diff`."""
+
+    written: Mapping[str, str | None] = field(default_factory=dict)
+    diff: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.written or self.diff)
+
+    def lay_on(self, tree: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The tree with these files laid on it. Raises Unreadable if they do not fit it."""
+        changed = apply_diff(self.diff, _texts(self.diff, tree)) if self.diff else self.written
+        laid = dict(tree)
+        for path, text in changed.items():
+            if text is None and laid.pop(path, None) is None:
+                raise Unreadable(f"it deletes {path}, which does not exist")
+            if text is not None:
+                laid[path] = text.encode("utf-8", "surrogateescape")
+        added = laid.keys() - tree.keys()
+        if added and (clash := find_clash([*sorted(tree.keys() & laid.keys()), *sorted(added)])):
+            raise Unreadable(clash)
+        return laid
+
+
+def _texts(diff: str, tree: Mapping[str, bytes]) -> dict[str, str]:
+    """The texts of the files that a diff names. Their line ends become those of a reply."""
+    named = {change.path for change in parse_diff(diff)}
+    return {
+        path: content.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+        for path, content in tree.items()
+        if path in named
+    }
+
+
+def read_files(body: str, brief: str, says_none: bool) -> Files | None:
+    """The files of a reply; None if it has none. Raises Unreadable with what is wrong."""
+    found = _Reader(body, brief).read()
+    if not found and not says_none:
+        return None
+    if len(found.written) > MOST_FILES:
+        raise Unreadable(f"there are {len(found.written)} files; write at most {MOST_FILES}")
+    size = sum(len(text.encode("utf-8", "surrogateescape")) for text in (*found.written.values(), found.diff) if text)
+    if size > MOST_BYTES:
+        raise Unreadable(f"the files have {size:,} bytes together; write at most {MOST_BYTES:,}")
+    if clash := find_clash(sorted(found.written)):
+        raise Unreadable(clash)
+    if found.diff:
+        apply_diff(found.diff, shown_files(brief))
+    return found
+
+
+def shown_files(brief: str) -> dict[str, str]:
+    """The files that the program shows in a brief, each between marks that nobody else can make."""
+    return {
+        passage.by.removeprefix(SHOWN): passage.text + "\n" * (not passage.text.endswith("\n"))
+        for passage in passages(brief)
+        if passage.by.startswith(SHOWN)
+    }
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A block of code, and the line with words before it."""
+
+    info: str
+    before: str
+    lines: list[str]
+    closed: bool
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n" if self.lines else ""
+
+    @property
+    def path(self) -> str:
+        """The path that the block's info string or the line before it gives; empty if neither does."""
+        words = re.sub(r"^[\w+#.-]*:(?=\S*[./])", "", self.info).split()
+        named = [word for word in words if PATH_LIKE.fullmatch(word)]
+        if len(words) <= 2 and len(named) == 1 and named[0] == words[-1]:
+            return named[0]
+        return _path_alone(self.before)
+
+    @property
+    def language(self) -> str:
+        return next(iter(self.info.lower().split()), "")
+
+    @property
+    def is_diff(self) -> bool:
+        return self.language in DIFFS and not self.path.endswith((".diff", ".patch"))
+
+
+class _Reader:
+    def __init__(self, body: str, brief: str) -> None:
+        self.brief = brief
+        lines = body.replace("\r\n", "\n").split("\n")
+        inner = unwrapped(lines)
+        self.lines = inner if any(map(FENCE.match, inner)) else lines
+
+    def read(self) -> Files:
+        written: dict[str, str | None] = {}
+        diffs: list[str] = []
+        unnamed: list[_Block] = []
+        for item in self.items():
+            if isinstance(item, str):
+                self.put(written, item, None)
+            elif not item.closed:
+                raise Unreadable(_describe_open(item))
+            elif item.is_diff:
+                diffs.append(item.text)
+            elif item.path:
+                self.put(written, item.path, item.text)
+            elif item.language not in PROSE:
+                unnamed.append(item)
+        if unnamed:
+            self.put(written, self.only_file(unnamed, written or diffs), unnamed[0].text)
+        if diffs and written:
+            raise Unreadable("it has both files and a diff; write one or the other")
+        return Files(written, "".join(diffs))
+
+    def put(self, written: dict[str, str | None], path: str, text: str | None) -> None:
+        if path in written and written[path] != text:
+            raise Unreadable(f"{one_line(path)} is there twice, and differently")
+        written[check_path(path)] = text
+
+    def only_file(self, unnamed: list[_Block], others: object) -> str:
+        """The file that a single block without a path must be: the brief says so in a line of the program's own."""
+        own, place = [], 0
+        for passage in passages(self.brief):
+            own.append(self.brief[place : passage.start])
+            place = passage.end
+        asked = ONLY_FILE.findall("".join([*own, self.brief[place:]]))
+        if len(unnamed) > 1 and len(asked) == 1:
+            raise Unreadable(f"there are {len(unnamed)} code blocks; write one, with the whole of {asked[0]}")
+        if others or len(unnamed) > 1 or len(asked) != 1:
+            first = one_line(next(filter(str.strip, unnamed[0].lines), ""), 40)
+            raise Unreadable(f'a code block has no path on the line before it: the one that begins "{first}"')
+        return str(asked[0])
+
+    def items(self) -> Iterator[_Block | str]:
+        """The blocks of code, and the paths to be deleted, in the order written. Quotations are left out."""
+        keys = {match.group(2) for match in MARKER.finditer(self.brief)}
+        quoting, before, at = "", "", 0
+        while at < len(self.lines):
+            line, at = self.lines[at], at + 1
+            markers = [match for match in MARKER.finditer(line) if match.group(2) in keys]
+            for closing, key in (marker.groups() for marker in markers):
+                quoting = quoting if quoting not in ("", key) else "" if closing else key
+            if markers or quoting or line.lstrip().startswith(">"):
+                before = ""
+            elif fence := FENCE.match(line):
+                block, at = self.block(fence, before, at)
+                yield block
+                before = ""
+            elif deleted := DELETED.fullmatch(line):
+                if deleted.group(1).startswith("`") or PATH_LIKE.fullmatch(deleted.group(1)):
+                    yield deleted.group(1).strip("`")
+            elif line.strip():
+                before = line
+
+    def block(self, fence: re.Match[str], before: str, at: int) -> tuple[_Block, int]:
+        """The block that a fence opens, and the line after it. A fence with a language opens a block inside it."""
+        opened, info = fence.group(1), fence.group(2).strip()
+        indent = len(fence.group()) - len(fence.group().lstrip())
+        lines: list[str] = []
+        inside = ""
+        while at < len(self.lines):
+            line, at = self.lines[at], at + 1
+            if inner := FENCE.match(line):
+                closes = not inner.group(2).strip()
+                if not inside and closes and inner.group(1).startswith(opened):
+                    return _Block(info, before, lines, True), at
+                if not inside and not closes and inner.group(1).startswith(opened):
+                    inside = inner.group(1)
+                elif inside and closes and inner.group(1).startswith(inside):
+                    inside = ""
+            lines.append(line[indent:] if line[:indent].isspace() else line)
+        return _Block(info, before, lines, False), at
+
+
+def _path_alone(line: str) -> str:
+    """The path that a line consists of, as `**src/a.py**:` or "### File: `src/a.py`"; empty if it has other words."""
+    rest = LEAD.sub("", line, count=1).strip().removesuffix(":").rstrip("*_").removesuffix(":").strip()
+    if quoted := re.fullmatch(r"`([^`]+)`", rest):
+        return quoted.group(1).strip()
+    return rest if PATH_LIKE.fullmatch(rest) else ""
+
+
+def _describe_open(block: _Block) -> str:
+    of = f" of {one_line(block.path, 60)}" if block.path else ""
+    return f"the code block{of} is not closed; a file that itself has ``` needs a fence of four backticks"

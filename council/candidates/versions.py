@@ -1,0 +1,268 @@
+"""The versions of each candidate, the trials of them, and which version stands. Everything follows from the turns.
+
+A candidate is named after the seat that writes it. Others write versions of it too, if they are `of` that seat.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from council.candidates.diffs import parse_diff
+from council.candidates.files import Files
+from council.engine.scene import Moment, Scene, Turn
+from council.workflow import declare
+from council.workflow.model import Seat
+from council.workflow.types import Unreadable
+
+SOLUTION = declare.answer("solution", "a version of the seat's candidate, or of the one it is `of`", types=("files",))
+SUITE = declare.answer("suite", "visible tests, written before the code", types=("files",))
+ATTACK = declare.answer("attack", "tests meant to fail on a candidate", types=("files",))
+TESTS = declare.answer("tests", "what a bench says of a candidate: pass, fail, tampered, timeout or unknown")
+PASSED = declare.answer("passed", "from a bench: the ids of the tests that passed")
+FAILED = declare.answer("failed", "from a bench: the ids of the tests that failed")
+GREEN = "pass"
+RED = "fail"
+TAMPERED = "tampered"
+UNKNOWN = "unknown"
+VISIBLE, HIDDEN, ATTACKS, MUTANTS = "visible", "hidden", "attack", "mutants"  # the tests that a bench runs
+TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec|tests)\.\w+|[^/]*_test\.\w+)$")
+KINDS = (VISIBLE, HIDDEN, ATTACKS, MUTANTS)
+
+
+def runs(seat: Seat) -> str:
+    """What a machine runs for this seat; empty if it is no bench. Only benches are believed about tests."""
+    return str(seat.attributes.get("run") or "")
+
+
+def kind_of(seat: Seat) -> str:
+    """Which tests the seat's bench runs."""
+    return str(seat.attributes.get("tests") or VISIBLE)
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a candidate: the files of a turn, written on the version that stood before its step began."""
+
+    candidate: str
+    number: int
+    turn: Turn = field(compare=False)
+    files: Files = field(compare=False)
+    parent: Version | None = None
+
+    @property
+    def id(self) -> str:
+        return self.turn.id
+
+
+@dataclass(frozen=True)
+class CheckedVersion:
+    """A bench's turn about a candidate, and the version that it tried: None for the unchanged tree."""
+
+    turn: Turn
+    candidate: str
+    version: Version | None
+    verdict: str
+
+    @property
+    def green(self) -> bool:
+        return self.verdict == GREEN
+
+
+@dataclass
+class History:
+    """All candidates of a scene. What a turn is about is judged by what was there before its step of the round began,
+    so the turns of a step do not depend on each other.
+
+    `suites` have the benches' turns about each on the unchanged tree. `pending` are attacks that no bench has tried
+    yet, `accepted` those that ran red.
+    """
+
+    versions: dict[str, list[Version]] = field(default_factory=dict)
+    checks: dict[str, list[CheckedVersion]] = field(default_factory=dict)
+    suites: list[tuple[Turn, list[Turn]]] = field(default_factory=list)
+    pending: dict[str, list[Turn]] = field(default_factory=dict)
+    accepted: dict[str, list[Turn]] = field(default_factory=dict)
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Every candidate that was written or tried, in the order in which each first was."""
+        return tuple(dict.fromkeys([*self.versions, *self.checks]))
+
+    def newest(self, candidate: str) -> Version | None:
+        return next(reversed(self.versions.get(candidate, [])), None)
+
+    def standing(self, candidate: str) -> Version | None:
+        """The newest version whose visible trial passed, else the newest version."""
+        green = [version for version in self.versions.get(candidate, []) if self.is_green(version)]
+        return green[-1] if green else self.newest(candidate)
+
+    def is_green(self, version: Version) -> bool:
+        """Whether the newest visible trial of this version by each bench passed, and there is one."""
+        by_bench = {
+            check.turn.seat.name: check.green
+            for check in self.checks.get(version.candidate, [])
+            if check.version == version and kind_of(check.turn.seat) == VISIBLE
+        }
+        return bool(by_bench) and all(by_bench.values())
+
+    def judged(self, seat: Seat) -> Version | None:
+        """The version that this bench tries: the newest in a visible trial, else the one that stands."""
+        return self.newest(seat.about) if kind_of(seat) == VISIBLE else self.standing(seat.about)
+
+    def latest(self, candidate: str, place: str) -> CheckedVersion | None:
+        """The newest trial of a candidate in the phase or step of that name."""
+        made = [one for one in self.checks.get(candidate, []) if place in (one.turn.phase, one.turn.step)]
+        return made[-1] if made else None
+
+    def suite(self, candidate: str) -> tuple[Turn | None, tuple[str, ...]]:
+        """The newest suite that counts for a candidate, and the ids of its tests that are void: those that passed on
+        the unchanged tree. If all passed there, or it tampered with the bench, the suite is discarded."""
+        for suite, trials in reversed(self.suites):
+            if "of" in suite.seat.attributes and suite.seat.about != candidate:
+                continue
+            passed, failed = (
+                tuple(id for trial in trials for id in ids_of(trial, answer) if belongs(id, suite.answers[SUITE]))
+                for answer in (PASSED, FAILED)
+            )
+            tampered = any(trial.answers.get(TESTS) == TAMPERED for trial in trials)
+            if not tampered and (failed or not passed):
+                return suite, tuple(dict.fromkeys(id for id in passed if id not in failed))
+        return None, ()
+
+
+def follow(scene: Scene, until: Moment | None = None) -> History:
+    """The history of all candidates up to this scene; with `until`, up to where that step of that round began."""
+    history = History()
+    for turns in scene.moments():
+        if turns[0].moment == until:
+            break
+        before = {turn.seat.name: (history.standing(turn.seat.about), history.judged(turn.seat)) for turn in turns}
+        pending = {about: [*attacks] for about, attacks in history.pending.items()}
+        for turn in turns:
+            standing, judged = before[turn.seat.name]
+            if runs(turn.seat):
+                _add_check(history, turn, judged, pending.get(turn.seat.about, []))
+            else:
+                _add_files(history, turn, standing)
+    return history
+
+
+def _add_files(history: History, turn: Turn, standing: Version | None) -> None:
+    about = turn.seat.about
+    if _wrote(turn, SOLUTION):
+        made = history.versions.setdefault(about, [])
+        made.append(Version(about, len(made) + 1, turn, turn.answers[SOLUTION], standing))
+    if _wrote(turn, SUITE):
+        history.suites.append((turn, []))
+    if _wrote(turn, ATTACK):
+        history.pending.setdefault(about, []).append(turn)
+
+
+def _wrote(turn: Turn, answer: str) -> bool:
+    return isinstance(turn.answers.get(answer), Files) and bool(turn.answers[answer])
+
+
+def _add_check(history: History, turn: Turn, judged: Version | None, attacks: list[Turn]) -> None:
+    about = turn.seat.about
+    if TESTS not in turn.asked:
+        return
+    if "of" not in turn.seat.attributes:
+        if history.suites:
+            history.suites[-1][1].append(turn)
+        return
+    verdict = str(turn.answers.get(TESTS, UNKNOWN))
+    history.checks.setdefault(about, []).append(CheckedVersion(turn, about, judged, verdict))
+    if kind_of(turn.seat) == ATTACKS:
+        red = [one for one in attacks if any(belongs(id, one.answers[ATTACK]) for id in ids_of(turn, FAILED))]
+        history.accepted.setdefault(about, []).extend(one for one in red if one not in history.accepted[about])
+        history.pending[about] = [one for one in history.pending.get(about, []) if one not in attacks]
+
+
+def ids_of(turn: Turn, answer: str) -> tuple[str, ...]:
+    """The ids of tests in a bench's answer."""
+    given = turn.answers.get(answer, ())
+    return tuple(map(str, given)) if isinstance(given, tuple) else ()
+
+
+def belongs(id: str, files: Files) -> bool:
+    """Whether a test with this id is in one of these files: `tests/test_a.py::test_b`, or `tests.test_a.A.test_b`."""
+    paths = [*files.written, *(change.path for change in (parse_diff(files.diff) if files.diff else ()))]
+    modules = [re.sub(r"\.\w+$", "", path).replace("/", ".") for path in paths]
+    return any(id == path or id.startswith((f"{path}::", f"{path}:", f"{path} ")) for path in paths) or any(
+        id == module or id.startswith(f"{module}.") for module in modules
+    )
+
+
+# --- trees
+
+
+def lay(version: Version | None, base: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The tree of a version: the base tree with the files of all versions that it was written on, and its own.
+
+    Files that do not fit their tree change nothing, and `find_misfit` says why.
+    """
+    return _lay(version, base)[0]
+
+
+def find_misfit(version: Version | None, base: Mapping[str, bytes]) -> str:
+    """Why the files of this version do not fit its tree, as a clause; empty if they do."""
+    return _lay(version, base)[1]
+
+
+def _lay(version: Version | None, base: Mapping[str, bytes]) -> tuple[dict[str, bytes], str]:
+    chain: list[Version] = []
+    while version is not None:
+        chain.append(version)
+        version = version.parent
+    tree, why = dict(base), ""
+    for one in reversed(chain):
+        why = ""
+        try:
+            tree = one.files.lay_on(tree)
+        except Unreadable as wrong:
+            why = str(wrong)
+    return tree, why
+
+
+# --- tests
+
+
+@dataclass(frozen=True)
+class TrialTests:
+    """The test files that a bench runs, and the ids of those that do not count."""
+
+    files: Mapping[str, bytes]
+    void: tuple[str, ...] = ()
+
+
+def visible_tests(
+    history: History, candidate: str, base: Mapping[str, bytes], visible: Mapping[str, bytes]
+) -> TrialTests:
+    """What a visible trial of a candidate runs: the base's visible tests, the newest suite that counts, and the
+    attacks that ran red. The base's own tests always win."""
+    suite, void = history.suite(candidate)
+    files = _test_files(suite, SUITE, base) if suite else {}
+    for attack in history.accepted.get(candidate, []):
+        files = {**_test_files(attack, ATTACK, base), **files}
+    return TrialTests({**files, **visible}, void)
+
+
+def attack_tests(history: History, candidate: str, base: Mapping[str, bytes]) -> TrialTests:
+    """What a bench runs to try the attacks on a candidate that nobody has tried yet."""
+    files: dict[str, bytes] = {}
+    for attack in history.pending.get(candidate, []):
+        files = {**_test_files(attack, ATTACK, base), **files}
+    return TrialTests(files)
+
+
+def _test_files(turn: Turn, answer: str, base: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The test files of a turn. A file that is no test, or that belongs to the project, is left out: with it, an attack
+    could turn every candidate red."""
+    files: Files = turn.answers[answer]
+    try:
+        laid = files.lay_on(base)
+    except Unreadable:
+        return {}
+    return {path: laid[path] for path in sorted(laid.keys() - base.keys()) if TEST_FILE.search(path)}
