@@ -120,7 +120,7 @@ class History:
         """The newest suite that counts for a candidate, and the ids of its tests that are void: those that passed on
         the unchanged tree. If all passed there, or it tampered with the bench, the suite is discarded."""
         for suite, trials in reversed(self.suites):
-            if "of" in suite.seat.attributes and suite.seat.about != candidate:
+            if suite.seat.of not in ("", candidate):
                 continue
             passed, failed = (
                 tuple(id for trial in trials for id in ids_of(trial, answer) if belongs(id, suite.answers[SUITE]))
@@ -168,7 +168,7 @@ def _add_check(history: History, turn: Turn, judged: Version | None, attacks: li
     about = turn.seat.about
     if TESTS not in turn.asked:
         return
-    if "of" not in turn.seat.attributes:
+    if not turn.seat.of:
         if history.suites:
             history.suites[-1][1].append(turn)
         return

@@ -73,9 +73,14 @@ class Seat:
         return self.speaker == HUMAN
 
     @property
+    def of(self) -> str:
+        """The seat, or the group, whose work it is about; empty if it names none."""
+        return str(self.attributes.get("of") or "")
+
+    @property
     def about(self) -> str:
-        """Whose work this seat is about: the seat that its attribute `of` names, else its own."""
-        return str(self.attributes.get("of") or self.name)
+        """The seat whose work this is about: its own, if it names none."""
+        return self.of or self.name
 
     @property
     def persona(self) -> str:
@@ -239,11 +244,10 @@ class Workflow:
 
     def one_for_each(self, seat: Seat, spoken: Iterable[Seat]) -> Iterator[Seat]:
         """The seat itself, or one for each member of the group that it is `of`."""
-        of = seat.attributes.get("of")
-        if of is None or any(other.name == of for other in self.all_seats()):
+        if not seat.of or any(other.name == seat.of for other in self.all_seats()):
             yield seat
             return
-        members = self.groups.get(of) or {other.name: other for other in spoken if other.group == of}.values()
+        members = self.groups.get(seat.of) or {one.name: one for one in spoken if one.group == seat.of}.values()
         for member in members:
             own = {"of": member.name, "persona": seat.persona, "title": f"{seat.title} of {member.title}"}
             yield replace(seat, name=f"{seat.name}-{member.name}", attributes={**seat.attributes, **own})

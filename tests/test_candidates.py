@@ -1,0 +1,62 @@
+"""Candidates: what is read as files, which version stands, and who is asked again."""
+
+from __future__ import annotations
+
+from council.candidates.files import Files
+from council.candidates.versions import follow, lay
+from council.checks.lint import lint
+from council.engine.planner import Due, plan
+from council.engine.scene import RecordedTurn
+from council.workflow.loader import load
+
+LOOP = """---
+name: loop
+description: Drafts and trials until all pass.
+seats:
+  team: [architect, engineer]
+  benches: {tester: {of: team, speaker: shell, run: pytest}}
+phases:
+  - name: loop
+    rounds: [1, 3]
+    order: {still: {of: trial}}
+    steps:
+      - {name: draft, sees: {mine: [draft, trial]}, reply: {solution: files}}
+      - {name: trial, seats: benches, sees: nothing, reply: {tests: pass | fail, passed: list, failed: list}}
+    until: {green: {passes: trial}}
+  - {name: judge, seats: architect, sees: standing}
+---
+"""
+
+
+def answer(due: Due) -> str:
+    """The engineer passes at once, the architect in the second round."""
+    if due.step.name == "draft":
+        return f"src/{due.seat.name}.py\n```python\nround = {due.round}\n```\n"
+    if due.step.name == "trial":
+        passed = due.seat.about == "engineer" or due.round > 1
+        return f"## Tests\n{'pass' if passed else 'fail'}\n## Passed\nnone\n## Failed\nnone\n"
+    return "The second."
+
+
+def test_only_red_candidates_are_asked_again() -> None:
+    workflow, said = load(LOOP, "loop"), dict[str, RecordedTurn]()
+    assert lint(workflow) == []
+    batches, seen = list[list[str]](), list[str]()
+    while (now := plan(workflow, said, "seed")).due:
+        batches.append([due.id.partition("-")[2] for due in now.due])
+        seen = [shown.turn.id for due in now.due for shown in due.sees]
+        said |= {due.id: RecordedTurn(answer(due)) for due in now.due}
+    assert batches == [
+        ["loop-r01-1-draft/architect", "loop-r01-1-draft/engineer"],
+        ["loop-r01-2-trial/tester-architect", "loop-r01-2-trial/tester-engineer"],
+        ["loop-r02-1-draft/architect"],
+        ["loop-r02-2-trial/tester-architect"],
+        ["judge/architect"],
+    ]
+    assert seen == ["01-loop-r01-1-draft/engineer", "01-loop-r02-1-draft/architect"]
+    history = follow(now.scene)
+    standing = history.standing("architect")
+    assert standing is not None
+    assert (standing.number, standing.parent and standing.parent.number) == (2, 1)
+    assert standing.files == Files({"src/architect.py": "round = 2\n"})
+    assert lay(standing, {"README": b"x"}) == {"README": b"x", "src/architect.py": b"round = 2\n"}
