@@ -54,8 +54,8 @@ def test_only_red_candidates_are_asked_again() -> None:
         ["judge/architect"],
     ]
     assert seen == ["01-loop-r01-1-draft/engineer", "01-loop-r02-1-draft/architect"]
-    history = follow(now.scene)
-    standing = history.standing("architect")
+    ledger = follow(now.scene)
+    standing = ledger.standing("architect")
     assert standing is not None
     assert (standing.number, standing.parent and standing.parent.number) == (2, 1)
     assert standing.files == Files({"src/architect.py": "round = 2\n"})

@@ -71,7 +71,7 @@ class CheckedVersion:
 
 
 @dataclass
-class History:
+class Ledger:
     """All candidates of a scene. What a turn is about is judged by what was there before its step of the round began,
     so the turns of a step do not depend on each other.
 
@@ -132,52 +132,52 @@ class History:
         return None, ()
 
 
-def follow(scene: Scene, until: Moment | None = None) -> History:
-    """The history of all candidates up to this scene; with `until`, up to where that step of that round began."""
-    history = History()
+def follow(scene: Scene, until: Moment | None = None) -> Ledger:
+    """The ledger of all candidates up to this scene; with `until`, up to where that step of that round began."""
+    ledger = Ledger()
     for turns in scene.moments():
         if turns[0].moment == until:
             break
-        before = {turn.seat.name: (history.standing(turn.seat.about), history.judged(turn.seat)) for turn in turns}
-        pending = {about: [*attacks] for about, attacks in history.pending.items()}
+        before = {turn.seat.name: (ledger.standing(turn.seat.about), ledger.judged(turn.seat)) for turn in turns}
+        pending = {about: [*attacks] for about, attacks in ledger.pending.items()}
         for turn in turns:
             standing, judged = before[turn.seat.name]
             if runs(turn.seat):
-                _add_check(history, turn, judged, pending.get(turn.seat.about, []))
+                _add_check(ledger, turn, judged, pending.get(turn.seat.about, []))
             else:
-                _add_files(history, turn, standing)
-    return history
+                _add_files(ledger, turn, standing)
+    return ledger
 
 
-def _add_files(history: History, turn: Turn, standing: Version | None) -> None:
+def _add_files(ledger: Ledger, turn: Turn, standing: Version | None) -> None:
     about = turn.seat.about
     if _wrote(turn, SOLUTION):
-        made = history.versions.setdefault(about, [])
+        made = ledger.versions.setdefault(about, [])
         made.append(Version(about, len(made) + 1, turn, turn.answers[SOLUTION], standing))
     if _wrote(turn, SUITE):
-        history.suites.append((turn, []))
+        ledger.suites.append((turn, []))
     if _wrote(turn, ATTACK):
-        history.pending.setdefault(about, []).append(turn)
+        ledger.pending.setdefault(about, []).append(turn)
 
 
 def _wrote(turn: Turn, answer: str) -> bool:
     return isinstance(turn.answers.get(answer), Files) and bool(turn.answers[answer])
 
 
-def _add_check(history: History, turn: Turn, judged: Version | None, attacks: list[Turn]) -> None:
+def _add_check(ledger: Ledger, turn: Turn, judged: Version | None, attacks: list[Turn]) -> None:
     about = turn.seat.about
     if TESTS not in turn.asked:
         return
     if not turn.seat.of:
-        if history.suites:
-            history.suites[-1][1].append(turn)
+        if ledger.suites:
+            ledger.suites[-1][1].append(turn)
         return
     verdict = str(turn.answers.get(TESTS, UNKNOWN))
-    history.checks.setdefault(about, []).append(CheckedVersion(turn, about, judged, verdict))
+    ledger.checks.setdefault(about, []).append(CheckedVersion(turn, about, judged, verdict))
     if kind_of(turn.seat) == ATTACKS:
         red = [one for one in attacks if any(belongs(id, one.answers[ATTACK]) for id in ids_of(turn, FAILED))]
-        history.accepted.setdefault(about, []).extend(one for one in red if one not in history.accepted[about])
-        history.pending[about] = [one for one in history.pending.get(about, []) if one not in attacks]
+        ledger.accepted.setdefault(about, []).extend(one for one in red if one not in ledger.accepted[about])
+        ledger.pending[about] = [one for one in ledger.pending.get(about, []) if one not in attacks]
 
 
 def ids_of(turn: Turn, answer: str) -> tuple[str, ...]:
@@ -238,21 +238,21 @@ class TrialTests:
 
 
 def visible_tests(
-    history: History, candidate: str, base: Mapping[str, bytes], visible: Mapping[str, bytes]
+    ledger: Ledger, candidate: str, base: Mapping[str, bytes], visible: Mapping[str, bytes]
 ) -> TrialTests:
     """What a visible trial of a candidate runs: the base's visible tests, the newest suite that counts, and the
     attacks that ran red. The base's own tests always win."""
-    suite, void = history.suite(candidate)
+    suite, void = ledger.suite(candidate)
     files = _test_files(suite, SUITE, base) if suite else {}
-    for attack in history.accepted.get(candidate, []):
+    for attack in ledger.accepted.get(candidate, []):
         files = {**_test_files(attack, ATTACK, base), **files}
     return TrialTests({**files, **visible}, void)
 
 
-def attack_tests(history: History, candidate: str, base: Mapping[str, bytes]) -> TrialTests:
+def attack_tests(ledger: Ledger, candidate: str, base: Mapping[str, bytes]) -> TrialTests:
     """What a bench runs to try the attacks on a candidate that nobody has tried yet."""
     files: dict[str, bytes] = {}
-    for attack in history.pending.get(candidate, []):
+    for attack in ledger.pending.get(candidate, []):
         files = {**_test_files(attack, ATTACK, base), **files}
     return TrialTests(files)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from council.candidates.versions import ATTACK, GREEN, RED, UNKNOWN, History, follow
+from council.candidates.versions import ATTACK, GREEN, RED, UNKNOWN, Ledger, follow
 from council.engine.conditions import fraction, matches, number, rule
 from council.engine.orders import Batches, order
 from council.engine.scene import Scene, Seen, Verdict
@@ -21,8 +21,8 @@ def passes(scene: Scene, step: str, *, share: Any = 1) -> Verdict:
 
     Whatever is not `pass` counts as red: `tampered`, `timeout`, `unknown`, and a bench that was absent. Only benches
     are believed. `vote` may name it in `among`."""
-    part, history = fraction(share), follow(scene)
-    newest = {name: check for name in history.candidates if (check := history.latest(name, step))}
+    part, ledger = fraction(share), follow(scene)
+    newest = {name: check for name in ledger.candidates if (check := ledger.latest(name, step))}
     green = [name for name, check in newest.items() if check.green]
     red = [f"{name}: {check.verdict}" for name, check in newest.items() if not check.green]
     reason = f"{len(green)} of {len(newest)} pass {step}" if newest else f"nothing was tried in {step}"
@@ -34,9 +34,9 @@ def passes(scene: Scene, step: str, *, share: Any = 1) -> Verdict:
 @rule(in_round=True)
 def dry(scene: Scene, *, rounds: Any = 1) -> Verdict:
     """For this many rounds of the phase, no attack was made that ran red and was not there before."""
-    wanted, history = int(number(rounds)), follow(scene)
+    wanted, ledger = int(number(rounds)), follow(scene)
     first = scene.round - wanted + 1
-    new = _new_attacks(history, scene.phase, first)
+    new = _new_attacks(ledger, scene.phase, first)
     asked = {turn.round for turn in scene.turns if turn.phase == scene.phase and ATTACK in turn.asked}
     if first < 1 or not asked:
         return Verdict(False, f"round {scene.round}, too early to tell whether the attacks run dry")
@@ -44,10 +44,10 @@ def dry(scene: Scene, *, rounds: Any = 1) -> Verdict:
     return Verdict(not new, reason + (f" ({join_words(new)})" if new else ""), tally={"attacks": new})
 
 
-def _new_attacks(history: History, phase: str, first: int) -> list[str]:
+def _new_attacks(ledger: Ledger, phase: str, first: int) -> list[str]:
     """The attacks since that round of the phase which ran red, and which no earlier one equals."""
     new = []
-    for attacks in history.accepted.values():
+    for attacks in ledger.accepted.values():
         for place, turn in enumerate(attacks):
             known = [earlier.answers[ATTACK] for earlier in attacks[:place]]
             if turn.phase == phase and turn.round >= first and turn.answers[ATTACK] not in known:
@@ -60,10 +60,10 @@ def still(seats: tuple[Seat, ...], scene: Scene, *, of: str, tests: Any = RED) -
     """Only the seats for whose candidate the newest trial in the step `of` said so, and those not tried yet.
 
     `fail` stands for whatever is not `pass`: nobody whose candidate is green is asked again."""
-    history = follow(scene)
+    ledger = follow(scene)
 
     def is_meant(seat: Seat) -> bool:
-        check = history.latest(seat.about, of)
+        check = ledger.latest(seat.about, of)
         verdict = check.verdict if check else UNKNOWN
         return check is None or matches(verdict, tests) or (verdict != GREEN and matches(RED, tests))
 
@@ -85,8 +85,8 @@ def mine(seat: Seat, scene: Scene, steps: Any = None) -> View:
 @view
 def standing(seat: Seat, scene: Scene) -> View:  # noqa: ARG001
     """The version of each candidate that stands: the newest that passed its visible trial, else the newest."""
-    history = follow(scene)
-    return tuple(Seen(version.turn) for name in history.versions if (version := history.standing(name)))
+    ledger = follow(scene)
+    return tuple(Seen(version.turn) for name in ledger.versions if (version := ledger.standing(name)))
 
 
 def _listed(value: Any) -> Iterable[str]:
