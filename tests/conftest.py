@@ -20,6 +20,7 @@ OBEYED = (
     "COUNCIL_HOME",
     "COUNCIL_SPEAKER",
     "NO_COLOR",
+    "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from council.engine.planner import Plan
 from council.protocols import outcome
-from council.record import catalog, files
+from council.record import catalog, files, moments
 from council.record.session import Session
 from council.record.tracked import is_in_project
 from council.reports import filing, provenance
@@ -50,6 +50,7 @@ def finish(session: Session, plan: Plan, root: Path) -> Path:
     build(session, plan)
     path = archive(session, plan, root)
     where = os.path.relpath(path, session.folder) if is_in_project(session.folder) else files.tilde(path)
+    moments.announce_end(session, plan)
     session.merge(**completion(session, plan), archived_to=where, **stamps(session, made), deriving=None)
     if home := filing.find_home(session)[0]:
         filing.place(session, plan, home / filing.PLACE)

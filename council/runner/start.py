@@ -19,7 +19,7 @@ from council.prompts import templates
 from council.prompts.invocation import MODES, PATCHLIST, seats
 from council.prompts.phrases import split_names
 from council.protocols import outcome
-from council.record import catalog
+from council.record import catalog, moments
 from council.record.create import Content, create
 from council.record.program import Program
 from council.record.session import Session, derive_key
@@ -208,6 +208,7 @@ def _create(settings: Config, content: Content, facts: Any, id: str | None, held
     place = places.choose(settings, id)
     session = create(place.sessions, content, facts, id, held)
     session.moved = place.why
+    moments.announce_begin(session)
     return session
 
 
