@@ -36,7 +36,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     from council.config import settings as config
     from council.reports import markdown
     from council.runner import debate as debates
-    from council.runner import manual, next_step
+    from council.runner import machines, manual, next_step
     from council.speakers import registry
     from council.terminal import notices
 
@@ -50,6 +50,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
     notices.show_place(state.session)
     notices.show_overlays(state.session)
     with state.session.hold():
+        machines.run_due(state.session, settings, notices.show_work)
         now = manual.advance(state.session, settings)
     if as_json:
         print_json({"session_id": state.session.id, "folder": str(state.session.folder)})
@@ -66,13 +67,18 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
 @JSON
 @click.pass_obj
 def next_(state: State, session: str, as_json: bool) -> None:
-    """Collect finished replies and list the turns of SESSION that are ready, with the prompt of each member."""
+    """Collect finished replies and list the turns of SESSION that are ready, with the prompt of each member.
+
+    Tests that are due are run first, and other turns that are nobody's reply are made.
+    """
     from council.config import settings as config
-    from council.runner import manual, next_step, subagents
+    from council.runner import machines, manual, next_step, subagents
+    from council.terminal import notices
 
     settings, found = config.load(), state.open(session)
     with found.hold():
         subagents.harvest(found, settings)
+        machines.run_due(found, settings, notices.show_work)
         now = manual.advance(found, settings)
     if as_json:
         flying = subagents.find_in_flight(found)
@@ -136,9 +142,10 @@ def record(state: State, /, session: str, turn: str, file: Path | None, answers:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is ready."""
     from council.config import settings as config
     from council.record.turn_file import HAND, MEMBER
-    from council.runner import manual, subagents
+    from council.runner import machines, manual, subagents
     from council.speakers.assistant import handouts
     from council.speakers.base import Spoken
+    from council.terminal import notices
 
     absent = about["absent"]
     settings, found = config.load(), state.open(session)
@@ -154,6 +161,9 @@ def record(state: State, /, session: str, turn: str, file: Path | None, answers:
         recorded_by = MEMBER if piped and handouts.is_from_member(found.folder, turn, os.environ) else HAND
         spoken = Spoken(body, stop="absent" if absent else "recorded", recorded_by=recorded_by, **about)
         now = manual.record(found, settings, turn, spoken)
+        if recorded_by != MEMBER and machines.list_due(found):  # a member's command must not wait for tests
+            machines.run_due(found, settings, notices.show_work)
+            now = manual.advance(found, settings)
     if now.archived:
         echo(f"recorded {turn}; the debate is finished and archived at {now.archived}")
     else:

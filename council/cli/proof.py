@@ -88,6 +88,7 @@ def as_document(id: str, found: Proof, wrong: list[str], signer: str | None) -> 
         "not_covered": found.notes,
         "typed": found.typed,
         "by_member": found.by_member,
+        "by_machine": found.by_machine,
         "unchained": found.unchained,
         "signer": signer,
     }
@@ -106,6 +107,9 @@ def describe_checks(found: Proof, session: Session) -> Iterator[str]:
     if found.by_member:
         number = "1 turn" if len(found.by_member) == 1 else f"{len(found.by_member)} turns"
         yield f"{number} recorded by: member (no API receipt): {', '.join(found.by_member)}"
+    if found.by_machine:
+        number = "1 turn is" if len(found.by_machine) == 1 else f"{len(found.by_machine)} turns are"
+        yield f"{number} by council itself, which ran tests or looked something up: {', '.join(found.by_machine)}"
     if found.unchained:
         whole = len(found.unchained) == len(session.receipts)
         turns = "" if whole else f" for {join_words(found.unchained)}"

@@ -22,7 +22,8 @@ Moment = tuple[str, int, str]
 class RecordedTurn:
     """One turn file, as `plan` needs it: the reply, its brief, and what its calls took.
 
-    Where `usd` is unknown, `most` is the most that they can have cost; None if that is unknown too.
+    Where `usd` is unknown, `most` is the most that they can have cost; None if that is unknown too. `trial` is what a
+    machine did for it, None for every other seat.
     """
 
     body: str
@@ -32,6 +33,7 @@ class RecordedTurn:
     usd: float | None = 0.0
     model: str | None = None
     most: float | None = None
+    trial: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from council.record.session import Session
 from council.record.turn_file import HAND, MEMBER
 from council.reports import markdown, summary
 from council.runner import debate as debates
-from council.runner import manual, subagents
+from council.runner import machines, manual, subagents
 from council.runner.manual import ManualState
 from council.runner.start import Request
 from council.speakers import registry
@@ -57,6 +57,7 @@ def start(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
         request.after.read_turns()
     found = debates.begin(request, settings, speaker, None, held=False)
     with call.hold(found):
+        machines.run_due(found, settings, call.report)
         now = manual.advance(found, settings)
     remarks = "\n".join(map(harmless, filter(None, (*describe_overlays(found), places.explain(found)))))
     header = "\n\n".join(filter(None, (markdown.announcement(found), remarks)))
@@ -72,6 +73,7 @@ def next_(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
 def advance(found: Session, settings: Config, call: ClientCall) -> ManualState:
     with call.hold(found):
         subagents.harvest(found, settings)
+        machines.run_due(found, settings, call.report)
         return manual.advance(found, settings)
 
 
@@ -104,6 +106,8 @@ def record(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
     with call.hold(found):
         subagents.harvest(found, settings)
         manual.record(found, settings, turn, read_reply(found, settings, given))
+        if "key" not in given:  # a member must not wait for tests
+            machines.run_due(found, settings, call.report)
         now = manual.advance(found, settings)
     if "key" in given:  # a member learns nothing of the others
         todo = f"Reply only: recorded {turn}"

@@ -83,7 +83,8 @@ def find_measured_field(workflow: Workflow) -> str:
     asked = [answer for step in steps for answer in step.reply]
     if any(name == STANCE for name, _ in asked):
         return STANCE
-    return next((name for name, kind in asked if (kind.type, kind.low, kind.high) == ("range", 0, 100)), "")
+    scores = (name for name, kind in asked if (kind.type, kind.low, kind.high) == ("range", 0, 100))
+    return next((name for name in scores if declare.answer.is_opinion(name)), "")
 
 
 def find_flips(scene: Scene, field: str = STANCE) -> tuple[Flip, ...]:
@@ -263,8 +264,8 @@ def count_answers(turns: tuple[Turn, ...], field: str) -> RoundCount:
 
 
 def sum_calls(turns: Iterable[Turn]) -> CallTotals:
-    """The calls of these turns and their price. A second try is a second call; a person's turn is none."""
-    called = [turn for turn in turns if not turn.seat.is_person]
+    """The calls of these turns and their price. A second try is a second call; a person's turn is none, nor a machine's."""
+    called = [turn for turn in turns if not turn.seat.is_person and turn.said.trial is None]
     prices = [said.usd for turn in called for said in (turn.first, turn.said) if said]
     usd = None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6)
     return CallTotals(sum(2 if turn.first or turn.problems else 1 for turn in called), usd)

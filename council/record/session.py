@@ -201,7 +201,8 @@ class Session:
         tokens = sum((one.sent or 0) + (one.output or 0) for one in receipt.calls)
         usd, most = add([one.usd for one in receipt.calls]), add([one.at_most for one in receipt.calls])
         text = brief.decode("utf-8", "replace")
-        self.said[receipt.turn] = RecordedTurn(body, text, receipt.absent, tokens, usd, receipt.answered, most)
+        known = (receipt.absent, tokens, usd, receipt.answered, most, receipt.trial)
+        self.said[receipt.turn] = RecordedTurn(body, text, *known)
         self.receipts[receipt.turn] = receipt
         self.hashes[receipt.turn] = file
         self.pending.pop(receipt.turn, None)

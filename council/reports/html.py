@@ -253,9 +253,12 @@ def card(turn: Statement, debate: Transcript) -> str:
     colour = f' class="seat-{debate.members.index(turn.seat) % SEAT_COLOURS}"' if turn.seat in debate.members else ""
     step = f' <span class="after">{clean(turn.step)}</span>' if turn.step else ""
     marks = " ".join(badge(answer) for answer in turn.answers if answer.short)
+    if turn.caption:
+        marks = f'<span class="badge {turn.tone}">{clean(turn.caption)}</span>'
     anchor = f'<a class="anchor" href="#{turn.id}">#</a>'
     top = f'<header><h3 dir="auto">{clean(label(turn))}</h3>{step} {marks}{anchor}</header>'
-    remarks = (f'<p class="remark" dir="auto">{clean(remark)}</p>' for remark in turn.remarks)
+    said = (remark for remark in turn.remarks if remark != turn.caption)
+    remarks = (f'<p class="remark" dir="auto">{clean(remark)}</p>' for remark in said)
     return "\n".join([f'<article{colour} id="{turn.id}">', top, *remarks, *words(turn), "</article>"])
 
 

@@ -47,7 +47,8 @@ class Answer:
 class Statement:
     """One turn. `reply` declares the answers that were requested; `step` is a title if the round has several steps.
 
-    If the first reply could not be read, `first` holds it, and `again` says what the second request returned.
+    If the first reply could not be read, `first` holds it, and `again` says what the second request returned. A
+    machine's turn has a `caption`, what it did, with the `tone` of the result.
     """
 
     id: str
@@ -64,6 +65,8 @@ class Statement:
     answers: tuple[Answer, ...] = ()
     reply: Reply = ()
     by: str = ""
+    caption: str = ""
+    tone: str = ""
 
 
 @dataclass(frozen=True)

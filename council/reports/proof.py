@@ -29,7 +29,8 @@ NOTES = (lock.NOTE, transcripts.NOTES, attempts.FOLDER)  # what a run leaves for
 class Proof:
     """What was found. `unproven` is what a head does not cover, and must be empty where one is given; `notes` are the
     working files of a debate that is not over. Somebody entered the `typed` turns by hand; members stored those that
-    are `by_member` themselves. `unchained` are the turns whose receipts have no link.
+    are `by_member` themselves; council made those that are `by_machine`. `unchained` are the turns whose receipts have
+    no link.
     """
 
     findings: tuple[str, ...]
@@ -39,6 +40,7 @@ class Proof:
     notes: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
     by_member: tuple[str, ...] = ()
+    by_machine: tuple[str, ...] = ()
     unchained: tuple[str, ...] = ()
     session: Session | None = None
     head: str | None = None
@@ -74,6 +76,7 @@ def examine(folder: Path) -> Proof:
         notes=() if over else tuple(path.name for path in left),
         typed=tuple(turn for turn, receipt in receipts if registry.typed_in(receipt)),
         by_member=tuple(turn for turn, receipt in receipts if registry.is_from_member(receipt)),
+        by_machine=tuple(turn for turn, receipt in receipts if receipt.trial is not None),
         unchained=tuple(turn for turn, receipt in receipts if not receipt.after),
         session=session,
         head=chain.head(session),

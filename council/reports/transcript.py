@@ -37,6 +37,7 @@ from council.reports.model import (
 )
 from council.reports.totals import ended_at
 from council.speakers import registry
+from council.speakers.base import Caption
 from council.text import WORD, one_line
 from council.workflow import limits
 from council.workflow.model import Phase, Seat
@@ -166,7 +167,7 @@ def compose_round(session: Session, plan: Plan, phase: str, round: int) -> Round
 
 
 def _statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> Statement:
-    again = session.said.get(f"{turn.id}.2")
+    again, caption = session.said.get(f"{turn.id}.2"), _caption(turn)
     return Statement(
         id=turn.id,
         seat=turn.seat.name,
@@ -176,7 +177,7 @@ def _statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> 
         digest=sha256(files.encode(turn.body)),
         text="" if turn.absent else restore_names(turn.body, turn, session.workflow, plan.scene).rstrip("\n"),
         absent=one_line(turn.absent, 300) if turn.absent else "",
-        remarks=tuple(_remarks(session, plan, turn)),
+        remarks=(*([caption.text] if caption.text else []), *_remarks(session, plan, turn)),
         first=turn.first.body.rstrip() if turn.first is not None else None,
         again="asked again, it gave none" if again and again.absent else "asked again, it wrote what follows",
         answers=tuple(_answers(turn, find_leading_answer(plan.scene))),
@@ -184,7 +185,15 @@ def _statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> 
             step.reply for phase, step in session.workflow.steps() if (phase.name, step.name) == (turn.phase, turn.step)
         ),
         by=_person(session, turn),
+        caption=caption.text,
+        tone=caption.tone,
     )
+
+
+def _caption(turn: Turn) -> Caption:
+    """What a machine did, from the receipt of its turn."""
+    machine = registry.machine_of(turn.seat)
+    return machine.caption(turn.said.trial) if machine and turn.said.trial is not None else Caption()
 
 
 def _person(session: Session, turn: Turn) -> str:

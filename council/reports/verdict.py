@@ -209,7 +209,7 @@ def _against(prose: str) -> str:
 
 
 def _spending(session: Session) -> Spending:
-    called = [one for one in session.receipts.values() if not registry.describe(one.speaker).is_person]
+    called = [one for one in session.receipts.values() if registry.describe(one.speaker).is_called]
     took = totals(session)
     cached = sum(one.cache_read for one in called)
     return Spending(

@@ -101,11 +101,12 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
             return "complete", outcome.outcome(plan)
         return "interrupted", "all turns are recorded, but the results were not written"
     due = ", ".join(one.id for one in plan.due)
-    if registry.describe(found.speaker).manual or all(one.of_a_person for one in plan.due):
+    by_hand = registry.describe(found.speaker).manual
+    if all(one.of_a_person or (by_hand and not registry.machine_of(one.seat)) for one in plan.due):
         return "waiting", f"for {due}"
     if isinstance(note.get("paused"), str):
         return "paused", note["paused"]
-    return "interrupted", f"before {due}"
+    return "interrupted", f"before {due}" + (f"; `council next {found.id}` makes it" if by_hand else "")
 
 
 def verify(folder: Path) -> Iterator[Damaged | Outdated]:

@@ -43,7 +43,10 @@ class Budget:
 
     @asynccontextmanager
     async def call(self, speaker: str, brief: Brief) -> AsyncIterator[Charge]:
-        """Room for one call. If only calls in progress leave too little, it waits for them to end."""
+        """Room for one call. If only calls in progress leave too little, it waits for them to end. A machine makes none."""
+        if registry.describe(speaker).machine:
+            yield Charge(0.0, 0.0)
+            return
         charge = Charge(0.0, 0.0) if registry.describe(speaker).free else Charge(bound_usd(brief))
         most = charge.most or 0.0
         if self.max_usd is not None and charge.most is None:

@@ -56,7 +56,7 @@ class Limits:
 
     def budget(self, session: Session, settings: Config) -> Budget:
         """The limits hold for the session, so what earlier runs of it took counts too."""
-        calls = session.calls()
+        calls = [call for call in session.calls() if not registry.describe(call.speaker).machine]
         paid = [call for call in calls if registry.describe(call.speaker).costs]
         usd = 0.0 if self.usd is None else math.fsum(_count(call, settings) for call in paid)
         return Budget(self.calls, self.usd, len(calls), usd)

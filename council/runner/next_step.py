@@ -43,11 +43,14 @@ def describe(found: Session, state: ManualState) -> str:
 
 def _describe_due(found: Session, state: ManualState, width: int) -> str:
     flying = subagents.find_in_flight(found)
-    due = [(one, brief) for one, brief in state.due if one.id not in flying]
+    own = [one for one, _ in state.due if registry.machine_of(one.seat)]
+    due = [(one, brief) for one, brief in state.due if one.id not in flying and one not in own]
     lines = [_line(found, one, brief, name_of(one.seat, width)) for one, brief in due]
     parts = ["\n".join([_head(found, [one for one, _ in due]), "", *lines])] if due else []
     if asked := [name_of(one.seat, width) for one, _ in state.due if one.id in flying]:
         parts.append(f"Asked already, wait for them: {', '.join(asked)}")
+    if own:
+        parts.append(f"Council itself is next. Run `{command_line.program()} next {found.id}`: it may take a minute.")
     parts += [closed] if (closed := describe_round(found, state.plan)) else []
     return "\n\n".join(parts)
 

@@ -22,6 +22,12 @@ def show_overlays(session: Session) -> None:
         print(harmless(line), file=sys.stderr)
 
 
+def show_work(what: str) -> None:
+    """Say on a terminal what is being done meanwhile."""
+    if sys.stderr.isatty():
+        print(harmless(what), file=sys.stderr)
+
+
 def describe_overlays(session: Session) -> list[str]:
     """The lines of it; none if all files are the kit's."""
     lines = [*in_force.describe(session)]

@@ -24,8 +24,8 @@ from council.record.turn_file import Receipt
 from council.reports import transcript
 from council.reports.totals import totals
 from council.reports.words import contain
-from council.speakers.base import Billing
-from council.speakers.registry import describe
+from council.speakers.base import Billing, SpeakerType
+from council.speakers.registry import describe, machine_of
 from council.speakers.select import speaker_of
 from council.terminal.closing import announce
 from council.terminal.markdown import SEATS
@@ -36,6 +36,7 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 KEPT = 600  # characters of what a seat is saying: more than any row shows
 NARROW, SHORT = 56, 6  # below these, a single line is drawn
 NAMES = 24
+TONES = {"agree": "green", "disagree": "red", "mixed": "yellow"}
 JOINER = "\u200d"  # at the end of a text, it would join the first character of the next row
 
 
@@ -86,7 +87,9 @@ class Watcher:
         if heading != self.heading:
             self.heading, self.round_began = heading, time.monotonic()
             self.screen.heading(heading, heavy=outcome.is_synthesis(batch[0].phase.name, batch[0].scene))
-        if called := [due for due in batch if not (due.of_a_person or self.by_hand(due))]:
+        if tried := [due for due in batch if self.speaker_of(due).machine]:
+            self.screen.say(f"Running: {join_words(due.seat.label for due in tried)}", "dim")
+        if called := [due for due in batch if self.speaker_of(due).is_called and not due.of_a_person]:
             names = sorted({models[due.id].name for due in called})
             again = " (asked once more)" if any(due.first for due in called) else ""
             who = join_words(due.seat.label for due in called)
@@ -97,7 +100,10 @@ class Watcher:
 
     def by_hand(self, due: Due) -> bool:
         """Whether a person types this turn at the terminal."""
-        return speaker_of(due.seat, self.session.speaker).is_person
+        return self.speaker_of(due).is_person
+
+    def speaker_of(self, due: Due) -> SpeakerType:
+        return speaker_of(due.seat, self.session.speaker)
 
     def typing(self) -> bool:
         """Whether a person is asked at this terminal, where nothing else may move the cursor."""
@@ -136,6 +142,9 @@ class Watcher:
             self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply))
         else:
             self.screen.out(f"**{label}:**\n{contain(said)}\n")
+        if receipt.trial is not None and (machine := machine_of(due.seat)):
+            caption = machine.caption(receipt.trial)
+            self.screen.say(f"{due.seat.label}: {caption.text}", TONES.get(caption.tone, ""))
         if not transcript.same_model(receipt.asked, receipt.answered):
             self.screen.say(f"{due.seat.label}: asked of {receipt.asked}, answered by {receipt.answered}", "yellow")
         if receipt.stop == "max_tokens":
@@ -230,8 +239,8 @@ def list_costs(session: Session, spent: cost.DebateCost, most: cost.DebateCost |
 
 
 def sum_usage(session: Session) -> cost.DebateCost:
-    """What the session used so far; a person's turn is not a call."""
-    called = [one for one in session.receipts.values() if not describe(one.speaker).is_person]
+    """What the session used so far; a person's turn is not a call, and no machine's."""
+    called = [one for one in session.receipts.values() if describe(one.speaker).is_called]
     took = totals(session)
     cached = sum(one.cache_read for one in called)
     return cost.DebateCost(
@@ -244,7 +253,7 @@ def bound_usage(session: Session, settings: Config, speaker: str | None = None) 
     """The upper bound that `council cost` gives for this session; None if Config.md has no prices for it, or for the
     speaker that is about to speak.
     """
-    speakers = [who for one in session.receipts.values() if not (who := describe(one.speaker)).is_person]
+    speakers = [who for one in session.receipts.values() if (who := describe(one.speaker)).is_called]
     speakers += [describe(speaker)] if speaker else []
     if not speakers or any(who.billing is not Billing.PRICES for who in speakers):
         return None

@@ -21,7 +21,8 @@ class Word:
 
     `types` are the types that an answer of this name may have; empty for any. A document's `parts` are what it takes
     from the synthesis. A phase named after a role has that role only in workflows with the role's `option`, if set.
-    `also` are other headings, in lower case, that a reply may give an answer under.
+    `also` are other headings, in lower case, that a reply may give an answer under. A number that is no `opinion` shows
+    no change of mind.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Word:
     parts: Mapping[str, str] = field(default_factory=dict)
     option: str = ""
     also: tuple[str, ...] = ()
+    opinion: bool = True
 
 
 class Words:
@@ -48,6 +50,10 @@ class Words:
         assert name not in self._declared, f"the {self.kind} {name} is declared twice"
         self._declared[name] = Word(name, about, **more)
         return name
+
+    def is_opinion(self, name: str) -> bool:
+        """Whether an answer of that name may be what a seat thinks of the question."""
+        return name not in self.known or self.known[name].opinion
 
     def check(self, name: str) -> None:
         """Refuse a word that nothing declares."""
