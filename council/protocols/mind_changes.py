@@ -264,7 +264,7 @@ def count_answers(turns: tuple[Turn, ...], field: str) -> RoundCount:
 
 
 def sum_calls(turns: Iterable[Turn]) -> CallTotals:
-    """The calls of these turns and their price. A second try is a second call; a person's turn is none, nor a machine's."""
+    """The calls of these turns and their price. A second try is a second call; persons and machines make none."""
     called = [turn for turn in turns if not turn.seat.is_person and turn.said.trial is None]
     prices = [said.usd for turn in called for said in (turn.first, turn.said) if said]
     usd = None if None in prices else round(math.fsum(price or 0.0 for price in prices), 6)

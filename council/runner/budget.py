@@ -43,7 +43,7 @@ class Budget:
 
     @asynccontextmanager
     async def call(self, speaker: str, brief: Brief) -> AsyncIterator[Charge]:
-        """Room for one call. If only calls in progress leave too little, it waits for them to end. A machine makes none."""
+        """Room for one call; a machine needs none. If only calls in progress leave too little, it waits for them."""
         if registry.describe(speaker).machine:
             yield Charge(0.0, 0.0)
             return
