@@ -69,7 +69,7 @@ def start(state: State, /, topic: tuple[str, ...], source: str | None, as_json: 
 def next_(state: State, session: str, as_json: bool) -> None:
     """Collect finished replies and list the turns of SESSION that are ready, with the prompt of each member.
 
-    Tests that are due are run first, and other turns that are nobody's reply are made.
+    Tests that are due are run first.
     """
     from council.config import settings as config
     from council.runner import machines, manual, next_step, subagents

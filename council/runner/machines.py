@@ -1,6 +1,6 @@
 """The turns that council makes itself, in a debate whose other turns are recorded by hand.
 
-Whoever lists what is due calls this first. Claude Code's hooks do not: they must answer at once.
+Each command that lists what is due calls this first. Claude Code's hooks do not: they must answer at once.
 """
 
 from __future__ import annotations

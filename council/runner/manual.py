@@ -112,7 +112,7 @@ def due_turn(session: Session, plan: Plan, turn: str) -> Due:
     for due in plan.due:
         if due.id == turn and registry.machine_of(due.seat):
             run = f"`{command_line.program()} next {session.id}`"
-            raise UsageError(f"{turn} is nobody's reply: council makes it itself; run {run}")
+            raise UsageError(f"{turn} is not for a member: council makes it itself; run {run}")
         if due.id == turn:
             return due
     if turn in session.said:
