@@ -157,7 +157,7 @@ def test_verify(finished):
     assert [line.split(" ")[:4] for line in rest] == ["this finds what is".split(), "it does not find".split()]
     assert ok(finished.council("verify", "--json")).json == {
         "session_id": id, "head": head.removeprefix("head: "), "findings": [], "outdated": [], "not_ours": [],
-        "not_covered": [], "typed": [], "by_member": [], "unchained": [], "signer": None,
+        "not_covered": [], "typed": [], "by_member": [], "by_machine": [], "unchained": [], "signer": None,
     }  # fmt: skip
     (finished.session / "round-1.md").write_text("another")
     (finished.session / "mine.txt").touch()
