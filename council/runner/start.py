@@ -32,6 +32,7 @@ from council.speakers import registry, select
 from council.text import did_you_mean, fence
 from council.workflow.loader import load
 from council.workflow.model import Cast, Seat, Workflow
+from council.workflow.opening import Opening, settle
 from council.workflow.types import answer_types
 
 
@@ -164,13 +165,15 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
         raise UsageError(explain_unpriced(model))
     seed = secrets.token_hex(16)
     attached = [*read_outcome(request.after), *read_documents(request, checked)]
+    extra = request.base.encode() if request.base else {}
+    settled = settle(checked.options, Opening(request.topic, extra, len(checked.table)))
     facts: dict[str, Any] = {
         "topic": check_topic(request.topic),
         "workflow": checked.name,
         "members": [seat.name for seat in table.members],
         "output_mode": request.mode,
         "rounds_planned": describe_rounds(checked),
-        "options": dict(table.options),
+        "options": {**table.options, **settled},
         "seed": seed,
         "speaker": request.speaker,
         "tiers": tiers,
@@ -189,7 +192,6 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     if table.overlays:
         facts["overlays"] = list(table.overlays)
-    extra = request.base.encode() if request.base else {}
     content = Content(table.text, request.topic + fenced, table.program, extra)
     return _create(settings, content, facts, request.id, held)
 

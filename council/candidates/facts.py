@@ -1,0 +1,86 @@
+"""What the prompts of a code session are told: the files as they are now, and how each candidate is doing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from council.candidates import base
+from council.candidates.files import SHOWN
+from council.candidates.versions import Ledger, Version, follow, lay
+from council.engine.facts import PromptContext, fact
+
+MOST_SHOWN = 60_000  # characters of files, if the base does not say which ones are shown
+WRITE, SHOWN_PATHS = "write", "shown"  # facts of a base: the one file to write, and the paths of the files shown
+
+
+@fact
+def files(context: PromptContext) -> list[str]:
+    """In a code session: the files of the project that members see, and those that the seat's candidate changed.
+
+    Each is between marks, as it is in the version that a new one would be written on."""
+    found = base.read(context.extra)
+    tree = lay(_standing(context), found.tree)
+    changed = sorted(path for path, data in tree.items() if found.tree.get(path) != data)
+    texts = {path: _decode(tree[path]) for path in dict.fromkeys([*_shown(found), *changed]) if path in tree}
+    return [context.fence(f"{SHOWN}{path}", text, path) for path, text in texts.items() if text is not None]
+
+
+def _standing(context: PromptContext) -> Version | None:
+    return follow(context.scene).standing(context.due.seat.about)
+
+
+def _shown(found: base.Base) -> list[str]:
+    """The paths that the base names. Without any, a small project is shown whole."""
+    named = found.facts.get(SHOWN_PATHS)
+    if isinstance(named, list):
+        return [str(path) for path in named]
+    small = sum(map(len, (*found.tree.values(), *found.visible.values()))) <= MOST_SHOWN
+    return sorted(found.tree) if small else []
+
+
+def _decode(data: bytes) -> str | None:
+    """The text of a file; None if it is not text."""
+    try:
+        return None if b"\0" in data else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+@fact
+def visible_tests(context: PromptContext) -> list[str]:
+    """In a code session: the tests of the project that members see, each between marks."""
+    found = base.read(context.extra)
+    small = sum(map(len, found.visible.values())) <= MOST_SHOWN
+    texts = {path: _decode(data) for path, data in sorted(found.visible.items()) if small}
+    return [context.fence(f"the test {path}", text, path) for path, text in texts.items() if text is not None]
+
+
+@fact
+def only_file(context: PromptContext) -> str:
+    """In a code session: the one file that is to be written, if the task names one."""
+    return str(base.read(context.extra).facts.get(WRITE) or "")
+
+
+@fact
+def candidate(context: PromptContext) -> str:
+    """In a code session: whose candidate the seat works on, as soon as there is a version of it."""
+    about = context.due.seat.about
+    return about if follow(context.scene).newest(about) else ""
+
+
+@fact
+def candidates(context: PromptContext) -> list[dict[str, Any]]:
+    """In a code session: each candidate that was written, with `name`, `state` (how its tests went), `paths` (the files
+    that it changes) and `tree` (the hash of all its files)."""
+    found, ledger = base.read(context.extra), follow(context.scene)
+    return [_describe(ledger, version, found) for name in ledger.versions if (version := ledger.standing(name))]
+
+
+def _describe(ledger: Ledger, version: Version, found: base.Base) -> dict[str, Any]:
+    tree = lay(version, found.tree)
+    changed = {path for path in tree.keys() | found.tree.keys() if tree.get(path) != found.tree.get(path)}
+    verdicts = [check.verdict for check in ledger.checks.get(version.candidate, []) if check.version == version]
+    state = (
+        "its tests pass" if ledger.is_green(version) else f"its tests do not pass ({', '.join(verdicts) or 'not run'})"
+    )
+    return {"name": version.candidate, "state": state, "paths": sorted(changed), "tree": base.hash_files(tree)}
