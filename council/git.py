@@ -12,17 +12,23 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 from council.errors import UsageError
 
 LARGEST = 16_000_000  # bytes of an earlier state of a file
+NONE: Mapping[str, str] = MappingProxyType({})
+PATIENCE = 120.0  # seconds that one command may take
 OPTIONS = (
     "--no-pager", "--literal-pathspecs", "--no-replace-objects", "--no-optional-locks",
     "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit",
 )  # fmt: skip
 # Which of the user's own files git reads; they say, for example, whose repositories it may read (safe.directory).
 KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
-SET = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_ATTR_NOSYSTEM": "1"}
+SET = {
+    "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+}  # fmt: skip
 
 
 def environment(cwd: Path | None, env: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -31,20 +37,24 @@ def environment(cwd: Path | None, env: Mapping[str, str] = os.environ) -> dict[s
     return own | SET | ({"GIT_CEILING_DIRECTORIES": str(cwd.resolve().parent)} if cwd else {})
 
 
-def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-    """One git command to its end."""
+def run(
+    *words: str, cwd: Path | None = None, stdin: bytes = b"", variables: Mapping[str, str] = NONE
+) -> subprocess.CompletedProcess[bytes]:
+    """One git command to its end. `variables` are further ones of its environment."""
     try:
         return subprocess.run(
-            ["git", *OPTIONS, *words], cwd=cwd, env=environment(cwd), stdin=subprocess.DEVNULL, capture_output=True,
-            check=False,
+            ["git", *OPTIONS, *words], cwd=cwd, env=environment(cwd) | {**variables}, input=stdin, capture_output=True,
+            check=False, timeout=PATIENCE,
         )  # fmt: skip
     except FileNotFoundError:
         raise UsageError("git is not on PATH; install it") from None
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"git {words[0]} did not end within {PATIENCE:.0f} seconds") from None
 
 
-def read(*words: str, cwd: Path | None = None) -> bytes:
+def read(*words: str, cwd: Path | None = None, stdin: bytes = b"", variables: Mapping[str, str] = NONE) -> bytes:
     """What a git command prints; its first complaint is an error."""
-    done = run(*words, cwd=cwd)
+    done = run(*words, cwd=cwd, stdin=stdin, variables=variables)
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise UsageError(said[0] if said else "git failed")
