@@ -20,7 +20,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
     def words(record: Record) -> Mapping[str, bytes]:
         turns = record.plan.scene.turns
         return {f"words/{turn.seat.name}/v1.txt": turn.body.encode() for turn in turns} | {
-            "words.bin": record.read("topic.md") + b"\0"
+            "words.bin": record.topic.encode() + b"\0"
         }
 
     artifact.known  # noqa: B018 (all rooms have registered theirs)

@@ -19,14 +19,16 @@ from council.workflow.registry import CheckedHook, Hook
 class Record:
     """What a contribution may read: the workflow, its plan, the topic and the session's metadata.
 
-    `read` gives a file that the session froze when it began, by name; empty if it froze none of that name.
+    `frozen` are the further files that the session froze when it began, by name. `trials` says what machines did, by
+    turn.
     """
 
     workflow: Workflow
     plan: Plan
     topic: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    read: Callable[[str], bytes] = lambda _: b""
+    frozen: Mapping[str, bytes] = field(default_factory=dict)
+    trials: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

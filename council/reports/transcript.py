@@ -72,11 +72,8 @@ def compose(session: Session, plan: Plan) -> Transcript:
 
 def read_record(session: Session, plan: Plan) -> Record:
     """The session as contributions may read it."""
-
-    def read(name: str) -> bytes:
-        return files.read(session.folder / name) if name in session.metadata["files"] else b""
-
-    return Record(session.workflow, plan, session.topic, session.metadata, read)
+    trials = {turn: receipt.trial for turn, receipt in session.receipts.items() if receipt.trial}
+    return Record(session.workflow, plan, session.topic, session.metadata, session.extra, trials)
 
 
 # ---- the heading ----
