@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from council.lab import branch, history, worktree
-from council.lab.branch import Step
+from council.lab.branch import NewCommit
 from council.lab.repository import Repository, Snapshot, open_repository, read_commit
 
 WHEN = "1750000000 +0000"
@@ -202,7 +202,7 @@ def go_through(folder: Path) -> Applied:
 def make_tip(repository: Repository, commit: Snapshot) -> str:
     changed = {path for path in FIXED.keys() | FILES.keys() if FIXED.get(path) != FILES.get(path)}
     wanted = {path: data for path, data in {**commit.files, **FIXED}.items() if path in FIXED or path not in changed}
-    return branch.make_commits(repository, commit.commit, commit.left_out, [Step(wanted, "Fix add\n", WHEN)])
+    return branch.make_commits(repository, commit.commit, commit.left_out, [NewCommit(wanted, "Fix add\n", WHEN)])
 
 
 def undo(applied: Applied) -> None:

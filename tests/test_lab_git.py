@@ -12,7 +12,7 @@ import pytest
 
 from council.errors import UsageError
 from council.lab import branch, worktree
-from council.lab.branch import Step
+from council.lab.branch import NewCommit
 from council.lab.history import describe_history
 from council.lab.repository import open_repository, read_commit
 from tests import repositories
@@ -135,7 +135,7 @@ def test_no_link_and_no_submodule_is_replaced(tmp_path: Path) -> None:
     repository = open_repository(repositories.KINDS["links"](tmp_path))
     commit = read_commit(repository)
     for path in ("link.py", "outside/passwd"):
-        step = Step({**commit.files, path: b"x"}, "no", WHEN)
+        step = NewCommit({**commit.files, path: b"x"}, "no", WHEN)
         with pytest.raises(UsageError, match="was not among the files that members saw"):
             branch.make_commits(repository, commit.commit, commit.left_out, [step])
 

@@ -28,7 +28,7 @@ QUIET = (
 
 
 @dataclass(frozen=True)
-class Step:
+class NewCommit:
     """A commit of the branch: the files as they are after it, and what it says. `when` is a time that git reads."""
 
     files: Mapping[str, bytes]
@@ -36,7 +36,7 @@ class Step:
     when: str
 
 
-def make_commits(repository: Repository, base: str, left_out: Collection[str], steps: Sequence[Step]) -> str:
+def make_commits(repository: Repository, base: str, left_out: Collection[str], commits: Sequence[NewCommit]) -> str:
     """Write the commits on top of the base, with all their objects; the name of the last. No branch leads there yet.
 
     What was `left_out` of the files that members saw stays as it is.
@@ -44,12 +44,12 @@ def make_commits(repository: Repository, base: str, left_out: Collection[str], s
     if not repository.find(f"{base}^{{commit}}"):
         raise UsageError(f"{repository.top} no longer has the commit {base[:12]} on which the session began")
     tip = base
-    for step in steps:
+    for step in commits:
         tip = _commit(repository, tip, left_out, step)
     return tip
 
 
-def _commit(repository: Repository, parent: str, left_out: Collection[str], step: Step) -> str:
+def _commit(repository: Repository, parent: str, left_out: Collection[str], step: NewCommit) -> str:
     before = {entry.path: entry for entry in list_tree(repository, f"{parent}^{{tree}}")}
     wanted = {path: name_object(data, repository.hash_name) for path, data in step.files.items()}
     changed = [path for path, name in wanted.items() if path not in before or before[path].name != name]

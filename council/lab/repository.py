@@ -142,7 +142,7 @@ def read_commit(repository: Repository, revision: str = "HEAD") -> Snapshot:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TreeEntry:
     """A file in a tree. `why` says why members cannot be given it; empty if they can."""
 
     path: str
@@ -152,7 +152,7 @@ class Entry:
     why: str
 
 
-def list_tree(repository: Repository, tree: str) -> Iterator[Entry]:
+def list_tree(repository: Repository, tree: str) -> Iterator[TreeEntry]:
     """Every file in a tree."""
     lines = repository.read("ls-tree", "-rlz", "--full-tree", tree).split(b"\0")[:-1]
     if len(lines) > MOST_FILES:
@@ -161,7 +161,7 @@ def list_tree(repository: Repository, tree: str) -> Iterator[Entry]:
         about, _, path_bytes = line.partition(b"\t")
         (mode, _, name, size), path = about.decode().split(), path_bytes.decode("utf-8", "surrogateescape")
         why = {LINK: "a symbolic link", SUBMODULE: "a submodule"}.get(mode) or explain_path(path)
-        yield Entry(path, mode, name, int(size) if size != "-" else 0, why)
+        yield TreeEntry(path, mode, name, int(size) if size != "-" else 0, why)
 
 
 def explain_path(path: str) -> str:
@@ -174,18 +174,18 @@ def explain_path(path: str) -> str:
     return ""
 
 
-def _find_too_much(entries: Iterable[Entry]) -> list[Entry]:
+def _find_too_much(entries: Iterable[TreeEntry]) -> list[TreeEntry]:
     """The largest files, as many as have to go for the others to fit."""
     by_size = sorted(entries, key=lambda one: (-one.size, one.path))
     total = sum(one.size + OVERHEAD for one in by_size)
-    found: list[Entry] = []
+    found: list[TreeEntry] = []
     while total > MOST_BYTES:
         found.append(by_size[len(found)])
         total -= found[-1].size + OVERHEAD
     return found
 
 
-def _read_blobs(repository: Repository, entries: Iterable[Entry]) -> Iterator[bytes]:
+def _read_blobs(repository: Repository, entries: Iterable[TreeEntry]) -> Iterator[bytes]:
     names = [one.name for one in entries]
     data, at = repository.read("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode()), 0
     for name in names:
