@@ -44,19 +44,19 @@ def make_commits(repository: Repository, base: str, left_out: Collection[str], c
     if not repository.find(f"{base}^{{commit}}"):
         raise UsageError(f"{repository.top} no longer has the commit {base[:12]} on which the session began")
     tip = base
-    for step in commits:
-        tip = _commit(repository, tip, left_out, step)
+    for new in commits:
+        tip = _commit(repository, tip, left_out, new)
     return tip
 
 
-def _commit(repository: Repository, parent: str, left_out: Collection[str], step: NewCommit) -> str:
+def _commit(repository: Repository, parent: str, left_out: Collection[str], new: NewCommit) -> str:
     before = {entry.path: entry for entry in list_tree(repository, f"{parent}^{{tree}}")}
-    wanted = {path: name_object(data, repository.hash_name) for path, data in step.files.items()}
+    wanted = {path: name_object(data, repository.hash_name) for path, data in new.files.items()}
     changed = [path for path, name in wanted.items() if path not in before or before[path].name != name]
     gone = [path for path in before if path not in wanted and path not in left_out]
     _check_places(changed, left_out)
     with TemporaryDirectory(prefix="council-") as place:
-        _write_objects(repository, Path(place), [step.files[path] for path in changed])
+        _write_objects(repository, Path(place), [new.files[path] for path in changed])
         own = {"GIT_INDEX_FILE": str(Path(place, "index"))}
         lines = [f"0 {'0' * len(parent)}\t{path}\0" for path in gone]
         lines += [f"{before[path].mode if path in before else PLAIN} {wanted[path]}\t{path}\0" for path in changed]
@@ -67,7 +67,7 @@ def _commit(repository: Repository, parent: str, left_out: Collection[str], step
     if made != wanted:
         raise UsageError(f"{repository.top}: git did not store the files as they are; no branch was made")
     words = (*QUIET, "commit-tree", "--no-gpg-sign", "-p", parent, tree)
-    return repository.word(*words, stdin=step.message.encode(), variables=_sign(step.when))
+    return repository.word(*words, stdin=new.message.encode(), variables=_sign(new.when))
 
 
 def _check_places(changed: Iterable[str], left_out: Collection[str]) -> None:
