@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from council.errors import Damaged, UsageError
-from council.lessons import index, lesson, words
+from council.lessons import index, lesson
 from council.lessons.general import describe_task, generalize
 from council.lessons.lesson import LONGEST, Lesson
 from council.lessons.store import Lessons
+from council.lessons.words import choose
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_every_torn_or_changed_lesson_is_named_and_skipped(store: Lessons) -> No
     for at in range(0, len(data), 11):
         path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
         assert good in store.read_all(wrong.append)
-        assert good in store.search("bounds of a loop", most=5)
+        assert good in store.search(choose("bounds of a loop"), most=5)
 
 
 def test_hostile_files_are_named_and_skipped(store: Lessons, tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ def test_hostile_files_are_named_and_skipped(store: Lessons, tmp_path: Path) -> 
         wrong: list[str] = []
         assert [one.id for one in store.read_all(wrong.append)] == [made(1).id], what
         assert len(wrong) == 1, what
-        assert [one.id for one in store.search("bounds of a loop", most=5)] == [made(1).id], what
+        assert [one.id for one in store.search(choose("bounds of a loop"), most=5)] == [made(1).id], what
         path = store.folder / name
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
     (store.folder / "notes.txt").write_text("mine")
@@ -178,17 +179,17 @@ def test_a_lesson_that_never_helped_sinks(store: Lessons) -> None:
     other = made(2, "Check the bounds.")
     keep(store, nearest, other)
     asked = "the bounds of a loop over a matrix"
-    assert store.search(asked, most=2) == [nearest, other]
+    assert store.search(choose(asked), most=2) == [nearest, other]
     for number in range(4):
         with store.hold():
             store.count([nearest.id], f"session-{number}", won=False)
-    assert [one.id for one in store.search(asked, most=2)] == [nearest.id, other.id]
+    assert [one.id for one in store.search(choose(asked), most=2)] == [nearest.id, other.id]
     with store.hold():
         store.count([nearest.id], "session-5", won=False)
-    assert [one.id for one in store.search(asked, most=2)] == [other.id, nearest.id]
+    assert [one.id for one in store.search(choose(asked), most=2)] == [other.id, nearest.id]
     with store.hold():
         store.count([nearest.id], "session-6", won=True)
-    assert [one.id for one in store.search(asked, most=2)] == [nearest.id, other.id]
+    assert [one.id for one in store.search(choose(asked), most=2)] == [nearest.id, other.id]
 
 
 def crowd(store: Lessons, count: int, seed: int = 7) -> list[str]:
@@ -205,36 +206,36 @@ def crowd(store: Lessons, count: int, seed: int = 7) -> list[str]:
 
 def test_the_same_is_found_without_the_index_and_without_fts5(store: Lessons) -> None:
     questions = crowd(store, 120)
-    found = [[one.id for one in store.search(asked, most=4)] for asked in questions]
+    found = [[one.id for one in store.search(choose(asked), most=4)] for asked in questions]
     assert sum(map(len, found)) > 40
     cache = index.place(store.folder)
     keep(store, made(1_000), made(1_001))  # the index is renewed, not made again
     with store.hold():
         store.count([found[0][0]], "session", won=True)
-    renewed = [[one.id for one in store.search(asked, most=4)] for asked in questions]
+    renewed = [[one.id for one in store.search(choose(asked), most=4)] for asked in questions]
     cache.unlink()
-    assert [[one.id for one in store.search(asked, most=4)] for asked in questions] == renewed
+    assert [[one.id for one in store.search(choose(asked), most=4)] for asked in questions] == renewed
     state = index.scan(store.folder)
-    plain = [index.search_plainly(store.folder, state, words.choose(asked), 4) for asked in questions]
+    plain = [index.search_plainly(store.folder, state, choose(asked), 4) for asked in questions]
     assert plain == renewed
     cache.unlink()
     cache.parent.rmdir()
     cache.parent.write_text("no cache can be made here")
-    assert [[one.id for one in store.search(asked, most=4)] for asked in questions[:2]] == renewed[:2]
+    assert [[one.id for one in store.search(choose(asked), most=4)] for asked in questions[:2]] == renewed[:2]
 
 
 def test_a_damaged_index_is_made_again(store: Lessons) -> None:
     asked, *_ = crowd(store, 40)
-    expected = store.search(asked, most=3)
+    expected = store.search(choose(asked), most=3)
     cache = index.place(store.folder)
     whole = cache.read_bytes()
     for damaged in (b"", b"not a database", whole[:5_000], whole[:4_096] + bytes(len(whole) - 4_096)):
         cache.write_bytes(damaged)
-        assert store.search(asked, most=3) == expected
+        assert store.search(choose(asked), most=3) == expected
     other = sqlite3.connect(cache)
     other.execute("PRAGMA user_version = 99")
     other.close()
-    assert store.search(asked, most=3) == expected
+    assert store.search(choose(asked), most=3) == expected
     assert [path.name for path in cache.parent.iterdir()] == [cache.name]
 
 
@@ -242,7 +243,7 @@ def search_often(folder: Path, first: int) -> None:
     store = Lessons(folder)
     for number in range(first, first + 6):
         keep(store, made(number))
-        assert made(number).id in [one.id for one in store.search(f"bounds of list number {number}", most=20)]
+        assert made(number).id in [one.id for one in store.search(choose(f"bounds of list number {number}"), most=20)]
 
 
 def test_two_may_search_and_renew_the_index_at_once(store: Lessons) -> None:
@@ -257,19 +258,19 @@ def test_two_may_search_and_renew_the_index_at_once(store: Lessons) -> None:
 
 def test_what_is_forgotten_is_in_no_file_and_not_in_the_index(store: Lessons) -> None:
     keep(store, made(1, "Never divide by a zebra."), made(2))
-    assert store.search("divide by a zebra", most=1)[0] == made(1, "Never divide by a zebra.")
+    assert store.search(choose("divide by a zebra"), most=1)[0] == made(1, "Never divide by a zebra.")
     store.forget([made(1, "Never divide by a zebra.").id])
     assert all(b"zebra" not in path.read_bytes() for path in store.folder.iterdir())
     assert not index.place(store.folder).exists()
-    assert [one.id for one in store.search("divide by a zebra in a loop with bounds", most=5)] == [made(2).id]
+    assert [one.id for one in store.search(choose("divide by a zebra in a loop with bounds"), most=5)] == [made(2).id]
 
 
 def test_nothing_near_is_nothing_found(store: Lessons) -> None:
-    assert store.search("anything at all", most=3) == []
+    assert store.search(choose("anything at all"), most=3) == []
     keep(store, made(1))
-    assert store.search("colours of the rainbow", most=3) == []
-    assert store.search("", most=3) == []
-    assert store.search('" OR words:* NEAR("', most=3) == []
+    assert store.search(choose("colours of the rainbow"), most=3) == []
+    assert store.search(choose(""), most=3) == []
+    assert store.search(choose('" OR words:* NEAR("'), most=3) == []
 
 
 @pytest.mark.parametrize(

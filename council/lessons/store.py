@@ -12,7 +12,6 @@ from council.config.settings import Config
 from council.errors import Damaged, UsageError
 from council.lessons.index import LessonIndex, place, scan
 from council.lessons.lesson import FILE, REMEMBERED, Lesson, read
-from council.lessons.words import choose
 from council.record import files, lock
 from council.text import did_you_mean
 
@@ -45,10 +44,10 @@ class Lessons:
         except FileNotFoundError:
             return []
 
-    def search(self, *texts: str, most: int) -> list[Lesson]:
-        """The lessons nearest to these texts, nearest first."""
+    def search(self, asked: tuple[str, ...], most: int) -> list[Lesson]:
+        """The lessons nearest to these words, nearest first."""
         found = []
-        for id in LessonIndex(self.folder, place(self.folder)).search(choose(*texts), most):
+        for id in LessonIndex(self.folder, place(self.folder)).search(asked, most):
             with suppress(Damaged, OSError):  # removed meanwhile
                 found.append(read(self.folder / f"{id}.md"))
         return found
@@ -91,7 +90,7 @@ class Lessons:
                     files.replace(self.folder / f"{id}.md", after.encode())
 
     def forget(self, ids: Iterable[str]) -> None:
-        """Remove lessons for good, from the index too."""
+        """Remove lessons, also from the index."""
         with self.hold():
             for id in ids:
                 files.remove(self.folder / f"{id}.md")

@@ -6,10 +6,13 @@ A room that was removed does nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from council.engine.planner import Plan
-from council.record.session import Session
 from council.workflow.registry import Hook
+
+if TYPE_CHECKING:
+    from council.engine.planner import Plan
+    from council.record.session import Session
 
 began: Hook[Callable[[Session], None]] = Hook("began", leading=1)
 finished: Hook[Callable[[Session, Plan], None]] = Hook("finished", leading=2)

@@ -1,0 +1,37 @@
+"""What lessons add: the answers that they are made of, and what happens when a session begins and ends.
+
+Every command imports this, and few of them have to do with lessons: what reads and writes them is imported when needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from council.lessons.answers import LESSON, LESSONS
+from council.record.moments import began, finished
+
+if TYPE_CHECKING:
+    from council.engine.planner import Plan
+    from council.record.session import Session
+
+
+def _is_about_lessons(session: Session) -> bool:
+    return any(name in (LESSON, LESSONS) for _, step in session.workflow.steps() for name, _ in step.reply)
+
+
+@began
+def open_ticket(session: Session) -> None:
+    """A session that begins here may leave lessons."""
+    if _is_about_lessons(session):
+        from council.lessons import learning
+
+        learning.open_ticket(session)
+
+
+@finished
+def learn(session: Session, plan: Plan) -> None:
+    """It leaves them when it ends."""
+    if _is_about_lessons(session):
+        from council.lessons import learning
+
+        learning.learn(session, plan)
