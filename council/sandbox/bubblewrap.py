@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 
 from council.sandbox.model import Bounds, Job
 
@@ -10,6 +12,12 @@ NOBODY = "65534"
 JOB, INPUT = "/job", "/stdin"
 # Root is not bound by --nproc, not even in a user namespace: it becomes nobody before there is a sandbox.
 DROP = ("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--")
+# Nobody may be unable to reach a folder of root's: root binds it below /mnt first, where only this sandbox sees it.
+REACH = (
+    "unshare", "--mount", "--propagation", "private", "--", "/bin/sh", "-c",
+    'mount -t tmpfs -o mode=755 tmpfs /mnt && n=0 && while [ "$1" != -- ]; do mkdir "/mnt/$n" && mount --bind "$1" '
+    '"/mnt/$n" && n=$((n + 1)) && shift || exit; done; shift; exec "$@"', "sh",
+)  # fmt: skip
 ISOLATE = (
     "bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv",
     "--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "box",
@@ -38,6 +46,14 @@ def compose(job: Job, files: Mapping[str, int], status: int, report: int | None)
     words += ["--setenv", "COUNCIL_REPORT", str(report)] if report is not None else []
     words += ["--json-status-fd", str(status), "--remount-ro", "/"]
     return [*words, "--", "/bin/sh", "-c", UNPACK, "sh", *limit(job.bounds), "--", *job.argv]
+
+
+def become_nobody(job: Job) -> tuple[Job, tuple[str, ...]]:
+    """For root: what starts before bubblewrap, and the job with its folders where nobody can reach them."""
+    if not job.mounts:
+        return job, DROP
+    places = tuple((Path(f"/mnt/{number}"), place) for number, (_, place) in enumerate(job.mounts))
+    return replace(job, mounts=places), (*REACH, *(str(source) for source, _ in job.mounts), "--", *DROP)
 
 
 def limit(bounds: Bounds) -> list[str]:

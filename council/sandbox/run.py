@@ -50,10 +50,11 @@ class Running:
         status = pipes.hear(self._learn)
         report = pipes.hear(self._take_report) if job.report else None
         files = {place: pipes.lend(data) for place, data in {bubblewrap.INPUT: job.stdin, **job.files}.items()}
+        job, first = bubblewrap.become_nobody(job) if os.geteuid() == 0 else (job, ())
         words = bubblewrap.compose(job, files, status, report)
         self._began = time.monotonic()
         self._process = subprocess.Popen(
-            [*bubblewrap.DROP, *words] if os.geteuid() == 0 else words,
+            [*first, *words],
             stdin=tree, stdout=output, stderr=output, cwd="/", env={"PATH": os.defpath}, start_new_session=True,
             pass_fds=[status, *files.values(), *([report] if report is not None else [])],
         )  # fmt: skip
