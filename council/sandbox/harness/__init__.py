@@ -1,0 +1,1 @@
+"""Runs inside the sandbox. Standard library only."""

@@ -1,0 +1,106 @@
+"""What is believed of what the child says."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from council.sandbox.harness.suite import Case
+
+
+class Judge:
+    """Hears the child's lines. A test has passed if it was said to, and its own code said that it came to its end."""
+
+    def __init__(self, cases: list[Case], void: list[str], secret: str) -> None:
+        self._cases = {case.id: case for case in cases}
+        self._names = {case.key: case.id.rpartition("::")[2] for case in cases}
+        self._void, self._secret = set(void), secret
+        self._done: Counter[str] = Counter()
+        self._runs: Counter[str] = Counter()
+        self._outcomes: dict[str, str] = {}
+        self._texts: list[tuple[str, str]] = []
+        self._strange: list[str] = []
+        self.ended = False
+
+    def hear(self, line: bytes) -> None:
+        try:
+            said = json.loads(line)
+            trusted = said.pop("secret") == self._secret
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            trusted = False
+        if not trusted:
+            self._strange.append("something else wrote to the runner")
+        elif "tampered" in said:
+            self._strange.append(str(said["tampered"]))
+        elif "impostor" in said:
+            self._texts.append(("", f"{said['impostor']} equals whatever it is compared with"))
+            self._strange.append("a result equals whatever it is compared with")
+        elif "done" in said:
+            self._done[said["done"]] += 1
+        elif "result" in said:
+            self._take(said["result"], said["outcome"], said.get("text", ""))
+        elif "error" in said:
+            self._texts.append((said["error"], said["text"]))
+        elif "end" in said:
+            self.ended = True
+
+    def _take(self, test: str, outcome: str, text: str) -> None:
+        base = test.partition("[")[0]
+        case = self._cases.get(base)
+        keys = [case.key] if case else [key for key, name in self._names.items() if name == base.rpartition("::")[2]]
+        came_to_its_end = any(self._done[key] > 0 for key in keys)
+        self._done.subtract({key: self._done[key] for key in keys})
+        self._runs[base] += 1
+        if case and case.canary:
+            if outcome != "failed" or came_to_its_end:
+                self._strange.append("a test that must fail did not fail")
+            return
+        if outcome == "passed" and not came_to_its_end:
+            outcome, text = "failed", text or "it did not come to its end"
+            if not self._skips(test):
+                self._strange.append(f"{test} is said to have passed, and did not come to its end")
+        if test in self._outcomes and self._outcomes[test] != outcome:
+            outcome = "failed"
+        self._outcomes[test] = outcome
+        if outcome == "failed" and text:
+            self._texts.append((test, text))
+
+    def conclude(self, ended: str) -> dict[str, Any]:
+        passed = [test for test, outcome in self._outcomes.items() if outcome == "passed"]
+        skipped = [test for test, outcome in self._outcomes.items() if outcome == "skipped"]
+        failed = [test for test, outcome in self._outcomes.items() if outcome == "failed"]
+        for case in self._cases.values():
+            if case.canary:
+                if not self._runs[case.id] and not ended and not failed and self._runs:
+                    self._strange.append("a test that must fail was not run")
+            elif self._runs[case.id] < case.runs and not (case.skips and self._runs[case.id]):
+                failed.append(case.id)
+                if not self._runs[case.id]:
+                    self._texts.append((case.id, "it was not run"))
+        for test in skipped:
+            if not self._skips(test):
+                failed.append(test)
+                self._texts.append((test, "it was skipped, and not by the test file"))
+        passed = [test for test in passed if self._counts(test)]
+        failed = [test for test in dict.fromkeys(failed) if self._counts(test)]
+        return {
+            "verdict": self._decide(passed, failed, ended), "passed": passed, "failed": failed,
+            "skipped": [test for test in skipped if test not in failed],
+            "texts": [(test, text) for test, text in self._texts if self._counts(test)],
+            "strange": list(dict.fromkeys(self._strange)), "ended": ended,
+        }  # fmt: skip
+
+    def _skips(self, test: str) -> bool:
+        case = self._cases.get(test.partition("[")[0])
+        return case is not None and case.skips
+
+    def _counts(self, test: str) -> bool:
+        return not {test, test.partition("[")[0]} & self._void
+
+    def _decide(self, passed: list[str], failed: list[str], ended: str) -> str:
+        if self._strange:
+            return "tampered"
+        if ended:
+            return "unknown"
+        return "pass" if passed and not failed else "fail"

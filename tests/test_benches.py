@@ -1,0 +1,37 @@
+"""What a bench says of a candidate: real sandbox, real pytest, real unittest."""
+
+from __future__ import annotations
+
+import pytest
+
+from council.sandbox import benches
+from council.sandbox.model import Trial, Tried
+from council.sandbox.probe import find_obstacle
+
+pytestmark = pytest.mark.skipif(bool(find_obstacle()), reason=find_obstacle())
+
+PLAIN = "from solution import add\ndef test_small():\n    assert add(1, 2) == 3\ndef test_large():\n    assert add(40, 2) == 42\n"
+FRAMED = f"import pytest\n{PLAIN}@pytest.mark.parametrize('x', [1, 2])\ndef test_type(x):\n    with pytest.raises(TypeError):\n        add(x, None)\n"
+CLASSES = "import unittest\nfrom solution import add\nclass TestAdd(unittest.TestCase):\n    def test_small(self):\n        self.assertEqual(add(1, 2), 3)\n"
+RIGHT, WRONG = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
+SHAPES = [("pytest", PLAIN), ("pytest", FRAMED), ("unittest", CLASSES), ("pytest", CLASSES)]
+
+
+def attempt(solution: str, tests: str, bench: str = "pytest") -> Tried:
+    trial = Trial(bench, {"solution.py": solution.encode()}, {"tests/test_add.py": tests.encode()})
+    return benches.try_out(trial, benches.load())
+
+
+@pytest.mark.parametrize(("bench", "tests"), SHAPES)
+def test_what_is_right_passes_and_what_is_wrong_fails(bench: str, tests: str) -> None:
+    right, wrong = attempt(RIGHT, tests, bench), attempt(WRONG, tests, bench)
+    assert (right.verdict, right.failed) == ("pass", ()), right.log
+    assert wrong.verdict == "fail"
+    assert {*wrong.passed, *wrong.failed} == set(right.passed)
+    assert "-1" in wrong.log
+
+
+def test_a_candidate_that_ends_the_process_is_not_believed() -> None:
+    tried = attempt("import os\nos._exit(0)\n", PLAIN)
+    assert tried.verdict == "unknown"
+    assert "before the tests did" in tried.log
