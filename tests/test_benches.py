@@ -10,9 +10,28 @@ from council.sandbox.probe import find_obstacle
 
 pytestmark = pytest.mark.skipif(bool(find_obstacle()), reason=find_obstacle())
 
-PLAIN = "from solution import add\ndef test_small():\n    assert add(1, 2) == 3\ndef test_large():\n    assert add(40, 2) == 42\n"
-FRAMED = f"import pytest\n{PLAIN}@pytest.mark.parametrize('x', [1, 2])\ndef test_type(x):\n    with pytest.raises(TypeError):\n        add(x, None)\n"
-CLASSES = "import unittest\nfrom solution import add\nclass TestAdd(unittest.TestCase):\n    def test_small(self):\n        self.assertEqual(add(1, 2), 3)\n"
+PLAIN = """
+from solution import add
+def test_small():
+    assert add(1, 2) == 3
+def test_large():
+    assert add(40, 2) == 42
+"""
+FRAMED = f"""
+import pytest
+{PLAIN}
+@pytest.mark.parametrize("x", [1, 2])
+def test_type(x):
+    with pytest.raises(TypeError):
+        add(x, None)
+"""
+CLASSES = """
+import unittest
+from solution import add
+class TestAdd(unittest.TestCase):
+    def test_small(self):
+        self.assertEqual(add(1, 2), 3)
+"""
 RIGHT, WRONG = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
 SHAPES = [("pytest", PLAIN), ("pytest", FRAMED), ("unittest", CLASSES), ("pytest", CLASSES)]
 

@@ -117,9 +117,8 @@ def follow(child: int, pipe: int, judge: verdict.Judge) -> str:
     if rest:
         judge.hear(rest)
     code = os.waitstatus_to_exitcode(status)
-    return (
-        "" if judge.ended else f"the process ended by signal {-code}" if code < 0 else f"the process ended with {code}"
-    )
+    how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+    return "" if judge.ended else f"the process ended {how} before the tests did"
 
 
 def tell(report: int, facts: dict[str, Any]) -> None:
