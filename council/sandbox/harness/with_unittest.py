@@ -26,7 +26,7 @@ def run(paths: list[str], options: list[str], voice: Any) -> None:
 def _result(path: str, say: Any, check: Any) -> unittest.TestResult:
     outcomes: dict[str, tuple[str, str]] = {}
 
-    class Result(unittest.TestResult):
+    class Listener(unittest.TestResult):
         def addSuccess(self, test: Any) -> None:
             outcomes.setdefault(_name(test), ("passed", ""))
 
@@ -56,4 +56,4 @@ def _result(path: str, say: Any, check: Any) -> unittest.TestResult:
     def _name(test: Any) -> str:
         return f"{type(test).__name__}::{test._testMethodName}"
 
-    return Result()
+    return Listener()
