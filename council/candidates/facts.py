@@ -10,7 +10,9 @@ from council.candidates.versions import Ledger, Version, follow, lay
 from council.engine.facts import PromptContext, fact
 
 MOST_SHOWN = 60_000  # characters of files, if the base does not say which ones are shown
-WRITE, SHOWN_PATHS = "write", "shown"  # facts of a base: the one file to write, and the paths of the files shown
+MOST_PATHS = 400
+# Facts of a base: the one file to write, the paths of the files shown, what the tests said before any change.
+WRITE, SHOWN_PATHS, LOG = "write", "shown", "log"
 
 
 @fact
@@ -53,6 +55,21 @@ def visible_tests(context: PromptContext) -> list[str]:
     small = sum(map(len, found.visible.values())) <= MOST_SHOWN
     texts = {path: _decode(data) for path, data in sorted(found.visible.items()) if small}
     return [context.fence(f"the test {path}", text, path) for path, text in texts.items() if text is not None]
+
+
+@fact
+def project_paths(context: PromptContext) -> str:
+    """In a code session: the paths of the project's files, one a line, between marks; of a large project only some."""
+    paths = sorted(base.read(context.extra).tree)
+    more = [f"… and {len(paths) - MOST_PATHS} more"] if len(paths) > MOST_PATHS else []
+    return context.fence("the paths of the project", "\n".join([*paths[:MOST_PATHS], *more]), "") if paths else ""
+
+
+@fact
+def failures(context: PromptContext) -> str:
+    """In a code session: what the tests said before any change, between marks; empty if they were not run."""
+    log = str(base.read(context.extra).facts.get(LOG) or "")
+    return context.fence("the tests before any change", log, "") if log else ""
 
 
 @fact

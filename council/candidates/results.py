@@ -1,0 +1,131 @@
+"""Who wins, and every version of each candidate in numbers. Everything follows from the record; nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from council.candidates import patch
+from council.candidates.base import hash_files
+from council.candidates.versions import (
+    FAILED,
+    HIDDEN,
+    PASSED,
+    TESTS,
+    CheckedVersion,
+    Ledger,
+    Version,
+    ids_of,
+    kind_of,
+    lay,
+    runs,
+)
+from council.engine.planner import Plan
+from council.engine.voting import normalize_option
+
+COUNTED = ("coverage", "survivors", "killed")  # numbers that a bench may say of a version
+BRANCHES = (
+    ast.If, ast.For, ast.AsyncFor, ast.While, ast.IfExp, ast.ExceptHandler, ast.Assert, ast.comprehension,
+    ast.match_case,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The version that a debate ends with, and why. `green` says that all its visible and hidden trials passed."""
+
+    version: Version
+    why: str
+    green: bool
+    trials: tuple[CheckedVersion, ...]
+
+
+def find_winner(plan: Plan, ledger: Ledger) -> Winner | None:
+    """The standing version of the candidate that was elected; else of the only one, or of the only green one."""
+    standing = {name: version for name in ledger.versions if (version := ledger.standing(name))}
+    green = [name for name, version in standing.items() if is_green(ledger, version)]
+    if elected := _find_elected(plan, standing):
+        name, why = elected, "elected"
+    elif len(standing) == 1:
+        name, why = next(iter(standing)), "the only candidate"
+    elif len(green) == 1:
+        name, why = green[0], "the only candidate whose tests pass"
+    else:
+        return None
+    version = standing[name]
+    return Winner(version, why, name in green, tuple(trials_of(ledger, version)))
+
+
+def _find_elected(plan: Plan, standing: Mapping[str, Version]) -> str:
+    """Whom the newest vote chose, if it was a candidate."""
+    names = {normalize_option(name): name for name in standing}
+    chosen = (note.verdict.tally.get("winner") for note in reversed(plan.notes) if note.verdict.holds)
+    return next((names[one] for one in chosen if isinstance(one, str) and one in names), "")
+
+
+def trials_of(ledger: Ledger, version: Version) -> Iterator[CheckedVersion]:
+    """Every bench's turn about this version, oldest first."""
+    yield from (one for one in ledger.checks.get(version.candidate, []) if one.version == version)
+
+
+def is_green(ledger: Ledger, version: Version) -> bool:
+    """Whether its visible trials passed, and every hidden one too."""
+    hidden = [one for one in trials_of(ledger, version) if kind_of(one.turn.seat) == HIDDEN]
+    return ledger.is_green(version) and all(one.green for one in hidden)
+
+
+def measure(ledger: Ledger, version: Version, base: Mapping[str, bytes]) -> dict[str, Any]:
+    """The numbers of a version: its size, its tests, and what else was measured."""
+    tree = lay(version, base)
+    changes = patch.measure(base, tree)
+    code = {one.path: one.after for one in changes if one.after is not None}
+    checks = list(trials_of(ledger, version))
+    return {
+        "version": version.number,
+        "turn": version.id,
+        "on": version.parent.number if version.parent else None,
+        "tree": hash_files(tree),
+        "green": is_green(ledger, version),
+        "stands": ledger.standing(version.candidate) == version,
+        "files": len(changes),
+        "added": sum(one.added for one in changes),
+        "removed": sum(one.removed for one in changes),
+        "bytes": sum(map(len, code.values())),
+        **_measure_complexity(code),
+        "trials": [_measure_trial(one) for one in checks],
+    }
+
+
+def _measure_trial(check: CheckedVersion) -> dict[str, Any]:
+    turn = check.turn
+    passed, failed = len(ids_of(turn, PASSED)), len(ids_of(turn, FAILED))
+    made: dict[str, Any] = {"turn": turn.id, "bench": runs(turn.seat), "kind": kind_of(turn.seat), TESTS: check.verdict}
+    if {PASSED, FAILED} <= {*turn.asked}:
+        made |= {PASSED: passed, FAILED: failed}
+        made["pass_rate"] = round(passed / (passed + failed), 4) if passed + failed else None
+    findings = turn.answers.get("findings")
+    if isinstance(findings, (tuple, list)):
+        made["findings"] = len(findings)
+    return made | {name: turn.answers[name] for name in COUNTED if name in turn.answers and name in turn.asked}
+
+
+def _measure_complexity(code: Mapping[str, bytes]) -> dict[str, Any]:
+    """The cyclomatic complexity of the Python files that were written: of all functions together, and of the worst."""
+    found: list[int] = []
+    for path, data in code.items():
+        if path.endswith(".py"):
+            try:
+                found += _functions(ast.parse(data))
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return {"complexity": None, "most_complex": None}
+    return {"complexity": sum(found), "most_complex": max(found, default=0)}
+
+
+def _functions(tree: ast.Module) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            inside = list(ast.walk(node))
+            paths = sum(isinstance(one, BRANCHES) for one in inside)
+            yield 1 + paths + sum(len(one.values) - 1 for one in inside if isinstance(one, ast.BoolOp))
