@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from council.candidates import base, patch
 from council.candidates.base import Base
-from council.candidates.results import find_winner, measure
-from council.candidates.versions import Version, follow, lay
+from council.candidates.results import find_winner, lay_code, measure
+from council.candidates.versions import Version, follow
 from council.engine.contributions import Record, artifact
 
 FOLDER, METRICS, RESULT = "candidates", "metrics.json", "result.patch"
@@ -26,7 +26,7 @@ def candidate_files(record: Record) -> Mapping[str, bytes]:
             made[f"{place}.patch"] = write_patch(project, version)
             if version.parent:
                 made[f"{place}-from-v{version.parent.number}.patch"] = write_patch(project, version, version.parent)
-        metrics[name] = [measure(ledger, version, project.tree) for version in versions]
+        metrics[name] = [measure(ledger, version, project) for version in versions]
     if not made:
         return {}
     winner = find_winner(record.plan, ledger) if record.plan.done else None
@@ -46,7 +46,5 @@ def candidate_files(record: Record) -> Mapping[str, bytes]:
 
 def write_patch(project: Base, version: Version, before: Version | None = None) -> bytes:
     """The patch of a version, from the base or from an earlier version."""
-    executable = project.facts.get("executable", ())
-    return patch.write(
-        lay(before, project.tree), lay(version, project.tree), executable, str(project.facts.get("hash", "sha1"))
-    )
+    executable, hash_name = project.facts.get("executable", ()), str(project.facts.get("hash", "sha1"))
+    return patch.write(lay_code(before, project), lay_code(version, project), executable, hash_name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from council.candidates import patch
-from council.candidates.base import hash_files
+from council.candidates.base import Base, hash_files
 from council.candidates.versions import (
     FAILED,
     HIDDEN,
@@ -76,17 +76,22 @@ def is_green(ledger: Ledger, version: Version) -> bool:
     return ledger.is_green(version) and all(one.green for one in hidden)
 
 
-def measure(ledger: Ledger, version: Version, base: Mapping[str, bytes]) -> dict[str, Any]:
+def lay_code(version: Version | None, project: Base) -> dict[str, bytes]:
+    """The tree of a version. Where the project has a test, a member's file is left out: it was never run."""
+    tree = lay(version, project.tree)
+    return {path: data for path, data in tree.items() if path not in project.visible and path not in project.hidden}
+
+
+def measure(ledger: Ledger, version: Version, project: Base) -> dict[str, Any]:
     """The numbers of a version: its size, its tests, and what else was measured."""
-    tree = lay(version, base)
-    changes = patch.measure(base, tree)
+    changes = patch.measure(lay_code(None, project), lay_code(version, project))
     code = {one.path: one.after for one in changes if one.after is not None}
     checks = list(trials_of(ledger, version))
     return {
         "version": version.number,
         "turn": version.id,
         "on": version.parent.number if version.parent else None,
-        "tree": hash_files(tree),
+        "tree": hash_files(lay(version, project.tree)),
         "green": is_green(ledger, version),
         "stands": ledger.standing(version.candidate) == version,
         "files": len(changes),

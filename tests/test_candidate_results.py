@@ -1,0 +1,98 @@
+"""What is derived from candidates: a patch of each version, the numbers, the winner. Nothing is run for it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from council.candidates.artifacts import candidate_files
+from council.candidates.base import Base, hash_files
+from council.candidates.results import find_winner
+from council.candidates.versions import follow
+from council.engine.contributions import Record
+from council.engine.planner import Due, Plan, plan
+from council.engine.scene import RecordedTurn
+from council.workflow.loader import load
+from tests.test_candidate_patch import git, lay, read
+from tests.test_candidates import LOOP
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+PROJECT = Base(
+    tree={"src/app.py": b"def add(a, b):\n    return a - b\n", "run.sh": b"#!/bin/sh\n"},
+    visible={"tests/test_app.py": b"def test_add(): ...\n"},
+    facts={"executable": ["run.sh"], "hash": "sha1"},
+)
+RIGHT = "def add(a, b):\n    if a and b:\n        return a + b\n    return a or b\n"
+
+
+def draft(due: Due) -> str:
+    """The engineer gets it right at once. The architect needs two attempts, and tries to change the test."""
+    if due.seat.name == "engineer" or due.round > 1:
+        return f"src/app.py\n```python\n{RIGHT}```\n\nrun.sh\n```\n#!/bin/sh\necho {due.seat.name}\n```\n"
+    return "src/app.py\n```python\ndef add(:\n```\n\ntests/test_app.py\n```python\npass\n```\n"
+
+
+def trial(due: Due) -> str:
+    passed = due.seat.about == "engineer" or due.round > 1
+    verdict, one, other = ("pass", "- a\n- b\n- c", "none") if passed else ("fail", "- a", "- b\n- c")
+    return f"## Tests\n{verdict}\n## Passed\n{one}\n## Failed\n{other}\n"
+
+
+def hold(only: str = "") -> tuple[Plan, Record]:
+    text = LOOP.replace("[architect, engineer]", f"[{only}]") if only else LOOP
+    workflow, said = load(text.replace("seats: architect, sees", "seats: engineer, sees"), "loop"), {}
+    while (now := plan(workflow, said, "seed")).due:
+        said |= {
+            due.id: RecordedTurn({"draft": draft, "trial": trial}.get(due.step.name, lambda _: "It works.")(due))
+            for due in now.due
+        }
+    return now, Record(workflow, now, frozen=PROJECT.encode())
+
+
+def test_every_version_has_its_patches_and_its_numbers() -> None:
+    made = candidate_files(hold()[1])
+    assert sorted(made) == [
+        "candidates/architect/v1.patch", "candidates/architect/v2-from-v1.patch", "candidates/architect/v2.patch",
+        "candidates/engineer/v1.patch", "metrics.json",
+    ]  # fmt: skip
+    assert b"test_app.py" not in b"".join(made.values())
+    metrics = json.loads(made["metrics.json"])
+    first, second = metrics["candidates"]["architect"]
+    assert (first["green"], first["stands"], first["complexity"]) == (False, False, None)
+    assert first["trials"] == [
+        {"turn": "01-loop-r01-2-trial/tester-architect", "bench": "pytest", "kind": "visible", "tests": "fail",
+         "passed": 1, "failed": 2, "pass_rate": 0.3333},
+    ]  # fmt: skip
+    assert (second["green"], second["stands"], second["on"], second["files"], second["complexity"]) == (
+        True, True, 1, 2, 4,
+    )  # fmt: skip
+    assert metrics["winner"] is None  # two are green, and nobody chose
+
+
+def test_the_only_candidate_wins_and_its_tree_is_known() -> None:
+    now, record = hold("engineer")
+    winner = find_winner(now, follow(now.scene))
+    assert winner is not None
+    assert (winner.version.candidate, winner.why, winner.green) == ("engineer", "the only candidate", True)
+    made = candidate_files(record)
+    assert made["result.patch"] == made["candidates/engineer/v1.patch"]
+    tree = {"src/app.py": RIGHT.encode(), "run.sh": b"#!/bin/sh\necho engineer\n"}
+    assert json.loads(made["metrics.json"])["candidates"]["engineer"][0]["tree"] == hash_files(tree)
+
+
+@needs_git
+def test_git_takes_the_patches(tmp_path: Path) -> None:
+    made = candidate_files(hold()[1])
+    git(tmp_path, "init", "-q")
+    lay(tmp_path, {**PROJECT.tree, **PROJECT.visible})
+    (tmp_path / "run.sh").chmod(0o755)
+    git(tmp_path, "add", "-A")
+    for name in ("v1", "v2-from-v1"):
+        git(tmp_path, "apply", "--check", "--index", stdin=made[f"candidates/architect/{name}.patch"])
+        git(tmp_path, "apply", "--index", stdin=made[f"candidates/architect/{name}.patch"])
+    assert read(tmp_path) == {
+        "src/app.py": RIGHT.encode(), "run.sh": b"#!/bin/sh\necho architect\n", **PROJECT.visible,
+    }  # fmt: skip
