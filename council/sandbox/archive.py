@@ -9,11 +9,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 END = b"\0" * 1024
+PAGE = 4096
 WHEN = 1_000_000_000  # one time for all files: the stream of a tree is always the same
 
 
 def pack(tree: Path | Mapping[str, bytes] | None) -> Iterator[bytes]:
-    """The stream, one piece per file. Nothing of a folder's files but their names, bytes and x bits matters."""
+    """The stream, one piece per file. Nothing of a folder's files but their names, bytes and x bits matters.
+
+    Devices, sockets and pipes are left out. A link stays a link, and points inside the sandbox.
+    """
     if isinstance(tree, Path):
         yield from _pack_folder(tree)
     else:
@@ -22,18 +26,31 @@ def pack(tree: Path | Mapping[str, bytes] | None) -> Iterator[bytes]:
     yield END
 
 
+def weigh(tree: Path | Mapping[str, bytes] | None) -> int:
+    """The bytes that a tree takes in memory, where each file takes whole pages."""
+    if isinstance(tree, Path):
+        sizes = [path.lstat().st_size for path in _walk(tree) if path.is_file() and not path.is_symlink()]
+    else:
+        sizes = [len(data) for data in (tree or {}).values()]
+    return sum(-(-size // PAGE) * PAGE for size in sizes)
+
+
 def _pack_folder(folder: Path) -> Iterator[bytes]:
-    """Devices, sockets and pipes are left out. A link stays a link, and points inside the sandbox."""
+    for path in _walk(folder):
+        inside, mode = str(path.relative_to(folder)), path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            yield _entry(inside, type=tarfile.SYMTYPE, linkname=str(path.readlink()))
+        elif stat.S_ISDIR(mode):
+            yield _entry(inside, type=tarfile.DIRTYPE, mode=0o755)
+        elif stat.S_ISREG(mode):
+            yield _entry(inside, path.read_bytes(), mode=0o755 if mode & 0o100 else 0o644)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Everything in a folder, in one order."""
     for place, folders, files in os.walk(folder):
         folders.sort()
-        for path in (Path(place, name) for name in sorted(files + folders)):
-            inside, mode = str(path.relative_to(folder)), path.lstat().st_mode
-            if stat.S_ISLNK(mode):
-                yield _entry(inside, type=tarfile.SYMTYPE, linkname=str(path.readlink()))
-            elif stat.S_ISDIR(mode):
-                yield _entry(inside, type=tarfile.DIRTYPE, mode=0o755)
-            elif stat.S_ISREG(mode):
-                yield _entry(inside, path.read_bytes(), mode=0o755 if mode & 0o100 else 0o644)
+        yield from (Path(place, name) for name in sorted(files + folders))
 
 
 def _entry(name: str, data: bytes = b"", **attributes: int | str | bytes) -> bytes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from council.sandbox.model import Bounds, Job
@@ -12,12 +13,6 @@ NOBODY = "65534"
 JOB, INPUT = "/job", "/stdin"
 # Root is not bound by --nproc, not even in a user namespace: it becomes nobody before there is a sandbox.
 DROP = ("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--")
-# Nobody may be unable to reach a folder of root's: root binds it below /mnt first, where only this sandbox sees it.
-REACH = (
-    "unshare", "--mount", "--propagation", "private", "--", "/bin/sh", "-c",
-    'mount -t tmpfs -o mode=755 tmpfs /mnt && n=0 && while [ "$1" != -- ]; do mkdir "/mnt/$n" && mount --bind "$1" '
-    '"/mnt/$n" && n=$((n + 1)) && shift || exit; done; shift; exec "$@"', "sh",
-)  # fmt: skip
 ISOLATE = (
     "bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv",
     "--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "box",
@@ -26,39 +21,69 @@ SYSTEM = (
     "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
     "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/sbin", "/sbin", "--proc", "/proc", "--dev", "/dev",
 )  # fmt: skip
-# The stream of the tree is also the signal to start: it ends early if the runner dies, and then nothing is run.
-UNPACK = f'umask 022; tar -xf - -C {JOB} || exit 125; exec prlimit "$@" < {INPUT}'
+# A line says that the sandbox is there, and the runner sends the tree; another says that the command starts. If the
+# runner dies, the tree ends early, and nothing is run.
+UNPACK = f'umask 022; echo; tar -xf - -C {JOB} && echo && exec prlimit "$@" < {INPUT}'
+STARTED = b"\n\n"
+# Folders in places that only root may enter are bound where everybody may, in a mount namespace of their own.
+STAGE = "/dev/shm"
+BIND = f"""mount -t tmpfs -o mode=755,size=1M council {STAGE}
+while [ "$1" != -- ]; do mkdir -p "$2" && mount --bind "$1" "$2" || exit 125; shift 2; done; shift; exec "$@" """
 
 
-def compose(job: Job, files: Mapping[str, int], status: int, report: int | None) -> list[str]:
-    """The words that start a job. `files` are descriptors whose content is put at a path, read-only."""
+@dataclass(frozen=True)
+class Descriptors:
+    """What the sandbox gets: `files` are put at a path, read-only; `status` is what bubblewrap writes to; `seccomp` is
+    a filter; `report` is the job's own.
+    """
+
+    files: Mapping[str, int]
+    status: int
+    seccomp: int
+    report: int | None
+
+    def list(self) -> list[int]:
+        return [*self.files.values(), self.status, self.seccomp, *([] if self.report is None else [self.report])]
+
+
+def compose(job: Job, given: Descriptors, limits: Sequence[str]) -> list[str]:
+    """The words that start a job."""
     scratch = str(job.bounds.scratch)
-    words = [*ISOLATE, *SYSTEM]
+    prefix, mounts = _stage(job) if os.geteuid() == 0 else ([], job.mounts)
+    words = [*prefix, *ISOLATE, *SYSTEM]
     for place in ("/dev/shm", "/tmp", JOB):
         words += ["--size", scratch, "--tmpfs", place]
     words += ["--remount-ro", "/dev"]  # a file system of its own, which has no bound
-    for source, place in job.mounts:
+    for source, place in mounts:
         words += ["--ro-bind", str(source), place]
-    for place, descriptor in files.items():
+    for place, descriptor in given.files.items():
         words += ["--ro-bind-data", str(descriptor), place]
     words += ["--chdir", JOB, "--setenv", "PATH", ":".join(job.path), "--setenv", "HOME", "/tmp"]
     words += ["--setenv", "LANG", "C.UTF-8"]
-    words += ["--setenv", "COUNCIL_REPORT", str(report)] if report is not None else []
-    words += ["--json-status-fd", str(status), "--remount-ro", "/"]
-    return [*words, "--", "/bin/sh", "-c", UNPACK, "sh", *limit(job.bounds), "--", *job.argv]
+    words += ["--setenv", "COUNCIL_REPORT", str(given.report)] if given.report is not None else []
+    words += ["--json-status-fd", str(given.status), "--seccomp", str(given.seccomp), "--remount-ro", "/"]
+    return [*words, "--", "/bin/sh", "-c", UNPACK, "sh", *limits, "--", *job.argv]
 
 
-def become_nobody(job: Job) -> tuple[Job, tuple[str, ...]]:
-    """For root: what starts before bubblewrap, and the job with its folders where nobody can reach them."""
-    if not job.mounts:
-        return job, DROP
-    places = tuple((Path(f"/mnt/{number}"), place) for number, (_, place) in enumerate(job.mounts))
-    return replace(job, mounts=places), (*REACH, *(str(source) for source, _ in job.mounts), "--", *DROP)
+def _stage(job: Job) -> tuple[list[str], list[tuple[Path, str]]]:
+    """For root: the words before bubblewrap's own, and what is to be mounted from where."""
+    hidden = [source.resolve() for source, _ in job.mounts if not _is_open(source.resolve())]
+    staged = {source: Path(STAGE, str(number)) for number, source in enumerate(hidden)}
+    mounts = [(staged.get(source.resolve(), source), place) for source, place in job.mounts]
+    if not staged:
+        return [*DROP], mounts
+    pairs = [str(word) for pair in staged.items() for word in pair]
+    return ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", BIND, "sh", *pairs, "--", *DROP], mounts
 
 
-def limit(bounds: Bounds) -> list[str]:
-    """What the kernel bounds for each process. The rest is bounded for all of them together."""
-    return [
-        f"--nproc={bounds.processes}", f"--nofile={bounds.open_files}", f"--fsize={bounds.scratch}", "--core=0",
-        f"--cpu={bounds.cpu + 1}", f"--data={bounds.memory}",
-    ]  # fmt: skip
+def _is_open(path: Path) -> bool:
+    """Whether everybody may enter each folder on the way."""
+    return all(folder.stat().st_mode & 0o001 for folder in path.parents)
+
+
+def limit(bounds: Bounds, alone: bool) -> list[str]:
+    """What the kernel bounds for each process. The rest is bounded for all of them together; `alone` is for a machine
+    where only a watchdog does that, which is not there at once.
+    """
+    words = [f"--nproc={bounds.processes}", f"--nofile={bounds.open_files}", f"--fsize={bounds.scratch}", "--core=0"]
+    return [*words, f"--cpu={bounds.cpu + 1}", *([f"--data={bounds.memory}"] if alone else [])]

@@ -8,10 +8,10 @@ class Kept:
 
     def __init__(self, most: int) -> None:
         self._half = max(1, most // 2)
-        self._head, self._tail, self._size = bytearray(), bytearray(), 0
+        self._head, self._tail, self.size = bytearray(), bytearray(), 0
 
     def add(self, data: bytes) -> None:
-        self._size += len(data)
+        self.size += len(data)
         room = self._half - len(self._head)
         self._head += data[:room]
         self._tail += data[room:] if room else data
@@ -20,7 +20,7 @@ class Kept:
 
     @property
     def cut(self) -> int:
-        return max(0, self._size - 2 * self._half)
+        return max(0, self.size - 2 * self._half)
 
     def read(self) -> bytes:
         return bytes(self._head + self._tail[-self._half :])

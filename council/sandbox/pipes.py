@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import signal
 from collections.abc import Callable, Iterator
 from types import TracebackType
 
@@ -15,32 +16,37 @@ class Pipes:
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
-        self._theirs: list[int] = []
+        self._ours: set[int] = set()
+        self._theirs: set[int] = set()
 
     def __enter__(self) -> Pipes:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.hand_over()
-        for key in list(self._selector.get_map().values()):
-            self._close(key.fd)
         self._selector.close()
+        while self._ours:
+            os.close(self._ours.pop())
 
     def hear(self, take: Callable[[bytes], object]) -> int:
         """A descriptor to write to; `take` gets every piece that was written."""
         ours, theirs = os.pipe()
-        return self._serve(ours, theirs, selectors.EVENT_READ, lambda: self._read(ours, take))
+        self._theirs.add(theirs)
+        self._serve(ours, selectors.EVENT_READ, lambda: self._read(ours, take))
+        return theirs
 
-    def send(self, pieces: Iterator[bytes]) -> int:
-        """A descriptor to read the pieces from."""
+    def send(self, pieces: Iterator[bytes]) -> tuple[int, Callable[[], None]]:
+        """A descriptor to read from, and what to call to send the pieces. Until then it is empty, and has no end."""
         theirs, ours = os.pipe()
+        self._theirs.add(theirs)
+        self._ours.add(ours)
         letter = _Letter(pieces)
-        return self._serve(ours, theirs, selectors.EVENT_WRITE, lambda: self._write(ours, letter))
+        return theirs, lambda: self._serve(ours, selectors.EVENT_WRITE, lambda: self._write(ours, letter))
 
     def lend(self, data: bytes) -> int:
         """A descriptor of a file with these bytes, which has no name."""
         theirs = os.memfd_create("council")
-        self._theirs.append(theirs)
+        self._theirs.add(theirs)
         with open(theirs, "wb", closefd=False) as file:
             file.write(data)
         os.lseek(theirs, 0, os.SEEK_SET)
@@ -50,51 +56,57 @@ class Pipes:
         while self._theirs:
             os.close(self._theirs.pop())
 
+    def await_end(self, process: int, take: Callable[[], object] = lambda: None) -> Callable[[], None]:
+        """Call `take` when a process has ended. What comes back kills it, if it has not ended."""
+        ours = os.pidfd_open(process)
+
+        def end() -> None:
+            self._close(ours)
+            take()
+
+        def kill() -> None:
+            if ours in self._ours:
+                signal.pidfd_send_signal(ours, signal.SIGKILL)
+
+        self._serve(ours, selectors.EVENT_READ, end)
+        return kill
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was heard has its end, all was sent, and every process has ended."""
+        return not self._selector.get_map()
+
     def serve(self, seconds: float) -> None:
         """Serve what is ready, or what becomes ready first in that time."""
         for key, _ in self._selector.select(max(0.0, seconds)):
-            key.data()
+            if key.fd in self._ours:
+                key.data()
 
-    def await_end(self, process: int, take: Callable[[], object]) -> None:
-        """Call `take` once when a process has ended."""
-        descriptor = os.pidfd_open(process)
-
-        def end() -> None:
-            self._close(descriptor)
-            take()
-
-        self._selector.register(descriptor, selectors.EVENT_READ, end)
-
-    @property
-    def idle(self) -> bool:
-        """Whether all of them are closed, and every process has ended."""
-        return not self._selector.get_map()
-
-    def _serve(self, ours: int, theirs: int, event: int, act: Callable[[], None]) -> int:
+    def _serve(self, ours: int, event: int, act: Callable[[], None]) -> None:
+        self._ours.add(ours)
         os.set_blocking(ours, False)
-        self._theirs.append(theirs)
         self._selector.register(ours, event, act)
-        return theirs
 
-    def _read(self, descriptor: int, take: Callable[[bytes], object]) -> None:
-        data = os.read(descriptor, CHUNK)
+    def _read(self, ours: int, take: Callable[[bytes], object]) -> None:
+        data = os.read(ours, CHUNK)
         take(data)
         if not data:
-            self._close(descriptor)
+            self._close(ours)
 
-    def _write(self, descriptor: int, letter: _Letter) -> None:
+    def _write(self, ours: int, letter: _Letter) -> None:
         try:
             while letter.rest:
-                letter.rest = letter.rest[os.write(descriptor, letter.rest) :] or letter.turn()
+                letter.rest = letter.rest[os.write(ours, letter.rest) :] or letter.turn()
         except BlockingIOError:
             return
         except BrokenPipeError:
             pass  # nobody reads it any more
-        self._close(descriptor)
+        self._close(ours)
 
-    def _close(self, descriptor: int) -> None:
-        self._selector.unregister(descriptor)
-        os.close(descriptor)
+    def _close(self, ours: int) -> None:
+        self._selector.unregister(ours)
+        self._ours.discard(ours)
+        os.close(ours)
 
 
 class _Letter:

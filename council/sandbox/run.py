@@ -7,60 +7,73 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 from council.errors import CouncilError
-from council.sandbox import bubblewrap, watch
-from council.sandbox.archive import pack
+from council.sandbox import bubblewrap, cgroup, seccomp, watch
+from council.sandbox.archive import pack, weigh
 from council.sandbox.model import Job, Ran
 from council.sandbox.output import Kept
 from council.sandbox.pipes import Pipes
 
-LOOK = 0.05  # seconds between two looks at what the processes use
+LOOK = 0.05  # seconds between two looks at what the processes use; fewer at first, and when much is used
 PATIENCE = 10.0  # seconds that killed processes may take to be gone
+FILTERED = "\nSeccomp:\t2"
 
 
 class SandboxError(CouncilError):
-    """The sandbox itself did not work, so nothing was run."""
+    """The sandbox did not work, so nothing was run."""
 
     advice = "`council doctor` says whether the sandbox works here"
 
 
-def run(job: Job, cancel: threading.Event | None = None) -> Ran:
+def run(job: Job, cancel: threading.Event | None = None, cgroups: bool = True) -> Ran:
     """Run a job and wait for its end. Call it from any thread, also many at once; `cancel` ends it early.
 
-    When it returns or raises, no process of the job is left.
+    When it returns or raises, no process of the job is left. The bounds of all processes together are kept by a control
+    group if this process can make one, or else, and without `cgroups`, by a watchdog.
     """
-    with Pipes() as pipes:
-        running = Running(job, pipes)
-        try:
-            running.follow(cancel or threading.Event())
-        finally:
-            running.end()
-        return running.tell()
+    if (size := weigh(job.tree)) > job.bounds.scratch:
+        raise SandboxError(f"the tree takes {size:,} bytes, and a file system of the sandbox {job.bounds.scratch:,}")
+    group = cgroup.make(job.bounds) if cgroups else None
+    try:
+        with Pipes() as pipes:
+            running = Running(job, pipes, group)
+            try:
+                running.follow(cancel or threading.Event())
+            finally:
+                running.end()
+            return running.tell()
+    finally:
+        if group:
+            group.remove()
 
 
 class Running:
     """A job from its start to its end."""
 
-    def __init__(self, job: Job, pipes: Pipes) -> None:
-        self._bounds, self._pipes = job.bounds, pipes
+    def __init__(self, job: Job, pipes: Pipes, group: cgroup.Group | None) -> None:
+        self._bounds, self._pipes, self._group = job.bounds, pipes, group
         self._output, self._report, self._status = Kept(job.bounds.output), bytearray(), bytearray()
-        self._first, self._peak, self._seconds, self._stopped = 0, 0, 0.0, ""
-        tree, output = pipes.send(pack(job.tree)), pipes.hear(self._output.add)
-        status = pipes.hear(self._learn)
-        report = pipes.hear(self._take_report) if job.report else None
-        files = {place: pipes.lend(data) for place, data in {bubblewrap.INPUT: job.stdin, **job.files}.items()}
-        job, first = bubblewrap.become_nobody(job) if os.geteuid() == 0 else (job, ())
-        words = bubblewrap.compose(job, files, status, report)
+        self._head, self._first, self._sent, self._ended = b"", 0, False, False
+        self._peak, self._seconds, self._stopped = 0, 0.0, ""
+        tree, self._send = pipes.send(pack(job.tree))
+        output = pipes.hear(self._hear)
+        given = bubblewrap.Descriptors(
+            {place: pipes.lend(data) for place, data in {bubblewrap.INPUT: job.stdin, **job.files}.items()},
+            pipes.hear(self._learn), pipes.lend(seccomp.compile_filter()),
+            pipes.hear(self._take_report) if job.report else None,
+        )  # fmt: skip
+        words = bubblewrap.compose(job, given, bubblewrap.limit(job.bounds, alone=group is None))
         self._began = time.monotonic()
         self._process = subprocess.Popen(
-            [*first, *words],
-            stdin=tree, stdout=output, stderr=output, cwd="/", env={"PATH": os.defpath}, start_new_session=True,
-            pass_fds=[status, *files.values(), *([report] if report is not None else [])],
+            [*group.prefix, *words] if group else words, stdin=tree, stdout=output, stderr=output,
+            pass_fds=given.list(), cwd="/", env={"PATH": os.defpath}, start_new_session=True,
         )  # fmt: skip
         pipes.hand_over()
         pipes.await_end(self._process.pid, self._note_end)
-        self._ended = False
+        self._kill_first: Callable[[], None] = lambda: None
 
     def follow(self, cancel: threading.Event) -> None:
         """Until the command has ended, or something ends it."""
@@ -68,57 +81,80 @@ class Running:
         while not self._ended and not self._stopped:
             self._pipes.serve(min(look, latest) - time.monotonic())
             now = time.monotonic()
+            if self._first and self._head and not self._sent:
+                self._let_start()
             if cancel.is_set():
                 self._stopped = "cancelled"
             elif now >= latest:
                 self._stopped = "seconds"
             elif now >= look:
-                look = now + LOOK
-                self._look()
+                hurry = self._look() or now - self._began < LOOK
+                look = now + (LOOK / 5 if hurry else LOOK)
 
     def end(self) -> None:
         """Kill what is left, wait until all of it is gone, and read what it had still printed."""
         self._seconds = time.monotonic() - self._began
         latest = time.monotonic() + PATIENCE
         while not self._first and not self._ended and time.monotonic() < latest:
-            self._pipes.serve(LOOK)  # to kill bubblewrap before it knows its child would leave the child waiting
+            self._pipes.serve(LOOK)  # without bubblewrap, a first process that is not yet known would wait for ever
         self._process.kill()
+        self._kill_first()
         self._process.wait()
-        while not self._pipes.idle and time.monotonic() < latest:
+        while not self._pipes.is_idle and time.monotonic() < latest:
             self._pipes.serve(LOOK)
+        if self._group and self._group.is_out_of_memory:
+            self._stopped = self._stopped or "memory"
 
     def tell(self) -> Ran:
         said = [json.loads(line) for line in self._status.splitlines()]
         code = next((one["exit-code"] for one in said if "exit-code" in one), None)
         output = self._output.read()
-        if code is None and not self._stopped:
-            raise SandboxError(f"the sandbox could not start: {output.decode('utf-8', 'replace').strip()[-500:]}")
+        if not self._stopped and (code is None or self._head != bubblewrap.STARTED):
+            raise SandboxError(f"the sandbox did not start: {output.decode('utf-8', 'replace').strip()[-500:]}")
         code = None if self._stopped else code
         by_signal = code is not None and code > 128
+        peak = self._group.peak if self._group else self._peak
         return Ran(
-            exit=None if by_signal else code,
-            signal=code - 128 if code is not None and by_signal else None,
-            seconds=self._seconds, peak=self._peak or None, output=output, cut=self._output.cut, stopped=self._stopped,
-            level="watchdog", report=bytes(self._report) if len(self._report) <= self._bounds.report else b"",
+            exit=None if by_signal else code, signal=code - 128 if code is not None and by_signal else None,
+            seconds=self._seconds, peak=peak or None, output=output, cut=self._output.cut, stopped=self._stopped,
+            level="cgroup" if self._group else "watchdog",
+            report=bytes(self._report) if len(self._report) <= self._bounds.report else b"",
         )  # fmt: skip
 
     def _note_end(self) -> None:
         self._ended = True
 
-    def _look(self) -> None:
-        usage = watch.measure(self._first) if self._first else watch.InUse()
-        self._peak = max(self._peak, usage.memory)
-        if usage.memory > self._bounds.memory:
-            self._stopped = "memory"
-        elif usage.cpu > self._bounds.cpu:
+    def _let_start(self) -> None:
+        """Send the tree once the first process will die with bubblewrap: it sees to that before it loads its filter."""
+        status, latest = Path(f"/proc/{self._first}/status"), time.monotonic() + 1
+        while time.monotonic() < latest and status.exists() and FILTERED not in status.read_text("utf-8", "replace"):
+            time.sleep(0.0005)
+        self._sent = True
+        self._send()
+
+    def _look(self) -> bool:
+        """Look at what the processes use; say whether to look again soon."""
+        used = watch.measure(self._first) if self._sent else watch.InUse()
+        self._peak = max(self._peak, used.memory)
+        if used.cpu > self._bounds.cpu:
             self._stopped = "cpu"
+        elif self._group:
+            self._stopped = "memory" if self._group.is_out_of_memory else ""
+        elif used.memory > self._bounds.memory and watch.measure(self._first, exact=True).memory > self._bounds.memory:
+            self._stopped = "memory"
+        return used.memory > self._bounds.memory // 2
+
+    def _hear(self, data: bytes) -> None:
+        while self._head != bubblewrap.STARTED and not self._output.size and data.startswith(b"\n"):
+            self._head, data = self._head + data[:1], data[1:]
+        self._output.add(data)
 
     def _learn(self, data: bytes) -> None:
         """What bubblewrap says: the first process of the sandbox, later the exit code."""
         self._status += data
         if not self._first and b"\n" in self._status:
             self._first = json.loads(self._status.splitlines()[0])["child-pid"]
-            self._pipes.await_end(self._first, lambda: None)
+            self._kill_first = self._pipes.await_end(self._first)
 
     def _take_report(self, data: bytes) -> None:
         self._report += data
