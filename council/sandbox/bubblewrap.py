@@ -20,10 +20,16 @@ ISOLATE = (
 SYSTEM = (
     "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
     "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/sbin", "/sbin", "--proc", "/proc", "--dev", "/dev",
+    "--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache",
 )  # fmt: skip
+ETC = {  # what programs look up: who runs them, and that localhost is here
+    "/etc/passwd": f"nobody:x:{NOBODY}:{NOBODY}:nobody:/tmp:/bin/sh\n".encode(),
+    "/etc/group": f"nogroup:x:{NOBODY}:\n".encode(),
+    "/etc/hosts": b"127.0.0.1 localhost box\n::1 localhost\n",
+}
 # A line says that the sandbox is there, and the runner sends the tree; another says that the command starts. If the
 # runner dies, the tree ends early, and nothing is run.
-UNPACK = f'umask 022; echo; tar -xf - -C {JOB} && echo && exec prlimit "$@" < {INPUT}'
+UNPACK = f'umask 022; echo; /usr/bin/tar -xf - -C {JOB} && echo && exec /usr/bin/prlimit "$@" < {INPUT}'
 STARTED = b"\n\n"
 # Folders in places that only root may enter are bound where everybody may, in a mount namespace of their own.
 STAGE = "/dev/shm"
@@ -44,6 +50,10 @@ class Descriptors:
 
     def list(self) -> list[int]:
         return [*self.files.values(), self.status, self.seccomp, *([] if self.report is None else [self.report])]
+
+
+def list_files(job: Job) -> dict[str, bytes]:
+    return {INPUT: job.stdin, **ETC, **job.files}
 
 
 def compose(job: Job, given: Descriptors, limits: Sequence[str]) -> list[str]:

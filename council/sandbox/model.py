@@ -40,7 +40,7 @@ class Job:
     tree: Path | Mapping[str, bytes] | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
     mounts: tuple[tuple[Path, str], ...] = ()
-    path: tuple[str, ...] = ("/usr/bin",)
+    path: tuple[str, ...] = ("/usr/local/bin", "/usr/bin")
     stdin: bytes = b""
     bounds: Bounds = field(default_factory=Bounds)
     report: bool = False

@@ -39,7 +39,10 @@ def run(job: Job, cancel: threading.Event | None = None, cgroups: bool = True) -
     group = cgroup.make(job.bounds) if cgroups else None
     try:
         with Pipes() as pipes:
-            running = Running(job, pipes, group)
+            try:
+                running = Running(job, pipes, group)
+            except OSError as failure:
+                raise SandboxError(f"the sandbox did not start: {failure}") from failure
             try:
                 running.follow(cancel or threading.Event())
             finally:
@@ -61,7 +64,7 @@ class Running:
         tree, self._send = pipes.send(pack(job.tree))
         output = pipes.hear(self._hear)
         given = bubblewrap.Descriptors(
-            {place: pipes.lend(data) for place, data in {bubblewrap.INPUT: job.stdin, **job.files}.items()},
+            {place: pipes.lend(data) for place, data in bubblewrap.list_files(job).items()},
             pipes.hear(self._learn), pipes.lend(seccomp.compile_filter()),
             pipes.hear(self._take_report) if job.report else None,
         )  # fmt: skip
