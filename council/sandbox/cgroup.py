@@ -29,7 +29,7 @@ COUNTER = itertools.count(1)
 PATIENCE = 2.0  # seconds that killed processes may take to leave a group
 
 
-class Group:
+class ControlGroup:
     """A group for one job, in the given folders. `prefix` starts a command in it."""
 
     def __init__(self, version: int, parents: Folders, bounds: Bounds) -> None:
@@ -73,11 +73,11 @@ class Group:
             _remove(folder)
 
 
-def make(bounds: Bounds) -> Group | None:
+def make(bounds: Bounds) -> ControlGroup | None:
     """A new group, if this process can make one."""
     home = find_home()
     with contextlib.suppress(OSError):
-        return Group(*home, bounds) if home else None
+        return ControlGroup(*home, bounds) if home else None
     return None
 
 
@@ -90,7 +90,7 @@ def find_home() -> tuple[int, Folders] | None:
         for folder in set(folders.values()):
             _sweep(folder)
         try:
-            group = Group(version, folders, Bounds())
+            group = ControlGroup(version, folders, Bounds())
         except OSError:
             continue
         tried = subprocess.run([*group.prefix, "true"], stderr=subprocess.DEVNULL, check=False)

@@ -56,7 +56,7 @@ def run(job: Job, cancel: threading.Event | None = None, cgroups: bool = True) -
 class Running:
     """A job from its start to its end."""
 
-    def __init__(self, job: Job, pipes: Pipes, group: cgroup.Group | None) -> None:
+    def __init__(self, job: Job, pipes: Pipes, group: cgroup.ControlGroup | None) -> None:
         self._bounds, self._pipes, self._group = job.bounds, pipes, group
         self._output, self._report, self._status = Kept(job.bounds.output), bytearray(), bytearray()
         self._head, self._first, self._sent, self._ended = b"", 0, False, False
