@@ -538,7 +538,7 @@ def test_the_fixtures_are_without_fault(path: Path) -> None:
     [
         (
             "{vote: stance}",
-            "write {vote: {field: …, method: …, among: …, sure: …, scored: …}} (field is required)",
+            "write {vote: {field: …, method: …, among: …, sure: …, scored: …, ties: …}} (field is required)",
         ),
         ("vote", "(field is required)"),
         ("{last_round: 3}", "write last_round, without arguments"),

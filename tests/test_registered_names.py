@@ -57,6 +57,9 @@ ROWS = [
             ("protocols/consensus.py", "repeats"): TEMPLATE,
             ("protocols/consensus.py", "share"): "the same",
             ("speakers/local/download.py", "share"): "a folder below ~/.local",
+            ("candidates/base.py", "tree"): "a folder of base.tar, and a key of base.json",
+            ("reports/did_it_help.py", "up"): "how a score moved",
+            ("reports/did_it_help.py", "down"): "the same",
         },
         {
             "outcome": "a key of convergence.json and of --json",

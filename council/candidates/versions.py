@@ -6,7 +6,7 @@ A candidate is named after the seat that writes it. Others write versions of it 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from council.candidates.diffs import parse_diff
@@ -28,6 +28,7 @@ TAMPERED = "tampered"
 UNKNOWN = "unknown"
 VISIBLE, HIDDEN, ATTACKS, MUTANTS = "visible", "hidden", "attack", "mutants"  # the tests that a bench runs
 TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec|tests)\.\w+|[^/]*_test\.\w+)$")
+NUMBERED = re.compile(r"(?:[._-](?:test|spec|tests))?\.\w+$")  # where the name of a test file gets a number
 KINDS = (VISIBLE, HIDDEN, ATTACKS, MUTANTS)
 
 
@@ -70,20 +71,41 @@ class CheckedVersion:
         return self.verdict == GREEN
 
 
+@dataclass(frozen=True)
+class Attack:
+    """Tests that are meant to fail on a candidate. Its files get the attack's number, because attackers use the same
+    names again."""
+
+    turn: Turn
+    number: int
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The path of each of its files, as written and as a bench gets it."""
+        return {
+            path: NUMBERED.sub(rf"_attack{self.number}\g<0>", path) for path in list_paths(self.turn.answers[ATTACK])
+        }
+
+    def take(self, base: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Its test files, as a bench gets them."""
+        return {self.names[path]: data for path, data in take_tests(self.turn, ATTACK, base).items()}
+
+
 @dataclass
 class Ledger:
     """All candidates of a scene. What a turn is about is judged by what was there before its step of the round began,
     so the turns of a step do not depend on each other.
 
-    `suites` have the benches' turns about each on the unchanged tree. `pending` are attacks that no bench has tried
-    yet, `accepted` those that ran red.
+    `suites` have the benches' turns about each on the unchanged tree. Of all `attacks`, `pending` are those that no
+    bench has tried yet, `accepted` those that ran red.
     """
 
     versions: dict[str, list[Version]] = field(default_factory=dict)
     checks: dict[str, list[CheckedVersion]] = field(default_factory=dict)
     suites: list[tuple[Turn, list[Turn]]] = field(default_factory=list)
-    pending: dict[str, list[Turn]] = field(default_factory=dict)
-    accepted: dict[str, list[Turn]] = field(default_factory=dict)
+    attacks: dict[str, list[Attack]] = field(default_factory=dict)
+    pending: dict[str, list[Attack]] = field(default_factory=dict)
+    accepted: dict[str, list[Attack]] = field(default_factory=dict)
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -123,7 +145,12 @@ class Ledger:
             if suite.seat.of not in ("", candidate):
                 continue
             passed, failed = (
-                tuple(id for trial in trials for id in ids_of(trial, answer) if belongs(id, suite.answers[SUITE]))
+                tuple(
+                    id
+                    for trial in trials
+                    for id in ids_of(trial, answer)
+                    if belongs(id, list_paths(suite.answers[SUITE]))
+                )
                 for answer in (PASSED, FAILED)
             )
             tampered = any(trial.answers.get(TESTS) == TAMPERED for trial in trials)
@@ -157,14 +184,16 @@ def _add_files(ledger: Ledger, turn: Turn, standing: Version | None) -> None:
     if _wrote(turn, SUITE):
         ledger.suites.append((turn, []))
     if _wrote(turn, ATTACK):
-        ledger.pending.setdefault(about, []).append(turn)
+        attack = Attack(turn, len(ledger.attacks.setdefault(about, [])) + 1)
+        ledger.attacks[about].append(attack)
+        ledger.pending.setdefault(about, []).append(attack)
 
 
 def _wrote(turn: Turn, answer: str) -> bool:
     return isinstance(turn.answers.get(answer), Files) and bool(turn.answers[answer])
 
 
-def _add_check(ledger: Ledger, turn: Turn, judged: Version | None, attacks: list[Turn]) -> None:
+def _add_check(ledger: Ledger, turn: Turn, judged: Version | None, attacks: list[Attack]) -> None:
     about = turn.seat.about
     if TESTS not in turn.asked:
         return
@@ -175,7 +204,7 @@ def _add_check(ledger: Ledger, turn: Turn, judged: Version | None, attacks: list
     verdict = str(turn.answers.get(TESTS, UNKNOWN))
     ledger.checks.setdefault(about, []).append(CheckedVersion(turn, about, judged, verdict))
     if kind_of(turn.seat) == ATTACKS:
-        red = [one for one in attacks if any(belongs(id, one.answers[ATTACK]) for id in ids_of(turn, FAILED))]
+        red = [one for one in attacks if any(belongs(id, one.names.values()) for id in ids_of(turn, FAILED))]
         ledger.accepted.setdefault(about, []).extend(one for one in red if one not in ledger.accepted[about])
         ledger.pending[about] = [one for one in ledger.pending.get(about, []) if one not in attacks]
 
@@ -186,13 +215,18 @@ def ids_of(turn: Turn, answer: str) -> tuple[str, ...]:
     return tuple(map(str, given)) if isinstance(given, tuple) else ()
 
 
-def belongs(id: str, files: Files) -> bool:
+def belongs(id: str, paths: Iterable[str]) -> bool:
     """Whether a test with this id is in one of these files: `tests/test_a.py::test_b`, or `tests.test_a.A.test_b`."""
-    paths = [*files.written, *(change.path for change in (parse_diff(files.diff) if files.diff else ()))]
-    modules = [re.sub(r"\.\w+$", "", path).replace("/", ".") for path in paths]
-    return any(id == path or id.startswith((f"{path}::", f"{path}:", f"{path} ")) for path in paths) or any(
-        id == module or id.startswith(f"{module}.") for module in modules
-    )
+    for path in paths:
+        module = re.sub(r"\.\w+$", "", path).replace("/", ".")
+        if id in (path, module) or id.startswith((f"{path}:", f"{path} ", f"{module}.")):
+            return True
+    return False
+
+
+def list_paths(files: Files) -> tuple[str, ...]:
+    """The files that it writes or deletes."""
+    return (*files.written, *(change.path for change in (parse_diff(files.diff) if files.diff else ())))
 
 
 # --- trees
@@ -243,23 +277,23 @@ def visible_tests(
     """What a visible trial of a candidate runs: the base's visible tests, the newest suite that counts, and the
     attacks that ran red. The base's own tests always win."""
     suite, void = ledger.suite(candidate)
-    files = _test_files(suite, SUITE, base) if suite else {}
+    files = take_tests(suite, SUITE, base) if suite else {}
     for attack in ledger.accepted.get(candidate, []):
-        files = {**_test_files(attack, ATTACK, base), **files}
+        files |= attack.take(base)
     return TrialTests({**files, **visible}, void)
 
 
-def attack_tests(ledger: Ledger, candidate: str, base: Mapping[str, bytes]) -> TrialTests:
-    """What a bench runs to try the attacks on a candidate that nobody has tried yet."""
+def attack_tests(ledger: Ledger, candidate: str, base: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of the attacks on a candidate that no bench has tried yet."""
     files: dict[str, bytes] = {}
     for attack in ledger.pending.get(candidate, []):
-        files = {**_test_files(attack, ATTACK, base), **files}
-    return TrialTests(files)
+        files |= attack.take(base)
+    return files
 
 
-def _test_files(turn: Turn, answer: str, base: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The test files of a turn. A file that is no test, or that belongs to the project, is left out: with it, an attack
-    could turn every candidate red."""
+def take_tests(turn: Turn, answer: str, base: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The test files of a turn. A file that is no test, or that belongs to the project, is left out: with it, a test
+    author could turn every candidate red, or green."""
     files: Files = turn.answers[answer]
     try:
         laid = files.lay_on(base)

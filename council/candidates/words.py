@@ -48,9 +48,9 @@ def _new_attacks(ledger: Ledger, phase: str, first: int) -> list[str]:
     """The attacks since that round of the phase which ran red, and which no earlier one equals."""
     new = []
     for attacks in ledger.accepted.values():
-        for place, turn in enumerate(attacks):
-            known = [earlier.answers[ATTACK] for earlier in attacks[:place]]
-            if turn.phase == phase and turn.round >= first and turn.answers[ATTACK] not in known:
+        written = [attack.turn.answers[ATTACK] for attack in attacks]
+        for place, turn in enumerate(attack.turn for attack in attacks):
+            if turn.phase == phase and turn.round >= first and written[place] not in written[:place]:
                 new.append(turn.id)
     return new
 

@@ -13,7 +13,7 @@ from typing import Any
 from council.engine.conditions import ANSWERS, COMPARISON, PHASES, matches, rule
 from council.engine.orders import order
 from council.engine.planner import GRANT
-from council.engine.views import inner_views
+from council.engine.views import inner_views, view
 from council.protocols.dissent import SYNTHESIS
 from council.text import join_words
 from council.workflow.model import (
@@ -29,6 +29,7 @@ from council.workflow.model import (
     Step,
     Workflow,
 )
+from council.workflow.registry import CheckedHook
 from council.workflow.types import answer_types
 
 
@@ -82,6 +83,21 @@ def find_refs(condition: Condition) -> Iterator[Ref]:
             yield from find_refs(one)
     else:
         yield condition
+        yield from find_inner(condition)
+
+
+def find_inner(ref: Ref) -> Iterator[Ref]:
+    """The rule inside a rule, as in `{vote: {among: {passes: trial}}}`."""
+    held = rule.arguments(ref).get(rule.traits(ref.name).inner)
+    if isinstance(held, dict) and len(held) == 1:
+        yield Ref(*next(iter(held.items())))
+
+
+def list_named(hook: CheckedHook[Any, Any], ref: Ref) -> list[str]:
+    """The phases and steps that the arguments of a rule, an order or a view name."""
+    given = hook.arguments(ref)
+    held = (given.get(name) for name in hook.traits(ref.name).places)
+    return [str(name) for one in held if one for name in (one if isinstance(one, list) else [one])]
 
 
 def list_answers(ref: Ref) -> dict[str, Any]:
@@ -90,7 +106,7 @@ def list_answers(ref: Ref) -> dict[str, Any]:
     if traits.further == ANSWERS:
         return rule.further(ref)
     read = {str(given[name]): given.get(traits.choices.get(name, "")) for name in traits.reads if given.get(name)}
-    return {name: values or None for name, values in read.items()}
+    return {name: None if isinstance(values, dict) else values or None for name, values in read.items()}
 
 
 def list_phases(ref: Ref) -> dict[str, Any]:
@@ -130,6 +146,11 @@ def _explain_never(ref: Ref, place: RulePosition, workflow: Workflow) -> Iterato
         yield from _find_unwritten(ref, str(given[traits.author]), workflow)
     if traits.never and (why := traits.never(given)):
         yield why
+    spoken = {step.name for step in place.heard}
+    spoken |= {phase.name for phase in workflow.phases if spoken & {step.name for step in phase.steps}}
+    for name in list_named(rule, ref):
+        if name in list_places(workflow) - spoken:
+            yield f'"{name}" comes later, so there is nothing to judge yet'
     for phase in list_phases(ref):
         if phase not in place.over and phase in list_places(workflow):
             yield f"the phase {phase} is not over by then, so it has no outcome yet"
@@ -165,6 +186,9 @@ def _find_unseen(step: Step, spoken: set[str], known: set[str]) -> Iterator[str]
     for name in list_views(step.sees):
         if name in known - spoken:
             yield f'sees: "{name}" comes later, so there is nothing to see yet'
+    for name in list_named(order, step.order):
+        if name in known - spoken:
+            yield f'order: "{name}" comes later, so it says of nobody anything yet'
     for cast in step.seats:
         source = cast.source[0] if isinstance(cast, Cast) else ""
         if source in known - spoken:
@@ -172,9 +196,10 @@ def _find_unseen(step: Step, spoken: set[str], known: set[str]) -> Iterator[str]
 
 
 def list_views(views: Iterable[Ref]) -> Iterator[str]:
-    """The names of views, and of the views inside them."""
+    """The names of views, of the views inside them, and of the phases and steps that they name."""
     for ref in views:
         yield ref.name
+        yield from list_named(view, ref)
         yield from list_views(inner_views(ref))
 
 

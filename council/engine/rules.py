@@ -13,11 +13,11 @@ from itertools import chain
 from typing import Any
 
 from council.engine import voting
-from council.engine.conditions import ANSWERS, OPTIONS, PHASES, fraction, matches, number, rule
+from council.engine.conditions import ANSWERS, OPTIONS, PHASES, fraction, judge, matches, number, rule
 from council.engine.scene import Scene, Turn, Verdict, describe_silent
 from council.errors import UsageError
-from council.text import join_words, overlap
-from council.workflow.model import Seat
+from council.text import did_you_mean, join_words, overlap
+from council.workflow.model import Ref, Seat
 
 
 @rule(further=OPTIONS)
@@ -192,24 +192,34 @@ def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> V
     return Verdict(bool(turns) and holds, reason if holds or not found else f"only {reason}", tally=tally)
 
 
-@rule(reads=("field", "sure"), choices={"field": "among"}, counts=True, equal=True, informs=True)
+@rule(reads=("field", "sure"), choices={"field": "among"}, counts=True, equal=True, informs=True, inner="among")
 def vote(
-    scene: Scene, *, field: str, method: str = "plurality", among: Any = (), sure: str = "", scored: Any = False
+    scene: Scene,
+    *,
+    field: str,
+    method: str = "plurality",
+    among: Any = (),
+    sure: str = "",
+    scored: Any = False,
+    ties: str = "",
 ) -> Verdict:
     """The seats chose one option. A tie is not a choice.
 
     The table of vote methods lists the methods. An answer is a choice, a ranking (a list, best first) or, with
-    `scored: true`, a list of `option: 80`. `among` lists the only options that count. A seat's `weight` applies to
-    every method."""
-    options = [voting.normalize_option(str(one)) for one in (among if isinstance(among, (list, tuple)) else [among])]
+    `scored: true`, a list of `option: 80`. `among` lists the only options that count, or is a rule that says which, as
+    in `{passes: trial}`. A seat's `weight` applies to every method. `ties` names an option: if it is on, the session's
+    seed decides a tie, and the verdict says so."""
+    options, unelected = _list_options(scene, among)
     if not isinstance(scored, bool) or not all(options):
         raise UsageError('the rule "vote" takes scored: true or false, and among: a list of options')
+    if ties and ties not in scene.options:
+        raise UsageError(f'the rule "vote": ties: there is no option "{ties}"; {did_you_mean(ties, scene.options)}')
     turns = scene.latest(*filter(None, (field, sure)))
     weights = {seat.name: _weight(seat) for seat in (*chain(*scene.groups.values()), *(turn.seat for turn in turns))}
     ballots = {
         turn.seat.name: voting.read(
             turn.answers.get(field),
-            options,
+            options or ([NOTHING_COUNTS] if unelected else ()),
             scores=scored,
             sure=turn.answers.get(sure) if sure else voting.FULL,
             weight=weights[turn.seat.name],
@@ -220,7 +230,29 @@ def vote(
     silent = [name for name, ballot in ballots.items() if weights[name] and not ballot.heard]
     unknown = {name: list(ballot.unknown) for name, ballot in ballots.items() if ballot.unknown}
     tally = {**result.tally, "not_heard": silent, "unknown": unknown}
-    return Verdict(result.outcome == "winner", result.summary, tally=tally)
+    summary = "; ".join(filter(None, (result.summary, unelected)))
+    if ties and scene.options[ties] is True and result.outcome == "tie":
+        winner = scene.rng("tie", *result.leading).choice(result.leading)
+        tally |= {"outcome": "winner", "winner": winner, "broken": True}
+        return Verdict(True, f"{summary}; the session's seed decided for {winner}", tally=tally)
+    return Verdict(result.outcome == "winner", summary, tally=tally)
+
+
+NOTHING_COUNTS = "\n"  # as the only option: no ballot can name it
+
+
+def _list_options(scene: Scene, among: Any) -> tuple[list[str], str]:
+    """The only options that count, all if there are none; and why nothing counts, if a rule says so."""
+    if not isinstance(among, dict):
+        listed = among if isinstance(among, (list, tuple)) else [among]
+        return [voting.normalize_option(str(one)) for one in listed], ""
+    name, *more = map(str, among) if among else [""]
+    if more or not rule.traits(name).elects:
+        guess = did_you_mean(name, rule.with_trait("elects"))
+        raise UsageError(f'the rule "vote": among: the rule "{name}" does not say which options count; {guess}')
+    verdict = judge(Ref(name, among[name]), scene)
+    options = [voting.normalize_option(str(one)) for one in verdict.tally.get(name, {}).get("for", ())]
+    return options, "" if options else f"no option counts: {verdict.reason}"
 
 
 def _weight(seat: Seat) -> Fraction:

@@ -78,6 +78,11 @@ class Seat:
         return str(self.attributes.get("of") or "")
 
     @property
+    def under(self) -> str:
+        """The seat above it in a tree; empty if there is none."""
+        return str(self.attributes.get("under") or "")
+
+    @property
     def about(self) -> str:
         """The seat whose work this is about: its own, if it names none."""
         return self.of or self.name
