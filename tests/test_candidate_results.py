@@ -61,12 +61,12 @@ def test_every_version_has_its_patches_and_its_numbers() -> None:
     assert b"test_app.py" not in b"".join(made.values())
     metrics = json.loads(made["metrics.json"])
     first, second = metrics["candidates"]["architect"]
-    assert (first["green"], first["stands"], first["complexity"]) == (False, False, None)
+    assert (first["green"], first["current"], first["complexity"]) == (False, False, None)
     assert first["trials"] == [
         {"turn": "01-loop-r01-2-trial/tester-architect", "bench": "pytest", "kind": "visible", "tests": "fail",
          "passed": 1, "failed": 2, "pass_rate": 0.3333},
     ]  # fmt: skip
-    assert (second["green"], second["stands"], second["on"], second["files"], second["complexity"]) == (
+    assert (second["green"], second["current"], second["on"], second["files"], second["complexity"]) == (
         True, True, 1, 2, 4,
     )  # fmt: skip
     assert metrics["winner"] is None  # two are green, and nobody chose

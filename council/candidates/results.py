@@ -93,7 +93,7 @@ def measure(ledger: Ledger, version: Version, project: Base) -> dict[str, Any]:
         "on": version.parent.number if version.parent else None,
         "tree": hash_files(lay(version, project.tree)),
         "green": is_green(ledger, version),
-        "stands": ledger.standing(version.candidate) == version,
+        "current": ledger.standing(version.candidate) == version,
         "files": len(changes),
         "added": sum(one.added for one in changes),
         "removed": sum(one.removed for one in changes),

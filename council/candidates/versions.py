@@ -1,4 +1,4 @@
-"""The versions of each candidate, the trials of them, and which version stands. Everything follows from the turns.
+"""The versions of each candidate, the trials of them, and which version is the current one. Everything follows from the turns.
 
 A candidate is named after the seat that writes it. Others write versions of it too, if they are `of` that seat.
 """
@@ -130,7 +130,7 @@ class Ledger:
         return bool(by_bench) and all(by_bench.values())
 
     def judged(self, seat: Seat) -> Version | None:
-        """The version that this bench tries: the newest in a visible trial, else the one that stands."""
+        """The version that this bench tries: the newest in a visible trial, else the standing one."""
         return self.newest(seat.about) if kind_of(seat) == VISIBLE else self.standing(seat.about)
 
     def latest(self, candidate: str, place: str) -> CheckedVersion | None:

@@ -84,7 +84,7 @@ def mine(seat: Seat, scene: Scene, steps: Any = None) -> View:
 
 @view
 def standing(seat: Seat, scene: Scene) -> View:  # noqa: ARG001
-    """The version of each candidate that stands: the newest that passed its visible trial, else the newest."""
+    """The standing version of each candidate: the newest that passed its visible trial, else the newest."""
     ledger = follow(scene)
     return tuple(Seen(version.turn) for name in ledger.versions if (version := ledger.standing(name)))
 
