@@ -1,4 +1,4 @@
-"""The versions of each candidate, the trials of them, and which version is the current one. Everything follows from the turns.
+"""The versions of each candidate, the trials of them, and which version is current. All of it follows from the turns.
 
 A candidate is named after the seat that writes it. Others write versions of it too, if they are `of` that seat.
 """
