@@ -12,8 +12,8 @@ from click.shell_completion import CompletionItem
 
 from council.text import nearest
 
-DEBATE, FOLLOW_UP, REVIEWS, OWN, ASSISTANTS, SETUP, PLUMBING = SECTIONS = (
-    "Debate", "Follow up", "Reviews", "Your own workflows", "Assistants", "Setup", "Plumbing",
+DEBATE, FOLLOW_UP, REVIEWS, CODE, OWN, ASSISTANTS, SETUP, PLUMBING = SECTIONS = (
+    "Debate", "Follow up", "Reviews", "Code", "Your own workflows", "Assistants", "Setup", "Plumbing",
 )  # fmt: skip
 
 

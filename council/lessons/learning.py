@@ -1,7 +1,7 @@
 """What a finished session leaves: lessons from its own trials, and counts of the lessons that it was shown.
 
 A session that begins on this machine gets a ticket, and its end uses it up. So a session that came in an archive, a
-replay or a session in a project teaches nothing; neither does one whose lessons were forgotten.
+replay or a session in a project teaches nothing; and no session teaches twice.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from council.record import files, lock
 from council.text import did_you_mean
 
 FOLDER = "LESSONS"
+FORGOTTEN = ".forgotten"  # a folder of empty files: the ids of lessons that are never kept again
 CAPACITY = 2_000
 SHORTEST = 4  # characters of an id that are enough
 
@@ -54,13 +55,17 @@ class Lessons:
 
     def find(self, word: str) -> Lesson:
         """The lesson with this id, or with an unambiguous part of it."""
+        return read(self.folder / f"{self.locate(word)}.md")
+
+    def locate(self, word: str) -> str:
+        """The whole id of that lesson, which may be damaged."""
         ids = [id for id in scan(self.folder) if id == word or (len(word) >= SHORTEST and id.startswith(word))]
         if len(ids) > 1:
             raise UsageError(f'"{word}" matches {len(ids)} lessons: {", ".join(sorted(ids)[:4])}; give more of the id')
         if not ids:
             known = sorted(scan(self.folder))[:20]
             raise UsageError(f'there is no lesson "{word[:80]}" in {self.folder}; {did_you_mean(word, known)}')
-        return read(self.folder / f"{ids[0]}.md")
+        return ids[0]
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -70,8 +75,10 @@ class Lessons:
             yield
 
     def add(self, lessons: Iterable[Lesson], capacity: int = CAPACITY) -> None:
-        """Keep new lessons; the folder is held. Of equal words, the first lesson stays. Over capacity, lessons go."""
-        new = {self.folder / f"{one.id}.md": one.encode() for one in lessons}
+        """Keep new lessons; the folder is held. Of equal words, the first lesson stays; words that were forgotten are
+        not kept again. Over capacity, lessons go."""
+        wanted = [one for one in lessons if not os.path.lexists(self.folder / FORGOTTEN / one.id)]
+        new = {self.folder / f"{one.id}.md": one.encode() for one in wanted}
         new = {path: data for path, data in new.items() if not os.path.lexists(path)}
         files.replace_all(new)
         if new and len(scan(self.folder)) > capacity:
@@ -90,9 +97,11 @@ class Lessons:
                     files.replace(self.folder / f"{id}.md", after.encode())
 
     def forget(self, ids: Iterable[str]) -> None:
-        """Remove lessons, also from the index."""
+        """Remove lessons, also from the index, and keep none with the same words again."""
         with self.hold():
             for id in ids:
+                files.make_folder(self.folder / FORGOTTEN)
+                files.fill(self.folder / FORGOTTEN / id, b"")
                 files.remove(self.folder / f"{id}.md")
         index = place(self.folder)
         with suppress(OSError):
