@@ -25,6 +25,7 @@ from council.candidates.versions import (
 from council.engine.planner import Plan
 from council.engine.voting import normalize_option
 
+COMPLAINTS = "findings"  # what a checker found wrong
 COUNTED = ("coverage", "survivors", "killed")  # numbers that a bench may say of a version
 BRANCHES = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.IfExp, ast.ExceptHandler, ast.Assert, ast.comprehension,
@@ -110,9 +111,9 @@ def _measure_trial(check: CheckedVersion) -> dict[str, Any]:
     if {PASSED, FAILED} <= {*turn.asked}:
         made |= {PASSED: passed, FAILED: failed}
         made["pass_rate"] = round(passed / (passed + failed), 4) if passed + failed else None
-    findings = turn.answers.get("findings")
-    if isinstance(findings, (tuple, list)):
-        made["findings"] = len(findings)
+    complaints = turn.answers.get(COMPLAINTS)
+    if isinstance(complaints, (tuple, list)):
+        made[COMPLAINTS] = len(complaints)
     return made | {name: turn.answers[name] for name in COUNTED if name in turn.answers and name in turn.asked}
 
 
