@@ -5,8 +5,13 @@ from __future__ import annotations
 from council.cli.command import CODE, Entry
 
 HERE = "council.lab"
+SESSIONS = "`council list` shows your sessions"
 
 COMMANDS = {
+    "apply": Entry(
+        CODE, "Put the winner of a code session on a new branch.", f"{HERE}.apply:apply",
+        ("council apply", "council apply 1a2b3c4d --yes", "council apply --undo 1a2b3c4d"), SESSIONS,
+    ),
     "lessons": Entry(
         CODE, "List, show and forget what your sessions learned.", f"{HERE}.lessons:lessons",
         ("council lessons", 'council lessons list "empty lists"', "council lessons forget 1a2b3c4d"),

@@ -1,0 +1,134 @@
+"""`council apply`: a branch after a yes, never else; what it says before; and that it can be thrown away."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from council.candidates.base import Base
+from tests import code_sessions, repositories
+from tests.code_sessions import RIGHT, about, hold, say, write_file
+from tests.helpers import User
+from tests.repositories import git, picture
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = repositories.make(tmp_path / "project")
+    repositories.disturb(made)
+    return made
+
+
+def test_a_branch_comes_and_goes_and_nothing_else_changes(user: User, folder: Path) -> None:
+    session = about(user, folder, gate=True, examine=True)
+    before = picture(folder, session.id)
+    applied = user.council("apply", session.id, "--yes", "--repo", folder)
+    assert applied.code == 0, applied.text
+    for line in (
+        f"council/{session.id}, a new branch of {folder}: 1 commit on", "  src/app.py  +1 -1",
+        "  engineer, version 1: the only candidate", "  Visible tests (pytest): pass, 1 of 1 passed",
+        "  Hidden tests (pytest): pass, 1 of 1 passed", "approved exactly these files",
+        f"use it:     git merge council/{session.id}",
+        f"remove it:  council apply --undo {session.id} --repo {folder}",
+    ):  # fmt: skip
+        assert line in applied.out
+    assert picture(folder, session.id) == before
+    branch = f"council/{session.id}"
+    assert git(folder, "show", f"{branch}:src/app.py") == RIGHT
+    assert git(folder, "diff", "--name-only", f"HEAD..{branch}") == b"src/app.py\n"
+    message = git(folder, "log", "-1", "--format=%an%n%B", branch).decode()
+    assert message.startswith(f"council\nFix add.\n\nWritten in the council session {session.id}:\nengineer, version 1")
+    again = user.council("apply", session.id, "--yes", "--repo", folder, "--json")
+    assert (again.code, again.json["state"], again.json["doubts"]) == (0, "unchanged", [])
+    undone = user.council("apply", "--undo", session.id, "--repo", folder)
+    assert (undone.code, undone.out) == (0, f"removed the branch council/{session.id}\n")
+    assert git(folder, "for-each-ref", f"refs/heads/{branch}") == b""
+    assert picture(folder, session.id) == before
+    assert user.council("apply", "--undo", session.id, "--repo", folder).code == 2
+
+
+def test_nothing_happens_without_a_yes(user: User, folder: Path) -> None:
+    session = about(user, folder)
+    before = picture(folder, "nothing")
+    for words in ((), ("--json",)):
+        asked = user.council("apply", session.id, "--repo", folder, *words, stdin="y\n")
+        assert (asked.code, "this needs a yes" in asked.err) == (2, True)
+        assert ("nobody was asked to approve" in asked.out) is (not words)
+    assert picture(folder, "nothing") == before
+
+
+@pytest.mark.parametrize(
+    ("said", "run", "doubt"),
+    [
+        (partial(say, tests="fail"), True, "visible tests: fail"),
+        (partial(say, exam="tampered"), True, "hidden tests: tampered"),
+        (say, False, "was not run by council"),
+    ],
+)
+def test_a_winner_that_is_not_green_needs_the_flag_that_says_so(
+    user: User, folder: Path, said: code_sessions.Say, run: bool, doubt: str
+) -> None:
+    session = about(user, folder, said, run, examine=True)
+    refused = user.council("apply", session.id, "--yes", "--repo", folder)
+    assert (refused.code, doubt in refused.err, "--although-tests-fail" in refused.err) == (2, True, True)
+    assert git(folder, "for-each-ref", "refs/heads/council") == b""
+    assert user.council("apply", session.id, "--yes", "--repo", folder, "--although-tests-fail").code == 0
+
+
+def test_what_a_person_rejected_is_never_applied(user: User, folder: Path) -> None:
+    session = about(user, folder, partial(say, approval="reject"), gate=True)
+    refused = user.council("apply", session.id, "--yes", "--repo", folder, "--although-tests-fail")
+    assert (refused.code, "rejected the candidates" in refused.err) == (2, True)
+
+
+def test_a_session_leads_to_no_repository_by_itself(user: User, folder: Path) -> None:
+    session = about(user, folder)
+    nowhere = user.council("apply", session.id, "--yes")
+    assert (nowhere.code, f"the session began in {folder}" in nowhere.err) == (2, True)
+    other = repositories.make(folder.parent / "other")
+    git(other, "commit", "-q", "--amend", "-m", "another commit")
+    git(other, "reflog", "expire", "--expire=now", "--all")
+    git(other, "gc", "-q", "--prune=now")
+    wrong = user.council("apply", session.id, "--yes", "--repo", other)
+    assert (wrong.code, "has no commit" in wrong.err) == (2, True)
+
+
+def test_uncommitted_changes_are_a_commit_of_their_own(user: User, folder: Path) -> None:
+    from council.lab import worktree
+    from council.lab.repository import open_repository, read_commit
+
+    repository = open_repository(folder)
+    commit = read_commit(repository)
+    whole = worktree.add_uncommitted(repository, commit, worktree.find_uncommitted(repository, commit))
+    session = hold(user, code_sessions.base_of(whole, folder, worktree=True))
+    applied = user.council("apply", session.id, "--yes", "--repo", folder)
+    assert (applied.code, "2 commits on" in applied.out) == (0, True)
+    branch = f"council/{session.id}"
+    assert git(folder, "log", "--format=%s", f"HEAD..{branch}").decode().splitlines() == [
+        "Fix add.",
+        "Uncommitted changes",
+    ]
+    assert git(folder, "show", f"{branch}~:staged.txt") == b"staged\n"
+    assert git(folder, "diff", "--name-only", f"{branch}~..{branch}") == b"src/app.py\n"
+
+
+def test_a_folder_that_is_no_repository_gets_a_patch(user: User) -> None:
+    session = hold(user, Base({"src/app.py": b"def add(a, b):\n    return a - b\n"}))
+    refused = user.council("apply", session.id, "--yes")
+    assert (refused.code, f"patch -p1 < {session.folder}/result.patch" in refused.err) == (2, True)
+
+
+def test_what_has_no_winner_is_refused(user: User, folder: Path) -> None:
+    session = about(user, folder, partial(say, draft=write_file("src/app.py", repositories.FILES["src/app.py"])))
+    assert "without changing a file" in user.council("apply", session.id, "--yes", "--repo", folder).err
+    assert "no session" in user.council("apply", "nothing", "--yes").err
