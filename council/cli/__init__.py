@@ -43,8 +43,8 @@ def main() -> int:
         signal.signal(number, _stop)
     try:
         # In a context of its own: what one command decides about overlays does not outlive it.
-        copy_context().run(council.main, standalone_mode=False, obj=state, prog_name="council")
-        code = 0
+        # A command may return an exit code.
+        code = copy_context().run(council.main, standalone_mode=False, obj=state, prog_name="council") or 0
     except (CouncilError, click.ClickException, click.exceptions.Exit, Stopped, OSError) as failure:
         if state.debug and not isinstance(failure, (click.exceptions.Exit, Stopped)):
             raise

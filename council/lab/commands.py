@@ -17,4 +17,9 @@ COMMANDS = {
         ("council lessons", 'council lessons list "empty lists"', "council lessons forget 1a2b3c4d"),
         "`council lessons` lists them",
     ),
+    "sandbox": Entry(
+        CODE, "Run a command in the sandbox, as tests of members' code are run.", f"{HERE}.sandbox:sandbox",
+        ("council sandbox -- python3 -c 'print(1)'", "council sandbox --tree . --seconds 10 -- make test"),
+        "`council doctor` says whether the sandbox works here", room="sandbox",
+    ),
 }  # fmt: skip

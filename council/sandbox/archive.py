@@ -10,13 +10,14 @@ from pathlib import Path
 
 END = b"\0" * 1024
 PAGE = 4096
+HISTORY = ".git"
 WHEN = 1_000_000_000  # one time for all files: the stream of a tree is always the same
 
 
 def pack(tree: Path | Mapping[str, bytes] | None) -> Iterator[bytes]:
     """The stream, one piece per file. Nothing of a folder's files but their names, bytes and x bits matters.
 
-    Devices, sockets and pipes are left out. A link stays a link, and points inside the sandbox.
+    Devices, sockets, pipes and `.git` are left out. A link stays a link, and points inside the sandbox.
     """
     if isinstance(tree, Path):
         yield from _pack_folder(tree)
@@ -47,10 +48,14 @@ def _pack_folder(folder: Path) -> Iterator[bytes]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Everything in a folder, in one order."""
-    for place, folders, files in os.walk(folder):
-        folders.sort()
-        yield from (Path(place, name) for name in sorted(files + folders))
+    """Everything in a folder but a repository's history, in one order. A folder that cannot be read is an error."""
+    for place, folders, files in os.walk(folder, onerror=_refuse):
+        folders[:] = sorted({*folders} - {HISTORY})
+        yield from (Path(place, name) for name in sorted({*files, *folders} - {HISTORY}))
+
+
+def _refuse(failure: OSError) -> None:
+    raise failure
 
 
 def _entry(name: str, data: bytes = b"", **attributes: int | str | bytes) -> bytes:
@@ -58,4 +63,4 @@ def _entry(name: str, data: bytes = b"", **attributes: int | str | bytes) -> byt
     info.size, info.mtime = len(data), WHEN
     for key, value in attributes.items():
         setattr(info, key, value)
-    return info.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape") + data + b"\0" * (-len(data) % 512)
+    return info.tobuf(tarfile.GNU_FORMAT, "utf-8", "surrogateescape") + data + b"\0" * (-len(data) % 512)

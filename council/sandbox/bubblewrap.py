@@ -29,7 +29,8 @@ ETC = {  # what programs look up: who runs them, and that localhost is here
 }
 # A line says that the sandbox is there, and the runner sends the tree; another says that the command starts. If the
 # runner dies, the tree ends early, and nothing is run.
-UNPACK = f'umask 022; echo; /usr/bin/tar -xf - -C {JOB} && echo && exec /usr/bin/prlimit "$@" < {INPUT}'
+UNPACK = f"""umask 022; echo; why=$(/usr/bin/tar -xf - -C {JOB} 2>&1) || {{ echo "$why"; exit 1; }}
+echo; exec /usr/bin/prlimit "$@" < {INPUT}"""
 STARTED = b"\n\n"
 # Folders in places that only root may enter are bound where everybody may, in a mount namespace of their own.
 STAGE = "/dev/shm"

@@ -50,9 +50,10 @@ class Job:
 class Ran:
     """How a command ended: by itself, by a signal, or `stopped` by a bound (`seconds`, `cpu`, `memory`) or `cancelled`.
 
-    An exit code above 128 counts as a signal, as in a shell. `output` is what it printed, stdout and stderr together;
-    `cut` is how many bytes in the middle of it were left out. `peak` is the most memory that was seen, None if unknown.
-    `level` says how the bounds were kept: `cgroup` or `watchdog`. A report that is too long is empty.
+    An exit code of 128 and the number of a signal counts as that signal, as in a shell. `output` is what it printed,
+    stdout and stderr together; `cut` is how many bytes in the middle of it were left out. `peak` is the most memory
+    that was seen, None if unknown. `level` says how the bounds were kept: `cgroup` or `watchdog`. A report that is too
+    long is empty.
     """
 
     exit: int | None

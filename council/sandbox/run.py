@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -115,7 +116,7 @@ class Running:
         if not self._stopped and (code is None or self._head != bubblewrap.STARTED):
             raise SandboxError(f"the sandbox did not start: {output.decode('utf-8', 'replace').strip()[-500:]}")
         code = None if self._stopped else code
-        by_signal = code is not None and code > 128
+        by_signal = code is not None and 128 < code <= 128 + signal.SIGRTMAX
         peak = self._group.peak if self._group else self._peak
         return Ran(
             exit=None if by_signal else code, signal=code - 128 if code is not None and by_signal else None,
