@@ -60,3 +60,46 @@ def test_only_red_candidates_are_asked_again() -> None:
     assert (standing.number, standing.parent and standing.parent.number) == (2, 1)
     assert standing.files == Files({"src/architect.py": "round = 2\n"})
     assert lay(standing, {"README": b"x"}) == {"README": b"x", "src/architect.py": b"round = 2\n"}
+
+
+SIEGE = """---
+name: siege
+description: Two drafts, an attack on each, a checker, and a defense only of what was broken.
+seats:
+  team: [architect, engineer]
+  benches:
+    - {tester: {of: team, speaker: shell, run: pytest}}
+    - {besieger: {of: team, speaker: shell, run: pytest, tests: attack}}
+    - {checker: {of: team, speaker: shell, run: ruff}}
+phases:
+  - {name: draft, sees: nothing, reply: {solution: files}}
+  - {name: trial, seats: tester, sees: nothing, reply: {tests: pass | fail | unknown, passed: list, failed: list}}
+  - {name: check, seats: checker, sees: nothing, reply: {tests: pass | fail | unknown, findings: list}}
+  - {name: assault, seats: besieger, sees: nothing, reply: {tests: pass | fail | unknown, passed: list, failed: list}}
+  - {name: defend, when: {passes: {step: trial, least: 1}}, order: ORDER, reply: {solution: files}}
+  - {name: last, when: {passes: {step: trial, least: 2}}, seats: architect}
+---
+"""
+
+
+def hold_siege(order: str, assault: str) -> list[str]:
+    """The architect's draft passes, and is then attacked with this verdict. The engineer's passes nothing."""
+    workflow, said = load(SIEGE.replace("ORDER", order), "siege"), dict[str, RecordedTurn]()
+    while (now := plan(workflow, said, "seed")).due:
+        for due in now.due:
+            verdicts = {"trial": "pass" if due.seat.about == "architect" else "fail", "assault": assault}
+            tried = f"## Tests\n{verdicts.get(due.step.name, 'fail')}\n## Passed\nnone\n## Failed\nnone\n"
+            written = f"a.py\n```python\n{due.id!r}\n```\n"
+            body = f"{tried}## Findings\n- a.py:1: unused\n" if due.seat.name.startswith("checker") else tried
+            said |= {due.id: RecordedTurn(written if due.step.reply[0][0] == "solution" else body)}
+    ledger = follow(now.scene)
+    assert ledger.is_green(ledger.versions["architect"][0]), "a checker makes nothing red"
+    return [id for id in said if "defend" in id or "last" in id]
+
+
+def test_only_what_a_bench_said_exactly_so_is_asked_again() -> None:
+    exactly, usual = "{still: {of: assault, exactly: true}}", "{still: {of: assault}}"
+    assert hold_siege(exactly, "fail") == ["05-defend/architect", "05-defend/engineer"]
+    assert hold_siege(exactly, "unknown") == []
+    assert hold_siege(usual, "unknown") == ["05-defend/architect", "05-defend/engineer"]
+    assert hold_siege(usual, "pass") == []

@@ -22,9 +22,9 @@ class Approval:
 
 
 def find_approval(scene: Scene, version: Version) -> Approval | None:
-    """A person's newest decision; None if nobody was asked, or nobody answered."""
+    """A person's newest decision; None if nobody was asked. Silence approves nothing."""
     for turn in reversed(scene.turns):
-        if turn.seat.is_person and (decided := turn.answers.get(APPROVAL)) in (APPROVE, REJECT):
+        if turn.seat.is_person and APPROVAL in turn.asked:
             seen = follow(scene, turn.moment).standing(version.candidate)
-            return Approval(turn, decided == APPROVE, seen == version)
+            return Approval(turn, turn.answers.get(APPROVAL) == APPROVE, seen == version)
     return None

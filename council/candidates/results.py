@@ -10,8 +10,9 @@ from typing import Any
 from council.candidates import patch
 from council.candidates.base import Base, hash_files
 from council.candidates.versions import (
+    COMPLAINTS,
     FAILED,
-    HIDDEN,
+    MUTANTS,
     PASSED,
     TESTS,
     CheckedVersion,
@@ -25,7 +26,6 @@ from council.candidates.versions import (
 from council.engine.planner import Plan
 from council.engine.voting import normalize_option
 
-COMPLAINTS = "findings"  # what a checker found wrong
 COUNTED = ("coverage", "survivors", "killed")  # numbers that a bench may say of a version
 BRANCHES = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.IfExp, ast.ExceptHandler, ast.Assert, ast.comprehension,
@@ -72,9 +72,10 @@ def trials_of(ledger: Ledger, version: Version) -> Iterator[CheckedVersion]:
 
 
 def is_green(ledger: Ledger, version: Version) -> bool:
-    """Whether its visible trials passed, and every hidden one too."""
-    hidden = [one for one in trials_of(ledger, version) if kind_of(one.turn.seat) == HIDDEN]
-    return ledger.is_green(version) and all(one.green for one in hidden)
+    """Whether the newest trial of it by each bench that runs tests passed: visible ones, hidden ones and attacks."""
+    ran = (one for one in trials_of(ledger, version) if one.ran_tests and kind_of(one.turn.seat) != MUTANTS)
+    newest = {one.turn.seat.name: one.green for one in ran}
+    return ledger.is_green(version) and all(newest.values())
 
 
 def lay_code(version: Version | None, project: Base) -> dict[str, bytes]:

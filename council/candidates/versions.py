@@ -22,6 +22,7 @@ ATTACK = declare.answer("attack", "tests meant to fail on a candidate", types=("
 TESTS = declare.answer("tests", "what a bench says of a candidate: pass, fail, tampered, timeout or unknown")
 PASSED = declare.answer("passed", "from a bench: the ids of the tests that passed")
 FAILED = declare.answer("failed", "from a bench: the ids of the tests that failed")
+COMPLAINTS = "findings"  # what a checker found wrong
 GREEN = "pass"
 RED = "fail"
 TAMPERED = "tampered"
@@ -69,6 +70,11 @@ class CheckedVersion:
     @property
     def green(self) -> bool:
         return self.verdict == GREEN
+
+    @property
+    def ran_tests(self) -> bool:
+        """Whether it ran tests. What a checker finds goes to the members, and makes no version red."""
+        return PASSED in self.turn.asked or COMPLAINTS not in self.turn.asked
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ class Ledger:
         by_bench = {
             check.turn.seat.name: check.green
             for check in self.checks.get(version.candidate, [])
-            if check.version == version and kind_of(check.turn.seat) == VISIBLE
+            if check.version == version and kind_of(check.turn.seat) == VISIBLE and check.ran_tests
         }
         return bool(by_bench) and all(by_bench.values())
 

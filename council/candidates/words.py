@@ -16,18 +16,19 @@ from council.workflow.model import Seat
 
 
 @rule(informs=True, places=("step",), elects=True)
-def passes(scene: Scene, step: str, *, share: Any = 1) -> Verdict:
-    """In the newest trial of each candidate in that step, at least this share passed.
+def passes(scene: Scene, step: str, *, share: Any = 1, least: Any = None) -> Verdict:
+    """In the newest trial of each candidate in that step, at least this share passed, or `least` candidates.
 
     Whatever is not `pass` counts as red: `tampered`, `timeout`, `unknown`, and a bench that was absent. Only benches
     are believed. `vote` may name it in `among`."""
-    part, ledger = fraction(share), follow(scene)
+    part, count, ledger = fraction(share), least if least is None else int(number(least)), follow(scene)
     newest = {name: check for name in ledger.candidates if (check := ledger.latest(name, step))}
     green = [name for name, check in newest.items() if check.green]
     red = [f"{name}: {check.verdict}" for name, check in newest.items() if not check.green]
     reason = f"{len(green)} of {len(newest)} pass {step}" if newest else f"nothing was tried in {step}"
     reason += f" ({join_words(red)})" if red else ""
-    holds = bool(newest) and Fraction(len(green), len(newest)) >= part
+    enough = Fraction(len(green), max(len(newest), 1)) >= part if count is None else len(green) >= count
+    holds = bool(newest) and enough
     return Verdict(holds, reason, tally={"passes": {"for": green, "of": len(newest)}})
 
 
@@ -56,14 +57,17 @@ def _new_attacks(ledger: Ledger, phase: str, first: int) -> list[str]:
 
 
 @order(parallel=True, places=("of",))
-def still(seats: tuple[Seat, ...], scene: Scene, *, of: str, tests: Any = RED) -> Batches:
+def still(seats: tuple[Seat, ...], scene: Scene, *, of: str, tests: Any = RED, exactly: Any = False) -> Batches:
     """Only the seats for whose candidate the newest trial in the step `of` said so, and those not tried yet.
 
-    `fail` stands for whatever is not `pass`: nobody whose candidate is green is asked again."""
+    `fail` stands for whatever is not `pass`: nobody whose candidate is green is asked again. With `exactly: true`, only
+    the seats for whose candidate it said just this, as in `{still: {of: assault, exactly: true}}`."""
     ledger = follow(scene)
 
     def is_meant(seat: Seat) -> bool:
         check = ledger.latest(seat.about, of)
+        if exactly is True:
+            return check is not None and matches(check.verdict, tests)
         verdict = check.verdict if check else UNKNOWN
         return check is None or matches(verdict, tests) or (verdict != GREEN and matches(RED, tests))
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from council.candidates import base, patch
-from council.candidates.approval import Approval, find_approval
+from council.candidates.approval import APPROVAL, Approval, find_approval
 from council.candidates.base import Base
 from council.candidates.results import Winner, find_winner, lay_code
 from council.candidates.versions import FAILED, HIDDEN, PASSED, CheckedVersion, follow, ids_of, kind_of, lay, runs
@@ -63,8 +63,8 @@ class Proposal:
 
     @property
     def newest_trials(self) -> list[CheckedVersion]:
-        """The newest trial of the winner by each bench."""
-        return list({one.turn.seat.name: one for one in self.winner.trials}.values())
+        """The newest trial of the winner by each bench that runs tests."""
+        return list({one.turn.seat.name: one for one in self.winner.trials if one.ran_tests}.values())
 
     def list_commits(self, repository: Repository) -> Iterator[NewCommit]:
         """The commits of the branch: the uncommitted changes, if the session began with them, then the winner's."""
@@ -110,7 +110,8 @@ class Proposal:
             return "nobody was asked to approve"
         by = self.approval.turn.seat.label
         if not self.approval.given:
-            return f"{by} rejected the candidates"
+            silent = APPROVAL not in self.approval.turn.answers
+            return f"{by} {'did not answer' if silent else 'rejected the candidates'}"
         return f"{by} approved exactly these files" if self.approval.covers else f"{by} approved other files than these"
 
     def facts(self) -> dict[str, Any]:
