@@ -20,7 +20,6 @@ import jinja2
 
 from council.checks.cost import Rates, bound_steps
 from council.checks.diagram import mermaid
-from council.checks.reachability import find_conditions, find_refs
 from council.cli.workflows import STARTER
 from council.config import overlays, personas
 from council.config.personas import parse
@@ -28,6 +27,7 @@ from council.engine import voting
 from council.engine.conditions import rule
 from council.engine.facts import describe_facts
 from council.engine.orders import order
+from council.engine.positions import find_conditions, find_refs
 from council.engine.views import view
 from council.prompts import sandbox
 from council.reports import model

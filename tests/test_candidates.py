@@ -21,7 +21,10 @@ phases:
     order: {still: {of: trial}}
     steps:
       - {name: draft, sees: {mine: [draft, trial]}, reply: {solution: files}}
-      - {name: trial, seats: benches, sees: nothing, reply: {tests: pass | fail, passed: list, failed: list}}
+      - name: trial
+        seats: benches
+        sees: nothing
+        reply: {tests: pass | fail | tampered | timeout | unknown, passed: list, failed: list}
     until: {green: {passes: trial}}
   - {name: judge, seats: architect, sees: standing}
 ---

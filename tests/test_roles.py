@@ -24,7 +24,7 @@ phases:
     seats: pen
     reply: {advice: text, if_only: list, unsure: list, against: list}
     until: {complete: {all: [dissent_kept, cites]}}
-  - {name: beside, role: control, prompt: positions, seats: alone, sees: nothing, reply: {answer: yes | mixed | no}}
+  - {name: aside, role: control, prompt: positions, seats: alone, sees: nothing, reply: {answer: yes | mixed | no}}
 ---
 # Prompts
 ## sum-up
@@ -36,7 +36,7 @@ WORDS = {
     "02-verdict-r01/pen": "Nothing yet.\n\n## Advice\nGo.\n\n## If only\nnone\n\n## Unsure\nnone\n\n## Against\nnone",
     "02-verdict-r02/pen": "We rest on 01-thoughts/engineer.\n\nEngineer: nobody is on call at night.\n\n"
     "## Advice\nGo, once somebody is on call.\n\n## If only\n- the load stays\n\n## Unsure\n- when\n\n## Against\nnone",
-    "03-beside/control": "It is so.\n\n## Answer\nyes",
+    "03-aside/control": "It is so.\n\n## Answer\nyes",
 }
 
 

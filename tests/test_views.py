@@ -285,3 +285,9 @@ def test_every_view_has_its_sentence() -> None:
     assert all((function.__doc__ or "")[-1] in ".`" for function in view.known.values())
     for ref in (Ref("so_far"), Ref("positions"), Ref("anonymous"), Ref("anonymous", ["positions", "own"])):
         check_view(ref, {"positions"})
+
+
+def test_a_step_that_has_the_name_of_a_view_is_still_itself() -> None:
+    """In a session of an earlier version, `standing` was the name of a step that anybody might choose."""
+    now = scene(turn("engineer", "talk/standing"), turn("designer", "talk/other"))
+    assert [seen.turn.seat.name for seen in look([Ref("standing")], MEMBERS[0], now)] == ["engineer"]

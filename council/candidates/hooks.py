@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from council.candidates import approval, artifacts, facts, options, words  # noqa: F401
+from council.candidates import approval, artifacts, checks, facts, options, words  # noqa: F401
 from council.candidates.files import FORMAT
 from council.workflow.types import AnswerType, answer_type
 

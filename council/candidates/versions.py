@@ -27,6 +27,7 @@ GREEN = "pass"
 RED = "fail"
 TAMPERED = "tampered"
 UNKNOWN = "unknown"
+VERDICTS = (GREEN, RED, TAMPERED, "timeout", UNKNOWN)
 VISIBLE, HIDDEN, ATTACKS, MUTANTS = "visible", "hidden", "attack", "mutants"  # the tests that a bench runs
 TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec|tests)\.\w+|[^/]*_test\.\w+)$")
 NUMBERED = re.compile(r"(?:[._-](?:test|spec|tests))?\.\w+$")  # where the name of a test file gets a number

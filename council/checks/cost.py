@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from council.checks.reachability import find_first_round, find_refs
+from council.checks.reachability import find_first_round
 from council.config.models import Model
 from council.engine.conditions import rule
 from council.engine.orders import order
+from council.engine.positions import find_refs
 from council.engine.scene import RecordedTurn, Scene, Turn
 from council.engine.views import everything, look, view
 from council.protocols.consensus import find_score_field

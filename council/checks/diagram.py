@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from council.checks.reachability import find_refs
+from council.engine.positions import find_refs
 from council.workflow.model import (
     AllOf,
     AnyOf,

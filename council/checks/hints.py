@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from council.checks.reachability import bound_rounds, find_conditions, find_refs, list_answers, list_phases, list_views
+from council.checks.reachability import list_phases, list_views
 from council.engine.conditions import rule
+from council.engine.positions import bound_rounds, find_conditions, find_refs, list_answers
 from council.engine.views import view
 from council.protocols.dissent import SYNTHESIS
 from council.protocols.stances import AGREE, DISAGREE, STANCE

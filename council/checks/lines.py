@@ -45,6 +45,8 @@ def _top(top: Any) -> Iterator[tuple[str, int]]:
         for _, _, group in _entries(value) if key == "seats" else ():
             for seat in _items(group):
                 yield from ((f"seat {name}", at) for name, at in _names(seat))
+                for name, _, attributes in _entries(seat):
+                    yield from ((f"seat {name}: {inner}", at) for inner, at, _ in _entries(attributes))
 
 
 def _names(seat: Any) -> Iterator[tuple[str, int]]:

@@ -7,23 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from council.checks.reachability import (
-    can_match,
-    describe_type,
-    find_unreachable,
-    list_answers,
-    list_phases,
-    list_places,
-)
+from council.checks.reachability import can_match, describe_type, find_unreachable, list_phases
+from council.checks.seats import find_seat_faults
 from council.engine.conditions import judge, rule
 from council.engine.orders import order
 from council.engine.planner import ENDED, ENDED_BY_CAP
+from council.engine.positions import find_inner, list_answers, list_named, list_places
 from council.engine.scene import Scene
-from council.engine.views import check_view, look, view
+from council.engine.views import check_view, inner_views, look, view
 from council.errors import UsageError
 from council.speakers import registry
 from council.text import did_you_mean
-from council.workflow import declare, limits
+from council.workflow import checking, declare, limits
 from council.workflow.model import (
     AllOf,
     AnyOf,
@@ -54,6 +49,7 @@ class Known:
     personas: Collection[str] | None = None
     speakers: Collection[str] | None = None
     documents: Collection[str] | None = None
+    benches: Collection[str] | None = None
 
 
 def lint(workflow: Workflow, known: Known = Known()) -> list[str]:
@@ -91,6 +87,12 @@ class _Lint:
             yield from self.named(kind, self.known.documents, "document: kind", f"write {place}{kind}.md.j2")
         for part, name in self.workflow.document_answers.items():
             yield from self.named(name, self.answers, f"document: {part}: the answer")
+        yield from self.seats()
+        yield from find_unreachable(self.workflow)
+        for function in checking.check.known.values():
+            yield from function(self.workflow)
+
+    def seats(self) -> Iterator[str]:
         for seat in self.workflow.all_seats():
             if seat.speaker is None:
                 write = f'write a section "## {seat.persona}" into .council/AgentPersonalities.md'
@@ -99,7 +101,7 @@ class _Lint:
                 yield from self.named(seat.speaker, self.known.speakers, f"seat {seat.name}: speaker")
             if "tier" in seat.attributes:
                 yield from self.named(str(seat.attributes["tier"]), self.known.tiers, f"seat {seat.name}: tier")
-        yield from find_unreachable(self.workflow)
+        yield from find_seat_faults(self.workflow, self.known.benches)
 
     def phase(self, phase: Phase) -> Iterator[str]:
         if phase.when is not None:
@@ -114,8 +116,10 @@ class _Lint:
             yield from self.condition(step.when, f"{what}: when")
         yield from self.refused(partial(self.order, step), f"{what}: order")
         yield from self.sources(order, step.order, f"{what}: order")
+        yield from self.named_places(order, step.order, f"{what}: order")
         for ref in step.sees:
             yield from self.refused(partial(self.view, ref), f"{what}: sees")
+            yield from self.named_places(view, ref, f"{what}: sees")
         for cast in step.seats:
             if isinstance(cast, Cast):
                 yield from self.cast(cast, what)
@@ -156,6 +160,13 @@ class _Lint:
             if len(source := str(hook.arguments(ref).get(name) or "").split(".")) == 2:
                 yield from self.asked_for((source[0], source[1]), f"{what}: {ref.name}: {name}")
 
+    def named_places(self, hook: CheckedHook[Any, Any], ref: Ref, what: str) -> Iterator[str]:
+        """Check the phases and steps that a rule, an order or a view names in its arguments, as in {passes: trial}."""
+        for name in list_named(hook, ref):
+            yield from self.named(name, self.places, f"{what}: {ref.name}: the phase or step")
+        for inner in inner_views(ref) if hook is view else ():
+            yield from self.named_places(view, inner, what)
+
     def condition(self, condition: Condition, what: str) -> Iterator[str]:
         if isinstance(condition, Not):
             yield from self.condition(condition.of, what)
@@ -164,7 +175,9 @@ class _Lint:
                 yield from self.condition(one, what)
         else:
             yield from self.refused(partial(self.rule, condition), what)
-            yield from self.sources(rule, condition, what)
+            for ref in (condition, *find_inner(condition)):
+                yield from self.sources(rule, ref, what)
+                yield from self.named_places(rule, ref, what)
             yield from self.fields(condition, what)
 
     def rule(self, ref: Ref) -> None:

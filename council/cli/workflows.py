@@ -138,6 +138,7 @@ def check_workflow(name: str) -> tuple[list[str], list[str]]:
     from council.config import personas, settings
     from council.prompts.templates import documents, prompts
     from council.reports.try_out import find_faults
+    from council.speakers import registry
     from council.workflow.loader import load
 
     try:
@@ -150,8 +151,9 @@ def check_workflow(name: str) -> tuple[list[str], list[str]]:
         return [add_place(str(refusal).removeprefix(f"{where}: "), text, where)], []
     examined = examine(workflow)
     broken = examined.problems or find_faults(workflow)
-    tiers, own = settings.load().tiers, documents(workflow.name)
-    known = Known(tiers, prompts(workflow.name), personas.load(), speakers.names(), own)
+    config, own = settings.load(), documents(workflow.name)
+    benches = registry.find_benches(workflow, config)
+    known = Known(config.tiers, prompts(workflow.name), personas.load(), speakers.names(), own, benches)
     wrong = [one.removeprefix(f"{workflow.name}: ") for one in problems_of(workflow, known)]
     if workflow.name in commands.names():
         wrong.append(f'name: "{workflow.name}" is a command of council; give the workflow another name')

@@ -32,6 +32,7 @@ class RuleTraits:
     since: str = ""  # the argument with the first round in which it can hold
     places: tuple[str, ...] = ()  # arguments that name phases or steps
     inner: str = ""  # the argument that may hold another rule
+    chooses: bool = False  # the answers that it reads are votes
     elects: bool = False  # its tally says for whom it holds, so that `vote` can name it in `among`
     never: Callable[[Mapping[str, Any]], str] | None = None  # explains why it can never hold with these arguments
     escalates: str = ""  # what it means if it hands a question to a person, as in "stalemate"

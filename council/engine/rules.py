@@ -192,7 +192,15 @@ def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> V
     return Verdict(bool(turns) and holds, reason if holds or not found else f"only {reason}", tally=tally)
 
 
-@rule(reads=("field", "sure"), choices={"field": "among"}, counts=True, equal=True, informs=True, inner="among")
+@rule(
+    reads=("field", "sure"),
+    choices={"field": "among"},
+    counts=True,
+    equal=True,
+    informs=True,
+    inner="among",
+    chooses=True,
+)
 def vote(
     scene: Scene,
     *,

@@ -142,6 +142,7 @@ def _lay_table(request: Request, settings: Config) -> Table:
             known,
             speakers.names(),
             templates.documents(workflow.name),
+            registry.find_benches(workflow, settings),
         ),
     )
     if len(checked.table) < 2 <= len(workflow.table):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum, IntEnum
 from pathlib import Path
@@ -247,6 +247,8 @@ class SpeakerType:
     checks: Callable[[Config], Iterable[Check]] = lambda _: ()  # what `doctor` looks at; may raise NotSetUp
     download: Callable[[], Download | None] = lambda: None  # None: there is nothing to fetch
 
+    # A machine that tries candidates: the names that `run` may have for its seats. None: it runs nothing of that kind.
+    benches: Callable[[Config], Collection[str]] | None = None
     # A machine's brief, from the session and the turn that is due, with what it needs for the job (`Brief.work`).
     job: Callable[[Session, Due], tuple[str, Any]] | None = None
     caption: Callable[[Mapping[str, Any]], Caption] = lambda _: Caption()  # what a receipt's `trial` says to readers

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from council.errors import CouncilError, UsageError
 from council.record.turn_file import HOOK, MEMBER, Receipt
@@ -14,6 +15,9 @@ from council.speakers import AUTO, names
 from council.speakers.base import AutoOrder, SpeakerType
 from council.text import did_you_mean
 from council.workflow.model import Cast, Seat, Step, Workflow
+
+if TYPE_CHECKING:
+    from council.config.settings import Config
 
 
 @cache
@@ -43,11 +47,17 @@ def machine_of(seat: Seat) -> SpeakerType | None:
     return named if named and named.machine else None
 
 
+def find_benches(workflow: Workflow, config: Config) -> frozenset[str] | None:
+    """The names that `run` may have in this workflow; None if none of its speakers runs benches here."""
+    named = {seat.speaker for seat in workflow.all_seats() if seat.speaker in names()}
+    lists = [one.benches(config) for one in map(find, filter(None, sorted(map(str, named)))) if one.benches]
+    return frozenset().union(*lists) if lists else None
+
+
 def needs_prompt(workflow: Workflow, step: Step) -> bool:
     """Whether a step has a seat that reads a prompt: a machine reads none."""
     cast = any(isinstance(one, Cast) for one in step.seats)
-    named = workflow.seats(name for name in step.seats if isinstance(name, str))
-    return cast or not all(map(machine_of, named))
+    return cast or not all(map(machine_of, workflow.declared_seats(step.seats)))
 
 
 def typed_in(receipt: Receipt) -> bool:

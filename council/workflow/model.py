@@ -241,11 +241,17 @@ class Workflow:
         members of a group that a reply casts are among those that have `spoken`.
         """
         seats: dict[str, Seat] = {}
-        for name in names:
-            for named in self.groups.get(name) or (self.seat(name),):
-                for seat in self.one_for_each(named, spoken):
-                    seats.setdefault(seat.name, seat)
+        for named in self.declared_seats(names):
+            for seat in self.one_for_each(named, spoken):
+                seats.setdefault(seat.name, seat)
         return tuple(seats.values())
+
+    def declared_seats(self, names: Iterable[object]) -> Iterator[Seat]:
+        """The seats behind names of groups and of seats, as the workflow declares them: one that is `of` a group is
+        one seat. Names that a reply casts are left out."""
+        for name in names:
+            if isinstance(name, str):
+                yield from self.groups.get(name) or (self.seat(name),)
 
     def one_for_each(self, seat: Seat, spoken: Iterable[Seat]) -> Iterator[Seat]:
         """The seat itself, or one for each member of the group that it is `of`."""
