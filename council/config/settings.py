@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from council.config import benches
+from council.config.benches import Bench
 from council.config.models import Endpoint, Model, Price
 from council.config.overlays import kit_folder, read, user_folder
 from council.errors import UsageError
@@ -17,6 +19,7 @@ from council.workflow import frontmatter
 
 KEYS = (
     "home", "speaker", "tiers", "endpoints", "prices", "deadline", "stall", "concurrency", "retry", "cache_from",
+    "benches",
 )  # fmt: skip
 TIER_KEYS = ("endpoint", "model", "max_tokens", "effort")
 ENDPOINT_KEYS = ("base_url", "key")
@@ -46,6 +49,7 @@ class Config:
     concurrency: int
     retry: Retry
     cache_from: int
+    benches: Mapping[str, Bench]
     kit: Mapping[str, Model]  # the tiers as the kit has them, before the user's configuration and environment
     home_set_by: str = ""  # what names the home, if the user chose it
 
@@ -117,11 +121,12 @@ def load(env: Mapping[str, str] = os.environ) -> Config:
 
 def _settings(path: Path) -> dict[str, Any]:
     keys, _ = frontmatter.split(read(path), str(path))
-    _known(keys, KEYS, str(path), nested=(*NAMED, "retry"))
+    _known(keys, KEYS, str(path), nested=(*NAMED, "retry", "benches"))
     for section, allowed in NAMED.items():
         for name, inner in _mapping(keys.get(section, {}), f"{path}: {section}").items():
             _known(_mapping(inner, f"{path}: {section}: {name}"), allowed, f"{path}: {section}: {name}")
     _known(_mapping(keys.get("retry", {}), f"{path}: retry"), RETRY_KEYS, f"{path}: retry")
+    benches.read(keys.get("benches", {}), f"{path}: benches")
     return keys
 
 
@@ -131,6 +136,7 @@ def _merged(kit: dict[str, Any], user: dict[str, Any]) -> dict[str, Any]:
         names = {**kit.get(section, {}), **user.get(section, {})}
         merged[section] = {name: {**kit.get(section, {}).get(name, {}), **keys} for name, keys in names.items()}
     merged["retry"] = {**kit["retry"], **user.get("retry", {})}
+    merged["benches"] = {**kit["benches"], **user.get("benches", {})}
     return merged
 
 
@@ -146,6 +152,7 @@ def _built(settings: dict[str, Any], where: str, kit: Mapping[str, Model]) -> Co
         concurrency=max(1, int(_number(settings["concurrency"], f"{where}: concurrency"))),
         retry=Retry(**{key: _number(settings["retry"][key], f"{where}: retry: {key}") for key in RETRY_KEYS}),
         cache_from=int(_number(settings["cache_from"], f"{where}: cache_from")),
+        benches=benches.read(settings["benches"], f"{where}: benches"),
         kit=kit,
     )
 
