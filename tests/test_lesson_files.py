@@ -239,6 +239,50 @@ def test_a_damaged_index_is_made_again(store: Lessons) -> None:
     assert [path.name for path in cache.parent.iterdir()] == [cache.name]
 
 
+def rest(store: Lessons, moment: int) -> None:
+    """As if the folder had last changed long ago."""
+    os.utime(store.folder, ns=(moment, moment))
+
+
+def test_a_folder_at_rest_is_not_looked_through(store: Lessons, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, *_ = crowd(store, 40)
+    expected = store.search(choose(asked), most=3)
+    rest(store, 1_000)
+    assert store.search(choose(asked), most=3) == expected
+    with monkeypatch.context() as patch:
+        patch.setattr(index, "scan", lambda _: pytest.fail("it was looked through"))
+        assert store.search(choose(asked), most=3) == expected
+        index.place(store.folder).write_bytes(b"damaged")
+        with pytest.raises(pytest.fail.Exception):
+            store.search(choose(asked), most=3)
+    (store.folder / f"{expected[0].id}.md").write_text("edited in place")
+    found = store.search(choose(asked), most=3)
+    assert expected[0] not in found
+    assert found[:2] == expected[1:]
+
+
+def test_whatever_happens_the_index_finds_what_the_files_say(store: Lessons) -> None:
+    questions, rng = crowd(store, 60), random.Random(3)
+    for moment in range(1, 80):
+        ids = [one.id for one in store.read_all()]
+        chosen = rng.choice(ids)
+        with store.hold():
+            what = rng.randrange(4)
+            if what == 0:
+                store.add([made(moment + 5_000, rng.choice(questions)[:100])])
+            elif what == 1:
+                store.count([chosen], f"session-{moment}", won=rng.random() < 0.2)
+            elif what == 2:
+                (store.folder / f"{chosen}.md").write_bytes(b"torn in place")
+        if what == 3:
+            store.forget([chosen])
+        if rng.random() < 0.7:
+            rest(store, moment * 1_000_000)
+        for asked in rng.sample(questions, 2):
+            plain = index.search_plainly(store.folder, index.scan(store.folder), choose(asked), 3)
+            assert [one.id for one in store.search(choose(asked), most=3)] == plain
+
+
 def search_often(folder: Path, first: int) -> None:
     store = Lessons(folder)
     for number in range(first, first + 6):
