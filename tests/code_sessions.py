@@ -19,6 +19,26 @@ from council.runner import loop, start
 from council.speakers.base import Spoken
 from tests.helpers import User
 
+LOOP = """---
+name: loop
+description: Drafts and trials until all pass.
+seats:
+  team: [architect, engineer]
+  benches: {tester: {of: team, speaker: shell, run: pytest}}
+phases:
+  - name: loop
+    rounds: [1, 3]
+    order: {still: {of: trial}}
+    steps:
+      - {name: draft, sees: {mine: [draft, trial]}, reply: {solution: files}}
+      - name: trial
+        seats: benches
+        sees: nothing
+        reply: {tests: pass | fail | tampered | timeout | unknown, passed: list, failed: list}
+    until: {green: {passes: trial}}
+  - {name: judge, seats: architect, sees: standing}
+---
+"""
 MEND = """---
 name: mend
 description: One seat drafts until its tests pass, a person may approve, and hidden tests run at the end.

@@ -46,6 +46,11 @@ def lay(folder: Path, files: dict[str, bytes]) -> None:
         (folder / path).write_bytes(data)
 
 
+def read_files(folder: Path) -> dict[str, bytes]:
+    found = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
 def make(folder: Path, *options: str) -> Path:
     """A repository with two commits, a stash, something staged, something changed and something new."""
     folder.mkdir(parents=True)

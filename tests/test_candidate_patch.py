@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from council.candidates import patch
+from tests.repositories import git, lay, read_files
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
@@ -56,22 +56,6 @@ def encode(tree: Mapping[str, str]) -> dict[str, bytes]:
     return {path: text.encode() for path, text in tree.items()}
 
 
-def git(folder: Path, *words: str, stdin: bytes = b"") -> bytes:
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
-    return subprocess.run(["git", *words], cwd=folder, env=env, input=stdin, capture_output=True, check=True).stdout
-
-
-def lay(folder: Path, tree: Mapping[str, bytes]) -> None:
-    for path, data in tree.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
-
-
-def read(folder: Path) -> dict[str, bytes]:
-    found = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
-
-
 @pytest.mark.parametrize("hash_name", ["sha1", "sha256"])
 def test_git_applies_every_kind_of_change(tmp_path: Path, hash_name: str) -> None:
     before, after = encode(BEFORE), encode(AFTER)
@@ -82,10 +66,10 @@ def test_git_applies_every_kind_of_change(tmp_path: Path, hash_name: str) -> Non
     made = patch.write(before, after, {"run.sh"}, hash_name)
     git(tmp_path, "apply", "--check", "--index", stdin=made)
     git(tmp_path, "apply", "--index", "--whitespace=nowarn", stdin=made)
-    assert read(tmp_path) == after
+    assert read_files(tmp_path) == after
     assert os.access(tmp_path / "run.sh", os.X_OK)
     git(tmp_path, "apply", "--reverse", "--index", stdin=made)
-    assert read(tmp_path) == before
+    assert read_files(tmp_path) == before
 
 
 def test_a_patch_of_text_is_the_one_that_git_writes(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from council.engine.contributions import Record
 from council.engine.planner import Due, Plan, plan
 from council.engine.scene import RecordedTurn
 from council.workflow.loader import load
-from tests.test_candidate_patch import git, lay, read
-from tests.test_candidates import LOOP
+from tests.code_sessions import LOOP
+from tests.repositories import git, lay, read_files
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 PROJECT = Base(
@@ -93,6 +93,6 @@ def test_git_takes_the_patches(tmp_path: Path) -> None:
     for name in ("v1", "v2-from-v1"):
         git(tmp_path, "apply", "--check", "--index", stdin=made[f"candidates/architect/{name}.patch"])
         git(tmp_path, "apply", "--index", stdin=made[f"candidates/architect/{name}.patch"])
-    assert read(tmp_path) == {
+    assert read_files(tmp_path) == {
         "src/app.py": RIGHT.encode(), "run.sh": b"#!/bin/sh\necho architect\n", **PROJECT.visible,
     }  # fmt: skip

@@ -8,27 +8,7 @@ from council.checks.lint import lint
 from council.engine.planner import Due, plan
 from council.engine.scene import RecordedTurn
 from council.workflow.loader import load
-
-LOOP = """---
-name: loop
-description: Drafts and trials until all pass.
-seats:
-  team: [architect, engineer]
-  benches: {tester: {of: team, speaker: shell, run: pytest}}
-phases:
-  - name: loop
-    rounds: [1, 3]
-    order: {still: {of: trial}}
-    steps:
-      - {name: draft, sees: {mine: [draft, trial]}, reply: {solution: files}}
-      - name: trial
-        seats: benches
-        sees: nothing
-        reply: {tests: pass | fail | tampered | timeout | unknown, passed: list, failed: list}
-    until: {green: {passes: trial}}
-  - {name: judge, seats: architect, sees: standing}
----
-"""
+from tests.code_sessions import LOOP
 
 
 def answer(due: Due) -> str:

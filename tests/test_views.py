@@ -55,6 +55,8 @@ def test_a_phase_or_a_step_is_a_view() -> None:
     assert sees("frame") == ["frame 4 chair"]
     assert sees("debate") == ALL[2:]
     assert sees("closing") == []
+    older = scene(turn("architect", "beside"), turn("designer", "closing"))  # from before there was a view `beside`
+    assert sees("beside", of=older) == ["beside 1 architect"]
 
 
 def test_several_views_show_each_turn_once_in_the_order_spoken() -> None:

@@ -14,7 +14,7 @@ from council.engine.contributions import Record, artifact
 FOLDER, METRICS, RESULT = "candidates", "metrics.json", "result.patch"
 
 
-@artifact(names=(FOLDER, METRICS, RESULT))
+@artifact(files=(METRICS, RESULT), folders=(FOLDER,))
 def candidate_files(record: Record) -> Mapping[str, bytes]:
     """`candidates/SEAT/vN.patch` from the base, `vN-from-vM.patch` from the version that it was written on,
     `metrics.json`, and `result.patch` once the debate is over and somebody has won."""

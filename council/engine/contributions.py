@@ -68,10 +68,11 @@ class ReportSection:
 
 @dataclass(frozen=True)
 class ArtifactTraits:
-    """The names of the files and folders in a session's folder that are the artifact's own. What is in them and does
-    not follow from the record is removed."""
+    """The names of the files and folders in a session's folder that are the artifact's own. What is in the folders and
+    does not follow from the record is removed."""
 
-    names: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 remark: Hook[Callable[[Turn, Record], Iterable[str]]] = Hook("remark", leading=2)

@@ -39,18 +39,21 @@ def is_derived(name: str) -> bool:
     """Whether a name in a session's folder is that of a derived file, or of a folder of them."""
     if name in DERIVED or (name.startswith("round-") and name.endswith(".md")):
         return True
-    if any(name in contributions.artifact.traits(one).names for one in contributions.artifact.known):
-        return True
-    return name.removesuffix(".md") in contributions.section.known
+    return name in _artifacts("files", "folders") or name.removesuffix(".md") in contributions.section.known
+
+
+def _artifacts(*kinds: str) -> set[str]:
+    traits = map(contributions.artifact.traits, contributions.artifact.known)
+    return {name for one in traits for kind in kinds for name in getattr(one, kind)}
 
 
 def find(folder: Path) -> list[str]:
-    """Every derived file of a session that is there, by name."""
-    found = []
+    """Every derived file of a session that is there, by name; also what is there in place of one."""
+    found, folders = [], _artifacts("folders")
     for path in folder.iterdir():
         if is_derived(path.name):
-            below = files.walk(path) if path.is_dir() and not path.is_symlink() else [path]
-            found += [one.relative_to(folder).as_posix() for one in below]
+            is_folder = path.name in folders and path.is_dir() and not path.is_symlink()
+            found += [one.relative_to(folder).as_posix() for one in (files.walk(path) if is_folder else [path])]
     return found
 
 
