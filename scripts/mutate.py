@@ -45,6 +45,7 @@ CORE = {
     "council/replies/*.py": (("replies", "compact", "quotes", "plan"), ("grammar", "human", "terminal")),
     "council/record/*.py": (("files", "filing"), ("mutations", "commands", "follow_up")),
     "council/checks/cost.py": (("context_size", "limits"), ("cost", "budget")),
+    "council/checks/sizes.py": (("context_size",), ("cost", "budget")),
 }
 Tests = tuple[str, ...]
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+(?:\[.*?\])?)(?= - |$)", re.M)

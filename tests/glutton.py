@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from council.checks import cost
+from council.checks import sizes
 from tests.fakeapi import Answer, Request
 from tests.helpers import AGREES, SUMMARY, Table, User
 
@@ -35,10 +35,10 @@ class Glutton(Table):
     def __call__(self, request: Request) -> Answer:
         turn = self.turn(request.text)
         self.asked.append(turn)
-        prompt = math.ceil(len(request.text.encode()) / cost.BYTES_A_TOKEN)
+        prompt = math.ceil(len(request.text.encode()) / sizes.BYTES_A_TOKEN)
         usage = {"input_tokens": 0, "cache_creation_input_tokens": prompt, "output_tokens": MOST}
         answers = self.answers(turn) if turn.endswith(".2") else ""
-        padding = "word " * (int(MOST * cost.BYTES_A_TOKEN - len(answers)) // 5)
+        padding = "word " * (int(MOST * sizes.BYTES_A_TOKEN - len(answers)) // 5)
         return Answer(f"{padding}\n\n{answers}", usage=usage)
 
     def answers(self, turn: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from council.checks import cost
-from council.checks.cost import GIST, MOST_GIST, History, Size
+from council.checks.sizes import GIST, MOST_GIST, History, Size
 from council.engine.planner import Due
 from council.workflow.loader import load
 from council.workflow.model import Phase, Seat, Step, Workflow

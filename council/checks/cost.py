@@ -8,18 +8,16 @@ model may. Failed calls are not included, because no receipt says what they cost
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
 from council.checks.reachability import find_first_round
+from council.checks.sizes import History, Size, bound_tokens
 from council.config.models import Model
 from council.engine.conditions import rule
 from council.engine.orders import order
 from council.engine.positions import find_refs
-from council.engine.scene import RecordedTurn, Scene, Turn
-from council.engine.views import everything, look, view
-from council.protocols.consensus import find_score_field
 from council.protocols.perspectives import MOST_CAST
+from council.speakers import registry
 from council.text import TOKENS_A_WORD
 from council.workflow import limits
 from council.workflow.model import (
@@ -30,15 +28,13 @@ from council.workflow.model import (
     Workflow,
 )
 
-BYTES_A_TOKEN = Fraction(5, 2)  # prose has about four, but a bound needs a margin
 FRAME = 700  # rules, task, persona and format of a brief, usually
 MOST_FRAME = 1600  # the maximum, without the persona, which is counted separately
-GIST = 80  # tokens of a gist, usually
-MOST_GIST = 600  # the maximum: 300 characters of four bytes, and some figures
 MARKS = 100  # heading and marks around a turn in a brief
 SCORE = 20  # a seat and its score, in a brief's history of scores
 ANSWERS = 80  # the headings and short answers below a reply
 USUAL_WORDS = 200
+RUN, MOST_RUN = 300, 6_000  # what a machine says: its answers, and a log that is cut
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,10 @@ class Rates:
 
 @dataclass(frozen=True)
 class Row:
-    """The bounds of one step. `again` counts calls that unreadable replies could add; `bound` is the maximum price."""
+    """The bounds of one step. `again` counts calls that unreadable replies could add; `bound` is the maximum price.
+
+    `runs` are turns of machines: no calls, and free.
+    """
 
     phase: str
     step: str
@@ -93,6 +92,7 @@ class Row:
     bound: float | None
     most_input: int
     most_output: int
+    runs: int = 0
 
 
 @dataclass(frozen=True)
@@ -184,65 +184,6 @@ def bound_steps(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> l
     return rows
 
 
-def estimate_tokens(text: str) -> int:
-    return len(text) // 4 + 1
-
-
-def bound_tokens(text: str) -> int:
-    return int(len(text.encode("utf-8", "replace")) / BYTES_A_TOKEN) + 1
-
-
-@dataclass(frozen=True)
-class Size:
-    """A number of tokens: the usual one, and the maximum."""
-
-    usual: int = 0
-    max_: int = 0
-
-    @classmethod
-    def of(cls, text: str) -> Size:
-        return cls(estimate_tokens(text), bound_tokens(text))
-
-    def __add__(self, other: Size) -> Size:
-        return Size(self.usual + other.usual, self.max_ + other.max_)
-
-
-@dataclass
-class History:
-    """Every turn that may have been spoken so far, with its size but without words.
-
-    A view that depends on words may show fewer of the real turns, but never more.
-    """
-
-    workflow: Workflow
-    turns: list[Turn] = field(default_factory=list)
-    sizes: dict[str, Size] = field(default_factory=dict)
-
-    def spoke(self, phase: Phase, step: Step, round: int, sized: Iterable[tuple[Seat, Size]]) -> None:
-        for seat, size in sized:
-            made = Turn(
-                f"{phase.folder(round, step)}/{seat.name}", phase.name, step.name, round, seat, RecordedTurn("")
-            )
-            self.turns.append(made)
-            self.sizes[made.id] = size
-
-    def scores(self, phase: Phase) -> int:
-        """The number of scores given in the phase so far."""
-        asked = {step.name for step in phase.steps if find_score_field(self.workflow, phase.name) in dict(step.reply)}
-        return sum((turn.phase, turn.step in asked) == (phase.name, True) for turn in self.turns)
-
-    def heard(self, phase: Phase, step: Step, round: int, seat: Seat) -> Size:
-        """The size of the turns that the seat may read in this step of this round."""
-        flow = self.workflow
-        scene = Scene("", flow.options, flow.groups, tuple(self.turns), roles=flow.roles)
-        scene = scene.at(phase.name, round, phase.max_rounds)
-        # A view that depends on words may show any turn.
-        placed = all(view.traits(ref.name).by_place or ref.name not in view.known for ref in step.sees)
-        seen = look(step.sees, seat, scene) if placed else everything(scene)
-        whole = (Size(GIST, MOST_GIST) if one.gist else self.sizes[one.turn.id] for one in seen)
-        return sum(whole, Size())
-
-
 @dataclass(frozen=True)
 class Call:
     """One call for one seat: its usual tokens, and the bounds."""
@@ -254,9 +195,12 @@ class Call:
     input: int
     output: int
     most_input: int
+    run: bool = False  # a machine's turn, which is not a call
 
 
 def _row(phase: str, step: str, calls: list[Call]) -> Row:
+    runs = sum(call.run for call in calls)
+    calls = [call for call in calls if not call.run]
     usual = [call for call in calls if not call.again]
     return Row(
         phase=phase,
@@ -270,6 +214,7 @@ def _row(phase: str, step: str, calls: list[Call]) -> Row:
         bound=_total(call.rate.most_usd(call.most_input, call.rate.max_tokens) for call in calls),
         most_input=sum(call.most_input for call in calls),
         most_output=sum(call.rate.max_tokens for call in calls),
+        runs=runs,
     )
 
 
@@ -294,10 +239,11 @@ def _calls(
             if step.when is not None and round < find_first_round(step.when):
                 continue
             sure = round <= phase.min_rounds and phase.when is None and step.when is None
+            sure = sure and not history.may_leave_out(step)
             seats = _seats(workflow, step)
             whole = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
             rated = [_limit_tokens(workflow, phase, step, seat, rate) for seat, rate in zip(seats, whole, strict=True)]
-            sizes = [Size(estimate_reply(workflow, step), rate.max_tokens + MARKS) for rate in rated]
+            sizes = [_bound_turn(workflow, step, seat, rate) for seat, rate in zip(seats, rated, strict=True)]
             added = bound_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
             for seat, rate, full, size in zip(seats, rated, whole, sizes, strict=True):
                 heard = topic + history.heard(phase, step, round, seat)
@@ -308,6 +254,13 @@ def _calls(
             history.spoke(phase, step, round, zip(seats, sizes, strict=True))
 
 
+def _bound_turn(workflow: Workflow, step: Step, seat: Seat, rate: Rates) -> Size:
+    """The size of what a seat says, with the marks around it in a brief."""
+    if registry.machine_of(seat):
+        return Size(RUN, MOST_RUN + MARKS)
+    return Size(estimate_reply(workflow, step), rate.max_tokens + MARKS)
+
+
 def _limit_tokens(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate: Rates) -> Rates:
     """The rate with the seat's own limit for one reply, if it has one."""
     share = limits.bound_reply(workflow, phase.steps, step, seat)
@@ -315,8 +268,10 @@ def _limit_tokens(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate
 
 
 def _turn(workflow: Workflow, step: Step, seat: Seat, call: Call) -> Iterator[Call]:
-    """The calls of one turn, including a second one after an unreadable reply. People take none."""
-    if seat.is_person:
+    """The calls of one turn, including a second one after an unreadable reply. People and machines take none."""
+    if registry.machine_of(seat):
+        yield replace(call, run=True)
+    if seat.is_person or registry.machine_of(seat):
         return
     usual = min(estimate_reply(workflow, step), call.rate.max_tokens)
     yield replace(call, sure=call.sure and seat.group != CAST_GROUP, output=usual)
@@ -330,7 +285,9 @@ CAST_GROUP = "<cast>"  # no workflow can have a group of that name
 
 def _seats(workflow: Workflow, step: Step) -> list[Seat]:
     """The seats that may speak in a step, with placeholders for those that a reply casts."""
-    named = workflow.seats(name for name in step.seats if isinstance(name, str))
+    casting = {one.source[0] for _, other in workflow.steps() for one in other.seats if isinstance(one, Cast)}
+    may_be_cast = [Seat(f"cast-{number}", name) for name in casting for number in range(MOST_CAST)]
+    named = workflow.seats((name for name in step.seats if isinstance(name, str)), may_be_cast)
     cast = any(isinstance(one, Cast) for one in step.seats)
     return [*named, *(Seat(f"cast-{number}", CAST_GROUP) for number in range(MOST_CAST if cast else 0))]
 

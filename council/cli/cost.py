@@ -54,7 +54,7 @@ def as_data(workflow: Workflow, rows: list[Row]) -> dict[str, Any]:
         "least": sum(row.least for row in rows), "most": sum(row.most for row in rows),
         "again": sum(row.again for row in rows), "input": expected.input, "output": expected.output,
         "usd": expected.usd, "usd_least": likely and likely[0], "bound": bound.usd,
-        "most_input": bound.input, "most_output": bound.output,
+        "most_input": bound.input, "most_output": bound.output, "runs": sum(row.runs for row in rows),
     }  # fmt: skip
     members = [seat.name for seat in workflow.table]
     return {"workflow": workflow.name, "members": members, "steps": [asdict(row) for row in rows], "totals": totals}
@@ -66,11 +66,14 @@ def print_table(rows: list[Row]) -> None:
     echo(f"{'step':<24}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
     for row in rows:
         calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
+        calls = " + ".join([calls] * (row.most > 0) + [f"{row.runs} run{'s' * (row.runs > 1)}"]) if row.runs else calls
         again, tokens = f"up to {row.again}", f"{row.input:,} / {row.output:,}"
         name = row.phase if row.step == row.phase else f"{row.phase}: {row.step}"
         echo(f"{name:<24}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
     least, most, more = (sum(getattr(row, name) for row in rows) for name in ("least", "most", "again"))
     echo(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
+    if runs := sum(row.runs for row in rows):
+        echo(f"At most {runs} run{'s' * (runs > 1)} on this machine, which {'cost' if runs > 1 else 'costs'} nothing.")
     if (bound := sum_bounds(rows)).usd is not None:
         echo(f"Cost: {format_bounds(bound)}. Calls that fail can be billed too; --max-cost counts them.")
     echo("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from string import ascii_letters
 
-from council.checks.cost import BYTES_A_TOKEN
+from council.checks.sizes import BYTES_A_TOKEN
 from council.config.settings import Config
 from council.errors import Paused
 from council.speakers import registry, select

@@ -1,0 +1,82 @@
+"""What a seat has to read: every turn that may have been spoken by then, with its size but without words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from council.engine.orders import order
+from council.engine.positions import list_named
+from council.engine.scene import RecordedTurn, Scene, Turn
+from council.engine.views import everything, look, view
+from council.protocols.consensus import find_score_field
+from council.workflow.model import Phase, Seat, Step, Workflow
+
+BYTES_A_TOKEN = Fraction(5, 2)  # prose has about four, but a bound needs a margin
+GIST = 80  # tokens of a gist, usually
+MOST_GIST = 600  # the maximum: 300 characters of four bytes, and some figures
+
+
+def estimate_tokens(text: str) -> int:
+    return len(text) // 4 + 1
+
+
+def bound_tokens(text: str) -> int:
+    return int(len(text.encode("utf-8", "replace")) / BYTES_A_TOKEN) + 1
+
+
+@dataclass(frozen=True)
+class Size:
+    """A number of tokens: the usual one, and the maximum."""
+
+    usual: int = 0
+    max_: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> Size:
+        return cls(estimate_tokens(text), bound_tokens(text))
+
+    def __add__(self, other: Size) -> Size:
+        return Size(self.usual + other.usual, self.max_ + other.max_)
+
+
+@dataclass
+class History:
+    """Every turn that may have been spoken so far, with its size but without words.
+
+    A view that depends on words may show fewer of the real turns, but never more.
+    """
+
+    workflow: Workflow
+    turns: list[Turn] = field(default_factory=list)
+    sizes: dict[str, Size] = field(default_factory=dict)
+
+    def spoke(self, phase: Phase, step: Step, round: int, sized: Iterable[tuple[Seat, Size]]) -> None:
+        for seat, size in sized:
+            made = Turn(
+                f"{phase.folder(round, step)}/{seat.name}", phase.name, step.name, round, seat, RecordedTurn("")
+            )
+            self.turns.append(made)
+            self.sizes[made.id] = size
+
+    def scores(self, phase: Phase) -> int:
+        """The number of scores given in the phase so far."""
+        asked = {step.name for step in phase.steps if find_score_field(self.workflow, phase.name) in dict(step.reply)}
+        return sum((turn.phase, turn.step in asked) == (phase.name, True) for turn in self.turns)
+
+    def may_leave_out(self, step: Step) -> bool:
+        """Whether the order asks only some of the seats: then it depends on what was said in the steps it names."""
+        spoken = {name for turn in self.turns for name in (turn.phase, turn.step)}
+        return bool(spoken.intersection(list_named(order, step.order)))
+
+    def heard(self, phase: Phase, step: Step, round: int, seat: Seat) -> Size:
+        """The size of the turns that the seat may read in this step of this round."""
+        flow = self.workflow
+        scene = Scene("", flow.options, flow.groups, tuple(self.turns), roles=flow.roles)
+        scene = scene.at(phase.name, round, phase.max_rounds)
+        # A view that depends on words may show any turn.
+        placed = all(view.traits(ref.name).by_place or ref.name not in view.known for ref in step.sees)
+        seen = look(step.sees, seat, scene) if placed else everything(scene)
+        whole = (Size(GIST, MOST_GIST) if one.gist else self.sizes[one.turn.id] for one in seen)
+        return sum(whole, Size())
