@@ -5,21 +5,12 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 
 from tests.helpers import MEMBERS, User, disputed, script
-
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-SCHEMA = json.loads((DOCS / "cli.schema.json").read_text("utf-8"))
-FORMATS = jsonschema.Draft202012Validator.FORMAT_CHECKER
-
-
-def check(kind: str, value: Any) -> None:
-    schema = {**SCHEMA, "anyOf": [{"$ref": f"#/$defs/{kind}"}]}
-    jsonschema.Draft202012Validator(schema, format_checker=FORMATS).validate(value)
+from tests.schemas import DOCS, SCHEMA, check
 
 
 def test_the_schema_is_one() -> None:

@@ -12,7 +12,7 @@ import pytest
 from council.sandbox import probe
 from tests.bubblewrap import needs_sandbox
 from tests.helpers import PATIENCE, User, no_traceback
-from tests.test_cli_json import check
+from tests.schemas import check
 
 pytestmark = needs_sandbox
 RIGHT_TO_LEFT = "\u202e"
