@@ -143,7 +143,7 @@ def test_who_is_no_usual_member_is_drawn_otherwise() -> None:
     )
     kinds = {one[1]: (one[2], one[5]) for line in text.splitlines() if (one := BOX.fullmatch(line)) and "s1" in one[1]}
     assert kinds == {
-        "p1s1": ("[/", "person"), "p2s1": ("[[", "shell"), "p3s1": ("[/", "person"), "p4s1": ("[", None),
+        "p1s1": ("[/", "person"), "p2s1": ("[[", "machine"), "p3s1": ("[/", "person"), "p4s1": ("[", None),
         "p5s1": ("(", "cast"),
     }  # fmt: skip
     assert "whom s.who names, without s.who" in text

@@ -17,7 +17,7 @@ from tests.helpers import CODE
 
 
 def test_the_names_are_those_of_the_files() -> None:
-    assert speakers.names() == ("anthropic", "assistant", "claude", "human", "local", "replay", "shelf")
+    assert speakers.names() == ("anthropic", "assistant", "claude", "human", "local", "replay", "shelf", "shell")
 
 
 @pytest.mark.parametrize("name", speakers.names())
@@ -35,9 +35,9 @@ def test_auto_tries_them_in_the_order_of_the_design() -> None:
 
 def test_what_each_can_do() -> None:
     types = registry.all_types()
-    assert {one.name for one in types if one.free} == {"human", "local", "replay", "shelf"}
-    assert {one.name for one in types if one.on_this_machine} == {"local", "replay", "shelf"}
-    assert {one.name for one in types if one.machine} == {"shelf"}
+    assert {one.name for one in types if one.free} == {"human", "local", "replay", "shelf", "shell"}
+    assert {one.name for one in types if one.on_this_machine} == {"local", "replay", "shelf", "shell"}
+    assert {one.name for one in types if one.machine} == {"shelf", "shell"}
     assert {one.name for one in types if one.caches_prompts} == {"anthropic"}
     assert {one.name for one in types if one.speaks_for_all} == {"assistant", "replay"}
     assert [one.name for one in types if one.is_person] == [HUMAN]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from council.candidates.diffs import parse_diff
 from council.candidates.files import Files
 from council.engine.scene import Moment, Scene, Turn
+from council.replies.write import unescape
 from council.workflow import declare
 from council.workflow.model import Seat
 from council.workflow.types import Unreadable
@@ -217,9 +218,9 @@ def _add_check(ledger: Ledger, turn: Turn, judged: Version | None, attacks: list
 
 
 def ids_of(turn: Turn, answer: str) -> tuple[str, ...]:
-    """The ids of tests in a bench's answer."""
+    """The ids of tests in a bench's answer, as the bench said them."""
     given = turn.answers.get(answer, ())
-    return tuple(map(str, given)) if isinstance(given, tuple) else ()
+    return tuple(unescape(str(id)) for id in given) if isinstance(given, tuple) else ()
 
 
 def belongs(id: str, paths: Iterable[str]) -> bool:

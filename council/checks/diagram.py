@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from council.engine.positions import find_refs
+from council.speakers import registry
 from council.workflow.model import (
     AllOf,
     AnyOf,
@@ -22,10 +23,10 @@ from council.workflow.model import (
 
 SIGN = re.compile(r"(?!: )[^\w .,/()=+'?!·-]")
 DONE = "done"
-SHAPES = {"person": ("[/", "/]"), "shell": ("[[", "]]"), "cast": ("(", ")"), "seat": ("[", "]")}
+SHAPES = {"person": ("[/", "/]"), "machine": ("[[", "]]"), "cast": ("(", ")"), "seat": ("[", "]")}
 CLASSES = (
     "classDef person fill:#fff3d6,stroke:#b7791f,color:#222",
-    "classDef shell fill:#e8e8e8,stroke:#555,color:#222",
+    "classDef machine fill:#e8e8e8,stroke:#555,color:#222",
     "classDef cast stroke-dasharray: 5 3",
 )
 LooseEnds = list[tuple[str, str]]  # nodes whose arrows are still open, each with the label of its arrow
@@ -117,12 +118,12 @@ class _Drawing:
         return self.workflow.seats(name for name in step.seats if isinstance(name, str))
 
     def kind(self, step: Step) -> str:
-        """The shape of its box: people, shells and cast seats have their own."""
+        """The shape of its box: people, machines and cast seats have their own."""
         seats = self.seats(step)
         if any(seat.is_person for seat in seats):
             return "person"
-        if any(seat.speaker == "shell" for seat in seats):
-            return "shell"
+        if any(registry.machine_of(seat) for seat in seats):
+            return "machine"
         return "cast" if any(isinstance(one, Cast) for one in step.seats) else "seat"
 
     def halts(self) -> Iterator[str]:

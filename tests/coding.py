@@ -1,0 +1,79 @@
+"""A small code debate for tests: two members write `add`, a bench tries each, and what is red is written again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from council.candidates.base import Base
+from council.config import settings
+from council.runner.start import Request, begin
+from tests.helpers import User
+
+RIGHT = "add.py\n```python\ndef add(a, b):\n    return a + b\n```\n"
+WRONG = "add.py\n```python\ndef add(a, b):\n    return a - b\n```\n"
+TESTS = b"""from add import add
+
+
+def test_small():
+    assert add(1, 2) == 3
+
+
+def test_nothing():
+    assert add(0, 0) == 0
+"""
+BASE = Base(tree={"README.md": b"Sums.\n"}, visible={"test_add.py": TESTS}, facts={"bench": "pytest"})
+REPLY = "{tests: pass | fail | tampered | timeout | unknown, passed: list, failed: list, log: text}"
+WORKFLOW = f"""---
+name: sums
+description: Two members write, a bench tries what they wrote.
+seats:
+  team: [architect, engineer]
+  benches: {{tester: {{of: team, speaker: shell, run: pytest}}}}
+phases:
+  - name: loop
+    rounds: [1, 3]
+    order: {{still: {{of: trial}}}}
+    steps:
+      - {{name: draft, prompt: draft, sees: {{mine: [draft, trial]}}, reply: {{solution: files}}}}
+      - {{name: trial, seats: benches, sees: nothing, reply: {REPLY}}}
+    until: {{green: {{passes: trial}}}}
+---
+
+# Sums
+
+## Prompts
+
+### Draft
+
+Write `add`.
+"""
+DRAFTS = {
+    "01-loop-r01-1-draft/architect": WRONG,
+    "01-loop-r01-1-draft/engineer": RIGHT,
+    "01-loop-r02-1-draft/architect": RIGHT,
+}
+
+
+def start(user: User, workflow: str = WORKFLOW, base: Base = BASE, speaker: str = "assistant", **how: Any) -> Path:
+    """A session of the workflow, with this base; the session's folder."""
+    place = user.settings / "Workflows" / "sums.md"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(workflow)
+    with mock.patch.dict(os.environ, user.environment, clear=True):
+        request = Request("Write add.", "sums", base=base, speaker=speaker, **how)
+        return begin(request, settings.load()).folder
+
+
+def record_all(user: User, drafts: Mapping[str, str] = DRAFTS) -> list[str]:
+    """Record what is due by hand until nothing is; the turns in the order in which they were due."""
+    asked: list[str] = []
+    while due := [one["turn"] for one in user.council("next", "--json").json["due"]]:
+        for turn in due:
+            ended = user.council("record", "last", turn, stdin=drafts[turn])
+            assert ended.code == 0, ended.err
+        asked += due
+    return asked
