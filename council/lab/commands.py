@@ -22,4 +22,9 @@ COMMANDS = {
         ("council sandbox -- python3 -c 'print(1)'", "council sandbox --tree . --seconds 10 -- make test"),
         "`council doctor` says whether the sandbox works here", room="sandbox",
     ),
+    "lab": Entry(
+        CODE, "Compare workflows on sets of tasks.", f"{HERE}.command:lab",
+        ("council lab check humaneval", "council lab check pypi:inflection@0.3.1..0.4.0"),
+        "`council lab -h` shows how to name a set", room="sandbox",
+    ),
 }  # fmt: skip
