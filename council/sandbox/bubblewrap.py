@@ -9,12 +9,13 @@ from pathlib import Path
 
 from council.sandbox.model import Bounds, Job
 
+Mounts = Sequence[tuple[Path, str]]
 NOBODY = "65534"
 JOB, INPUT = "/job", "/stdin"
 # Root is not bound by --nproc, not even in a user namespace: it becomes nobody before there is a sandbox.
 DROP = ("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--")
 ISOLATE = (
-    "bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv",
+    "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv",
     "--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "box",
 )  # fmt: skip
 SYSTEM = (
@@ -22,10 +23,11 @@ SYSTEM = (
     "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/sbin", "/sbin", "--proc", "/proc", "--dev", "/dev",
     "--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache",
 )  # fmt: skip
-ETC = {  # what programs look up: who runs them, and that localhost is here
+PLAIN = {  # what programs look up: who runs them, and that localhost is here; and nothing of how the machine booted
     "/etc/passwd": f"nobody:x:{NOBODY}:{NOBODY}:nobody:/tmp:/bin/sh\n".encode(),
     "/etc/group": f"nogroup:x:{NOBODY}:\n".encode(),
     "/etc/hosts": b"127.0.0.1 localhost box\n::1 localhost\n",
+    "/proc/cmdline": b"",
 }
 # A line says that the sandbox is there, and the runner sends the tree; another says that the command starts. If the
 # runner dies, the tree ends early, and nothing is run.
@@ -54,14 +56,17 @@ class Descriptors:
 
 
 def list_files(job: Job) -> dict[str, bytes]:
-    return {INPUT: job.stdin, **ETC, **job.files}
+    return {INPUT: job.stdin, **PLAIN, **job.files}
 
 
-def compose(job: Job, given: Descriptors, limits: Sequence[str]) -> list[str]:
-    """The words that start a job."""
+def compose(job: Job, prefix: Sequence[str], options: int, limits: Sequence[str]) -> list[str]:
+    """The words that start a job. Any process of it can read them, so the options are in a file."""
+    return [*prefix, "bwrap", "--args", str(options), "--", "/bin/sh", "-c", UNPACK, "sh", *limits, "--", *job.argv]
+
+
+def write_options(job: Job, mounts: Mounts, given: Descriptors) -> bytes:
     scratch = str(job.bounds.scratch)
-    prefix, mounts = _stage(job) if os.geteuid() == 0 else ([], job.mounts)
-    words = [*prefix, *ISOLATE, *SYSTEM]
+    words = [*ISOLATE, *SYSTEM]
     for place in ("/dev/shm", "/tmp", JOB):
         words += ["--size", scratch, "--tmpfs", place]
     words += ["--remount-ro", "/dev"]  # a file system of its own, which has no bound
@@ -73,14 +78,16 @@ def compose(job: Job, given: Descriptors, limits: Sequence[str]) -> list[str]:
     words += ["--setenv", "LANG", "C.UTF-8"]
     words += ["--setenv", "COUNCIL_REPORT", str(given.report)] if given.report is not None else []
     words += ["--json-status-fd", str(given.status), "--seccomp", str(given.seccomp), "--remount-ro", "/"]
-    return [*words, "--", "/bin/sh", "-c", UNPACK, "sh", *limits, "--", *job.argv]
+    return b"".join(os.fsencode(word) + b"\0" for word in words)
 
 
-def _stage(job: Job) -> tuple[list[str], list[tuple[Path, str]]]:
-    """For root: the words before bubblewrap's own, and what is to be mounted from where."""
+def stage(job: Job) -> tuple[list[str], Mounts]:
+    """The words before bubblewrap's own, and what is to be mounted from where. Only root needs any."""
+    if os.geteuid() != 0:
+        return [], job.mounts
     hidden = [source.resolve() for source, _ in job.mounts if not _is_open(source.resolve())]
     staged = {source: Path(STAGE, str(number)) for number, source in enumerate(hidden)}
-    mounts = [(staged.get(source.resolve(), source), place) for source, place in job.mounts]
+    mounts = tuple((staged.get(source.resolve(), source), place) for source, place in job.mounts)
     if not staged:
         return [*DROP], mounts
     pairs = [str(word) for pair in staged.items() for word in pair]

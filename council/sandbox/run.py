@@ -69,11 +69,13 @@ class Running:
             pipes.hear(self._learn), pipes.lend(seccomp.compile_filter()),
             pipes.hear(self._take_report) if job.report else None,
         )  # fmt: skip
-        words = bubblewrap.compose(job, given, bubblewrap.limit(job.bounds, alone=group is None))
+        prefix, mounts = bubblewrap.stage(job)
+        options = pipes.lend(bubblewrap.write_options(job, mounts, given))
+        words = bubblewrap.compose(job, prefix, options, bubblewrap.limit(job.bounds, alone=group is None))
         self._began = time.monotonic()
         self._process = subprocess.Popen(
             [*group.prefix, *words] if group else words, stdin=tree, stdout=output, stderr=output,
-            pass_fds=given.list(), cwd="/", env={"PATH": os.defpath}, start_new_session=True,
+            pass_fds=[*given.list(), options], cwd="/", env={"PATH": os.defpath}, start_new_session=True,
         )  # fmt: skip
         pipes.hand_over()
         pipes.await_end(self._process.pid, self._note_end)
