@@ -103,7 +103,7 @@ def find_home() -> tuple[int, Folders] | None:
 def _list_homes() -> Iterator[tuple[int, Folders]]:
     """Where groups could be made: below our own, beside it, or where root has prepared a folder for this user."""
     prepared = f"council-{os.geteuid()}"
-    mounts = {controller: found for controller in ("memory", "pids", "") if (found := _find_mount(controller))}
+    mounts = {controller: found for controller in ("memory", "pids", "") if (found := find_mount(controller))}
     if "memory" in mounts and "pids" in mounts:
         separate = {controller: mounts[controller] for controller in ("memory", "pids")}
         for folders in (
@@ -121,7 +121,7 @@ def _list_homes() -> Iterator[tuple[int, Folders]]:
                     yield 2, {"memory": folder, "pids": folder}
 
 
-def _find_mount(controller: str) -> tuple[Path, Path] | None:
+def find_mount(controller: str) -> tuple[Path, Path] | None:
     """Where a controller of v1 is mounted, or v2 if it has no name, and our own group there."""
     own = ""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
