@@ -44,8 +44,8 @@ name: mend
 description: One seat drafts until its tests pass, a person may approve, and hidden tests run at the end.
 seats:
   team: [engineer]
-  benches: {tester: {of: team, run: pytest, persona: test}}
-  last: {examiner: {of: team, run: pytest, tests: hidden, persona: test}}
+  benches: {tester: {of: team, speaker: shell, run: pytest, persona: test}}
+  last: {examiner: {of: team, speaker: shell, run: pytest, tests: hidden, persona: test}}
   people: {human: {speaker: human}}
 options: {gate: false, examine: false}
 phases:

@@ -38,8 +38,8 @@ def test_a_branch_comes_and_goes_and_nothing_else_changes(user: User, folder: Pa
         f"council/{session.id}, a new branch of {folder}: 1 commit on", "  src/app.py  +1 -1",
         "  engineer, version 1: the only candidate", "  Visible tests (pytest): pass, 1 of 1 passed",
         "  Hidden tests (pytest): pass, 1 of 1 passed", "approved exactly these files",
-        f"use it:     git merge council/{session.id}",
-        f"remove it:  council apply --undo {session.id} --repo {folder}",
+        f"use it: git merge council/{session.id}",
+        f"remove it: council apply --undo {session.id} --repo {folder}",
     ):  # fmt: skip
         assert line in applied.out
     assert picture(folder, session.id) == before

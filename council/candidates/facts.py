@@ -52,8 +52,10 @@ def _decode(data: bytes) -> str | None:
 def visible_tests(context: PromptContext) -> list[str]:
     """In a code session: the tests of the project that members see, each between marks."""
     found = base.read(context.extra)
+    named = found.facts.get(SHOWN_PATHS)
     small = sum(map(len, found.visible.values())) <= MOST_SHOWN
-    texts = {path: _decode(data) for path, data in sorted(found.visible.items()) if small}
+    shown = found.visible.keys() & named if isinstance(named, list) else found.visible if small else ()
+    texts = {path: _decode(found.visible[path]) for path in sorted(shown)}
     return [context.fence(f"the test {path}", text, path) for path, text in texts.items() if text is not None]
 
 

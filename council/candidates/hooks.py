@@ -6,6 +6,7 @@ from typing import Any
 
 from council.candidates import approval, artifacts, checks, facts, options, words  # noqa: F401
 from council.candidates.files import FORMAT
+from council.engine.contributions import Record, ReportSection, section
 from council.workflow.types import AnswerType, answer_type
 
 
@@ -16,3 +17,11 @@ def _read(body: str, brief: str, says_none: bool) -> Any:
 
 
 answer_type(AnswerType("files", "files to write or delete, or one diff", FORMAT, _read, grammar="", alone=True))
+
+
+@section
+def result(record: Record) -> ReportSection | None:
+    """What a code session ended with."""
+    from council.candidates import report
+
+    return report.describe(record)

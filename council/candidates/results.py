@@ -18,10 +18,10 @@ from council.candidates.versions import (
     CheckedVersion,
     Ledger,
     Version,
+    bench_of,
     ids_of,
     kind_of,
     lay,
-    runs,
 )
 from council.engine.planner import Plan
 from council.engine.voting import normalize_option
@@ -108,7 +108,7 @@ def measure(ledger: Ledger, version: Version, project: Base) -> dict[str, Any]:
 def _measure_trial(check: CheckedVersion) -> dict[str, Any]:
     turn = check.turn
     passed, failed = len(ids_of(turn, PASSED)), len(ids_of(turn, FAILED))
-    made: dict[str, Any] = {"turn": turn.id, "bench": runs(turn.seat), "kind": kind_of(turn.seat), TESTS: check.verdict}
+    made: dict[str, Any] = {"turn": turn.id, "bench": bench_of(turn), "kind": kind_of(turn.seat), TESTS: check.verdict}
     if {PASSED, FAILED} <= {*turn.asked}:
         made |= {PASSED: passed, FAILED: failed}
         made["pass_rate"] = round(passed / (passed + failed), 4) if passed + failed else None

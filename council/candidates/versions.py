@@ -40,6 +40,11 @@ def runs(seat: Seat) -> str:
     return str(seat.attributes.get("run") or "")
 
 
+def bench_of(turn: Turn) -> str:
+    """The bench that ran for this turn: the seat may name only an option."""
+    return str((turn.said.trial or {}).get("bench") or runs(turn.seat))
+
+
 def kind_of(seat: Seat) -> str:
     """Which tests the seat's bench runs."""
     return str(seat.attributes.get("tests") or VISIBLE)

@@ -100,6 +100,8 @@ def _show_end(session: Session, settings: Config, screen: Screen, archived: Path
     screen.say(f"archive: {files.tilde(archived)}")
     if document := filing.describe_places(session, plan):
         screen.say(document)
+    for line in transcript.list_following(session, plan):
+        screen.say(line)
     return {
         "session_id": session.id,
         "head": debate.head,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,8 +145,11 @@ def carry_on(
     given: dict[str, Any],
     choice: Choice | None = None,
     silent: bool = False,
+    also: Callable[[], Mapping[str, Any]] = dict,
 ) -> None:
-    """Run the session until it ends or has to stop. Without a `choice`, an earlier session is continued."""
+    """Run the session until it ends or has to stop. Without a `choice`, an earlier session is continued.
+
+    `also` are further facts for --json."""
     from council.cli.execute import execute
     from council.runner import debate as debates
     from council.terminal import notices
@@ -169,4 +173,4 @@ def carry_on(
     if screen.unwritten:
         raise StorageError(f"the debate could not be printed: {screen.unwritten}")
     if given["as_json"]:
-        print_json(result)
+        print_json({**result, **also()})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from council.engine.planner import Plan
@@ -78,6 +79,8 @@ class ArtifactTraits:
 remark: Hook[Callable[[Turn, Record], Iterable[str]]] = Hook("remark", leading=2)
 addition: Hook[Callable[[Record], Addition | None]] = Hook("addition", leading=1)
 section: Hook[Callable[[Record], ReportSection | None]] = Hook("section", leading=1)
+# The commands that may come next, once a debate is over; the folder is the session's.
+following: Hook[Callable[[Record, Path], Iterable[str]]] = Hook("following", leading=2)
 artifact: CheckedHook[Callable[[Record], Mapping[str, bytes]], ArtifactTraits] = CheckedHook(
     "artifact", leading=1, traits=ArtifactTraits
 )

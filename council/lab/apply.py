@@ -10,6 +10,7 @@ import click
 from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import FILE, JSON, SESSION
+from council.config import command_line
 from council.errors import UsageError
 from council.terminal.output import echo, print_json
 
@@ -51,6 +52,13 @@ def apply(state: State, session: str, yes: bool, undo: bool, repo: Path, red: bo
             branch.remove(repository, proposal.ref, "", proposal.when)
         _tell(as_json, {**proposal.facts(), "state": "removed"}, f"removed the branch {branch.shorten(proposal.ref)}")
         return
+    put_on_branch(proposal, repository, yes, red, as_json)
+
+
+def put_on_branch(proposal: Proposal, repository: Repository, yes: bool, red: bool, as_json: bool) -> None:
+    """Say what will be done, and do it after a yes."""
+    from council.lab import branch
+
     if not as_json:
         echo("\n".join(describe(proposal, repository)))
     check(proposal, red)
@@ -63,11 +71,12 @@ def apply(state: State, session: str, yes: bool, undo: bool, repo: Path, red: bo
 
 
 def find_repository(proposal: Proposal, place: Path) -> Repository:
-    """The repository that the session is about. It is never taken from the session itself, which a stranger may have
-    made: it is where the user is, or the one that the user names."""
+    """The repository that the session is about: the one where the user is, or that the user names. The session does not
+    decide it, because a stranger may have made the session."""
     from council.lab.proposal import REPOSITORY
     from council.lab.repository import open_repository
 
+    proposal.check()
     began = proposal.project.facts.get(REPOSITORY)
     advice = f"the session began in {began}; name it with --repo, or go there"
     try:
@@ -110,8 +119,8 @@ def describe_next(proposal: Proposal, repository: Repository, tip: str, new: boo
     return [
         f"{'created' if new else 'it is there already:'} the branch {name} ({tip[:12]}); nothing else was changed",
         f"look at it: git diff {proposal.commit[:12]} {name}",
-        f"use it:     git merge {name}",
-        f"remove it:  council apply --undo {proposal.session.id}{elsewhere}",
+        f"use it: git merge {name}",
+        f"remove it: council apply --undo {proposal.session.id}{elsewhere}",
     ]
 
 
@@ -141,4 +150,4 @@ def _tell(as_json: bool, facts: dict[str, object], text: str) -> None:
     if as_json:
         print_json(facts)
     else:
-        echo(text)
+        echo(command_line.name_commands(text))

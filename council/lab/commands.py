@@ -5,12 +5,22 @@ from __future__ import annotations
 from council.cli.command import CODE, Entry
 
 HERE = "council.lab"
+WORKFLOWS = "`council -h` lists the workflows"
 SESSIONS = "`council list` shows your sessions"
 
 COMMANDS = {
     "apply": Entry(
         CODE, "Put the winner of a code session on a new branch.", f"{HERE}.apply:apply",
         ("council apply", "council apply 1a2b3c4d --yes", "council apply --undo 1a2b3c4d"), SESSIONS,
+    ),
+    "code": Entry(
+        CODE, "Have members fix or write code in your project, and run it.", f"{HERE}.code:code",
+        (
+            "council code",
+            'council code "Make parse() accept an empty line" --tests tests/test_parse.py',
+            'council code "Speed up the search" --hidden checks --max-cost 1.00',
+        ),
+        WORKFLOWS, spends=True,
     ),
     "lessons": Entry(
         CODE, "List, show and forget what your sessions learned.", f"{HERE}.lessons:lessons",

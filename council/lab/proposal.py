@@ -11,7 +11,7 @@ from council.candidates import base, patch
 from council.candidates.approval import APPROVAL, Approval, find_approval
 from council.candidates.base import Base
 from council.candidates.results import Winner, find_winner, lay_code
-from council.candidates.versions import FAILED, HIDDEN, PASSED, CheckedVersion, follow, ids_of, kind_of, lay, runs
+from council.candidates.versions import FAILED, HIDDEN, PASSED, CheckedVersion, bench_of, follow, ids_of, kind_of, lay
 from council.errors import UsageError
 from council.lab import branch
 from council.lab.branch import NewCommit
@@ -20,7 +20,8 @@ from council.record.session import Session
 from council.reports.totals import ended_at
 from council.text import one_line
 
-COMMIT, WORKTREE, OUTSIDE, REPOSITORY = "commit", "worktree", "outside", "repository"  # facts of a base
+# Facts of a base: where it came from, tests that are not committed, and paths that members were not given.
+REPOSITORY, COMMIT, WORKTREE, OUTSIDE, LEFT_OUT = "repository", "commit", "worktree", "outside", "left_out"
 LONGEST_TITLE = 72
 
 
@@ -70,9 +71,10 @@ class Proposal:
         """The commits of the branch: the uncommitted changes, if the session began with them, then the winner's."""
         files = dict(read_commit(repository, self.commit).files)
         if self.project.facts.get(WORKTREE):
-            outside = set(self.project.facts.get(OUTSIDE, ()))
+            outside, left_out = (set(self.project.facts.get(fact) or ()) for fact in (OUTSIDE, LEFT_OUT))
+            files = {path: data for path, data in files.items() if path in left_out}
             together = {**self.project.tree, **self.project.visible, **self.project.hidden}
-            files = {path: data for path, data in together.items() if path not in outside}
+            files |= {path: data for path, data in together.items() if path not in outside}
             title = "Uncommitted changes"
             yield NewCommit(files, f"{title}\n\nAs they were when the session {self.session.id} began.\n", self.when)
         changed = {change.path: change.after for change in self.changes}
@@ -100,7 +102,7 @@ class Proposal:
             passed, failed = (len(ids_of(one.turn, answer)) for answer in (PASSED, FAILED))
             counted = f", {passed} of {passed + failed} passed" if passed + failed else ""
             doubt = "" if one.turn.said.trial is not None else " (not run by council)"
-            yield f"{kind_of(one.turn.seat).capitalize()} tests ({runs(one.turn.seat)}): {one.verdict}{counted}{doubt}"
+            yield f"{kind_of(one.turn.seat).capitalize()} tests ({bench_of(one.turn)}): {one.verdict}{counted}{doubt}"
         if not any(kind_of(one.turn.seat) == HIDDEN for one in self.newest_trials) and self.project.hidden:
             yield "Hidden tests: not run"
 
@@ -114,6 +116,15 @@ class Proposal:
             return f"{by} {'did not answer' if silent else 'rejected the candidates'}"
         return f"{by} approved exactly these files" if self.approval.covers else f"{by} approved other files than these"
 
+    def check(self) -> None:
+        """Refuse what no branch can be made of."""
+        id = self.session.id
+        if not self.commit:
+            patched = self.session.folder / "result.patch"
+            raise UsageError(f"{id} began in a folder that is no git repository; in that folder: patch -p1 < {patched}")
+        if not self.changes:
+            raise UsageError(f"{self.winner.version.candidate} won without changing a file; there is nothing to apply")
+
     def facts(self) -> dict[str, Any]:
         """For --json."""
         won = self.winner.version
@@ -122,7 +133,7 @@ class Proposal:
             "candidate": won.candidate, "version": won.number, "why": self.winner.why, "tree": self.tree,
             "files": [_describe_change(one) for one in self.changes],
             "trials": [
-                {"tests": kind_of(one.turn.seat), "bench": runs(one.turn.seat), "verdict": one.verdict,
+                {"tests": kind_of(one.turn.seat), "bench": bench_of(one.turn), "verdict": one.verdict,
                  "passed": len(ids_of(one.turn, PASSED)), "failed": len(ids_of(one.turn, FAILED)),
                  "turn": one.turn.id, "run_by_council": one.turn.said.trial is not None}
                 for one in self.newest_trials
@@ -154,9 +165,4 @@ def propose(session: Session) -> Proposal:
     found = Proposal(session, project, winner, find_approval(plan.scene, winner.version))
     if found.approval and not found.approval.given:
         raise UsageError(f"{found.describe_approval()}, so nothing of {session.id} is applied")
-    if not found.commit:
-        patched = session.folder / "result.patch"
-        raise UsageError(f"{session.id} began in a folder that is no git repository; in it: patch -p1 < {patched}")
-    if not found.changes:
-        raise UsageError(f"{winner.version.candidate} won without changing a file; there is nothing to apply")
     return found

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from council.config import command_line
 from council.engine import contributions
 from council.engine.anonymity import restore_names
-from council.engine.contributions import Addition, Record
+from council.engine.contributions import Addition, Record, following
 from council.engine.planner import RETRY, Plan
 from council.engine.scene import Turn
 from council.protocols import outcome
@@ -74,6 +75,13 @@ def read_record(session: Session, plan: Plan) -> Record:
     """The session as contributions may read it."""
     trials = {turn: receipt.trial for turn, receipt in session.receipts.items() if receipt.trial}
     return Record(session.workflow, plan, session.topic, session.metadata, session.extra, trials)
+
+
+def list_following(session: Session, plan: Plan) -> list[str]:
+    """The commands that may come next, as rooms know them."""
+    record = read_record(session, plan)
+    lines = [line for name in sorted(following.known) for line in following.known[name](record, session.folder)]
+    return list(map(command_line.name_commands, lines))
 
 
 # ---- the heading ----

@@ -15,7 +15,7 @@ from council.protocols import outcome
 from council.protocols.stances import SCORE, STANCE
 from council.record import chain, files
 from council.record.session import Session
-from council.reports import filing, tally, verdict
+from council.reports import filing, tally, transcript, verdict
 from council.runner import manual, portable, subagents
 from council.runner.manual import ManualState
 from council.speakers import registry
@@ -152,6 +152,7 @@ def _describe_end(found: Session, state: ManualState) -> Iterator[str]:
     if state.archived:
         yield f"archive: {files.tilde(state.archived)}"
     yield from filter(None, filing.describe_places(found, plan).splitlines())
+    yield from transcript.list_following(found, plan)
     if outcome.synthesis_body(plan):
         yield f"The synthesis: {command_line.program()} show {found.id} synthesis"
     yield OVER

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from council.speakers.base import Billing, Brief, Caption, Setup, Speaker, SpeakerType, Spoken
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from council.record.session import Session
     from council.sandbox.model import Trial, Tried
 
-BENCH = "bench"  # the fact of a base that names a bench
+BENCH, ENV = "bench", "env"  # facts of a base: a bench by name, and the project's virtual environment
 LONGEST_LOG = 32_000  # characters of a log in the record: its end
 
 
@@ -89,7 +90,8 @@ class Shell(Speaker):
         def run(trial: Trial) -> Tried:
             return benches.try_out(trial, self.benches)
 
-        trial = Trial(work.bench, due.tree, due.tests, due.run, due.void)
+        env = str(work.base.facts.get(ENV) or "")
+        trial = Trial(work.bench, due.tree, due.tests, due.run, due.void, Path(env) if env else None)
         return mutants.try_mutants(trial, work.base.tree, run) if due.kind == "mutants" else run(trial)
 
 

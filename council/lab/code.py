@@ -1,0 +1,107 @@
+"""`council code`: members write code for a task in the user's own project, and their code is really run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from council.cli import completion
+from council.cli.command import command
+from council.cli.context import State
+from council.cli.options import FILE, GENERAL, OUTPUT, OVERLAYS, SPEAKER, TOPIC, build_request, options, read_topic
+from council.errors import CouncilError, UsageError
+
+TASK = "Make the failing tests pass."
+WORKFLOW = "reflexion"
+
+
+class TestsFail(CouncilError):
+    """The session is over, and its winner is not green."""
+
+    code = 5
+    __test__ = False
+
+
+@command()
+@options(
+    TOPIC,
+    click.option(
+        "--repo", type=FILE, default=".", metavar="DIR", help="The project (default: the repository of this folder)."
+    ),
+    click.option("--worktree", is_flag=True, help="Begin with your uncommitted changes, too."),
+    click.option("--tests", multiple=True, type=FILE, metavar="PATH", help="Tests to run (default: all of them)."),
+    click.option("--hidden", multiple=True, type=FILE, metavar="PATH", help="Tests that members never see, run once."),
+    click.option("--bench", metavar="NAME", help="What runs the tests: pytest, unittest, node, go, or one of yours."),
+    click.option("--env", type=FILE, metavar="DIR", help="The project's virtual environment (default: .venv or venv)."),
+    click.option("--show", multiple=True, metavar="PATH", help="Show members this file or folder, whole."),
+    click.option("--history", multiple=True, metavar="PATH", help="Give members the history and the blame of this."),
+    click.option("--after", multiple=True, metavar="STEP=BENCH", help="Also run this checker after that step."),
+    click.option(
+        "-w", "--workflow", metavar="NAME", default=WORKFLOW, show_default=True, shell_complete=completion.workflows,
+        help="The workflow to run.",
+    ),
+    click.option("--although-tests-pass", "green", is_flag=True, help="Go on if no test fails before any change."),
+    click.option("--apply", "wants_branch", is_flag=True, help="If the tests pass, go on with `council apply`."),
+    click.option("--yes", is_flag=True, help="With --apply: create the branch without asking."),
+    *GENERAL, SPEAKER, *OUTPUT, OVERLAYS,
+)  # fmt: skip
+@click.pass_obj
+def code(state: State, /, **given: Any) -> None:
+    """Let members solve TASK in your project until its tests pass (default task: make the failing tests pass).
+
+    They work on a copy of the newest commit, and each attempt is run in a sandbox. Your files and branches stay as they
+    are: `council apply` puts the result on a branch of its own.
+    """
+    from council.cli.run import begin, carry_on
+    from council.config import settings as config
+    from council.lab import opening
+    from council.terminal.screen import Screen
+
+    if given["wants_branch"] and given["as_json"]:
+        raise UsageError("--apply and --json cannot be combined; call `council apply --json` afterwards")
+    settings = config.load()
+    screen = Screen(quiet=given["quiet"] or given["as_json"])
+    task = read_topic(given["topic"]) or TASK
+    request = build_request(task, given)
+    if isinstance(request, str):
+        raise UsageError(f"to continue a session: council recover {request}")
+    opened = opening.open_task(task, given, settings, lambda line: screen.say(line, "dim"))
+    chosen = {**opened.options, **(request.options or {})}
+    request = replace(request, base=opened.base, options=chosen, documents=opened.documents)
+    given |= {"source": None, "pace": "none"}
+    choice = begin(state, request, settings, given)
+    carry_on(state, settings, None, given, choice, also=lambda: _list_facts(state))
+    _finish(state, given)
+
+
+def _list_facts(state: State) -> dict[str, Any]:
+    """What --json says beside the facts of any session."""
+    from council.lab.proposal import propose
+    from council.reports.transcript import list_following
+
+    assert state.session is not None
+    following = list_following(state.session, state.session.plan())
+    try:
+        return {"winner": propose(state.session).facts(), "following": following}
+    except UsageError as nothing:
+        return {"winner": None, "why": str(nothing), "following": following}
+
+
+def _finish(state: State, given: dict[str, Any]) -> None:
+    """Whether the winner is green decides how the command ends, and whether it goes on."""
+    from council.lab import apply
+    from council.lab.proposal import propose
+
+    assert state.session is not None
+    state.next_step = f"council show {state.session.id}"
+    try:
+        proposal = propose(state.session)
+    except UsageError as nothing:
+        raise TestsFail(str(nothing)) from None
+    if proposal.doubts:
+        raise TestsFail(f"the code is not green ({'; '.join(proposal.doubts)})")
+    if given["wants_branch"]:
+        repository = apply.find_repository(proposal, given["repo"])
+        apply.put_on_branch(proposal, repository, given["yes"], False, given["as_json"])

@@ -1,0 +1,201 @@
+"""What happens before the first call of a code session: the project is gathered, its tests are run on it as it is, and
+all that is frozen. Whatever is wrong is said here, while nothing was spent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from council.candidates import facts, showing
+from council.candidates.base import Base
+from council.candidates.versions import SOLUTION, SUITE
+from council.config import overlays
+from council.config.benches import Bench
+from council.config.settings import Config
+from council.errors import UsageError
+from council.lab import proposal
+from council.lab.gather import Gathered, Wishes, gather, guess_bench
+from council.lab.history import describe_history
+from council.lab.repository import open_repository
+from council.record.files import tilde
+from council.sandbox import benches, probe
+from council.sandbox.model import PASS, Trial, Tried
+from council.speakers.shell import BENCH, ENV
+from council.text import did_you_mean, join_words
+from council.workflow.loader import load
+from council.workflow.model import Workflow
+
+Say = Callable[[str], None]
+TOOLS, BEFORE, SANDBOX = "tools", "before", "sandbox"  # facts of a base
+ENVIRONMENTS = (".venv", "venv")
+AFTER = "after_"  # begins the options of a workflow that name a checker
+LONGEST_LOG = 12_000  # characters of what the tests said: its end
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a request gets: the frozen project, the workflow's options, and documents beside the task."""
+
+    base: Base
+    options: Mapping[str, Any]
+    documents: tuple[tuple[str, str], ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What runs the tests: a bench by name, in the project's environment. `facts` are their hashes."""
+
+    bench: str
+    env: Path | None
+    facts: Mapping[str, Any]
+
+
+def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -> Opened:
+    """Everything that is frozen with the session. `given` are the options of `council code`."""
+    workflow, known = load_workflow(given["workflow"]), benches.load(settings)
+    if obstacle := probe.find_obstacle():
+        raise UsageError(f"{obstacle}. Code is run in a sandbox or not at all")
+    after = dict(read_after(given["after"], workflow, known))
+    found = gather(given["repo"], Wishes(given["tests"], given["hidden"], given["worktree"]))
+    writes_tests = SUITE in _list_answers(workflow)
+    if not (found.tests or writes_tests):
+        raise UsageError(
+            f"{tilde(found.source.top)} has no tests: no file is named test_* or *_test, or is in a folder tests. Name "
+            "them with --tests, or have members write them: --workflow code"
+        )
+    for line in (describe_project(found), *found.notes):
+        say(line)
+    tools = choose_tools(found, given, known, after, say)
+    before = benches.try_out(Trial(tools.bench, found.tree, found.visible, env=tools.env), known)
+    say(f"before any change: {describe_tried(before, tools.bench) if found.tests else 'there are no tests'}")
+    if found.tests and before.verdict == PASS and not (writes_tests or given["green"]):
+        raise UsageError(describe_green(before, found))
+    shown = showing.choose({**found.tree, **found.visible}, given["show"], task, read_log(before))
+    say(showing.describe(shown))
+    own = {BENCH: tools.bench} if BENCH in workflow.options else {}
+    return Opened(_freeze(found, given, tools, before, shown), {**own, **after}, tuple(_read_history(found, given)))
+
+
+def choose_tools(
+    found: Gathered, given: Mapping[str, Any], known: Mapping[str, Bench], after: Mapping[str, str], say: Say
+) -> Tools:
+    """The bench, the project's environment and the sandbox, each said to the user."""
+    bench = benches.find(given["bench"] or guess_bench(found.tests), known).name
+    env = find_env(found.source.top, given["env"])
+    facts = benches.prepare([bench, *(name for names in after.values() for name in names.split(","))], known, env, say)
+    say(describe_env(env, given["env"]))
+    say(f"sandbox: {probe.describe()}; no network, no home folder")
+    return Tools(bench, env, facts)
+
+
+def load_workflow(name: str) -> Workflow:
+    """The workflow, if its members write code."""
+    workflow = load(*overlays.workflow_text(name))
+    if SOLUTION not in _list_answers(workflow):
+        raise UsageError(f"members of {name} write no code: none of its steps asks for `{SOLUTION}`")
+    return workflow
+
+
+def _list_answers(workflow: Workflow) -> set[str]:
+    return {answer for _, step in workflow.steps() for answer, _ in step.reply}
+
+
+def read_after(pairs: Sequence[str], workflow: Workflow, known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The options that --after sets, as in `draft=ruff,bandit`."""
+    steps = [name.removeprefix(AFTER) for name in workflow.options if name.startswith(AFTER)]
+    for pair in pairs:
+        step, equals, names = pair.partition("=")
+        if not equals or not names:
+            raise UsageError(f"--after {pair}: write STEP=BENCH, as in draft=ruff")
+        if step not in steps:
+            listed = did_you_mean(step, steps) if steps else f"{workflow.name} has no such steps"
+            raise UsageError(f'--after {pair}: there is no step "{step}" to run a checker after; {listed}')
+        for name in names.split(","):
+            benches.find(name, known)
+        yield f"{AFTER}{step}", names
+
+
+# ---- the environment ----
+
+
+def find_env(top: Path, named: Path | None) -> Path | None:
+    """The project's virtual environment: the one that was named, or else found in it, or active."""
+    if named is not None:
+        return named.absolute()
+    active = os.environ.get("VIRTUAL_ENV")
+    places = [*(top / name for name in ENVIRONMENTS), *([Path(active)] if active else [])]
+    return next((place for place in places if (place / "pyvenv.cfg").is_file()), None)
+
+
+def describe_env(env: Path | None, named: Path | None) -> str:
+    if env is None:
+        return "environment: none found, so tests see only the standard library (--env names one)"
+    return f"environment: {tilde(env)}, read-only" + ("" if named else " (found; --env names another)")
+
+
+# ---- what the user is told ----
+
+
+def describe_project(found: Gathered) -> str:
+    source = found.source
+    at = f" at {source.commit[:12]}" if source.commit else ", no git repository"
+    hidden = sum(path not in found.visible for path in found.hidden)
+    counts = {"file": len(found.tree), "test file": len(found.tests), "hidden test file": hidden}
+    listed = [f"{many} {what}{'s' if many != 1 else ''}" for what, many in counts.items() if many or what == "file"]
+    return f"project: {tilde(source.top)}{at}: {join_words(listed)}"
+
+
+def describe_tried(tried: Tried, bench: str) -> str:
+    """What the tests say of the unchanged tree."""
+    count, seconds = len(tried.passed) + len(tried.failed), tried.receipt.get("seconds")
+    how = f"{bench}, {seconds:.1f} s" if isinstance(seconds, float) else bench
+    if tried.verdict == PASS:
+        return f"all {count} tests pass ({how})"
+    if not tried.failed:
+        return f"the tests could not be run to their end: {tried.verdict} ({how})"
+    names = [*tried.failed[:3], *([f"{len(tried.failed) - 3} more"] if len(tried.failed) > 3 else [])]
+    many = "test fails" if count == 1 else "tests fails" if len(tried.failed) == 1 else "tests fail"
+    return f"{len(tried.failed)} of {count} {many} ({how}): {join_words(names)}"
+
+
+def describe_green(before: Tried, found: Gathered) -> str:
+    """Why a task whose tests already pass is not begun."""
+    fresh = " The changes that are not committed count with --worktree." if found.source.fresh else ""
+    return (
+        f"all {len(before.passed)} tests pass already, so they cannot tell whether the task is solved. Write one that "
+        f"fails, or have members write it: --workflow code.{fresh} To go on nevertheless: --although-tests-pass"
+    )
+
+
+# ---- what is frozen ----
+
+
+def read_log(before: Tried) -> str:
+    """What the tests said before any change, as far as members see it: its end, and nothing if they passed."""
+    return before.log[-LONGEST_LOG:] if before.verdict != PASS else ""
+
+
+def _freeze(found: Gathered, given: Mapping[str, Any], tools: Tools, before: Tried, shown: Mapping[str, str]) -> Base:
+    source = found.source
+    return Base(found.tree, found.visible, found.hidden, {
+        proposal.REPOSITORY: str(source.top), proposal.COMMIT: source.commit, "hash": source.hash_name,
+        proposal.WORKTREE: bool(given["worktree"] and source.commit), proposal.OUTSIDE: list(found.outside),
+        proposal.LEFT_OUT: dict(found.left_out), "executable": list(source.executable),
+        BENCH: tools.bench, ENV: str(tools.env or ""), TOOLS: dict(tools.facts), SANDBOX: probe.describe(),
+        BEFORE: {
+            "verdict": before.verdict, "passed": list(before.passed), "failed": list(before.failed), **before.receipt,
+        },
+        facts.SHOWN_PATHS: list(shown), facts.LOG: read_log(before),
+    })  # fmt: skip
+
+
+def _read_history(found: Gathered, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The history of the commit as a document beside the task, if the user asks for it."""
+    if given["history"]:
+        if not found.source.commit:
+            raise UsageError("--history: this folder is no git repository")
+        repository = open_repository(given["repo"])
+        yield "history of the commit", describe_history(repository, found.source.commit, given["history"])

@@ -1,0 +1,176 @@
+"""`council code`: from a failing test in a repository to a green patch on a branch. Git, the sandbox, the tests and
+HTTP are real; the model is a script."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.bubblewrap import needs_sandbox
+from tests.code_sessions import MEND, RIGHT, write_file
+from tests.fakeapi import Answer, FakeApi, Request
+from tests.helpers import Ended, User
+from tests.repositories import git, lay, picture
+
+pytestmark = [needs_sandbox, pytest.mark.skipif(shutil.which("git") is None, reason="needs git")]
+WRONG = b"def add(a, b):\n    return a - b\n"
+TESTS = b"""from app import add
+
+
+def test_add():
+    assert add(1, 2) == 3
+
+
+def test_nothing():
+    assert add(0, 0) == 0
+"""
+SECRET = b"from app import add\n\n\ndef test_secret():\n    assert add(5, 5) == 10\n"
+FILES = {"src/app.py": WRONG, "tests/test_app.py": TESTS, "docs/add.md": b"# Add\n"}
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    """A user whose working folder is a repository with a bug."""
+    made = User(tmp_path, {"ANTHROPIC_API_KEY": "sk-ant-of-the-tests"})
+    (made.settings / "Workflows").mkdir(parents=True)
+    (made.settings / "Workflows/mend.md").write_text(MEND)
+    lay(made.work, FILES)
+    git(made.work, "init", "-q", "-b", "main")
+    git(made.work, "add", "-A")
+    git(made.work, "commit", "-qm", "first")
+    return made
+
+
+def second(request: Request) -> Answer:
+    """A model that is wrong at first, and right once it saw what the tests said."""
+    right = "test_add" in request.text and "Tester of" in request.text
+    return Answer(write_file("src/app.py", RIGHT if right else b"def add(a, b):\n    return a * b\n"))
+
+
+def right(_: Request) -> Answer:
+    return Answer(write_file("src/app.py", RIGHT))
+
+
+def code(user: User, *words: str | Path, responder: object = right) -> tuple[Ended, FakeApi]:
+    with FakeApi(responder) as api:  # type: ignore[arg-type]
+        return user.council("code", *words, "-w", "mend", ANTHROPIC_BASE_URL=api.url), api
+
+
+def test_one_command_makes_a_green_branch_and_one_more_removes_it(user: User) -> None:
+    lay(user.work, {"src/app.py": WRONG + b"# mine\n", "notes.txt": b"mine\n"})
+    before = picture(user.work, "council/")
+    ended, api = code(user, "Fix add.", "--apply", "--yes", responder=second)
+    assert ended.code == 0, ended.text
+    id = user.session.name
+    for line in (
+        "2 files and 1 test file",
+        "not committed: notes.txt and src/app.py, left out (--worktree takes it too)",
+        "before any change: 1 of 2 tests fails (pytest, ",
+        "members see tests/test_app.py and src/app.py (in the failing tests)",
+        f"put it on a branch: council apply {id}",
+        f"and remove it again: council apply --undo {id}",
+    ):
+        assert line in ended.err, line
+    for line in (
+        "engineer, version 2 (the only candidate): all its tests pass.",
+        "- `src/app.py`: +1 -1",
+        "- engineer, version 1: pytest, visible tests: fail (1 of 2 passed, ",
+        "Each run was in a sandbox of its own: no network, no home folder, a copy of the files",
+        "Visible tests (pytest): pass, 2 of 2 passed",
+        f"created the branch council/{id}",
+    ):
+        assert line in ended.out, line
+    assert "assert add(1, 2) == 3" in api.prompts[0].text  # members see the failing test before they write
+    assert "def add(a, b):\n    return a - b" in api.prompts[0].text
+    assert picture(user.work, "council/") == before
+    assert git(user.work, "show", f"council/{id}:src/app.py") == RIGHT
+    base = json.loads((user.session / "base.json").read_text())
+    assert (base["bench"], base["before"]["verdict"], base["before"]["failed"]) == (
+        "pytest", "fail", ["tests/test_app.py::test_add"],
+    )  # fmt: skip
+    assert user.council("verify").code == 0
+    assert user.council("apply", "--undo", id).code == 0
+    assert picture(user.work, "council/") == before
+
+
+def test_a_test_that_is_not_committed_counts(user: User) -> None:
+    git(user.work, "rm", "-q", "--cached", "tests/test_app.py")
+    git(user.work, "commit", "-qm", "without its test")
+    ended, _ = code(user, "--json")
+    assert ended.code == 0, ended.text
+    assert (ended.json["state"], ended.json["winner"]["doubts"]) == ("complete", [])
+    assert [one["path"] for one in ended.json["winner"]["files"]] == ["src/app.py"]
+    applied = user.council("apply", "--yes")
+    assert applied.code == 0
+    branch = f"council/{user.session.name}"
+    assert git(user.work, "diff", "--name-only", f"HEAD..{branch}") == b"src/app.py\n"
+
+
+def test_tests_that_pass_already_tell_nothing(user: User) -> None:
+    git(user.work, "mv", "tests/test_app.py", "tests/app_checks.py")
+    lay(user.work, {"src/app.py": RIGHT, "tests/test_app.py": TESTS})
+    git(user.work, "add", "-A")
+    git(user.work, "commit", "-qm", "second")
+    lay(user.work, {"src/app.py": WRONG})
+    ended, api = code(user)
+    assert (ended.code, api.prompts, user.sessions) == (2, [], [])
+    assert "all 2 tests pass already" in ended.err
+    assert "not committed count with --worktree" in ended.err
+    with_mine, _ = code(user, "--worktree", "--although-tests-pass")
+    assert (with_mine.code, "1 of 2 tests fails" in with_mine.err) == (0, True)
+
+
+def test_code_that_stays_red_is_no_success(user: User) -> None:
+    ended, api = code(user, "--hidden", "tests", responder=lambda _: Answer(write_file("src/app.py", WRONG)))
+    assert (ended.code, len(api.prompts)) == (2, 0)  # no visible test is left
+    ended, api = code(user, responder=lambda _: Answer(write_file("src/new.py", b"x = 1\n")))
+    assert (ended.code, len(api.prompts)) == (5, 3)
+    assert "the code is not green (visible tests: fail)" in ended.err
+    assert f"council apply {user.session.name} --although-tests-fail" in ended.err
+
+
+def test_hidden_tests_are_run_once_and_seen_by_nobody(user: User, tmp_path: Path) -> None:
+    lay(
+        tmp_path / "checks",
+        {"test_more.py": SECRET},
+    )
+    ended, api = code(user, "--hidden", tmp_path / "checks", "-o", "examine", responder=second)
+    assert ended.code == 0, ended.text
+    assert "hidden tests: pass (1 of 1 passed" in ended.out
+    assert not any("test_secret" in request.text for request in api.prompts)
+    facts = json.loads((user.session / "base.json").read_text())
+    assert facts["outside"] == ["checks/test_more.py"]
+
+
+def test_a_plain_folder_works_up_to_the_patch(user: User) -> None:
+    shutil.rmtree(user.work / ".git")
+    ended, _ = code(user)
+    assert ended.code == 0, ended.text
+    assert "no git repository" in ended.err
+    assert f"take it over: patch -p1 < {user.session}/result.patch" in ended.err
+    assert b"+    return a + b" in (user.session / "result.patch").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--repo", "nowhere"], "no such folder"),
+        (["--repo", "docs", "--tests", "none"], "--tests none: the project has no file there"),
+        (["--bench", "pytets"], 'there is no bench "pytets" in Config.md; did you mean "pytest"?'),
+        (["--env", "docs"], "there is no bin/python"),
+        (["--after", "draft=ruff"], "mend has no such steps"),
+        (["--show", "none.py"], "the commit has no text file of that name"),
+    ],
+)
+def test_what_cannot_be_begun_is_refused_before_anything_is_spent(user: User, words: list[str], why: str) -> None:
+    ended, api = code(user, *words)
+    assert (ended.code, why in ended.err, "nothing was spent" in ended.err) == (2, True, True), ended.err
+    assert (api.prompts, user.sessions) == ([], [])
+
+
+def test_a_workflow_whose_members_write_no_code_is_refused(user: User) -> None:
+    ended = user.council("code", "-w", "debate")
+    assert (ended.code, "members of debate write no code" in ended.err) == (2, True)
