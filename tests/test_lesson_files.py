@@ -95,8 +95,8 @@ def test_hostile_files_are_named_and_skipped(store: Lessons, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     "change",
-    ["x" * (LONGEST["change"] + 1), "clear \x1b[2J the screen", "two\r\nlines"],
-    ids=["too long", "escapes", "line ends"],
+    ["x" * (LONGEST["change"] + 1), "clear \x1b[2J the screen", "two\r\nlines", "two\u2028lines", "back\u202ewards"],
+    ids=["too long", "escapes", "line ends", "line separators", "directions"],
 )
 def test_words_that_council_would_not_write_are_refused(store: Lessons, change: str) -> None:
     forged = made(1, change)

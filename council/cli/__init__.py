@@ -45,6 +45,7 @@ def main() -> int:
         # In a context of its own: what one command decides about overlays does not outlive it.
         # A command may return an exit code.
         code = copy_context().run(council.main, standalone_mode=False, obj=state, prog_name="council") or 0
+        state.show_notices()
     except (CouncilError, click.ClickException, click.exceptions.Exit, Stopped, OSError) as failure:
         if state.debug and not isinstance(failure, (click.exceptions.Exit, Stopped)):
             raise

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from council.cli.command import Command
+from council.config import command_line
 from council.errors import Damaged, UsageError, Waiting
+from council.text import harmless
 
 if TYPE_CHECKING:
     from council.record.session import Session
@@ -39,6 +42,11 @@ class State:
         from council.config import places, settings
 
         return places.find(settings.load(), word)
+
+    def show_notices(self) -> None:
+        """Print what the user should know of the session, on stderr."""
+        for notice in self.session.notices if self.session else ():
+            print(command_line.name_commands(harmless(notice)), file=sys.stderr)
 
     def close(self, failure: str, code: int, advice: str = "") -> int:
         """End a failed command: print what is wrong, then what is kept and how to continue; return the exit code."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from council.errors import CouncilError
 from council.lessons.answers import LESSON, LESSONS
 from council.record.moments import began, finished
 
@@ -30,8 +31,12 @@ def open_ticket(session: Session) -> None:
 
 @finished
 def learn(session: Session, plan: Plan) -> None:
-    """It leaves them when it ends."""
+    """It leaves them when it ends. If they cannot be kept, the debate is complete all the same."""
     if _is_about_lessons(session):
         from council.lessons import learning
 
-        learning.learn(session, plan)
+        try:
+            learning.learn(session, plan)
+        except (CouncilError, OSError) as failure:
+            again = f"`council archive {session.id}` tries again"
+            session.notices.append(f"the lessons of this session were not kept: {failure}; {again}")

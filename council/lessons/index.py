@@ -187,7 +187,7 @@ def read_mark(folder: Path) -> int:
 def scan(folder: Path) -> State:
     """Every file that is named as a lesson is."""
     found = {}
-    with suppress(OSError), os.scandir(folder) as entries:
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
             if FILE.fullmatch(entry.name):
                 with suppress(OSError):

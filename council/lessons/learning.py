@@ -43,6 +43,7 @@ from council.record import catalog, files
 from council.record.session import Session
 
 TICKETS = ".tickets"
+NOTHING = "none"  # what a seat says instead of a text that it does not have
 MOST_WORDS = 40  # of a task, that its lessons are found by
 LANGUAGES = {"py": "python", "js": "javascript", "mjs": "javascript", "ts": "typescript", "go": "go", "rs": "rust"}
 
@@ -85,9 +86,10 @@ def learn(session: Session, plan: Plan) -> None:
         shown = [id for receipt in session.receipts.values() for id in (receipt.trial or {}).get(SHOWN, ())]
         lessons.count(dict.fromkeys(map(str, shown)), session.id, has_won(plan.scene))
         files.remove(ticket)
-        for other in ticket.parent.iterdir():  # of sessions that were removed
-            if not catalog.exists(config.sessions, other.name):
-                files.remove(other)
+        for other in ticket.parent.iterdir():
+            if not catalog.exists(config.sessions, other.name):  # of a session that was removed
+                with suppress(CouncilError):
+                    files.remove(other)
 
 
 def _is_valid(ticket: Path, session: Session) -> bool:
@@ -181,6 +183,7 @@ def describe(session: Session, task: Particular, turn: Turn, repair: Repair) -> 
         name: generalize(str(turn.answers.get(answer) or ""), task, LONGEST[name])
         for name, answer in (("applies", APPLIES), ("cause", CAUSE), ("change", LESSON))
     }
+    said = {name: "" if text.strip(".").casefold() == NOTHING else text for name, text in said.items()}
     return Lesson(
         **said,
         session=session.id,

@@ -14,7 +14,7 @@ from typing import Any
 from council.errors import Damaged
 from council.record import files
 from council.record.turn_file import CLOSE, OPEN, sha256
-from council.text import harmless
+from council.text import one_line
 
 FILE = re.compile(r"[0-9a-f]{16}\.md")
 LARGEST = 8_000  # bytes of a lesson's file
@@ -104,7 +104,7 @@ def decode(data: bytes, path: Path) -> Lesson:
     except (ValueError, RecursionError):
         raise Damaged(path, "its frontmatter cannot be read; remove it") from None
     said: dict[str, Any] = {name: text or "" for name, text in words.groupdict().items()}
-    if any(len(text) > LONGEST[name] or harmless(text) != text for name, text in said.items()):
+    if any(text != one_line(text, LONGEST[name]) for name, text in said.items()):
         raise Damaged(path, "not a lesson that council wrote; remove it")
     return Lesson(**said, **found)
 

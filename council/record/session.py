@@ -49,9 +49,9 @@ class Session:
     `program` is None in a session that an earlier version began: `current` then has the templates of today, once
     `prompts` has read them. `extra` are the further files that it froze, by name.
     `pending` are the attempts at turns that are not recorded yet. `kept_from` is the version that finished the debate,
-    if this one reads its replies differently. `moved` says why a new session is not in the home. `planned` is the
-    newest plan, with the turns that it is for. `lock` is set while this process may write. A session that is held from
-    its birth on has its lock in `birth`.
+    if this one reads its replies differently. `moved` says why a new session is not in the home. `notices` are what
+    the user should know at the end. `planned` is the newest plan, with the turns that it is for. `lock` is set while
+    this process may write. A session that is held from its birth on has its lock in `birth`.
     """
 
     folder: Path
@@ -66,6 +66,7 @@ class Session:
     pending: dict[str, tuple[Attempt, ...]] = field(default_factory=dict)
     kept_from: str | None = None
     moved: str = ""
+    notices: list[str] = field(default_factory=list)
     hashes: dict[str, str] = field(default_factory=dict)
     planned: tuple[dict[str, RecordedTurn], Plan] | None = None
     lock: Lock | None = None

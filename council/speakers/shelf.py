@@ -6,6 +6,7 @@ What it finds is a turn. So a session reads the same for ever, whatever is learn
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,13 @@ from council.speakers.base import Billing, Brief, Caption, Setup, Speaker, Speak
 
 if TYPE_CHECKING:
     from council.engine.planner import Due
+    from council.lessons.lesson import Lesson
     from council.lessons.store import Lessons
     from council.record.session import Session
 
 MOST = 3  # lessons of one turn
 NOTHING = "none: no earlier session left a lesson near this"
+UNREADABLE = "none: the folder of lessons cannot be read"
 LAST = 1_500  # characters of a failed trial: its summary is at its end
 
 
@@ -43,9 +46,14 @@ class Shelf(Speaker):
         self.lessons = lessons
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
-        found = await asyncio.to_thread(self.lessons.search, brief.work, MOST)
+        found: list[Lesson] = []
+        nothing = NOTHING
+        try:
+            found = await asyncio.to_thread(self.lessons.search, brief.work, MOST)
+        except OSError as failure:
+            nothing = f"{UNREADABLE}: {os.strerror(failure.errno or 0)}"
         listed = "\n".join(f"- [{one.id}] {one.sentence}" for one in found)
-        body = f"## Lessons\n\n{listed or NOTHING}\n"
+        body = f"## Lessons\n\n{listed or nothing}\n"
         tell(body)
         return Spoken(body, trial={SHOWN: [one.id for one in found]})
 
