@@ -68,6 +68,8 @@ def _explain(failure: str) -> str:
     """What to do about a sandbox that does not start. The kernel's own messages do not say."""
     if "Unknown option" in failure:
         return f"bubblewrap {OLDEST_BUBBLEWRAP} or later is needed; this is {_read_version()}"
+    if "setresuid failed" in failure:
+        return f"this root is one user of a namespace that has no other: run council as a normal user ({failure})"
     if _read(APPARMOR) == "1":
         return (
             f"AppArmor forbids bubblewrap to make namespaces: as root, write `{PROFILE}` to {PROFILES}, then "

@@ -6,12 +6,13 @@ What the bench says is a turn. So a session reads the same for ever, and replays
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from council.speakers.base import Billing, Brief, Caption, Setup, Speaker, SpeakerType, Spoken
+from council.speakers.base import Billing, Brief, Caption, Check, NotSetUp, Setup, Speaker, SpeakerType, Spoken
 
 if TYPE_CHECKING:
     from council.candidates.base import Base
@@ -145,6 +146,20 @@ def _obstacle(*_: Any) -> str:
     return probe.find_obstacle()
 
 
+def _checks(_: object) -> Iterable[Check]:
+    """Only where there is a sandbox at all: its room is optional."""
+    if find_spec("council.sandbox"):
+        yield "sandbox", _try_sandbox
+
+
+def _try_sandbox() -> str:
+    from council.sandbox import probe
+
+    if obstacle := probe.find_obstacle():
+        raise NotSetUp(f"no code can be run: {obstacle}")
+    return probe.describe()
+
+
 SPEAKER = SpeakerType(
     name=Shell.name,
     about="a bench, which tries code in the sandbox; a seat names it",
@@ -153,6 +168,7 @@ SPEAKER = SpeakerType(
     machine=True,
     on_this_machine=True,
     obstacle=_obstacle,
+    checks=_checks,
     benches=lambda config: config.benches,
     job=job,
     caption=_caption,
