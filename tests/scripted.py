@@ -84,7 +84,7 @@ def names() -> list[str]:
 
 @lru_cache
 def workflow(name: str) -> Workflow:
-    path = next(folder / f"{name}.md" for folder in WORKFLOWS if (folder / f"{name}.md").exists())
+    path = next(path for folder in WORKFLOWS for path in folder.glob("*.md") if path.stem.lower() == name.lower())
     return load(path.read_text(encoding="utf-8"), path.name)
 
 
@@ -94,7 +94,7 @@ def script(name: str) -> Script:
     keys = frontmatter.load_yaml(path.read_text(encoding="utf-8"), path.name)
     if unknown := set(keys) - KEYS:
         raise ValueError(f"{path}: unknown keys {unknown}")
-    program = workflow(path.parent.name.capitalize()).with_options(keys.get("options", {}))
+    program = workflow(path.parent.name).with_options(keys.get("options", {}))
     if "members" in keys:
         program = program.with_members(Seat(member, "") for member in keys["members"])
     return Script(
@@ -149,6 +149,8 @@ def written(due: Due, answers: Mapping[str, Any]) -> list[str]:
 def _written(kind: Kind, value: Any) -> str:
     if kind.type == "list":
         return "\n".join(f"- {item}" for item in value) or "none"
+    if kind.type == "files":
+        return "\n\n".join(f"{path}\n```\n{text}\n```" for path, text in value.items()) or "none"
     return f"```\n{value}\n```" if kind.type == "code" else str(value)
 
 

@@ -11,6 +11,7 @@ from council.config import overlays, personas
 from council.engine.planner import Due, plan
 from council.prompts import brief as briefs
 from council.record import session
+from council.speakers.registry import machine_of
 from council.workflow.model import Seat
 from tests.helpers import User
 from tests.scripted import Played, names, played
@@ -44,7 +45,7 @@ def test_an_agent_has_no_tools_and_reads_nothing_but_its_brief(path: Path) -> No
 
 def described(seat: Seat) -> str:
     """The perspective of a seat that the kit has a persona for."""
-    return str(PERSONAS.get(seat.name, {}).get("perspective", ""))
+    return str(PERSONAS.get(seat.persona, {}).get("perspective", ""))
 
 
 def begin(user: User, workflow: str, debate: Played | None = None) -> session.Session:
@@ -61,9 +62,14 @@ def test_every_brief_of_a_debate_says_who_its_seat_is(name: str, tmp_path: Path)
     debate = played(name)
     found = begin(User(tmp_path), name.split("/", maxsplit=1)[0], debate)
     plans = [plan(found.workflow, debate.before(batch), debate.script.seed) for batch in range(len(debate.batches))]
-    due = [one for now in plans for one in now.due if not one.of_a_person and one.seat.name != CONTROL]
-    assert {one.id for one in due} >= {one.id for one in debate.batches[0] if not one.of_a_person}
+    due = [one for now in plans for one in now.due if is_member(one) and one.seat.name != CONTROL]
+    assert {one.id for one in due} >= {one.id for one in debate.batches[0] if is_member(one)}
     assert [one.id for one in due if " ".join(described(one.seat).split()) not in text_of(found, one)] == []
+
+
+def is_member(due: Due) -> bool:
+    """Neither a person nor a machine: a model that has to be told who it is."""
+    return not (due.of_a_person or machine_of(due.seat))
 
 
 def text_of(found: session.Session, due: Due) -> str:
@@ -76,8 +82,8 @@ def test_the_first_briefs_of_every_workflow_say_who_their_seats_are(workflow: st
     user = User(tmp_path)
     user.write("spec.md", "A plan.")
     found = begin(user, workflow)
-    due = [one for one in found.plan().due if not one.of_a_person]
+    due = found.plan().due
     assert due
-    for one in due:
+    for one in filter(is_member, due):
         assert described(one.seat), f"{one.seat.name} has no persona"
         assert " ".join(described(one.seat).split()) in text_of(found, one)

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from council import cli
+from council.cli import commands
 from council.cli.command import OWN, SECTIONS, Command
 from council.cli.context import State
 from council.config import overlays
@@ -20,7 +21,7 @@ from tests.helpers import CODE, PROGRAM, User, agreed, disputed, script
 
 PROGRAM_CONTEXT = click.Context(cli.council, info_name="council", obj=State())
 NAMES = cli.council.list_commands(PROGRAM_CONTEXT)
-KIT = sorted(overlays.workflows([overlays.kit_folder()]))
+KIT = sorted(set(overlays.workflows([overlays.kit_folder()])) - set(commands.built_in()))
 WEIGH = """---
 name: weigh
 description: Weigh two options against each other. Members answer once.

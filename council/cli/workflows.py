@@ -155,7 +155,7 @@ def check_workflow(name: str) -> tuple[list[str], list[str]]:
     benches = registry.find_benches(workflow, config)
     known = Known(config.tiers, prompts(workflow.name), personas.load(), speakers.names(), own, benches)
     wrong = [one.removeprefix(f"{workflow.name}: ") for one in problems_of(workflow, known)]
-    if workflow.name in commands.names():
+    if workflow.name in commands.names() - set(overlays.workflows([overlays.kit_folder()])):
         wrong.append(f'name: "{workflow.name}" is a command of council; give the workflow another name')
     notes = [*find_hints(workflow, examined.options), *examined.remarks, *check_name(workflow, where)]
     if Path(where).is_relative_to(overlays.kit_folder() / "Workflows"):

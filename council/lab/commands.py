@@ -28,7 +28,7 @@ COMMANDS = {
         "`council lessons` lists them",
     ),
     "sandbox": Entry(
-        CODE, "Run a command in the sandbox, as tests of members' code are run.", f"{HERE}.sandbox:sandbox",
+        CODE, "Run a command in the sandbox, as a bench does.", f"{HERE}.sandbox:sandbox",
         ("council sandbox -- python3 -c 'print(1)'", "council sandbox --tree . --seconds 10 -- make test"),
         "`council doctor` says whether the sandbox works here", room="sandbox",
     ),
