@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from council.lab import branch, history, worktree
@@ -277,7 +278,7 @@ def _include(folder: Path, program: Path) -> None:
 
 def _worktree_settings(folder: Path, program: Path) -> None:
     git(folder, "config", "extensions.worktreeConfig", "true")
-    lay(folder / ".git", {"config.worktree": f"[core]\n\tfsmonitor = {program}\n".encode()})
+    lay(open_repository(folder).folder, {"config.worktree": f"[core]\n\tfsmonitor = {program}\n".encode()})
 
 
 def _replaced(folder: Path, program: Path) -> None:
@@ -285,12 +286,13 @@ def _replaced(folder: Path, program: Path) -> None:
     other = git(folder, "hash-object", "-w", "--stdin", stdin=b"replaced\n").decode().strip()
     mine = git(folder, "rev-parse", "HEAD:src/app.py").decode().strip()
     git(folder, "replace", mine, other)
-    lay(folder / ".git", {"info/grafts": git(folder, "rev-parse", "HEAD")})
+    common = git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir").decode().strip()
+    lay(Path(common), {"info/grafts": git(folder, "rev-parse", "HEAD")})
 
 
 TRAPS: dict[str, Callable[[Path, Path], None]] = {
     "hooks": _hooks, "include": _include, "worktree settings": _worktree_settings, "replaced objects": _replaced,
-    **{kind: lambda folder, program, kind=kind: _set(folder, program, kind) for kind in SETTINGS},
+    **{kind: partial(_set, kind=kind) for kind in SETTINGS},
 }  # fmt: skip
 
 
