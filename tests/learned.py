@@ -121,7 +121,7 @@ def start(user: User, workflow: str = WORKFLOW, id: str | None = None, **how: ob
 
 def hold(user: User, said: Mapping[str, str] = SAID, workflow: str = WORKFLOW, **how: object) -> Session:
     """A whole session with these words, finished as a run finishes it."""
-    session = start(user, workflow, **how)
+    session = start(user, workflow, None, **how)
     carry_on(user, session, said)
     return session
 
