@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -77,3 +80,47 @@ def record_all(user: User, drafts: Mapping[str, str] = DRAFTS) -> list[str]:
             assert ended.code == 0, ended.err
         asked += due
     return asked
+
+
+# ---- processes of trials ----
+
+
+def find_children(pid: int) -> Iterator[tuple[int, str]]:
+    """Every process below this one, with the time of its start."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        if int(fields[1]) == pid:
+            child = int(path.parent.name)
+            yield child, fields[19]
+            yield from find_children(child)
+
+
+def is_alive(process: tuple[int, str]) -> bool:
+    """Whether it still runs: another process may have its number by now."""
+    try:
+        fields = Path(f"/proc/{process[0]}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[19] == process[1] and fields[0] != "Z"
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
+    latest = time.monotonic() + seconds
+    while not (held := holds()) and time.monotonic() < latest:
+        time.sleep(0.01)
+    return held
+
+
+def interrupt_trial(process: subprocess.Popen[bytes], number: int) -> list[tuple[int, str]]:
+    """Send the signal while a candidate's own code runs; what ran below the process."""
+    deepest = 4  # setpriv or not, bubblewrap twice, the harness, the tests
+    assert wait_until(lambda: len(list(find_children(process.pid))) >= deepest or process.poll() is not None)
+    process.send_signal(signal.SIGSTOP)  # so that it starts nothing that is not seen
+    below = list(find_children(process.pid))
+    process.send_signal(number)
+    process.send_signal(signal.SIGCONT)
+    assert below
+    return below

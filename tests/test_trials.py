@@ -2,29 +2,116 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
+import pytest
 from bubblewrap import needs_sandbox
 
+from council.candidates.base import Base
 from council.record import turn_file
+from council.record.turn_file import Receipt
 from tests import coding
-from tests.helpers import User
+from tests.helpers import PATIENCE, User
 
 pytestmark = needs_sandbox
+SEATS = ("architect", "engineer")
+CLASSES = b"""from unittest import TestCase
+from add import add
+
+
+class TestAdd(TestCase):
+    def test_small(self):
+        self.assertEqual(add(1, 2), 3)
+"""
+FIRST = "01-loop-r01-1-draft"
+
+
+def trial_of(session: Path, turn: str) -> tuple[Receipt, dict[str, Any], str]:
+    path = session / "turns" / f"{turn}.md"
+    receipt, body = turn_file.decode(path.read_bytes(), path)
+    assert receipt.trial is not None
+    return receipt, receipt.trial, body
 
 
 def test_a_debate_by_hand_runs_its_trials_itself(tmp_path: Path) -> None:
     user = User(tmp_path)
     session = coding.start(user)
     assert coding.record_all(user) == list(coding.DRAFTS)
-    path = session / "turns/01-loop-r01-2-trial/tester-architect.md"
-    receipt, body = turn_file.decode(path.read_bytes(), path)
+    _, trial, body = trial_of(session, "01-loop-r01-2-trial/tester-architect")
     assert body.startswith("## Tests\n\nfail\n\n## Passed\n\n```\n- test_add.py::test_nothing\n```\n\n## Failed\n\n")
-    assert receipt.trial is not None
-    assert {name: receipt.trial[name] for name in ("verdict", "passed", "failed", "candidate", "version")} == {
+    assert {name: trial[name] for name in ("verdict", "passed", "failed", "candidate", "version")} == {
         "verdict": "fail", "passed": 1, "failed": 1,
         "candidate": "architect", "version": "01-loop-r01-1-draft/architect",
     }  # fmt: skip
+    assert {"argv", "exit", "signal", "seconds", "peak", "bounds", "level", "report", "tree", "rig"} <= {*trial}
     ended = user.council("verify")
     assert ended.code == 0, ended.text
     assert user.council("status").out.endswith("complete (green)\n")
+    assert "1 of 2 tests passes" in user.council("show").out
+
+
+def test_no_reply_is_taken_for_a_machine(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    coding.start(user)
+    user.council("record", "last", f"{FIRST}/architect", stdin=coding.WRONG)
+    with mock.patch("council.runner.machines.run_due"):
+        user.council("record", "last", f"{FIRST}/engineer", stdin=coding.RIGHT)
+    for words in (["--absent", "no"], ["--answer", "tests=pass"], []):
+        ended = user.council("record", "last", "01-loop-r01-2-trial/tester-engineer", *words, stdin="## Tests\npass\n")
+        assert ended.code == 2, ended.text
+        assert "is not for a member: council makes it itself" in ended.err
+
+
+def test_the_same_trial_is_made_once(tmp_path: Path) -> None:
+    """Two candidates with the same files, and then a candidate that did not change."""
+    user = User(tmp_path)
+    session = coding.start(user, coding.WORKFLOW.replace("rounds: [1, 3]", "rounds: 2"))
+    coding.record_all(user, {f"01-loop-r0{round}-1-draft/{seat}": coding.WRONG for round in (1, 2) for seat in SEATS})
+    steps = ("01-loop-r01-2-trial", "01-loop-r02-2-trial")
+    turns = [f"{step}/tester-{seat}" for step in steps for seat in SEATS]
+    trials = {turn: trial_of(session, turn) for turn in turns}
+    (made,) = (turn for turn, (_, trial, _) in trials.items() if "cached" not in trial)
+    assert made.startswith(steps[0])
+    assert [trial["cached"] for turn, (_, trial, _) in trials.items() if turn != made] == [made] * 3
+    assert len({body for _, _, body in trials.values()}) == 1
+    assert f"the same as {made}" in user.council("show").out
+
+
+def test_files_that_do_not_fit_are_red_and_nothing_is_run(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    session = coding.start(user)
+    wrong = "README.md/add.py\n```python\ndef add(a, b):\n    return a + b\n```\n"
+    coding.record_all(user, {**coding.DRAFTS, f"{FIRST}/architect": wrong})
+    _, trial, body = trial_of(session, "01-loop-r01-2-trial/tester-architect")
+    assert trial["verdict"] == "fail"
+    assert "argv" not in trial
+    assert f"because the files do not fit: {trial['misfit']}." in body
+
+
+def test_an_option_may_name_several_benches(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    chosen = coding.WORKFLOW.replace("run: pytest", "run: chosen")
+    chosen = chosen.replace("phases:", 'options: {chosen: "pytest, unittest"}\nphases:')
+    session = coding.start(user, chosen, Base(visible={"test_add.py": CLASSES}))
+    coding.record_all(user, {f"{FIRST}/{seat}": coding.RIGHT for seat in SEATS})
+    _, trial, body = trial_of(session, "01-loop-r01-2-trial/tester-engineer")
+    assert [one["bench"] for one in trial["runs"]] == ["pytest", "unittest"]
+    assert "pytest: pass" in body
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_ended_leaves_no_trial_running(number: int, tmp_path: Path) -> None:
+    user = User(tmp_path)
+    endless = Base(visible={"test_a.py": b"def test_a():\n    while True:\n        pass\n"}, facts=coding.BASE.facts)
+    session = coding.start(user, base=endless)
+    for seat in SEATS:
+        with mock.patch("council.runner.machines.run_due"):
+            user.council("record", "last", f"{FIRST}/{seat}", stdin=f"{coding.RIGHT}# {seat}")
+    with user.spawn("next") as process:
+        left = coding.interrupt_trial(process, number)
+        process.communicate(timeout=PATIENCE)
+    assert coding.wait_until(lambda: not any(map(coding.is_alive, left)), 1.0)
+    assert not list((session / "turns").glob("*trial/*"))

@@ -13,6 +13,7 @@ from council.engine.conditions import judge
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Seen, Turn, Verdict
 from council.replies import parse, quotes
+from council.speakers import registry
 from council.text import TOKENS_A_WORD
 from council.workflow import limits
 from council.workflow.model import Seat
@@ -144,7 +145,9 @@ def transcript(context: PromptContext) -> list[dict[str, str]]:
 
 def _shown(context: PromptContext, seen: Seen) -> str:
     turn: Turn = seen.turn
-    text = turn.gist if seen.gist else (turn.body if not turn.absent else f"(absent: {turn.absent})")
+    machine = registry.machine_of(turn.seat)
+    body = machine.shorten(turn) if machine else turn.body
+    text = turn.gist if seen.gist else (body if not turn.absent else f"(absent: {turn.absent})")
     if seen.label:
         return translate_labels(text, turn, context.due.seat, context.workflow, context.scene)
     return restore_names(text, turn, context.workflow, context.scene)

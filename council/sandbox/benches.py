@@ -49,6 +49,11 @@ def prepare(
     return facts
 
 
+def identify(bench: Bench, env: Path | None = None) -> dict[str, Any]:
+    """The bench as it is defined now, with its tools: with another one, the same trial may end otherwise."""
+    return {"bench": repr(bench), **tools.find(env, NEEDS.get(bench.kind) or "").facts}
+
+
 def try_out(trial: Trial, benches: Mapping[str, Bench]) -> Tried:
     """Try a candidate in the sandbox. What the tests say of themselves decides, and never an exit code."""
     bench = find(trial.bench, benches)

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from council.errors import CouncilError
@@ -23,10 +25,23 @@ PATIENCE = 10.0  # seconds that killed processes may take to be gone
 FILTERED = "\nSeccomp:\t2"
 
 
+_cancel: ContextVar[threading.Event | None] = ContextVar("cancel", default=None)
+
+
 class SandboxError(CouncilError):
     """The sandbox did not work, so nothing was run."""
 
     advice = "`council doctor` says whether the sandbox works here"
+
+
+@contextmanager
+def until(cancel: threading.Event) -> Iterator[None]:
+    """Whatever this thread runs meanwhile is ended early by the event."""
+    before = _cancel.set(cancel)
+    try:
+        yield
+    finally:
+        _cancel.reset(before)
 
 
 def run(job: Job, cancel: threading.Event | None = None, cgroups: bool = True) -> Ran:
@@ -45,7 +60,7 @@ def run(job: Job, cancel: threading.Event | None = None, cgroups: bool = True) -
             except OSError as failure:
                 raise SandboxError(f"the sandbox did not start: {failure}") from failure
             try:
-                running.follow(cancel or threading.Event())
+                running.follow(cancel or _cancel.get() or threading.Event())
             finally:
                 running.end()
             return running.tell()

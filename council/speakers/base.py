@@ -15,6 +15,7 @@ from council.workflow.model import Reply
 if TYPE_CHECKING:
     from council.config.settings import Config
     from council.engine.planner import Due
+    from council.engine.scene import Turn
     from council.record.session import Session
 
 
@@ -252,6 +253,7 @@ class SpeakerType:
     # A machine's brief, from the session and the turn that is due, with what it needs for the job (`Brief.work`).
     job: Callable[[Session, Due], tuple[str, Any]] | None = None
     caption: Callable[[Mapping[str, Any]], Caption] = lambda _: Caption()  # what a receipt's `trial` says to readers
+    shorten: Callable[[Turn], str] = lambda turn: turn.body  # what other seats read of a machine's turn
 
     own_model: Callable[[], str | None] = lambda: None  # the model it always uses, whatever the tier
     note: Callable[[str | None], str] = lambda _: ""  # what a reader of the transcript must know of that model
