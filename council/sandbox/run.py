@@ -74,14 +74,16 @@ class Running:
 
     def __init__(self, job: Job, pipes: Pipes, group: cgroup.ControlGroup | None) -> None:
         self._bounds, self._pipes, self._group = job.bounds, pipes, group
-        self._output, self._report, self._status = Kept(job.bounds.output), bytearray(), bytearray()
+        self._output, self._report = Kept(job.bounds.output), bytearray()
         self._head, self._first, self._sent, self._ended = b"", 0, False, False
         self._peak, self._seconds, self._stopped = 0, 0.0, ""
         tree, self._send = pipes.send(pack(job.tree))
         output = pipes.hear(self._hear)
+        # Not a pipe: if we are killed while bubblewrap starts, a broken one would kill only half of it.
+        status, self._read_status = pipes.note()
         given = bubblewrap.Descriptors(
             {place: pipes.lend(data) for place, data in bubblewrap.list_files(job).items()},
-            pipes.hear(self._learn), pipes.lend(seccomp.compile_filter()),
+            status, pipes.lend(seccomp.compile_filter()),
             pipes.hear(self._take_report) if job.report else None,
         )  # fmt: skip
         prefix, mounts = bubblewrap.stage(job)
@@ -117,7 +119,8 @@ class Running:
         self._seconds = time.monotonic() - self._began
         latest = time.monotonic() + PATIENCE
         while not self._first and not self._ended and time.monotonic() < latest:
-            self._pipes.serve(LOOK)  # without bubblewrap, a first process that is not yet known would wait for ever
+            self._pipes.serve(LOOK / 5)  # without bubblewrap, a first process not yet known would wait for ever
+            self._learn()
         self._process.kill()
         self._kill_first()
         self._process.wait()
@@ -127,7 +130,7 @@ class Running:
             self._stopped = self._stopped or "memory"
 
     def tell(self) -> Ran:
-        said = [json.loads(line) for line in self._status.splitlines()]
+        said = [json.loads(line) for line in self._read_status().splitlines()]
         code = next((one["exit-code"] for one in said if "exit-code" in one), None)
         output = self._output.read()
         if not self._stopped and (code is None or self._head != bubblewrap.STARTED):
@@ -169,12 +172,12 @@ class Running:
         while self._head != bubblewrap.STARTED and not self._output.size and data.startswith(b"\n"):
             self._head, data = self._head + data[:1], data[1:]
         self._output.add(data)
+        self._learn()
 
-    def _learn(self, data: bytes) -> None:
-        """What bubblewrap says: the first process of the sandbox, later the exit code."""
-        self._status += data
-        if not self._first and b"\n" in self._status:
-            self._first = json.loads(self._status.splitlines()[0])["child-pid"]
+    def _learn(self) -> None:
+        """Which process is the first of the sandbox: bubblewrap has said so before that one says anything."""
+        if not self._first and b"\n" in (status := self._read_status()):
+            self._first = json.loads(status.splitlines()[0])["child-pid"]
             self._kill_first = self._pipes.await_end(self._first)
 
     def _take_report(self, data: bytes) -> None:

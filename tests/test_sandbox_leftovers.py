@@ -1,0 +1,28 @@
+"""Nothing is left of a sandbox, whatever becomes of its runner, and many run at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from council.sandbox import cgroup
+from tests import leftovers
+from tests.bubblewrap import needs_sandbox
+
+pytestmark = needs_sandbox
+
+
+@pytest.mark.parametrize("cgroups", [True, False])
+@pytest.mark.parametrize("after", [None, 0.004])
+def test_a_killed_runner_leaves_no_process_and_no_file(cgroups: bool, after: float | None) -> None:
+    assert leftovers.kill_runner(cgroups, after) == []
+
+
+@pytest.mark.skipif(not cgroup.find_home(), reason="no control group can be made here")
+def test_the_next_run_removes_the_empty_groups_of_killed_runners() -> None:
+    assert leftovers.kill_runner(cgroups=True) == []
+    assert leftovers.sweep() == []
+
+
+@pytest.mark.parametrize("cgroups", [True, False])
+def test_many_at_once_do_not_meet(cgroups: bool) -> None:
+    assert leftovers.run_many(6, cgroups) == []
