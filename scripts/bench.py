@@ -1,8 +1,8 @@
 """Usage: scripts/bench [--repeats N] [NAME…]
 
 Measures council against floors of the same run, on a Messages API of our own in another process, and says which targets
-hold. Names: debate start commands many cache store plan begin; without any, all of them. Every figure is the median of
-the repeats with the smallest and the largest. It judges this machine's program, never a model or a network.
+hold. Names: debate start commands many cache store plan begin files; without any, all of them. Every figure is the
+median of the repeats with the smallest and the largest. It judges this machine's program, never a model or a network.
 """
 
 from __future__ import annotations
@@ -387,6 +387,24 @@ def begin(place: Path, repeats: int) -> Iterator[Figure]:
     yield Figure("   the same bytes by bare write, fsync, rename, fsync, CPU", floors, unit="ms")
 
 
+def files(_: Path, repeats: int) -> Iterator[Figure]:
+    """A reply with as many files as one may have, and as many bytes."""
+    from council.replies import parse
+    from council.text import mark_code
+    from council.workflow.model import Kind
+
+    text = "    value = compute(first, second)  # as code usually is\n" * 86
+    parts = (f"src/module_{number}.py\n```python\n{text}```" for number in range(200))
+    body, reply = "\n\n".join(["## Solution", *parts]), (("solution", Kind("files")),)
+    ours, floors = [], []
+    for _number in range(repeats):
+        ours.append(1000 * cpu_seconds(partial(parse.read.__wrapped__, reply, body, "")))
+        floors.append(1000 * cpu_seconds(lambda: list(mark_code(body.split("\n")))))
+    yield Figure(f"i  200 files of {len(body) / 1e6:.1f} MB, read from a reply, CPU", ours, 100.0, "ms")
+    yield Figure("   finding the fences in the same lines", floors, unit="ms")
+    yield Figure("   read / fences found", [one / floor for one, floor in zip(ours, floors, strict=True)], 25)
+
+
 def cpu_seconds(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
@@ -420,6 +438,7 @@ ALL: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "store": store,
     "plan": plan,
     "begin": begin,
+    "files": files,
 }
 
 

@@ -86,7 +86,7 @@ ROWS = [
             ("config/settings.py", "anthropic"): "an endpoint of Config.md, whose address ANTHROPIC_BASE_URL changes",
             ("cli/install_skill.py", "claude"): "a folder for skills, chosen with --claude",
             ("cli/doctor.py", "shell"): "the argument of a command: bash, zsh or fish",
-            ("candidates/files.py", "shell"): "the language of a block of code",
+            ("candidates/blocks.py", "shell"): "the language of a block of code",
         },
     ),
 ]

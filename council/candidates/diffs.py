@@ -14,6 +14,7 @@ from council.workflow.types import Unreadable
 HUNK = re.compile(r"@@(?: -(\d{1,7})(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})?)? ?@@?")
 NO_NEWLINE = "\\ No newline at end of file"
 NOWHERE = "/dev/null"
+NEXT = "diff --git "
 REFUSED = {
     "GIT binary patch": "changes a binary file",
     "Binary files ": "changes a binary file",
@@ -21,6 +22,8 @@ REFUSED = {
     "new file mode 16": "adds a submodule",
     "rename from ": "renames a file; delete the old one and write the new one",
     "copy from ": "copies a file; write the new one",
+    "old mode ": "changes the mode of a file",
+    "new file mode 100755": "makes a file executable",
 }
 
 
@@ -50,21 +53,24 @@ def parse_diff(text: str) -> list[FileChange]:
     """The changes of a diff, a file each. Raises Unreadable for what is no diff, or does more than change text."""
     changes: list[FileChange] = []
     lines = text.split("\n")
-    at = 0
+    at, named = 0, ""  # the line that names a file of which nothing came yet
     while at < len(lines):
         line = lines[at]
-        if why := next((why for start, why in REFUSED.items() if line.startswith(start)), ""):
-            raise Unreadable(f"the diff {why}")
         if _begins_file(lines, at):
             old, new = _name(line), _name(lines[at + 1])
             if old is None and new is None:
                 raise Unreadable("the diff has a file without a name")
             changes.append(FileChange(old, new))
+            if changes[-1].path not in named:
+                _check_between(NEXT, named)
             at += 2
-        elif changes and (found := HUNK.match(line)):
+            named = ""
+        elif changes and not named and (found := HUNK.match(line)):
             at = _read_hunk(lines, at + 1, changes[-1], int(found.group(1) or 0))
         else:
-            at += 1
+            _check_between(line, named)
+            named, at = line if line.startswith(NEXT) else named, at + 1
+    _check_between(NEXT, named)
     if not changes or not all(change.hunks for change in changes if change.new):
         raise Unreadable(
             'the diff has no hunks; each file begins with "--- a/PATH", "+++ b/PATH" and "@@ -1,2 +1,3 @@"'
@@ -75,6 +81,16 @@ def parse_diff(text: str) -> list[FileChange]:
     if moved := next((change for change in changes if change.old and change.new and change.old != change.new), None):
         raise Unreadable(f"the diff renames {moved.old}; delete the old file and write the new one")
     return changes
+
+
+def _check_between(line: str, named: str) -> None:
+    """Refuse what a line outside of all hunks adds to a diff, because nothing else would tell that it is lost."""
+    if why := next((why for start, why in REFUSED.items() if line.startswith(start)), ""):
+        raise Unreadable(f"the diff {why}")
+    if line.startswith(("@@", "+", "-")):
+        raise Unreadable(f'the diff has lines that belong to no file: "{one_line(line, 60)}"')
+    if line.startswith(NEXT) and named:  # an empty file, for instance
+        raise Unreadable(f'the diff changes no lines of a file that it names: "{one_line(named, 60)}"; write that file')
 
 
 def apply_diff(text: str, tree: Mapping[str, str]) -> dict[str, str | None]:
@@ -103,7 +119,7 @@ def _name(line: str) -> str | None:
 
 def _read_hunk(lines: list[str], at: int, change: FileChange, first: int) -> int:
     hunk = Hunk(first)
-    while at < len(lines) and not _begins_file(lines, at) and not lines[at].startswith(("@@", "diff --git ")):
+    while at < len(lines) and not _begins_file(lines, at) and not lines[at].startswith(("@@", NEXT)):
         line, at = lines[at], at + 1
         if line.startswith(NO_NEWLINE[:2]):
             continue

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from os.path import commonprefix
 
+from council.candidates.blocks import LONGEST_LINE, Block, is_path
 from council.candidates.diffs import apply_diff, parse_diff
 from council.candidates.paths import check_path, find_clash
 from council.replies.quotes import passages
@@ -24,11 +26,10 @@ FORMAT = (
 )
 SHOWN = "the file "  # begins the name in the mark around a file that a brief shows
 ONLY_FILE = re.compile(r"^File to write: `([^`\n]+)`\s*$", re.M)
-DIFFS = ("diff", "patch", "udiff")
-PROSE = ("bash", "sh", "shell", "zsh", "console", "terminal", "text", "txt", "output", "log", "plaintext", "traceback")
-LEAD = re.compile(r"\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+)?(?:[*_]{1,3})?(?:(?:file(?:name)?|path)\s*:\s*)?", re.I)
-DELETED = re.compile(r"\s*(?:[-*+•]\s+)?[*_]{0,3}delete\b[*_]{0,3}:?\s+(`[^`]+`|\S+?)[*_]{0,3}\s*", re.I)
-PATH_LIKE = re.compile(r"[^\s`*]*[^\s`*./][^\s`*]*[./][^\s`*]*|Makefile|Dockerfile|LICENSE|Procfile|Gemfile|Rakefile")
+DELETE = re.compile(r"\s*(?:[-*+•]\s+)?[*_]{0,3}delete\b[*_]{0,3}:?\s+(`[^`]+`|\S+)(.*)", re.I)
+# What an editor does not show as it is: control characters, those that turn the direction of text, broken Unicode.
+LONE_RETURN = re.compile("\r(?!\n)")
+UNSEEN = re.compile("[\0-\x08\x0b\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,17 @@ class Files:
             if text is None and laid.pop(path, None) is None:
                 raise Unreadable(f"it deletes {path}, which does not exist")
             if text is not None:
-                laid[path] = text.encode("utf-8", "surrogateescape")
+                laid[path] = _keep_line_ends(text.encode("utf-8", "surrogateescape"), tree.get(path, b""))
         added = laid.keys() - tree.keys()
         if added and (clash := find_clash([*sorted(tree.keys() & laid.keys()), *sorted(added)])):
             raise Unreadable(clash)
         return laid
+
+
+def _keep_line_ends(data: bytes, before: bytes) -> bytes:
+    """A reply has plain line breaks. A file that had those of Windows, and only those, keeps them."""
+    of_windows = before.count(b"\n") == before.count(b"\r\n") > 0
+    return data.replace(b"\n", b"\r\n") if of_windows else data
 
 
 def _texts(diff: str, tree: Mapping[str, bytes]) -> dict[str, str]:
@@ -71,6 +78,7 @@ def read_files(body: str, brief: str, says_none: bool) -> Files | None:
     found = _Reader(body, brief).read()
     if not found and not says_none:
         return None
+    check_text(found)
     if len(found.written) > MOST_FILES:
         raise Unreadable(f"there are {len(found.written)} files; write at most {MOST_FILES}")
     size = sum(len(text.encode("utf-8", "surrogateescape")) for text in (*found.written.values(), found.diff) if text)
@@ -83,6 +91,15 @@ def read_files(body: str, brief: str, says_none: bool) -> Files | None:
     return found
 
 
+def check_text(files: Files) -> None:
+    """Refuse text that does not read as it looks."""
+    added = "\n".join(line for line in files.diff.split("\n") if line.startswith("+"))
+    for path, text in {**files.written, "the diff": added}.items():
+        if text and (hidden := UNSEEN.search(text) or LONE_RETURN.search(text)):
+            code = f"U+{ord(hidden.group()[0]):04X}"
+            raise Unreadable(f"{one_line(path)} has the character {code}, which cannot be seen; write it as an escape")
+
+
 def shown_files(brief: str) -> dict[str, str]:
     """The files that the program shows in a brief, each between marks that nobody else can make."""
     return {
@@ -90,37 +107,6 @@ def shown_files(brief: str) -> dict[str, str]:
         for passage in passages(brief)
         if passage.by.startswith(SHOWN)
     }
-
-
-@dataclass(frozen=True)
-class _Block:
-    """A block of code, and the line with words before it."""
-
-    info: str
-    before: str
-    lines: list[str]
-    closed: bool
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines) + "\n" if self.lines else ""
-
-    @property
-    def path(self) -> str:
-        """The path that the block's info string or the line before it gives; empty if neither does."""
-        words = re.sub(r"^[\w+#.-]*:(?=\S*[./])", "", self.info).split()
-        named = [word for word in words if PATH_LIKE.fullmatch(word)]
-        if len(words) <= 2 and len(named) == 1 and named[0] == words[-1]:
-            return named[0]
-        return _path_alone(self.before)
-
-    @property
-    def language(self) -> str:
-        return next(iter(self.info.lower().split()), "")
-
-    @property
-    def is_diff(self) -> bool:
-        return self.language in DIFFS and not self.path.endswith((".diff", ".patch"))
 
 
 class _Reader:
@@ -133,17 +119,17 @@ class _Reader:
     def read(self) -> Files:
         written: dict[str, str | None] = {}
         diffs: list[str] = []
-        unnamed: list[_Block] = []
+        unnamed: list[Block] = []
         for item in self.items():
             if isinstance(item, str):
                 self.put(written, item, None)
             elif not item.closed:
-                raise Unreadable(_describe_open(item))
+                raise Unreadable(item.describe_open())
             elif item.is_diff:
                 diffs.append(item.text)
             elif item.path:
                 self.put(written, item.path, item.text)
-            elif item.language not in PROSE:
+            elif item.may_be_file:
                 unnamed.append(item)
         if unnamed:
             self.put(written, self.only_file(unnamed, written or diffs), unnamed[0].text)
@@ -156,7 +142,7 @@ class _Reader:
             raise Unreadable(f"{one_line(path)} is there twice, and differently")
         written[check_path(path)] = text
 
-    def only_file(self, unnamed: list[_Block], others: object) -> str:
+    def only_file(self, unnamed: list[Block], others: object) -> str:
         """The file that a single block without a path must be: the brief says so in a line of the program's own."""
         own, place = [], 0
         for passage in passages(self.brief):
@@ -167,10 +153,12 @@ class _Reader:
             raise Unreadable(f"there are {len(unnamed)} code blocks; write one, with the whole of {asked[0]}")
         if others or len(unnamed) > 1 or len(asked) != 1:
             first = one_line(next(filter(str.strip, unnamed[0].lines), ""), 40)
-            raise Unreadable(f'a code block has no path on the line before it: the one that begins "{first}"')
+            raise Unreadable(
+                f'a code block has no path on the line before it: the one that begins "{first}"; write "File: PATH"'
+            )
         return str(asked[0])
 
-    def items(self) -> Iterator[_Block | str]:
+    def items(self) -> Iterator[Block | str]:
         """The blocks of code, and the paths to be deleted, in the order written. Quotations are left out."""
         keys = {match.group(2) for match in MARKER.finditer(self.brief)}
         quoting, before, at = "", "", 0
@@ -185,40 +173,39 @@ class _Reader:
                 block, at = self.block(fence, before, at)
                 yield block
                 before = ""
-            elif deleted := DELETED.fullmatch(line):
-                if deleted.group(1).startswith("`") or PATH_LIKE.fullmatch(deleted.group(1)):
-                    yield deleted.group(1).strip("`")
+            elif path := _find_deleted(line):
+                yield path
             elif line.strip():
                 before = line
 
-    def block(self, fence: re.Match[str], before: str, at: int) -> tuple[_Block, int]:
+    def block(self, fence: re.Match[str], before: str, at: int) -> tuple[Block, int]:
         """The block that a fence opens, and the line after it. A fence with a language opens a block inside it."""
         opened, info = fence.group(1), fence.group(2).strip()
         indent = len(fence.group()) - len(fence.group().lstrip())
-        lines: list[str] = []
+        margin, lines = fence.group()[:indent], list[str]()
         inside = ""
         while at < len(self.lines):
             line, at = self.lines[at], at + 1
             if inner := FENCE.match(line):
                 closes = not inner.group(2).strip()
                 if not inside and closes and inner.group(1).startswith(opened):
-                    return _Block(info, before, lines, True), at
+                    return Block(info, before, lines, True), at
                 if not inside and not closes and inner.group(1).startswith(opened):
                     inside = inner.group(1)
                 elif inside and closes and inner.group(1).startswith(inside):
                     inside = ""
-            lines.append(line[indent:] if line[:indent].isspace() else line)
-        return _Block(info, before, lines, False), at
+            lines.append(line[len(commonprefix((line, margin))) :])  # noqa: RUF071 (characters are meant)
+        return Block(info, before, lines, False), at
 
 
-def _path_alone(line: str) -> str:
-    """The path that a line consists of, as `**src/a.py**:` or "### File: `src/a.py`"; empty if it has other words."""
-    rest = LEAD.sub("", line, count=1).strip().removesuffix(":").rstrip("*_").removesuffix(":").strip()
-    if quoted := re.fullmatch(r"`([^`]+)`", rest):
-        return quoted.group(1).strip()
-    return rest if PATH_LIKE.fullmatch(rest) else ""
-
-
-def _describe_open(block: _Block) -> str:
-    of = f" of {one_line(block.path, 60)}" if block.path else ""
-    return f"the code block{of} is not closed; a file that itself has ``` needs a fence of four backticks"
+def _find_deleted(line: str) -> str:
+    """The path that a line deletes; empty if it deletes none. What is more than "delete PATH" could be overlooked."""
+    found = DELETE.fullmatch(line) if len(line) <= LONGEST_LINE else None
+    if not found:
+        return ""
+    word, more = found.group(1), found.group(2).strip().strip("*_.").strip()
+    quoted, name = word.startswith("`"), word.strip("`").rstrip("*.,;:!")
+    meant = is_path(name, quoted) or bool(not more and (quoted or re.search(r"[./]", name)))
+    if meant and more:
+        raise Unreadable(f'"delete {one_line(name, 60)}" is not alone on its line')
+    return name if meant else ""

@@ -72,6 +72,7 @@ def _is_reserved(part: str) -> bool:
 
 OF_PATHS: tuple[tuple[Callable[[str], bool], str], ...] = (
     (_is_absolute, "is not relative"),
+    (lambda path: path.startswith("-"), "begins as an option of a command does"),
     (lambda path: ".." in path.split("/"), "leads out of the project"),
     (lambda path: not {"", "."}.isdisjoint(path.split("/")), "has an empty part"),
     (_has_unsafe, "has characters that not every file system takes"),

@@ -90,17 +90,21 @@ def value_of(kind: Kind, section: list[ReplyLine]) -> Any:
 
 
 def _code(lines: list[ReplyLine]) -> str | None:
-    block: list[str] = []
+    """The block of code. With a second one that differs, nobody can tell which is the answer."""
+    blocks: list[list[str]] = []
     opened = ""
     for line in lines:
         fence = FENCE.match(line.text) if line.code else None
         if fence and not opened:
             opened = fence.group(1)
+            blocks.append([])
         elif fence and fence.group(1).startswith(opened) and not fence.group(2).strip():
-            break
+            opened = ""
         elif opened:
-            block.append(line.text)
-    text = "\n".join(block) if opened else "\n".join(line.text for line in lines).strip()
+            blocks[-1].append(line.text)
+    if any(block != blocks[0] for block in blocks):
+        return None
+    text = "\n".join(blocks[0]) if blocks else "\n".join(line.text for line in lines).strip()
     return text if text.strip() else None
 
 
