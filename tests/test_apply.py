@@ -10,6 +10,7 @@ import pytest
 
 from council.candidates.base import Base
 from tests import code_sessions, repositories
+from tests.applying import Killing, Point
 from tests.code_sessions import RIGHT, about, hold, say, write_file
 from tests.helpers import User
 from tests.repositories import git, picture
@@ -132,3 +133,15 @@ def test_what_has_no_winner_is_refused(user: User, folder: Path) -> None:
     session = about(user, folder, partial(say, draft=write_file("src/app.py", repositories.FILES["src/app.py"])))
     assert "without changing a file" in user.council("apply", session.id, "--yes", "--repo", folder).err
     assert "no session" in user.council("apply", "nothing", "--yes").err
+
+
+def test_a_death_leaves_nothing_or_the_whole_branch(user: User, folder: Path) -> None:
+    """`scripts/prove lab` has every call, and every change that git makes to a file."""
+    session = about(user, folder)
+    killing = Killing(user, session.id, folder)
+    before = picture(folder, session.id)
+    calls = killing.list_calls()
+    last = next(at for at, call in enumerate(calls, 1) if " update-ref " in call)
+    for point in (Point(last, "before"), Point(last, "after")):
+        assert killing.call(point).code == -9
+        assert list(killing.check(before)) == []
