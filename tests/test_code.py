@@ -4,6 +4,7 @@ HTTP are real; the model is a script."""
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from tests.bubblewrap import needs_sandbox
 from tests.code_sessions import MEND, RIGHT, write_file
 from tests.fakeapi import Answer, FakeApi, Request
-from tests.helpers import Ended, User
+from tests.helpers import CODE, Ended, User
 from tests.repositories import git, lay, picture
 
 pytestmark = [needs_sandbox, pytest.mark.skipif(shutil.which("git") is None, reason="needs git")]
@@ -174,3 +175,15 @@ def test_what_cannot_be_begun_is_refused_before_anything_is_spent(user: User, wo
 def test_a_workflow_whose_members_write_no_code_is_refused(user: User) -> None:
     ended = user.council("code", "-w", "debate")
     assert (ended.code, "members of debate write no code" in ended.err) == (2, True)
+
+
+def test_the_readmes_own_commands_work(user: User) -> None:
+    section = (CODE / "README.md").read_text("utf-8").partition("\n## Fix a failing test\n")[2].partition("\n## ")[0]
+    begin, apply, undo = (shlex.split(line, comments=True)[1:] for line in section.splitlines() if line[:4] == "    ")
+    with FakeApi(right) as api:
+        ended = user.council(*begin, ANTHROPIC_BASE_URL=api.url)
+    assert (ended.code, "all its tests pass" in ended.out, len(api.prompts)) == (0, True, 1), ended.text
+    assert user.council(*apply, "--yes").code == 0
+    assert git(user.work, "show", f"council/{user.session.name}:src/app.py") == RIGHT
+    assert user.council(*undo).code == 0
+    assert git(user.work, "for-each-ref", "refs/heads/council") == b""
