@@ -72,7 +72,8 @@ class Trial:
     """A candidate to be tried. `tree` has every file of it; `tests` are laid over it, and it cannot change them.
 
     `run` are the test files to run, all of `tests` if empty. `void` are tests that do not count, by id. `env` is a
-    virtual environment of the project.
+    virtual environment of the project. `base` is the tree that the candidate was written on: it has the settings that
+    count, and what a checker found there already is no news.
     """
 
     bench: str
@@ -81,6 +82,7 @@ class Trial:
     run: tuple[str, ...] = ()
     void: tuple[str, ...] = ()
     env: Path | None = None
+    base: Mapping[str, bytes] = field(default_factory=dict)
 
 
 PASS, FAIL, TAMPERED, TIMEOUT, UNKNOWN = "pass", "fail", "tampered", "timeout", "unknown"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,23 +17,47 @@ from council.sandbox.reports import conclude, give_bounds
 
 HARNESS = "/harness/council/sandbox/harness"
 NEEDS = {"pytest": "pytest", "unittest": ""}
-STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "sitecustomize.py", "usercustomize.py")
+STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "sitecustomize.py", "usercustomize.py")
+PROJECT = {"pyproject.toml"}
 
 
 def try_out(bench: Bench, trial: Trial) -> Tried:
     python = tools.find(trial.env, NEEDS[bench.kind])
+    tests = {**{path: data for path, data in trial.base.items() if is_steering(path)}, **trial.tests}
     wanted = trial.run or tuple(sorted(path for path in trial.tests if is_test_file(path)))
     plan = {
         "runner": bench.kind, "run": wanted, "void": trial.void, "options": [], "tools": python.site,
-        "tests": {path: base64.b64encode(data).decode() for path, data in trial.tests.items()},
+        "tests": {path: base64.b64encode(data).decode() for path, data in tests.items()},
     }  # fmt: skip
-    files = {f"/job/{path}": b"" if path in wanted else data for path, data in trial.tests.items()}
+    files = {f"/job/{path}": b"" if path in wanted else data for path, data in tests.items()}
     job = Job(
-        argv=(python.program, "-I", "-B", f"{HARNESS}/run.py"),
-        tree=dict(without_steering(trial.tree, trial.tests)), files={**files, **read_harness()}, mounts=python.mounts,
-        stdin=json.dumps(plan).encode(), bounds=give_bounds(bench), report=True,
+        argv=(python.program, "-I", "-B", f"{HARNESS}/run.py"), tree=lay(trial, tests),
+        files={**files, **read_harness()}, mounts=python.mounts, stdin=json.dumps(plan).encode(),
+        bounds=give_bounds(bench), report=True,
     )  # fmt: skip
     return conclude(bench, job, python.facts)
+
+
+def lay(trial: Trial, tests: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The candidate's files, but for those that would steer the test runner, and those that the tests replace."""
+    tree = {path: data for path, data in trial.tree.items() if path not in tests and not is_steering(path)}
+    for path in PROJECT & tree.keys() & trial.base.keys():
+        if _settings(tree[path]) != _settings(trial.base[path]):
+            tree[path] = trial.base[path]
+    return tree
+
+
+def is_steering(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name in STEERING or name.endswith((".pth", ".pyc"))
+
+
+def _settings(project: bytes) -> Any:
+    """What a `pyproject.toml` says to pytest."""
+    try:
+        return tomllib.loads(project.decode()).get("tool", {}).get("pytest")
+    except (ValueError, RecursionError, AttributeError):
+        return None
 
 
 @cache
@@ -44,11 +69,3 @@ def read_harness() -> Mapping[str, bytes]:
 def is_test_file(path: str) -> bool:
     name = path.rpartition("/")[2]
     return name.endswith(".py") and (name.startswith("test") or name.endswith("_test.py"))
-
-
-def without_steering(tree: Mapping[str, bytes], tests: Mapping[str, bytes]) -> Iterable[tuple[str, Any]]:
-    """The candidate's files, but for those that would choose for the test runner, and those that the tests replace."""
-    for path, data in tree.items():
-        name = path.rpartition("/")[2]
-        if path not in tests and name not in STEERING and not name.endswith((".pth", ".pyc")):
-            yield path, data

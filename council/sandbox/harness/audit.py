@@ -14,12 +14,19 @@ GUARDED = ("/harness/",)
 GUARDED_PARTS = ("/_pytest/", "/unittest/", "/pluggy/")
 # Functions of the standard library that hand out frames. Others, as `namedtuple`, only look at them.
 GIVES_FRAMES = frozenset(
-    "currentframe stack trace getouterframes getinnerframes walk_stack walk_tb getargvalues getframeinfo".split()
+    "currentframe stack trace getouterframes getinnerframes walk_stack walk_tb getargvalues getframeinfo "
+    "_task_get_stack get_stack".split()
+)
+HAS_FRAME = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
+# Modules that reach the interpreter's memory, or another interpreter that nobody watches.
+UNSAFE = frozenset(
+    "_testcapi _testinternalcapi _testmultiphase _xxsubinterpreters _interpreters _interpchannels _signal _imp "
+    "cffi _cffi_backend".split()
 )
 REFUSED = frozenset(
     "sys._current_frames sys._current_exceptions gc.get_objects gc.get_referrers gc.get_referents sys.settrace "
     "sys.setprofile sys.addaudithook sys.monitoring.register_callback ctypes.cdata ctypes.cdata/buffer "
-    "ctypes.string_at ctypes.wstring_at ctypes.memoryview_at ctypes.call_function".split()
+    "ctypes.string_at ctypes.wstring_at ctypes.memoryview_at ctypes.call_function ctypes.dlopen ctypes.dlsym".split()
 )
 
 
@@ -37,7 +44,7 @@ class _Watch:
             "compile": self._compile, "code.__new__": self._compile, "function.__new__": self._function,
             "open": self._open, "os.kill": self._signal, "os.killpg": self._signal, "sys._getframe": self._frame,
             "object.__getattr__": self._read, "object.__setattr__": self._change, "object.__delattr__": self._change,
-            "ctypes.dlopen": self._library, "ctypes.dlsym": self._symbol, **dict.fromkeys(REFUSED, self._refused),
+            "import": self._import, **dict.fromkeys(REFUSED, self._refused),
         }  # fmt: skip
 
     def hear(self, event: str, args: tuple[Any, ...]) -> None:
@@ -110,7 +117,7 @@ class _Watch:
         return "walked the frames of its callers" if path is not None and _gives_frames(path) else ""
 
     def _read(self, event: str, args: tuple[Any, ...]) -> str:
-        if args[1] == "tb_frame":
+        if args[1] in HAS_FRAME or (args[1] == "f_code" and self._is_guarded(args[0])):
             return self._frame(event, args)
         return f"read {args[1]} of a test" if self._is_guarded(args[0]) else ""
 
@@ -120,15 +127,14 @@ class _Watch:
             return ""
         return f"changed {args[1]} of {function.__module__}.{function.__qualname__}"
 
-    def _library(self, event: str, args: tuple[Any, ...]) -> str:
-        return "" if args and args[0] else "loaded the interpreter as a library"
-
-    def _symbol(self, event: str, args: tuple[Any, ...]) -> str:
-        name = str(args[1]) if len(args) > 1 else ""
-        return f"reached for {name} of the interpreter" if name.lstrip("_").startswith("Py") else ""
+    def _import(self, event: str, args: tuple[Any, ...]) -> str:
+        path = self._path()
+        directly = path is not None and all("import" in name or "_load" in name or "find" in name for name in path)
+        return f"imported {args[0]}" if args[0] in UNSAFE and directly else ""
 
     def _refused(self, event: str, args: tuple[Any, ...]) -> str:
-        return f"called {event}"
+        """Code in C can change anything in the process, and nobody sees it."""
+        return f"called {event}{' of ' + str(args[0]) if event == 'ctypes.dlopen' and args else ''}"
 
 
 def _gives_frames(path: list[str]) -> bool:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
-import sys
 import traceback
 from types import FunctionType
 from typing import Any
+
+from council.sandbox.harness.imports import import_file
 
 
 def run(paths: list[str], options: list[str], voice: Any) -> None:
     del options
     check = voice.remember()
     for path in paths:
-        folder, _, name = path.rpartition("/")
-        sys.path.insert(0, f"/job/{folder}".rstrip("/"))
         try:
-            module = importlib.import_module(name.removesuffix(".py"))
+            module = import_file(path)
         except BaseException as error:
             voice.say(error=path, text=_describe(error))
             continue

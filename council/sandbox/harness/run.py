@@ -89,13 +89,15 @@ def compose(
     files: list[suite.TestFile], chosen: list[suite.TestFile], plan: dict[str, Any], runner: str
 ) -> dict[str, Any]:
     """What the child is given: code, and no sources; it does not know which tests are canaries."""
-    words = {word: secrets.token_hex(12) for word in ("done", "compare", "tell")}
+    words = {word: secrets.token_hex(12) for word in suite.WORDS}
     codes = {f"/job/{file.path}": suite.weave(file, words, canaries=file in chosen) for file in files}
-    names: dict[str, str] = {}
+    names: dict[str, list[str]] = {}
     for file in sorted(files, key=lambda file: file in chosen):
-        names |= dict.fromkeys(suite.module_names(file.path), f"/job/{file.path}")
+        for name in suite.module_names(file.path):
+            names.setdefault(name, []).append(f"/job/{file.path}")
     return {
         "runner": runner, "secret": secrets.token_hex(12), "words": words, "codes": codes, "names": names,
+        "mentions": sorted(set().union(*(suite.list_mentions(file) for file in files))),
         "run": [file.path for file in chosen], "options": plan["options"], "parent": os.getpid(),
     }  # fmt: skip
 

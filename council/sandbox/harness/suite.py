@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+WORDS = ("done", "compare", "look", "tell")  # what the tests' code is given by the guard
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SAFE_IN_SKIPIF = {"sys", "os", "platform"}
 NOT_PLAIN = {"setup_module", "teardown_module", "setup_function", "teardown_function", "load_tests", "pytest_plugins"}
@@ -71,6 +72,18 @@ class TestFile:
         return any(is_test(statement) for statement in self.tree.body)
 
 
+def list_mentions(file: TestFile) -> set[str]:
+    """The names that a file uses, and the packages that it imports."""
+    found = {node.id for node in ast.walk(file.tree) if isinstance(node, ast.Name)}
+    found |= {node.attr for node in ast.walk(file.tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {(node.module or "").partition(".")[0], *(alias.name for alias in node.names)}
+    return found
+
+
 def is_test(node: ast.AST) -> bool:
     return isinstance(node, Function) and node.name.startswith("test")
 
@@ -93,10 +106,19 @@ def read(path: str, source: bytes) -> TestFile:
             assert isinstance(node, Function)
             file.cases.append(_case(path, "", node, own_skips))
         elif isinstance(node, ast.ClassDef) and (is_test_class(node) or _inherits(node, classes)):
-            for test in {test.name: test for test in _methods(node, classes, set())}.values():
-                skips = own_skips or _is_skipped(node.decorator_list)
-                file.cases.append(_case(path, f"{node.name}::", test, skips))
+            file.cases += _cases_of(node, path, "", own_skips, classes)
     return file
+
+
+def _cases_of(
+    node: ast.ClassDef, path: str, outer: str, skips: bool, classes: dict[str, ast.ClassDef]
+) -> Iterator[Case]:
+    prefix, skips = f"{outer}{node.name}::", skips or _is_skipped(node.decorator_list)
+    for test in {test.name: test for test in _methods(node, classes, set())}.values():
+        yield _case(path, prefix, test, skips)
+    for inner in node.body:
+        if isinstance(inner, ast.ClassDef) and inner.name.startswith("Test") and not is_unittest(node):
+            yield from _cases_of(inner, path, prefix, skips, classes)
 
 
 def _inherits(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
@@ -197,6 +219,16 @@ class _Weaver(ast.NodeTransformer):
         if self.key:
             node.value = self._call("done", ast.Constant(self.key), *([node.value] if node.value else []))
         return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """What a method as `assertEqual` is given is looked at, as `assert` looks at what it compares."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assert"):
+            node.args = [one if isinstance(one, ast.Starred) else self._seen(one) for one in node.args]
+        return node
+
+    def _seen(self, value: ast.expr) -> ast.expr:
+        return value if isinstance(value, ast.Constant) else ast.copy_location(self._call("look", value), value)
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         text = ast.unparse(node.test)[:500]

@@ -8,10 +8,19 @@ from typing import Any
 
 import pytest
 
-OFF = (
-    "cacheprovider doctest junitxml pastebin stepwise setuponly setupplan faulthandler threadexception "
-    "unraisableexception terminalprogress"
-).split()
+# Not those that a project's configuration may have settings for.
+OFF = "pastebin stepwise setuponly setupplan threadexception unraisableexception terminalprogress".split()
+
+
+def _load_plugins() -> list[Any]:
+    """The plugins of the environment. They are imported before anything of the candidate can be found."""
+    from importlib import import_module, metadata
+
+    found = {one.value.partition(":")[0] for one in metadata.entry_points(group="pytest11")}
+    return [import_module(name) for name in sorted(found)]
+
+
+PLUGINS = _load_plugins()
 
 
 def run(paths: list[str], options: list[str], voice: Any) -> None:
@@ -20,7 +29,7 @@ def run(paths: list[str], options: list[str], voice: Any) -> None:
     pytest.main(
         ["--assert=plain", "--rootdir=/job", "--tb=short", "-q", "--no-header", "--no-summary", "-o", "addopts=",
          *switches, *options, *paths],
-        plugins=[_reporter(voice)],
+        plugins=[*PLUGINS, _reporter(voice)],
     )  # fmt: skip
 
 

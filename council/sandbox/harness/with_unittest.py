@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 import traceback
 import unittest
 from typing import Any
+
+from council.sandbox.harness.imports import import_file
 
 
 def run(paths: list[str], options: list[str], voice: Any) -> None:
     del options
     check = voice.remember()
     for path in paths:
-        folder, _, name = path.rpartition("/")
-        sys.path.insert(0, f"/job/{folder}".rstrip("/"))
         try:
-            module = importlib.import_module(name.removesuffix(".py"))
+            module = import_file(path)
         except BaseException as error:
             voice.say(error=path, text="".join(traceback.format_exception(error))[-20_000:])
             continue
@@ -54,6 +52,6 @@ def _result(path: str, say: Any, check: Any) -> unittest.TestResult:
             say(result=f"{path}::{_name(test)}", outcome=outcome, text=text)
 
     def _name(test: Any) -> str:
-        return f"{type(test).__name__}::{test._testMethodName}"
+        return f"{type(test).__name__}::{getattr(test, '_testMethodName', test)}"  # or what prepares a class or module
 
     return Listener()

@@ -1,0 +1,76 @@
+"""Who cheats is not green, and who is honest is: samples. `scripts/prove lab` tries all of them with every runner."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bubblewrap import needs_sandbox
+
+from council.sandbox import benches
+from council.sandbox.model import Trial, Tried
+from tests.honest import ASYNC_PLUGIN, PROJECTS, WITH_PLUGIN, Honest
+from tests.tampering import CHEATS, SUITES, Cheat
+
+pytestmark = needs_sandbox
+SAMPLE = (  # one of each kind, with the runner that it is about
+    ("exit when called", "plain"), ("TestReport says passed", "pytest"), ("unittest compares nothing", "unittest"),
+    ("pytest.ini with a plugin", "pytest"), ("the importer of the tests knows their code", "plain"),
+    ("a signal's frame leads to the one that compares", "plain"), ("mock.ANY", "unittest"),
+    ("helpers of the test file are replaced", "plain"), ("small integers are changed through libc", "unittest"),
+)  # fmt: skip
+KINDS = ("conftest.py and packages of tests", "libraries that look at frames", "two conftest.py without packages")
+
+
+def cheat(cheat: Cheat, suite: str) -> Tried:
+    bench, tests = SUITES[suite]
+    return benches.try_out(Trial(bench, cheat.tree(), {"tests/test_add.py": tests.encode()}), benches.load())
+
+
+def be_honest(project: Honest, env: Path | None = None) -> Tried:
+    tree, tests, base = (
+        {path: text.encode() for path, text in files.items()} for files in (project.tree, project.tests, project.base)
+    )
+    return benches.try_out(Trial(project.bench, tree, tests, env=env, base=base), benches.load())
+
+
+def test_no_cheat_is_green() -> None:
+    known = {one.name: one for one in CHEATS}
+    assert len(known) == len(CHEATS)
+    with ThreadPoolExecutor(2) as pool:
+        tried = [*pool.map(lambda one: cheat(known[one[0]], one[1]), SAMPLE)]
+    assert [name for (name, _), one in zip(SAMPLE, tried, strict=True) if one.verdict == "pass"] == []
+    assert {one.verdict for one in tried} == {"unknown", "tampered", "fail"}
+
+
+def test_an_honest_add_passes_what_the_cheats_are_tried_with() -> None:
+    right = Cheat("none", "def add(a, b):\n    return a + b\n")
+    for suite in SUITES:
+        tried = cheat(right, suite)
+        assert (tried.verdict, tried.failed) == ("pass", ()), tried.log
+
+
+@pytest.mark.parametrize("project", [one for one in PROJECTS if one.name in KINDS], ids=lambda one: one.name)
+def test_honest_code_is_green(project: Honest) -> None:
+    tried = be_honest(project)
+    assert (tried.verdict, len(tried.passed)) == ("pass", project.passed), tried.log
+
+
+def test_plugins_and_settings_are_those_of_the_project(tmp_path: Path) -> None:
+    """The candidate's own `pytest.ini` is empty: without the base's, the plugin's setting would be missing."""
+    env = tmp_path / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", env], check=True)
+    site = next(env.glob("lib/python3*/site-packages"))
+    (site / "ran_async.py").write_text(ASYNC_PLUGIN)
+    (site / "ran-1.dist-info").mkdir()
+    (site / "ran-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: ran\nVersion: 1\n")
+    (site / "ran-1.dist-info" / "entry_points.txt").write_text("[pytest11]\nran = ran_async\n")
+    tried = be_honest(WITH_PLUGIN, env)
+    assert tried.verdict == "pass", tried.log
+    unset = be_honest(replace(WITH_PLUGIN, base={"pytest.ini": "[pytest]\nfilterwarnings = error\n"}), env)
+    assert unset.verdict == "pass", unset.log
+    assert be_honest(WITH_PLUGIN).verdict != "pass"  # without the plugin, nobody awaits the test
