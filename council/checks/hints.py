@@ -26,7 +26,7 @@ def find_hints(workflow: Workflow, read: Collection[str] | None = None) -> list[
         *_prompts(workflow),
     ]
     hints += _options(workflow, read) if read is not None else []
-    if not workflow.role(SYNTHESIS) and not _benches(workflow):  # where code is tried, the code is the result
+    if not workflow.role(SYNTHESIS) and not workflow.benches:  # where code is tried, the code is the result
         hints.append(
             f"no phase has the role {SYNTHESIS}, so there is no synthesis.md; add it to the phase that sums up"
         )
@@ -36,17 +36,13 @@ def find_hints(workflow: Workflow, read: Collection[str] | None = None) -> list[
 def _options(workflow: Workflow, read: Collection[str]) -> Iterator[str]:
     """An option should be read by a rule, an order, a view, the rounds, a seat, a template, or the program itself."""
     used = {*read, *declare.option.known, *(end for phase in workflow.phases for end in phase.rounds)}
-    used |= _benches(workflow)
+    used |= workflow.benches
     asked = [ref for _, condition in find_conditions(workflow) for ref in find_refs(condition)]
     for ref in (*asked, *(ref for _, step in workflow.steps() for ref in (step.order, *step.sees))):
         used |= set(_words(ref.args))
     for name in workflow.options:
         if name not in used:
             yield f"options: {name}: nothing reads it; use it in a rule, {{option: {name}}}, or remove it"
-
-
-def _benches(workflow: Workflow) -> set[str]:
-    return {str(seat.attributes["run"]) for seat in workflow.all_seats() if "run" in seat.attributes}
 
 
 def _words(args: Any) -> Iterator[str]:

@@ -78,11 +78,16 @@ class Flip:
 
 
 def find_measured_field(workflow: Workflow) -> str:
-    """The answer that shows changes of mind: the stance, else the first score from 0 to 100; empty for none."""
+    """The answer that shows changes of mind: the stance, else the first score from 0 to 100; empty for none.
+
+    Where code is tried, such a score says how sure somebody is of code, and whether it helped is for the tests to say.
+    """
     steps = [step for phase, step in workflow.steps() if not is_control(phase.name, workflow)]
     asked = [answer for step in steps for answer in step.reply]
     if any(name == STANCE for name, _ in asked):
         return STANCE
+    if workflow.benches:
+        return ""
     scores = (name for name, kind in asked if (kind.type, kind.low, kind.high) == ("range", 0, 100))
     return next((name for name in scores if declare.answer.is_opinion(name)), "")
 

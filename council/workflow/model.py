@@ -275,6 +275,11 @@ class Workflow:
         for group in self.groups.values():
             yield from group
 
+    @property
+    def benches(self) -> set[str]:
+        """What machines run for its seats: benches, and options that name some. If there are any, code is tried."""
+        return {str(seat.attributes["run"]) for seat in self.all_seats() if "run" in seat.attributes}
+
     def seat_names(self) -> set[str]:
         return set(self.groups) | {seat.name for seat in self.all_seats()} | {HUMAN}
 
