@@ -63,12 +63,16 @@ DRAFTS = {
 
 def start(user: User, workflow: str = WORKFLOW, base: Base = BASE, speaker: str = "assistant", **how: Any) -> Path:
     """A session of the workflow, with this base; the session's folder."""
-    place = user.settings / "Workflows" / "sums.md"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(workflow)
+    write_workflow(user, workflow)
     with mock.patch.dict(os.environ, user.environment, clear=True):
         request = Request("Write add.", "sums", base=base, speaker=speaker, **how)
         return begin(request, settings.load()).folder
+
+
+def write_workflow(user: User, workflow: str) -> None:
+    place = user.settings / "Workflows" / "sums.md"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(workflow)
 
 
 def record_all(user: User, drafts: Mapping[str, str] = DRAFTS) -> list[str]:

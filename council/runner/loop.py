@@ -40,7 +40,7 @@ from council.runner.limiter import SHARED, Limiters
 from council.runner.prompt_cache import PromptCache, Start
 from council.runner.retry import RetryPolicy
 from council.speakers.base import Brief, Speaker, Spoken
-from council.speakers.registry import describe
+from council.speakers.registry import describe, machine_of
 from council.text import join_words
 from council.workflow import limits
 from council.workflow.model import Cast, Seat
@@ -334,7 +334,7 @@ def receipt(
 ) -> Receipt:
     """The receipt of a turn, without the hash of its brief."""
     who = describe(speaker)
-    asked = model.name if who.is_called else None
+    asked = model.name if who.is_called and not machine_of(due.seat) else None
     return Receipt(
         turn=due.id, seat=due.seat.name, phase=due.phase.name, step=due.step.name, round=due.round,
         speaker=speaker, tier=due.tier, asked=asked, answered=spoken.model, brief="",
