@@ -6,6 +6,7 @@ The verdicts are written as a bench would have spoken them, so that no sandbox i
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from council.candidates.base import Base
 from council.config import settings
 from council.config.settings import Config
 from council.engine.planner import Due
+from council.lessons.lesson import Lesson
 from council.lessons.store import Lessons, of_user
 from council.record.session import Session
 from council.reports import archive
@@ -103,6 +105,13 @@ SAID = {
     "03-teach/researcher": LESSON,
     "05-exam/examiner-engineer": verdict(GREEN),
 }
+
+
+def made(number: int, change: str = "", **more: object) -> Lesson:
+    """A lesson like others, with a session and a time of its own."""
+    change = change or f"Check the bounds of list number {number} before the loop."
+    one = Lesson("When a loop has bounds.", "The range was off by one.", change, f"s{number}", "04-lesson/teacher", "")
+    return dataclasses.replace(one, made=f"2026-01-01T00:00:{number:06}", **more)  # type: ignore[arg-type]
 
 
 def lessons_of(user: User) -> Lessons:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import multiprocessing
 import os
 import random
@@ -20,18 +19,13 @@ from council.lessons.general import describe_task, generalize
 from council.lessons.lesson import LONGEST, Lesson
 from council.lessons.store import Lessons
 from council.lessons.words import choose
+from tests.learned import made
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lessons:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return Lessons(tmp_path / "LESSONS")
-
-
-def made(number: int, change: str = "", **more: object) -> Lesson:
-    change = change or f"Check the bounds of list number {number} before the loop."
-    one = Lesson("When a loop has bounds.", "The range was off by one.", change, f"s{number}", "04-lesson/teacher", "")
-    return dataclasses.replace(one, made=f"2026-01-01T00:00:{number:06}", **more)  # type: ignore[arg-type]
 
 
 def keep(store: Lessons, *lessons: Lesson, capacity: int = 2_000) -> None:
