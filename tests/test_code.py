@@ -6,10 +6,12 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests import dependent
 from tests.bubblewrap import needs_sandbox
 from tests.code_sessions import MEND, RIGHT, write_file
 from tests.fakeapi import Answer, FakeApi, Request
@@ -187,3 +189,19 @@ def test_the_readmes_own_commands_work(user: User) -> None:
     assert git(user.work, "show", f"council/{user.session.name}:src/app.py") == RIGHT
     assert user.council(*undo).code == 0
     assert git(user.work, "for-each-ref", "refs/heads/council") == b""
+
+
+def test_a_project_with_a_compiled_dependency_is_fixed(user: User, tmp_path: Path) -> None:
+    folder = dependent.make(tmp_path / "greetings")
+    dependent.borrow_packages(folder)
+    with FakeApi(dependent.answer) as api:
+        ended = user.council("code", "Escape the name.", "--repo", folder, "--json", ANTHROPIC_BASE_URL=api.url)
+    assert ended.code == 0, ended.text
+    (trial,) = ended.json["winner"]["trials"]
+    assert (trial["verdict"], trial["passed"], ended.json["winner"]["version"]) == ("pass", 5, 2)
+    assert json.loads((user.session / "base.json").read_text())["env"] == str(folder / ".venv")
+    assert user.council("apply", "--yes", "--repo", folder).code == 0
+    git(folder, "switch", "-q", f"council/{user.session.name}")
+    own = [folder / ".venv/bin/python", "-c", "import greetings.page as page; print(page.greet('<'))"]
+    printed = subprocess.run(own, cwd=folder / "src", capture_output=True, text=True, check=True).stdout
+    assert printed == "<p>Hello, &lt;!</p>\n"
