@@ -39,6 +39,10 @@ class Paused(CouncilError):
     advice = "nothing is lost; `council list` shows your sessions"
 
 
+class OverBudget(Paused):
+    """The next call could exceed what the user allowed."""
+
+
 class Denied(CouncilError):
     """The API rejected a call permanently: credentials, permission, an unknown model, a bad request.
 

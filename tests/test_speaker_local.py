@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -107,6 +108,14 @@ def test_what_is_asked_of_the_model(speaker: Callable[[Library], LocalSpeaker]) 
     assert (params.model.path[-9:], params.n_parallel, params.no_extra_bufts) == ("mine.gguf", 1, True)
     assert (params.cpuparams.n_threads, params.cpuparams_batch.n_threads) == (1, 2)
     assert len(params.api_keys[0]) == 32
+
+
+def test_code_may_repeat_its_task_to_the_letter(speaker: Callable[[Library], LocalSpeaker]) -> None:
+    library = Library()
+    asyncio.run(spoken(speaker(library), replace(brief("Write it."), reply=(("solution", Kind("files")),))))
+    (request,) = library.requests
+    assert "grammar" not in request
+    assert (request["dry_multiplier"], request["repeat_penalty"], request["logit_bias"]) == (0.0, 1.0, [])
 
 
 def test_one_call_after_the_other_with_one_model(speaker: Callable[[Library], LocalSpeaker]) -> None:

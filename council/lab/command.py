@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
 
+from council.cli import completion
 from council.cli.command import command
-from council.cli.options import JSON
+from council.cli.options import JSON, SPEAKER
+from council.errors import UsageError
 from council.terminal.output import echo, print_json
 
 
 @command()
-@click.argument("action", type=click.Choice(["check"]), metavar="ACTION")
+@click.argument("action", type=click.Choice(["check", "run"]), metavar="ACTION")
 @click.argument("target", metavar="TARGET")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N tasks.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only N tasks: the first of the shuffled set.")
 @click.option(
-    "-j", "--jobs", type=click.IntRange(1, 64), default=os.cpu_count() or 1, metavar="N",
-    help="How much is done at once (default: one for each processor).",
+    "-j", "--jobs", type=click.IntRange(1, 64), metavar="N",
+    help="How much is done at once (default: the processors; for `run`, 8 tasks, or 1 with a model on this machine).",
 )  # fmt: skip
+@click.option(
+    "-w", "--workflow", metavar="NAME", shell_complete=completion.workflows, help="run: the workflow to be compared."
+)
+@click.option(
+    "--against", default="single,best-of-n", show_default=True, metavar="ARMS", help="run: what to compare it with."
+)
+@click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="run: an option of the workflow.")
+@click.option(
+    "--max-cost", type=click.FloatRange(0), metavar="USD", help="run: stop before a call that could exceed this budget."
+)
+@SPEAKER
+@click.option("--folder", type=click.Path(path_type=Path), metavar="DIR", help="run: where the sessions are kept.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="run: shuffles the tasks.")
 @JSON
-def lab(action: str, target: str, as_json: bool, **given: Any) -> int:
+def lab(action: str, target: str, **given: Any) -> int:
     """Compare workflows on sets of tasks.
 
-    `check SET` tries answers that are known to be right or wrong, which proves the harness itself. SET is humaneval,
-    pypi:NAME@OLD..NEW or file:TASKS.jsonl.
+    `check SET` tries answers that are known to be right or wrong, which proves the harness itself. `run SET` has every
+    task solved by the workflow, by a single call, and by the best of as many calls as the workflow took. It can be
+    stopped and run again, also by several at once.
+
+    SET is humaneval, pypi:NAME@OLD..NEW or file:TASKS.jsonl.
     """
-    del action
-    return check(target, given["limit"], given["jobs"], as_json)
+    if action == "check":
+        return check(target, given["limit"], given["jobs"] or os.cpu_count() or 1, given["as_json"])
+    return run(target, given)
 
 
 def check(name: str, limit: int | None, jobs: int, as_json: bool) -> int:
@@ -51,6 +71,49 @@ def check(name: str, limit: int | None, jobs: int, as_json: bool) -> int:
             echo(f"  wrong: {one['task']}: {checks.ABOUT[str(one['kind'])]}: {one['verdict']}")
         echo("the harness can be trusted with this set" if not wrong else "not as it must be: see `wrong`")
     return 1 if wrong else 0
+
+
+def run(name: str, given: dict[str, Any]) -> int:
+    """Plan the comparison, or continue the one in the folder."""
+    import asyncio
+
+    from council.cli.run import provide
+    from council.config import settings as config
+    from council.lab import arms, experiment, sets
+    from council.lab.run import LabRun
+    from council.runner import debate
+    from council.runner.start import Request
+    from council.sandbox import benches
+    from council.speakers import select
+    from council.speakers.base import Setup
+
+    if not given["workflow"]:
+        raise UsageError("--workflow: say what is to be compared, as in --workflow reflexion")
+    settings, tasks = config.load(), sets.load(name, say)
+    code = {task.is_code for task in tasks}
+    if len(code) > 1:
+        raise UsageError(f"{name} has both code and questions; keep them in two files")
+    workflow = arms.check_workflow(given["workflow"], code == {True})
+    if code == {True}:
+        benches.prepare({task.bench for task in tasks}, benches.load(settings), say=say)
+    request = Request(tasks[0].topic, given["workflow"], find_files=False)
+    choice = debate.choose_speaker(request, given["speaker"], settings)
+    provide(settings, choice)
+    options = arms.choose_options(workflow, given["options"])
+    against = arms.check_baselines(list(filter(None, given["against"].split(","))))
+    plan = experiment.plan(
+        name, tasks, given["seed"], given["limit"], workflow=given["workflow"], options=options, speaker=choice.name,
+        arms=arms.order(workflow.name, against),
+    )  # fmt: skip
+    folder = (given["folder"] or Path(f"lab-{workflow.name}")).absolute()
+    plan = experiment.settle(folder, plan)
+    say(f"speaker: {choice}")
+    say(f"{len(plan.tasks)} of {plan.of} tasks, {len(plan.arms)} arms each, in {folder}")
+    jobs = given["jobs"] or (1 if choice.speaker.on_this_machine else 8)
+    voices = select.Voices(choice.name, Setup(settings), ask=False)
+    known = {task.id: task for task in tasks}
+    asyncio.run(LabRun(folder, plan, known, settings, voices, jobs, given["max_cost"], say).run())
+    return 0
 
 
 def say(what: str) -> None:

@@ -34,7 +34,10 @@ COMMANDS = {
     ),
     "lab": Entry(
         CODE, "Compare workflows on sets of tasks.", f"{HERE}.command:lab",
-        ("council lab check humaneval", "council lab check pypi:inflection@0.3.1..0.4.0"),
-        "`council lab -h` shows how to name a set", room="sandbox",
+        (
+            "council lab check humaneval",
+            "council lab run humaneval --workflow reflexion --limit 20 --max-cost 2",
+        ),
+        "`council lab -h` shows how to name a set", spends=True, room="sandbox",
     ),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from string import ascii_letters
 
 from council.checks.sizes import BYTES_A_TOKEN
 from council.config.settings import Config
-from council.errors import Paused
+from council.errors import OverBudget, Paused
 from council.speakers import registry, select
 from council.speakers.base import Brief, Usage, cost
 from council.workflow.model import Cast, Seat, Workflow
@@ -54,9 +54,9 @@ class Budget:
         async with self.changed:
             await self.changed.wait_for(lambda: self.fits(most) or not self.running)
             if self.max_calls is not None and self.calls >= self.max_calls:
-                raise Paused(f"--max-calls {self.max_calls} is reached; continue with a higher limit")
+                raise OverBudget(f"--max-calls {self.max_calls} is reached; continue with a higher limit")
             if not self.fits(most):
-                raise Paused(
+                raise OverBudget(
                     f"the next call could exceed --max-cost {self.max_usd:g}: ${self.usd:.4f} spent, and it may cost "
                     f"${most:.4f}; continue with a higher limit"
                 )

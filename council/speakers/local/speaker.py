@@ -38,6 +38,8 @@ SAMPLING = {
 }
 # A seat without openings reports what others said, so it may repeat phrases and must find agreement.
 REPORTING = {"temperature": 0.4, "dry_allowed_length": 12, "logit_bias": []}
+# Code repeats itself and its task to the letter: with a penalty for that, a model this small misspells names.
+CODING = {"temperature": 0.6, "repeat_penalty": 1.0, "dry_multiplier": 0.0, "logit_bias": []}
 
 
 class LocalSpeaker(Speaker):
@@ -134,7 +136,7 @@ def _request(brief: Brief) -> dict[str, Any]:
         "stream_options": {"include_usage": True},
         "return_progress": True,  # otherwise nothing can be cancelled while it reads the prompt
         **SAMPLING,
-        **({} if brief.openings else REPORTING),
+        **(CODING if free else {} if brief.openings else REPORTING),
     }
 
 

@@ -1,0 +1,176 @@
+"""`council lab run` over a real HTTP API and in the real sandbox: equal calls, continued, shared, within its budget."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from council.lab import experiment, results
+from council.lab.results import ArmResult
+from tests.bubblewrap import needs_sandbox
+from tests.fakeapi import Answer, FakeApi, Request
+from tests.helpers import Ended, User
+from tests.lab_worlds import Model, fair, user_of, words, write_set
+
+pytestmark = needs_sandbox
+ARMS = ("single", "reflexion", "best-of-n")
+
+
+def ok(ended: Ended) -> Ended:
+    assert ended.code == 0, ended.text
+    return ended
+
+
+def read(folder: Path) -> dict[tuple[str, str], ArmResult]:
+    plan = experiment.read(folder)
+    return {
+        (task["id"], arm): results.read_result(folder, task["id"], arm, id, task.get("choice", ""))
+        for task in plan.tasks
+        for arm, id in task["sessions"].items()
+    }
+
+
+def test_every_task_is_solved_by_every_arm_with_equal_calls(tmp_path: Path) -> None:
+    """The second draft of plus1 is right; of plus2 none is, and of plus3 every one."""
+    tries = {"plus1": 0}
+
+    def coin(name: str, request: Request) -> bool:
+        again = "attempt 2" in request.text
+        tries["plus1"] += name == "plus1"
+        return name == "plus3" or (name == "plus1" and (again or tries["plus1"] == 5))
+
+    with FakeApi(Model(coin)) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        said = ok(user.council(*words(write_set(tmp_path, 3), folder), "--jobs", "1")).err
+        found, prompts = read(folder), len(api.prompts)
+        again = ok(user.council(*words(f"file:{tmp_path / 'tasks.jsonl'}", folder)))
+        assert len(api.prompts) == prompts
+    assert {task: [(found[task, arm].solved, found[task, arm].calls) for arm in ARMS] for task, _ in found} == {
+        "Plus/1": [(False, 1), (True, 3), (True, 3)],
+        "Plus/2": [(False, 1), (False, 5), (False, 5)],
+        "Plus/3": [(True, 1), (True, 1), (True, 1)],
+    }
+    assert prompts == sum(one.calls for one in found.values()) == 21
+    assert found["Plus/2", "reflexion"].why == "hidden tests: fail"
+    assert "Plus/1: reflexion: solved (3 calls" in said
+    assert ": solved" not in again.err
+
+
+def test_a_killed_run_is_continued_and_pays_for_nothing_twice(tmp_path: Path) -> None:
+    with FakeApi(Model(fair(0.6), latency=0.02)) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        command = words(write_set(tmp_path, 4), folder, "--jobs", "2")
+        with user.spawn(*command) as running:
+            while len(api.prompts) < 7 and running.poll() is None:
+                time.sleep(0.01)
+            running.send_signal(signal.SIGKILL)
+        ok(user.council(*command))
+        found = read(folder)
+        assert {one.state for one in found.values()} <= {"solved", "failed"}
+        # A call is on record before it is made: those that the kill prevented are there too, at most one a job.
+        assert 0 <= sum(one.calls for one in found.values()) - len(api.prompts) <= 2
+
+
+def test_two_runs_at_once_share_the_work(tmp_path: Path) -> None:
+    with FakeApi(Model(fair(0.6), latency=0.05)) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        command = words(write_set(tmp_path, 4), folder, "--jobs", "2", "--against", "single")
+        runs = [user.spawn(*command) for _ in range(2)]
+        assert [process.wait(60) for process in runs] == [0, 0]
+        said = [process.stderr.read().decode() for process in runs if process.stderr]
+        ok(user.council(*command))  # what one left to the other, and the other had done already
+        found = read(folder)
+        assert {one.state for one in found.values()} <= {"solved", "failed"}
+        assert sum(one.calls for one in found.values()) == len(api.prompts)
+        for process in runs:
+            for stream in (process.stdout, process.stderr):
+                assert stream is not None
+                stream.close()
+    assert all("HTTP" not in one for one in said)
+
+
+def test_all_arms_and_runs_together_keep_within_the_budget(tmp_path: Path) -> None:
+    """Each call is billed with what the API says it used, so what is on record is what was paid."""
+
+    def model(request: Request) -> Answer:
+        counts = {"input_tokens": 1_000, "output_tokens": 2_000}
+        return Answer(Model(fair(0.0))(request).text, latency=0.05, usage=counts)
+
+    usd = 0.3  # a call costs $0.022, and is bounded by $0.08 and the prompt
+    with FakeApi(model) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        command = words(write_set(tmp_path, 4), folder, "--jobs", "2", "--max-cost", str(usd))
+        runs = [user.spawn(*command) for _ in range(2)]
+        ended = [(*process.communicate(timeout=60), process.returncode) for process in runs]
+        assert {code for *_, code in ended} == {3}, ended
+        spent = len(api.prompts) * 0.022
+        assert 0.15 < spent <= usd
+        assert sum(one.usd or 0.0 for one in read(folder).values()) == pytest.approx(spent)
+    assert b"--max-cost" in ended[0][1]
+
+
+def test_a_session_that_cannot_end_is_given_up_and_counts(tmp_path: Path) -> None:
+    broken = {"on": True}
+
+    def model(request: Request) -> Answer:
+        if broken["on"] and "`plus1`" in request.text:
+            return Answer(fault="status", status=500)
+        return Model(fair(1.0))(request)
+
+    with FakeApi(model) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        command = words(write_set(tmp_path, 2), folder, "--against", "single")
+        said = ok(user.council(*command)).err
+        first = read(folder)
+        broken["on"] = False
+        ok(user.council(*command))
+    assert first["Plus/1", "single"].state == "failed"
+    assert "Plus/1: reflexion: given up" in said
+    assert first["Plus/2", "reflexion"].solved
+    assert all(one.solved for one in read(folder).values())
+
+
+def test_questions_are_answered_by_single_calls_and_by_most_of_several(tmp_path: Path) -> None:
+    file = tmp_path / "sums.jsonl"
+    asked = [{"question": f"What is {n} + 1?", "choices": ["1", "2", "3"], "answer": n - 1} for n in (1, 2)]
+    file.write_text("".join(f"{json.dumps(one)}\n" for one in asked))
+    with FakeApi(Model(fair(1.0))) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        given = ["lab", "run", f"file:{file}", "-w", "quick", "--speaker", "anthropic", "--folder", str(folder)]
+        ok(user.council(*given))
+    found = read(folder)
+    assert sorted(one.state for one in found.values()) == ["failed"] * 3 + ["solved"] * 3
+    assert {one.why for one in found.values()} == {"", "answered B, right is A"}
+    assert {one.calls for (_, arm), one in found.items() if arm == "best-of-n"} == {
+        one.calls for (_, arm), one in found.items() if arm == "quick"
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--workflow", "debate"], "debate runs no hidden tests"),
+        (["--against", "doubl"], "--against doubl: no such arm"),
+        (["--seed", "1"], "compares something else: seed is 0 there, and 1 was asked for"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(user_and_api: Any, more: list[str], says: str) -> None:
+    user, api, command = user_and_api
+    ended = user.council(*command, *more)
+    assert (ended.code, len(api.prompts)) == (2, 1), ended.err
+    assert says in ended.err
+
+
+@pytest.fixture
+def user_and_api(tmp_path: Path) -> Any:
+    """A user with a finished comparison of one task with nothing."""
+    with FakeApi(Model(fair(1.0))) as api:
+        user: User = user_of(tmp_path, api.url)
+        command = words(write_set(tmp_path, 1), tmp_path / "lab", "--against", "")
+        ok(user.council(*command))
+        yield user, api, command
