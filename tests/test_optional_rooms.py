@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 from council.cli import commands
+from council.config import overlays
 from tests.helpers import CODE, User, disputed, script
 
 KIT = ("Workflows", "templates", "Config.md", "AgentPersonalities.md", "SKILL.md", "docs/workflows.md")
+CODE_LAB = ("candidates", "sandbox", "lessons", "lab")  # without these, nobody writes code
 OPTIONAL = {
-    "reviews": "review",
-    "mcp_server": "mcp",
-    "candidates": "",
-    "sandbox": "",
-    "lessons": "",
-    "lab": "",
-}  # with the command that goes with each
+    "reviews": ("review",),
+    "mcp_server": ("mcp",),
+    **dict.fromkeys(CODE_LAB, ()),
+    "lab": ("code", "apply", "lessons", "sandbox", "lab"),
+}  # with the commands that go with each
 
 
 def test_the_architecture_page_calls_the_same_rooms_optional() -> None:
@@ -53,7 +53,7 @@ class Copy:
         return done.stdout
 
 
-@pytest.fixture(params=[("reviews",), ("mcp_server",), ("reviews", "mcp_server")], ids="+".join)
+@pytest.fixture(params=[("reviews",), CODE_LAB, ("reviews", "mcp_server", *CODE_LAB)], ids="+".join)
 def without(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     folder = tmp_path / "copy"
     shutil.copytree(CODE / "council", folder / "council", ignore=shutil.ignore_patterns("__pycache__", "kit"))
@@ -91,14 +91,20 @@ def test_everything_else_works(without: tuple[tuple[str, ...], Copy]) -> None:
         check=True, timeout=60,
     )  # fmt: skip
     assert done.stdout == "agreed with dissent\n"
-    for room in filter(OPTIONAL.get, rooms):
-        assert copy.run(OPTIONAL[room]).returncode == 2
+    for command in (name for room in rooms for name in OPTIONAL[room]):
+        assert copy.run(command).returncode == 2
+    written = copy.run("lint", "tree", "code")
+    assert "tree: no problems found" in written.stdout
+    assert (written.returncode, '"files" is not a type' in written.stdout) == (
+        (2, True) if CODE_LAB[0] in rooms else (0, False)
+    )
 
 
 def test_its_command_is_gone_and_every_other_is_there(without: tuple[tuple[str, ...], Copy]) -> None:
     rooms, copy = without
     out = copy.ok("-h")
-    gone = {OPTIONAL[room] for room in rooms} - {""}
-    assert {name for name in commands.built_in() if f"\n  {name} " not in out} == gone
+    gone = {name for room in rooms for name in OPTIONAL[room]}
+    kept = set(overlays.workflows([overlays.kit_folder()]))  # `code` is a workflow, too
+    assert {name for name in commands.built_in() if f"\n  {name} " not in out} == gone - kept
     for name in set(commands.built_in()) - gone:
         assert copy.ok(name, "-h").startswith(f"Usage: council {name}")

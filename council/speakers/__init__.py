@@ -8,6 +8,7 @@ from pathlib import Path
 
 AUTO = "auto"  # in place of a name: the first speaker that is available
 MACHINERY = ("base", "registry", "select")  # files of this room that are not speakers
+ROOMS = {"shelf": "lessons", "shell": "sandbox"}  # of speakers that go with a room that may be removed
 
 
 @cache
@@ -19,4 +20,5 @@ def names() -> tuple[str, ...]:
         path for path in Path(__file__).parent.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     )
     files = (path.stem for path in found if path.stem not in MACHINERY and path.name[0] not in "_.")
-    return tuple(sorted(file.replace("_", "-") for file in files))
+    rooms = {path.parent.name for path in Path(__file__).parents[1].glob("*/__init__.py")}
+    return tuple(sorted(file.replace("_", "-") for file in files if ROOMS.get(file, "speakers") in rooms))
