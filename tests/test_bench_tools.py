@@ -38,7 +38,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_without_tools_the_message_says_what_to_do(nothing: Path) -> None:
     with pytest.raises(tools.ToolsMissing, match="`council code` installs them") as missing:
-        tools.find(need="pytest")
+        tools.equip("pytest")
     assert "--env DIR" in str(missing.value)
     assert "not installed" in tools.describe()
 
@@ -83,7 +83,7 @@ def test_an_interpreter_elsewhere_is_seen_and_nothing_beside_it(env: Path, tmp_p
     (far / "bin" / "python").symlink_to(tmp_path / "pythons" / "now" / "bin" / real.name)
     (far / "lib").symlink_to(env / "lib")
     (far / "pyvenv.cfg").write_text((env / "pyvenv.cfg").read_text())
-    python = tools.find(far)
+    python = tools.equip("unittest", far)
     code = f"import sys, os; print(sys.prefix, os.path.exists({str(tmp_path / 'secret')!r}))"
     ran = run(Job((python.program, "-I", "-c", code), mounts=python.mounts))
     assert ran.output.decode().split() == [str(far), "False"]
@@ -100,7 +100,7 @@ def test_an_environment_whose_python_shares_its_folder_with_the_home_is_refused(
     (far / "pyvenv.cfg").write_text(f"home = {tmp_path / 'bin'}\n")
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(UsageError, match="would have to be readable"):
-        tools.find(far)
+        tools.equip("unittest", far)
 
 
 @pytest.mark.parametrize(("make", "why"), [(False, "there is no bin/python"), (True, "not a virtual environment")])
@@ -109,7 +109,7 @@ def test_what_is_no_environment_is_refused(tmp_path: Path, make: bool, why: str)
         (tmp_path / "bin").mkdir()
         (tmp_path / "bin" / "python").symlink_to(sys.executable)
     with pytest.raises(UsageError, match=why):
-        tools.find(tmp_path)
+        tools.equip("unittest", tmp_path)
 
 
 def test_the_fingerprint_changes_with_what_is_installed(env: Path) -> None:

@@ -8,16 +8,17 @@ from typing import Any
 
 from council.config import benches as language
 from council.config import settings as configuration
-from council.config.benches import CHECKERS, Bench
+from council.config.benches import CHECKERS, COMMAND, Bench
 from council.errors import UsageError
-from council.sandbox import suites, tools
+from council.sandbox import checkers, programs, suites, tools
 from council.sandbox.model import Trial, Tried
 from council.text import did_you_mean
 
 KINDS: Mapping[str, Callable[[Bench, Trial], Tried]] = {
-    "pytest": suites.try_out, "unittest": suites.try_out,
-}  # fmt: skip
-NEEDS = {"pytest": "pytest", "coverage": "coverage", **dict.fromkeys(CHECKERS, "")}  # what the kit's tools are for
+    **dict.fromkeys(("pytest", "unittest", "coverage"), suites.try_out),
+    **dict.fromkeys(CHECKERS, checkers.try_out),
+    COMMAND: programs.try_out,
+}
 
 
 def load(settings: configuration.Config | None = None) -> dict[str, Bench]:
@@ -40,18 +41,17 @@ def prepare(
     """
     facts: dict[str, Any] = {}
     for bench in [find(name, benches) for name in names]:
-        need = NEEDS.get(bench.kind)
         try:
-            facts |= tools.find(env, need or "").facts
+            facts |= tools.equip(bench.kind, env).facts
         except tools.ToolsMissing:
             tools.provide(say)
-            facts |= tools.find(env, need or "").facts
+            facts |= tools.equip(bench.kind, env).facts
     return facts
 
 
 def identify(bench: Bench, env: Path | None = None) -> dict[str, Any]:
     """The bench as it is defined now, with its tools: with another one, the same trial may end otherwise."""
-    return {"bench": repr(bench), **tools.find(env, NEEDS.get(bench.kind) or "").facts}
+    return {"bench": repr(bench), **tools.equip(bench.kind, env).facts}
 
 
 def try_out(trial: Trial, benches: Mapping[str, Bench]) -> Tried:

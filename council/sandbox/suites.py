@@ -16,17 +16,19 @@ from council.sandbox.model import Job, Trial, Tried
 from council.sandbox.reports import conclude, give_bounds
 
 HARNESS = "/harness/council/sandbox/harness"
-NEEDS = {"pytest": "pytest", "unittest": ""}
 STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "sitecustomize.py", "usercustomize.py")
 PROJECT = {"pyproject.toml"}
 
 
 def try_out(bench: Bench, trial: Trial) -> Tried:
-    python = tools.find(trial.env, NEEDS[bench.kind])
+    python = tools.equip(bench.kind, trial.env)
     tests = {**{path: data for path, data in trial.base.items() if is_steering(path)}, **trial.tests}
     wanted = trial.run or tuple(sorted(path for path in trial.tests if is_test_file(path)))
+    measured = find_measured(trial) if bench.kind == "coverage" else []
     plan = {
-        "runner": bench.kind, "run": wanted, "void": trial.void, "options": [], "tools": python.site,
+        "runner": "pytest" if bench.kind == "coverage" else bench.kind, "run": wanted, "void": trial.void,
+        "options": [], "tools": python.site,
+        "measure": {path: trial.tree[path].decode("utf-8", "replace") for path in measured},
         "tests": {path: base64.b64encode(data).decode() for path, data in tests.items()},
     }  # fmt: skip
     files = {f"/job/{path}": b"" if path in wanted else data for path, data in tests.items()}
@@ -45,6 +47,12 @@ def lay(trial: Trial, tests: Mapping[str, bytes]) -> dict[str, bytes]:
         if _settings(tree[path]) != _settings(trial.base[path]):
             tree[path] = trial.base[path]
     return tree
+
+
+def find_measured(trial: Trial) -> list[str]:
+    """The Python files that the candidate wrote; without a base, all but the tests."""
+    code = [path for path in trial.tree if path.endswith(".py") and path not in trial.tests and not is_test_file(path)]
+    return [path for path in code if trial.base.get(path) != trial.tree[path] and not is_steering(path)]
 
 
 def is_steering(path: str) -> bool:

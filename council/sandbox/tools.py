@@ -17,11 +17,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from council.config.benches import CHECKERS
 from council.config.overlays import kit_folder
 from council.errors import CouncilError, UsageError
 from council.record.files import tilde
 
 LOCK = "requirements-bench.lock"
+NEEDS = {  # what the benches of a kind import
+    "pytest": ("pytest",), "coverage": ("pytest", "coverage"), "ruff": ("ruff",), "ruff-format": ("ruff",),
+    "mypy": ("mypy",), "bandit": ("bandit",),
+}  # fmt: skip
 STEERED_BY = ("PIP_", "PYTHON", "LD_", "DYLD_")  # variables that put other code into an environment
 MOST_LINKS = 12
 WITHOUT = "without them, pytest and unittest still work for a project whose own environment has pytest: --env DIR"
@@ -87,34 +92,34 @@ def describe() -> str:
 # ---- what a trial sees ----
 
 
-def find(env: Path | None = None, need: str = "") -> Python:
-    """The Python of a trial, which can import `need`: the project's own environment if there is one, else the tools',
-    or, where nothing is needed, the one that council's environment was made with.
+def equip(kind: str, env: Path | None = None) -> Python:
+    """The Python of a trial by a bench of this kind: the project's own environment if it has one, with the kit's tools
+    where that lacks them. Checkers are always the kit's, and see the project's packages.
     """
     if env is not None:
         _check(env)
-    tools = _find_tools(need) if need and (env is None or not _has(env, need)) else None
-    prefix = env or tools
+    needs = NEEDS.get(kind, ())
+    tools = _find_tools(needs) if needs and (kind in CHECKERS or env is None or not _has(env, needs)) else None
+    prefix = tools if kind in CHECKERS else env or tools
     if prefix is None:
         program = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]  # noqa: SLF001 - venv needs it too
         return Python(str(program), tuple(_mount(program.parent.parent, program)), (), {"python": _version(program)})
     program = prefix / "bin" / "python"
     mounts = dict(_mount(prefix, program))
     facts: dict[str, Any] = {"python": _version(program.resolve())}
-    if env is not None:
-        facts["env"] = fingerprint(env)
-    if tools is not None:
-        facts["tools"] = fingerprint(tools)
-        mounts |= dict(_mount(tools, tools / "bin" / "python"))
-    site = (str(_packages(tools)),) if tools is not None and env is not None else ()
+    for name, other in (("env", env), ("tools", tools)):
+        if other is not None:
+            facts[name] = fingerprint(other)
+            mounts |= dict(_mount(other, other / "bin" / "python"))
+    site = (str(_packages(tools)),) if tools is not None and prefix != tools else ()
     return Python(str(program), tuple(mounts.items()), site, facts)
 
 
-def _find_tools(need: str) -> Path:
+def _find_tools(needs: tuple[str, ...]) -> Path:
     own = Path(sys.prefix)
     if are_here():
         return place()
-    if sys.prefix != sys.base_prefix and _has(own, need):
+    if sys.prefix != sys.base_prefix and _has(own, needs):
         return own
     raise ToolsMissing(f"the tools of the benches are not installed; `council code` installs them; {WITHOUT}")
 
@@ -130,8 +135,8 @@ def _packages(prefix: Path) -> Path:
     return next(iter(sorted(prefix.glob("lib/python3*/site-packages"))), prefix / "lib")
 
 
-def _has(env: Path, module: str) -> bool:
-    return (_packages(env) / module).is_dir()
+def _has(env: Path, modules: tuple[str, ...]) -> bool:
+    return all((_packages(env) / module).is_dir() for module in modules)
 
 
 def _mount(prefix: Path, program: Path) -> Iterator[tuple[Path, str]]:

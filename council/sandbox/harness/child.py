@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from council.sandbox.harness import audit, guard, signals, suite
+from council.sandbox.harness import audit, guard, measure, signals, suite
 
 
 def main(read_end: int, write_end: int) -> None:
@@ -32,10 +32,13 @@ def main(read_end: int, write_end: int) -> None:
         del sys.modules[name]
     sys.modules["__main__"] = types.ModuleType("__main__")
     arguments = payload["run"], payload["options"]
+    stop = measure.start(payload["measure"]) if payload["measure"] else None
     signals.shield()
     del payload, codes, words, own
     try:
         run(*arguments, voice)
+        if stop:
+            voice.say(lines=stop())
         voice.say(end=True)
     finally:
         leave(0)

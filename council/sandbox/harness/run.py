@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, "/harness")
 
-from council.sandbox.harness import suite, verdict
+from council.sandbox.harness import measure, suite, verdict
 
 NOT_DUMPABLE = 4
 
@@ -58,7 +58,10 @@ def main() -> None:
         marshal.dump(payload, pipe)
     judge = verdict.Judge([case for file in chosen for case in file.cases], plan["void"], payload["secret"])
     ended = follow(child, ours, judge)
-    tell(report, judge.conclude(ended) | {"seconds": time.monotonic() - began, "runner": runner})
+    said = judge.conclude(ended) | {"seconds": time.monotonic() - began, "runner": runner}
+    if plan["measure"]:
+        said |= measure.conclude(plan["measure"], judge.lines)
+    tell(report, said)
 
 
 def read(tests: dict[str, bytes]) -> list[suite.TestFile]:
@@ -75,8 +78,11 @@ def choose(runner: str, chosen: list[suite.TestFile], files: list[suite.TestFile
 
 def prepare(runner: str, plan: dict[str, Any]) -> None:
     """Import what decides before anything of the candidate can be found."""
-    if runner == "pytest":
+    if plan["measure"] or runner == "pytest":
         sys.path.extend(plan["tools"])
+    if plan["measure"]:
+        import coverage  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
+    if runner == "pytest":
         from council.sandbox.harness import with_pytest  # noqa: F401
     elif runner == "unittest":
         from council.sandbox.harness import with_unittest  # noqa: F401
@@ -98,7 +104,8 @@ def compose(
     return {
         "runner": runner, "secret": secrets.token_hex(12), "words": words, "codes": codes, "names": names,
         "mentions": sorted(set().union(*(suite.list_mentions(file) for file in files))),
-        "run": [file.path for file in chosen], "options": plan["options"], "parent": os.getpid(),
+        "run": [file.path for file in chosen], "options": plan["options"],
+        "measure": [f"/job/{path}" for path in plan["measure"]], "parent": os.getpid(),
     }  # fmt: skip
 
 

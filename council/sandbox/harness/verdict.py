@@ -21,6 +21,7 @@ class Judge:
         self._outcomes: dict[str, str] = {}
         self._texts: list[tuple[str, str]] = []
         self._strange: list[str] = []
+        self.lines: dict[str, list[int]] = {}
         self.ended = False
 
     def hear(self, line: bytes) -> None:
@@ -42,6 +43,8 @@ class Judge:
             self._take(said["result"], said["outcome"], said.get("text", ""))
         elif "error" in said:
             self._texts.append((said["error"], said["text"]))
+        elif "lines" in said:
+            self.lines = said["lines"]
         elif "end" in said:
             self.ended = True
 

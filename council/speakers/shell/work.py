@@ -54,7 +54,7 @@ class Work:
         return Path(named) if named else None
 
     def make_trial(self, bench: str) -> Trial:
-        return Trial(bench, self.due.tree, self.due.tests, self.due.run, self.due.void, self.env)
+        return Trial(bench, self.due.tree, self.due.tests, self.due.run, self.due.void, self.env, self.project.tree)
 
 
 def find_job(session: Session, due: Due) -> tuple[str, Work]:
