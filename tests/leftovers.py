@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -30,7 +30,8 @@ cgroup.find_home()
 print("ready", flush=True)
 run(Job((*{SLEEP!r}, sys.argv[1])), cgroups=sys.argv[2] == "True")
 """
-NEXT = "from council.sandbox import cgroup; print(bool(cgroup.find_home()))"
+LOOKS = 3
+NEXT = "from council.sandbox import cgroup; cgroup.find_home()"
 
 
 def start_runner(token: str, cgroups: bool) -> subprocess.Popen[bytes]:
@@ -52,11 +53,22 @@ def kill_runner(cgroups: bool, after: float | None = None) -> list[str]:
         else:
             time.sleep(after)
         runner.kill()
-    wait_for(lambda: not find_processes(token))
+    groups = [group for group in list_groups() if group.name.split("-")[2] == str(runner.pid)]
+    wait_for(lambda: not any(is_left(token, groups) for _ in range(LOOKS)))
     wrong = [f"process {process} is left" for process in find_processes(token)]
     wrong += [f"{path} is left" for path in sorted(list_temporary() - before)]
-    groups = [group for group in list_groups() if group.name.split("-")[2] == str(runner.pid)]
-    return wrong + [f"{group} is not empty" for group in groups if group.joinpath("cgroup.procs").read_text()]
+    return wrong + [f"{group} is not empty" for group in groups if not is_empty(group)]
+
+
+def is_left(token: str, groups: Iterable[Path]) -> bool:
+    """One look can miss a process that is just becoming another program, so it takes several."""
+    time.sleep(0.01)
+    return bool(find_processes(token)) or not all(map(is_empty, groups))
+
+
+def is_empty(group: Path) -> bool:
+    """A zombie of it may take a moment to go."""
+    return not group.exists() or not group.joinpath("cgroup.procs").read_text()
 
 
 def wait_for(holds: Callable[[], bool], seconds: float = PATIENCE) -> bool:
