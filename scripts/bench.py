@@ -1,8 +1,9 @@
 """Usage: scripts/bench [--repeats N] [NAME…]
 
 Measures council against floors of the same run, on a Messages API of our own in another process, and says which targets
-hold. Names: debate start commands many cache store plan begin files; without any, all of them. Every figure is the
-median of the repeats with the smallest and the largest. It judges this machine's program, never a model or a network.
+hold. Names: debate start commands many cache store plan begin files sandbox; without any, all of them. Every figure is
+the median of the repeats with the smallest and the largest. It judges this machine's program, never a model or a
+network.
 """
 
 from __future__ import annotations
@@ -405,6 +406,20 @@ def files(_: Path, repeats: int) -> Iterator[Figure]:
     yield Figure("   read / fences found", [one / floor for one, floor in zip(ours, floors, strict=True)], 25)
 
 
+def sandbox(_: Path, repeats: int) -> Iterator[Figure]:
+    """The start of a trial and bubblewrap alone, in turns: load slows down both."""
+    from tests import starts
+
+    for level, cgroups in (("a control group", True), ("a watchdog", False)):
+        found = [starts.measure_starts(20, cgroups) for _ in range(repeats)]
+        ours = [statistics.median(one.ours) for one in found]
+        floors = [statistics.median(one.bare) for one in found]
+        yield Figure(f"j  the start of a trial, with {level}", ours, unit="ms")
+        yield Figure("   bubblewrap alone", floors, unit="ms")
+        over = [one - floor for one, floor in zip(ours, floors, strict=True)]
+        yield Figure("   a trial over bubblewrap alone", over, 30, "ms")
+
+
 def cpu_seconds(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
@@ -439,6 +454,7 @@ ALL: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "plan": plan,
     "begin": begin,
     "files": files,
+    "sandbox": sandbox,
 }
 
 
