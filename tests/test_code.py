@@ -135,6 +135,16 @@ def test_code_that_stays_red_is_no_success(user: User) -> None:
     assert f"council apply {user.session.name} --although-tests-fail" in ended.err
 
 
+def test_a_session_that_was_stopped_is_continued(user: User) -> None:
+    paused, api = code(user, "--max-calls", "1", responder=second)
+    assert (paused.code, len(api.prompts)) == (3, 1), paused.text
+    with FakeApi(second) as api:
+        ended = user.council("recover", "--max-calls", "9", ANTHROPIC_BASE_URL=api.url)
+    assert (ended.code, len(api.prompts)) == (0, 1), ended.text
+    assert "engineer, version 2 (the only candidate): all its tests pass." in ended.out
+    assert f"put it on a branch: council apply {user.session.name}" in ended.err
+
+
 def test_hidden_tests_are_run_once_and_seen_by_nobody(user: User, tmp_path: Path) -> None:
     lay(
         tmp_path / "checks",

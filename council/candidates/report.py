@@ -13,6 +13,7 @@ from council.text import join_words, one_line
 
 MEGABYTE = 1_000_000
 LONGEST_PATH = 60
+LEVELS = {"cgroup": "Control groups bounded memory and processes", "watchdog": "A watchdog bounded memory"}
 
 
 def describe(record: Record) -> ReportSection | None:
@@ -26,7 +27,8 @@ def describe(record: Record) -> ReportSection | None:
     checks = [one for name in ledger.candidates for one in ledger.checks.get(name, [])]
     if checks:
         parts.append(Part("Runs", "\n".join(_list_runs(checks, record.trials)), ""))
-    return ReportSection("Result", _tell(winner, ledger), tuple(parts))
+    said = _tell(winner, ledger)
+    return ReportSection("Result", said, tuple(parts), said, tone)
 
 
 def _tell(winner: Winner | None, ledger: Ledger) -> str:
@@ -55,9 +57,9 @@ def _list_runs(checks: list[CheckedVersion], trials: Mapping[str, Mapping[str, A
         yield f"- {what}: {bench_of(one.turn)}, {kind_of(one.turn.seat)} tests: {one.verdict} ({how})"
     levels = {str(trial["level"]) for one in checks if "level" in (trial := trials.get(one.turn.id, {}))}
     if levels:
-        kept = join_words(sorted(levels))
+        kept = join_words(LEVELS.get(level, level) for level in sorted(levels))
         yield ""
-        yield f"Each run was in a sandbox of its own: no network, no home folder, a copy of the files ({kept})."
+        yield f"Each run was in a sandbox of its own: no network, no home folder, a copy of the files. {kept}."
 
 
 def _describe_run(trial: Mapping[str, Any]) -> str:

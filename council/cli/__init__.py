@@ -21,8 +21,8 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 EPILOG = """Exit codes: 0 done, 1 error, 2 usage or configuration (nothing spent), 3 paused or interrupted and
-resumable, 4 authentication failed or request permanently rejected, 5 findings or a failed verify, 6 disk or permission,
-7 busy (another runner), 8 waiting for a person, 130 and 143 on signals."""
+resumable, 4 authentication failed or request permanently rejected, 5 findings, a failed verify, or code whose tests
+fail, 6 disk or permission, 7 busy (another runner), 8 waiting for a person, 130 and 143 on signals."""
 
 
 @click.group(cls=Group, context_settings=SETTINGS, epilog=EPILOG)

@@ -96,7 +96,9 @@ def check(proposal: Proposal, red: bool) -> None:
 
 def describe(proposal: Proposal, repository: Repository) -> list[str]:
     """What apply will do, before it does it."""
+    from council.candidates.artifacts import RESULT
     from council.lab import branch
+    from council.record.files import tilde
 
     won, commits = proposal.winner.version, 1 + bool(proposal.project.facts.get("worktree"))
     made = f"{commits} commit{'s' if commits > 1 else ''} on {proposal.commit[:12]}"
@@ -108,8 +110,8 @@ def describe(proposal: Proposal, repository: Repository) -> list[str]:
         lines.append(f"  {one.path:<{width}}  {counts}{kind}")
     lines += ["", f"  {won.candidate}, version {won.number}: {proposal.winner.why}"]
     lines += [f"  {line}" for line in proposal.list_trials()]
-    lines += [f"  Approval: {proposal.describe_approval()}", f"  Tree: {proposal.tree}", ""]
-    return lines
+    lines += [f"  Approval: {proposal.describe_approval()}", f"  Tree: {proposal.tree}"]
+    return [*lines, f"  Patch: {tilde(proposal.session.folder / RESULT)}", ""]
 
 
 def describe_next(proposal: Proposal, repository: Repository, tip: str, new: bool) -> list[str]:

@@ -40,8 +40,7 @@ def conclude(debate: Transcript, screen: Screen) -> None:
     if debate.absent:
         screen.out(f"**Degraded:** absent: {'; '.join(debate.absent)}\n")
     for one in debate.sections.values():
-        if not one.answer:  # one that is the answer is printed by the command that asked for it
-            screen.out(markdown.section(one, level="###"))
+        screen.out(markdown.section(one, level="###"))
     screen.out(f"**Outcome:** {debate.verdict.outcome} ({debate.verdict.reason})\n")
     if debate.effect:
         screen.out(markdown.effect_text(debate.effect))
