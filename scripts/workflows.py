@@ -10,7 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ SHAPES = {
     "statements.answers": model.Answer, "verdict": model.DebateVerdict, "synthesis": model.Synthesis,
 }  # fmt: skip
 EXAMPLE = ROOT / "tests" / "fixtures" / "premortem.md"
+TOPOLOGIES = ROOT / "tests" / "fixtures" / "topologies.md"
 
 
 def page() -> str:
@@ -53,6 +54,8 @@ def page() -> str:
         lines=len(EXAMPLE.read_text("utf-8").splitlines()),
         starter=STARTER.read_text("utf-8").strip(),
         diagram=mermaid(example).strip(),
+        draw=draw,
+        steps=steps,
         calls=calls(example),
         turns=turns(example),
         language=vocabulary,
@@ -74,6 +77,28 @@ def page() -> str:
 
 def about(words: declare.Words) -> dict[str, str]:
     return {name: word.about for name, word in sorted(words.known.items())}
+
+
+def draw(name: str, *phases: str) -> str:
+    """The diagram of some phases of a workflow."""
+    whole = read(name)
+    return mermaid(replace(whole, phases=tuple(phase for phase in whole.phases if phase.name in phases))).strip()
+
+
+def steps(name: str, phase: str) -> str:
+    """A phase as its workflow has it."""
+    lines = path_of(name).read_text("utf-8").splitlines()
+    first = next(place for place, line in enumerate(lines) if re.match(rf"  - (?:{{)?name: {phase}\b", line))
+    rest = (place for place, line in enumerate(lines[first + 1 :], first + 1) if re.match(r"  - |---", line))
+    return "\n".join(lines[first : next(rest)])
+
+
+def read(name: str) -> Workflow:
+    return load(path_of(name).read_text("utf-8"), name)
+
+
+def path_of(name: str) -> Path:
+    return TOPOLOGIES if name == TOPOLOGIES.stem else ROOT / "Workflows" / f"{name}.md"
 
 
 def calls(workflow: Workflow) -> str:

@@ -5,12 +5,18 @@ tests/plans has what each of them asks in which order; `scripts/prove lab` runs 
 
 from __future__ import annotations
 
+import itertools
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from council.checks.lint import lint
+from council.engine.planner import plan
+from council.engine.scene import RecordedTurn
 from council.workflow import frontmatter
+from council.workflow.loader import load
 from tests import phases
 from tests.bubblewrap import needs_sandbox
 from tests.fakeapi import FakeApi
@@ -26,6 +32,31 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_a_program_fits_on_a_page(name: str) -> None:
     keys, _ = frontmatter.split_text((WORKFLOWS / f"{name}.md").read_text("utf-8"), name)
     assert len(keys.strip().splitlines()) < 60
+
+
+@pytest.mark.parametrize("name", ["reflexion", "gates"])
+def test_what_a_guide_shows_is_a_workflow(name: str) -> None:
+    (shown,) = re.findall(
+        r"^```yaml\n(.*?)^```$", (WORKFLOWS.parent / "docs" / f"{name}.md").read_text("utf-8"), re.M | re.S
+    )
+    seats = "" if "seats:\n" in shown else "seats: {team: [generator]}\n"
+    assert lint(load(f"---\nname: shown\n{seats}{shown}---\n", name)) == []
+
+
+def test_the_topologies_of_the_docs_are_what_they_are_called() -> None:
+    path, said = WORKFLOWS.parent / "tests/fixtures/topologies.md", dict[str, RecordedTurn]()
+    workflow = load(path.read_text("utf-8"), path.name)
+    assert lint(workflow) == []
+    edges: dict[str, set[tuple[str, str]]] = {}
+    while (now := plan(workflow, said, "seed")).due:
+        for due in now.due:
+            here = edges.setdefault(due.phase.name, set())
+            here |= {(one.turn.seat.name, due.seat.name) for one in due.sees if one.turn.phase == due.phase.name}
+            said[due.id] = RecordedTurn("I agree.")
+    members = ("architect", "engineer", "researcher")
+    assert edges["mesh"] == {(one, other) for one in members for other in members}
+    assert edges["star"] == {pair for one in members for pair in (("chair", one), (one, "chair"))}
+    assert edges["chain"] == set(itertools.combinations(members, 2))
 
 
 @needs_sandbox
