@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from council.terminal.output import echo, print_json
 
 
 @command()
-@click.argument("action", type=click.Choice(["check", "run"]), metavar="ACTION")
+@click.argument("action", type=click.Choice(["check", "run", "report"]), metavar="ACTION")
 @click.argument("target", metavar="TARGET")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only N tasks: the first of the shuffled set.")
 @click.option(
@@ -35,6 +36,9 @@ from council.terminal.output import echo, print_json
 )
 @SPEAKER
 @click.option("--folder", type=click.Path(path_type=Path), metavar="DIR", help="run: where the sessions are kept.")
+@click.option(
+    "--to", type=click.Path(path_type=Path), metavar="NAME", help="report: write NAME.md, NAME.json and NAME.svg."
+)
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="run: shuffles the tasks.")
 @JSON
 def lab(action: str, target: str, **given: Any) -> int:
@@ -42,10 +46,12 @@ def lab(action: str, target: str, **given: Any) -> int:
 
     `check SET` tries answers that are known to be right or wrong, which proves the harness itself. `run SET` has every
     task solved by the workflow, by a single call, and by the best of as many calls as the workflow took. It can be
-    stopped and run again, also by several at once.
+    stopped and run again, also by several at once. `report FOLDER` says what was found, as far as it goes.
 
     SET is humaneval, pypi:NAME@OLD..NEW or file:TASKS.jsonl.
     """
+    if action == "report":
+        return report(Path(target), given["to"], given["as_json"])
     if action == "check":
         return check(target, given["limit"], given["jobs"] or os.cpu_count() or 1, given["as_json"])
     return run(target, given)
@@ -113,6 +119,26 @@ def run(name: str, given: dict[str, Any]) -> int:
     voices = select.Voices(choice.name, Setup(settings), ask=False)
     known = {task.id: task for task in tasks}
     asyncio.run(LabRun(folder, plan, known, settings, voices, jobs, given["max_cost"], say).run())
+    return 0
+
+
+def report(folder: Path, to: Path | None, as_json: bool) -> int:
+    """Print the report, or write it with its plot."""
+    from council.lab import plot
+    from council.lab import report as reports
+    from council.record import files
+
+    found = reports.compose(folder.absolute())
+    if to is None:
+        print_json(found.encode()) if as_json else echo(reports.write_markdown(found).rstrip("\n"))
+        return 0
+    made = {
+        ".md": reports.write_markdown(found, f"{to.name}.svg"), ".svg": plot.draw(found),
+        ".json": json.dumps(found.encode(), indent=2, ensure_ascii=False) + "\n",
+    }  # fmt: skip
+    for ending, text in made.items():
+        files.export(to.with_name(to.name + ending), text.encode("utf-8", "replace"))
+        say(f"wrote {to.with_name(to.name + ending)}")
     return 0
 
 

@@ -40,6 +40,8 @@ class ArmResult:
     usd: float | None = 0.0
     seconds: float = 0.0
     tokens: int | None = 0
+    models: tuple[str, ...] = ()
+    ended: str = ""
 
     @property
     def solved(self) -> bool:
@@ -62,7 +64,9 @@ def read_result(folder: Path, task: str, arm: str, id: str, choice: str = "") ->
     else:
         fault = judge_choice(session.plan(), choice) if choice else judge_code(session.plan(), arm)
         state, why = (FAILED, fault) if fault else (SOLVED, "")
-    return ArmResult(task, arm, id, state, why, count_calls(session), *sum_up(session))
+    models = {one.answered for one in session.receipts.values() if one.answered}
+    ended = str(session.metadata.get("completed_at", ""))[:10]
+    return ArmResult(task, arm, id, state, why, count_calls(session), *sum_up(session), tuple(sorted(models)), ended)
 
 
 def judge_code(plan: Plan, arm: str) -> str:
