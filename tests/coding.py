@@ -13,6 +13,7 @@ from unittest import mock
 
 from council.candidates.base import Base
 from council.config import settings
+from council.record import turn_file
 from council.runner.start import Request, begin
 from tests.helpers import User
 
@@ -84,6 +85,12 @@ def record_all(user: User, drafts: Mapping[str, str] = DRAFTS) -> list[str]:
             assert ended.code == 0, ended.err
         asked += due
     return asked
+
+
+def body_of(session: Path, turn: str) -> bytes:
+    """What was said in a turn."""
+    path = session / "turns" / f"{turn}.md"
+    return turn_file.decode(path.read_bytes(), path)[1].encode()
 
 
 # ---- processes of trials ----

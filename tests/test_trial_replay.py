@@ -90,4 +90,4 @@ def test_what_a_machine_has_to_do_first_is_done_when_a_session_is_begun(tmp_path
     assert ended.code == 0, ended.err
     assert "2 turns are due" in ended.out
     _, body = turn_file.decode((path := user.session / "turns/01-before/ground.md").read_bytes(), path)
-    assert body.startswith("## Tests\n\nunknown\n")
+    assert body.startswith("## Tests\n\nfail\n")
