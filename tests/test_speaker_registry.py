@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from council.speakers import registry
 from council.speakers.base import Billing, SpeakerType, Spoken
 from council.speakers.select import speaker_of
 from council.workflow.model import HUMAN, Seat
-from tests.helpers import CODE
+from tests.helpers import CODE, User
 
 
 def test_the_names_are_those_of_the_files() -> None:
@@ -37,7 +38,7 @@ def test_what_each_can_do() -> None:
     types = registry.all_types()
     assert {one.name for one in types if one.free} == {"human", "local", "replay", "shelf", "shell"}
     assert {one.name for one in types if one.on_this_machine} == {"local", "replay", "shelf", "shell"}
-    assert {one.name for one in types if one.machine} == {"shelf", "shell"}
+    assert {one.name for one in types if one.machine} == {*speakers.MACHINES} == {"shelf", "shell"}
     assert {one.name for one in types if one.caches_prompts} == {"anthropic"}
     assert {one.name for one in types if one.speaks_for_all} == {"assistant", "replay"}
     assert [one.name for one in types if one.is_person] == [HUMAN]
@@ -53,6 +54,14 @@ def test_a_receipt_may_name_a_speaker_that_is_gone() -> None:
     gone = registry.describe("gone")
     assert (gone.name, gone.free, gone.is_person, gone.manual, gone.make) == ("gone", False, False, False, None)
     assert gone.usd(Spoken("words"), None) is None, "its price is unknown, not nothing"
+
+
+@pytest.mark.parametrize("name", speakers.MACHINES)
+def test_no_machine_speaks_for_everybody(name: str, tmp_path: Path) -> None:
+    ended = User(tmp_path).council("run", "--speaker", name, "Shall we?")
+    assert ended.code == 2
+    assert f"{name} speaks only for seats that a workflow gives to it" in ended.err
+    assert not list((tmp_path / "memory").rglob("metadata.json"))
 
 
 def test_a_seat_that_names_a_speaker_goes_first_but_for_who_speaks_for_all() -> None:

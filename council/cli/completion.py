@@ -97,7 +97,7 @@ def members(_: click.Context) -> Offered:
 def speaker_names(_: click.Context) -> Offered:
     from council import speakers
 
-    return [speakers.AUTO, *speakers.names()]
+    return [speakers.AUTO, *speakers.for_members()]
 
 
 @completes

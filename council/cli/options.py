@@ -48,7 +48,7 @@ TIER_MAP = click.option(
 )  # fmt: skip
 SPEAKER = click.option(
     "--speaker", metavar="NAME", shell_complete=completion.speaker_names,
-    help=f"Who answers: {speakers.AUTO} or {', '.join(speakers.names())}.",
+    help=f"Who answers: {speakers.AUTO} or {', '.join(speakers.for_members())}.",
 )  # fmt: skip
 OVERLAYS = click.option(
     "--overlays", is_flag=True, is_eager=True, expose_value=False, callback=lambda _, __, wanted: use_project(wanted),

@@ -162,7 +162,8 @@ def propose(session: Session) -> Proposal:
     if winner is None:
         names = ", ".join(ledger.versions)
         raise UsageError(f"nobody won: {names} are candidates, and their patches are in {session.folder}/candidates")
-    found = Proposal(session, project, winner, find_approval(plan.scene, winner.version))
+    tree = base.hash_files(lay(winner.version, project.tree))
+    found = Proposal(session, project, winner, find_approval(plan.scene, winner.version, tree))
     if found.approval and not found.approval.given:
         raise UsageError(f"{found.describe_approval()}, so nothing of {session.id} is applied")
     return found

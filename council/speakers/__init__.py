@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 AUTO = "auto"  # in place of a name: the first speaker that is available
+MACHINES = ("shelf", "shell")  # those that speak only for seats of their own
 MACHINERY = ("base", "registry", "select")  # files of this room that are not speakers
 ROOMS = {"shelf": "lessons", "shell": "sandbox"}  # of speakers that go with a room that may be removed
 
@@ -22,3 +23,8 @@ def names() -> tuple[str, ...]:
     files = (path.stem for path in found if path.stem not in MACHINERY and path.name[0] not in "_.")
     rooms = {path.parent.name for path in Path(__file__).parents[1].glob("*/__init__.py")}
     return tuple(sorted(file.replace("_", "-") for file in files if ROOMS.get(file, "speakers") in rooms))
+
+
+def for_members() -> list[str]:
+    """Every speaker that can answer for the members of a debate."""
+    return [name for name in names() if name not in MACHINES]

@@ -82,6 +82,8 @@ def keep(name: str, config: Config, *, workflow: Workflow, can_ask: bool = False
 
 def _usable(name: str, config: Config, env: Mapping[str, str]) -> SpeakerType:
     speaker = registry.find(name)
+    if speaker.machine:
+        raise UsageError(f"{name} speaks only for seats that a workflow gives to it; name another speaker")
     if why := speaker.obstacle(config, env):
         raise Denied(f"{name} cannot speak: {why}")
     return speaker
