@@ -125,10 +125,21 @@ def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
     return held
 
 
+def find_trials(pid: int) -> list[tuple[int, str]]:
+    """The processes below this one that try a candidate; council also runs others, to see whether the sandbox works."""
+    return [child for child in find_children(pid) if b"/sandbox/harness/" in read_command(child[0])]
+
+
+def read_command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def interrupt_trial(process: subprocess.Popen[bytes], number: int) -> list[tuple[int, str]]:
-    """Send the signal while a candidate's own code runs; what ran below the process."""
-    deepest = 4  # setpriv or not, bubblewrap twice, the harness, the tests
-    assert wait_until(lambda: len(list(find_children(process.pid))) >= deepest or process.poll() is not None)
+    """Send the signal while a candidate is tried; what ran below the process."""
+    assert wait_until(lambda: bool(find_trials(process.pid)) or process.poll() is not None)
     process.send_signal(signal.SIGSTOP)  # so that it starts nothing that is not seen
     below = list(find_children(process.pid))
     process.send_signal(number)

@@ -39,4 +39,4 @@ KILLS: dict[str, Callable[[Unbroken], Callable[[World], object]]] = {
 
 @pytest.mark.parametrize("when", KILLS)
 def test_a_killed_debate_is_recovered(when: str, unbroken: Unbroken, tmp_path: Path) -> None:
-    assert trial_kills.find_faults(tmp_path, unbroken, KILLS[when](unbroken)) == []
+    assert trial_kills.find_faults(tmp_path, unbroken, KILLS[when](unbroken), within=20) == []

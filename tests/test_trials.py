@@ -80,6 +80,18 @@ def test_the_same_trial_is_made_once(tmp_path: Path) -> None:
     assert f"the same as {made}" in user.council("show").out
 
 
+@pytest.mark.parametrize("run", ["touch /tmp/x", "/bin/sh", "mine", "[pytest, mine]", "{command: [touch, x]}"])
+@pytest.mark.parametrize("defined", ["", "benches: {mine: {kind: command, argv: [touch, x]}}"])
+def test_a_project_cannot_say_what_is_run(run: str, defined: str, tmp_path: Path) -> None:
+    user = User(tmp_path)
+    user.write(".council/Workflows/sums.md", coding.WORKFLOW.replace("run: pytest", f"run: {run}"))
+    user.write(".council/Config.md", f"---\n{defined}\n---\n")
+    ended = user.council("start", "--workflow", "sums", "Write add.")
+    assert ended.code == 2, ended.text
+    assert "bench" in ended.err
+    assert not user.sessions
+
+
 def test_files_that_do_not_fit_are_red_and_nothing_is_run(tmp_path: Path) -> None:
     user = User(tmp_path)
     session = coding.start(user)
@@ -113,5 +125,5 @@ def test_a_run_that_is_ended_leaves_no_trial_running(number: int, tmp_path: Path
     with user.spawn("next") as process:
         left = coding.interrupt_trial(process, number)
         process.communicate(timeout=PATIENCE)
-    assert coding.wait_until(lambda: not any(map(coding.is_alive, left)), 1.0)
+    assert coding.wait_until(lambda: not any(map(coding.is_alive, left)))
     assert not list((session / "turns").glob("*trial/*"))

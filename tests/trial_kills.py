@@ -70,18 +70,12 @@ class World:
 
         def is_at_work() -> bool:
             trials = sum("trial" in turn for turn in self.recorded)
-            return trials >= made and any(self.find_trials(process.pid))
+            return trials >= made and bool(coding.find_trials(process.pid))
 
         with self.spawn(PROGRAM.format(log=os.devnull, kind="none", at=0, home=str(self.user.home))) as process:
             assert coding.wait_until(lambda: is_at_work() or process.poll() is not None)
             process.kill()
             process.communicate(timeout=PATIENCE)
-
-    @staticmethod
-    def find_trials(pid: int) -> Iterator[int]:
-        """The processes in a sandbox: those below a child."""
-        for child, _ in coding.find_children(pid):
-            yield from (below for below, _ in coding.find_children(child))
 
     def spawn(self, program: str) -> subprocess.Popen[bytes]:
         env = {**self.user.environment, "PYTHONPATH": os.pathsep.join(map(str, (CODE, CODE / "tests")))}
@@ -122,13 +116,13 @@ def run_unbroken(root: Path) -> Unbroken:
         return Unbroken(whole.kill("none", 0), whole.read())
 
 
-def find_faults(root: Path, unbroken: Unbroken, kill: Callable[[World], object]) -> list[str]:
-    """What is wrong after this kill and a recovery, in sentences."""
+def find_faults(root: Path, unbroken: Unbroken, kill: Callable[[World], object], within: float = 1.0) -> list[str]:
+    """What is wrong after this kill and a recovery, in sentences. Nothing may run any more after so many seconds."""
     wrong = []
     with world(root) as broken, adopting() as list_left:
         kill(broken)
-        if not coding.wait_until(lambda: not list_left(), 1.0):
-            wrong.append(f"still running after a second: {list_left()}")
+        if not coding.wait_until(lambda: not list_left(), within):
+            wrong.append(f"still running after {within:g} s: {list_left()}")
         stored, asked = broken.recorded, len(broken.table.asked)
         ended = broken.user.council("recover", "last")
         if ended.code:

@@ -44,8 +44,14 @@ EMPTY = Base()
 
 def hash_files(files: Mapping[str, bytes]) -> str:
     """The hash of files by path, whatever their order."""
-    lines = (f"{hashlib.sha256(data).hexdigest()} {path}\n" for path, data in sorted(files.items()))
+    lines = (f"{_hash(data)} {path}\n" for path, data in sorted(files.items()))
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _hash(data: bytes) -> str:
+    """The trees of a session share most of their files, and each trial hashes a whole tree."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def read(frozen: Mapping[str, bytes]) -> Base:

@@ -14,14 +14,14 @@ from council.candidates.base import Base, hash_files
 from council.candidates.trials import DueTrial, find_trial
 from council.candidates.versions import runs
 from council.sandbox.model import FAIL, PASS, TAMPERED, Trial
-from council.speakers.shell import BENCH, ENV
+from council.speakers.shell import ENV
 
 if TYPE_CHECKING:
     from council.engine.planner import Due
     from council.record.session import Session
     from council.workflow.model import Reply
 
-UNNAMED = ("", "none", "auto")
+UNNAMED = ("", "none")
 SETTLED = (PASS, FAIL, TAMPERED)  # verdicts that the same trial would give again
 
 
@@ -61,20 +61,18 @@ def find_job(session: Session, due: Due) -> tuple[str, Work]:
     """The brief of a trial, and its work. The brief has only names and hashes, and nothing that a member wrote."""
     project = base.read(session.extra)
     trial = find_trial(due, project)
-    benches = _find_benches(session, due, project)
+    benches = _find_benches(session, due)
     tree, tests = hash_files(trial.tree), hash_files(trial.tests)
     inputs = hash_facts([benches, trial.kind, tree, tests, trial.run, trial.void, trial.misfit])
     work = Work(trial, project, benches, tree, tests, inputs, tuple(_find_earlier(session, inputs, due.step.reply)))
     return _describe(work), work
 
 
-def _find_benches(session: Session, due: Due, project: Base) -> tuple[str, ...]:
-    """The benches that the seat names, or the option that it names; or else the base's."""
+def _find_benches(session: Session, due: Due) -> tuple[str, ...]:
+    """The benches that the seat names, or that the option names which it names."""
     named = runs(due.seat)
     chosen = str(session.workflow.options.get(named, named))
-    listed = [name for part in chosen.split(",") if (name := part.strip()) not in UNNAMED]
-    usual = str(project.facts.get(BENCH) or "") if chosen == "auto" else ""
-    return tuple(dict.fromkeys(listed)) or ((usual,) if usual else ())
+    return tuple(dict.fromkeys(name for part in chosen.split(",") if (name := part.strip()) not in UNNAMED))
 
 
 def _find_earlier(session: Session, inputs: str, reply: Reply) -> Iterator[Earlier]:
