@@ -114,7 +114,7 @@ def prepare(root: Path) -> User:
 def follow(user: User, body: str) -> Path:
     """A session with this reply, with all that is derived from it, and its files in the sandbox."""
     session = coding.start(user, WORKFLOW)
-    user.council("record", session.name, TURN, stdin=body.encode("utf-8", "surrogateescape"))
+    user.council("record", session.name, TURN, stdin=body.encode("utf-8", "surrogatepass"))
     user.council("build", session.name)
     try:
         found = read_files(body, "", False)

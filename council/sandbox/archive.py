@@ -6,6 +6,7 @@ import os
 import stat
 import tarfile
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 
 END = b"\0" * 1024
@@ -27,13 +28,14 @@ def pack(tree: Path | Mapping[str, bytes] | None) -> Iterator[bytes]:
     yield END
 
 
-def weigh(tree: Path | Mapping[str, bytes] | None) -> int:
-    """The bytes that a tree takes in memory, where each file takes whole pages."""
+def fits(tree: Path | Mapping[str, bytes] | None, most: int) -> bool:
+    """Whether a tree takes at most this much memory, in whole pages for each file. No more of it is looked at."""
     if isinstance(tree, Path):
-        sizes = [path.lstat().st_size for path in _walk(tree) if path.is_file() and not path.is_symlink()]
+        statuses = (path.lstat() for path in _walk(tree))
+        sizes = (status.st_size for status in statuses if stat.S_ISREG(status.st_mode))
     else:
-        sizes = [len(data) for data in (tree or {}).values()]
-    return sum(-(-size // PAGE) * PAGE for size in sizes)
+        sizes = (len(data) for data in (tree or {}).values())
+    return all(taken <= most for taken in accumulate(-(-size // PAGE) * PAGE for size in sizes))
 
 
 def _pack_folder(folder: Path) -> Iterator[bytes]:

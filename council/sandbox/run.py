@@ -15,7 +15,7 @@ from pathlib import Path
 
 from council.errors import CouncilError
 from council.sandbox import bubblewrap, cgroup, seccomp, watch
-from council.sandbox.archive import pack, weigh
+from council.sandbox.archive import fits, pack
 from council.sandbox.model import Job, Ran
 from council.sandbox.output import Kept
 from council.sandbox.pipes import Pipes
@@ -50,8 +50,8 @@ def run(job: Job, cancel: threading.Event | None = None, cgroups: bool = True) -
     When it returns or raises, no process of the job is left. The bounds of all processes together are kept by a control
     group if this process can make one, or else, and without `cgroups`, by a watchdog.
     """
-    if (size := weigh(job.tree)) > job.bounds.scratch:
-        raise SandboxError(f"the tree takes {size:,} bytes, and a file system of the sandbox {job.bounds.scratch:,}")
+    if not fits(job.tree, job.bounds.scratch):
+        raise SandboxError(f"the tree takes more than the {job.bounds.scratch:,} bytes that fit into the sandbox")
     group = cgroup.make(job.bounds) if cgroups else None
     try:
         with Pipes() as pipes:
