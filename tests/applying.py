@@ -51,7 +51,16 @@ class Killing:
     def place(self) -> Path:
         return self.user.root / "killing"
 
-    def call(self, point: Point, *words: str) -> Ended:
+    def apply(self, *words: str, **env: str) -> Ended:
+        """One call that nothing disturbs."""
+        return self.user.council("apply", *words, self.session, "--yes", "--repo", self.folder, **env)
+
+    def kill(self, point: Point) -> Ended:
+        env = {"PATH": self.prepare(point)}
+        return self.user.process("apply", self.session, "--yes", "--repo", self.folder, env=env)
+
+    def prepare(self, point: Point) -> str:
+        """Put the other git in its place; the PATH that leads there."""
         shutil.rmtree(self.place, ignore_errors=True)
         self.place.mkdir()
         paths = {name: self.place / name for name in ("count", "log", "trace", "ended")}
@@ -59,14 +68,13 @@ class Killing:
         program = self.place / "git"
         program.write_text(WRAPPER.format(**paths, **own, at=point.at, how=point.how))
         program.chmod(0o755)
-        env = {"PATH": f"{self.place}:{self.user.environment['PATH']}"}
-        return self.user.process("apply", *words, self.session, "--yes", "--repo", self.folder, env=env)
+        return f"{self.place}:{self.user.environment['PATH']}"
 
     def list_calls(self) -> list[str]:
         """The calls of git that one undisturbed apply makes; its branch is removed again."""
-        assert self.call(Point(0, "")).code == 0
+        assert self.apply(PATH=self.prepare(Point(0, ""))).code == 0
         calls = (self.place / "log").read_text().splitlines()
-        assert self.call(Point(0, ""), "--undo").code == 0
+        assert self.apply("--undo").code == 0
         return calls
 
     @property
@@ -82,12 +90,12 @@ class Killing:
         if picture(self.folder, ref) != before:
             yield "something of the user's changed"
         lock = self.folder / ".git" / f"{ref}.lock"
-        again = self.user.process("apply", self.session, "--yes", "--repo", self.folder)
+        again = self.apply()
         if lock.exists() and not there:
             if again.code != 2 or f"{ref}.lock" not in again.err:
                 yield f"a lock that git left is not named: {again.err}"
             lock.unlink()
-            again = self.user.process("apply", self.session, "--yes", "--repo", self.folder)
+            again = self.apply()
         whole = git(self.folder, "for-each-ref", "--format=%(objectname)", ref).decode().strip()
         if again.code or not whole:
             yield f"apply did not work afterwards: {again.err}"
@@ -98,6 +106,6 @@ class Killing:
         except subprocess.CalledProcessError as damaged:
             yield f"the repository is damaged: {damaged.stderr!r}"
         lock.unlink(missing_ok=True)
-        undone = self.user.process("apply", "--undo", self.session, "--repo", self.folder)
+        undone = self.apply("--undo")
         if undone.code or picture(self.folder, ref) != before:
             yield f"undo did not work afterwards: {undone.err}"

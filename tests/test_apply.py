@@ -123,6 +123,19 @@ def test_uncommitted_changes_are_a_commit_of_their_own(user: User, folder: Path)
     assert git(folder, "diff", "--name-only", f"{branch}~..{branch}") == b"src/app.py\n"
 
 
+def test_what_members_were_not_given_stays_as_it_is(user: User, folder: Path) -> None:
+    from council.lab.repository import open_repository, read_commit
+
+    commit = read_commit(open_repository(folder))
+    base = code_sessions.base_of(commit, folder, left_out={"data/image.bin": "in Git LFS"})
+    session = hold(user, base)
+    assert user.council("apply", session.id, "--yes", "--repo", folder).code == 0
+    assert git(folder, "diff", "--name-only", f"HEAD..council/{session.id}") == b"src/app.py\n"
+    over = hold(user, base, partial(say, draft=write_file("data/image.bin", b"mine\n")))
+    refused = user.council("apply", over.id, "--yes", "--repo", folder)
+    assert (refused.code, "was not among the files that members saw" in refused.err) == (2, True)
+
+
 def test_a_folder_that_is_no_repository_gets_a_patch(user: User) -> None:
     session = hold(user, Base({"src/app.py": b"def add(a, b):\n    return a - b\n"}))
     refused = user.council("apply", session.id, "--yes")
@@ -143,5 +156,5 @@ def test_a_death_leaves_nothing_or_the_whole_branch(user: User, folder: Path) ->
     calls = killing.list_calls()
     last = next(at for at, call in enumerate(calls, 1) if " update-ref " in call)
     for point in (Point(last, "before"), Point(last, "after")):
-        assert killing.call(point).code == -9
+        assert killing.kill(point).code == -9
         assert list(killing.check(before)) == []

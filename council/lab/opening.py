@@ -22,7 +22,7 @@ from council.lab.history import describe_history
 from council.lab.repository import open_repository
 from council.record.files import tilde
 from council.sandbox import benches, probe
-from council.sandbox.model import PASS, Trial, Tried
+from council.sandbox.model import PASS, TIMEOUT, Trial, Tried
 from council.speakers.shell import BENCH, ENV
 from council.text import did_you_mean, join_words
 from council.workflow.loader import load
@@ -69,6 +69,8 @@ def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -
     for line in (describe_project(found), *found.notes):
         say(line)
     tools = choose_tools(found, given, known, after, say)
+    if found.tests:
+        say(f"running {'all' if not given['tests'] else 'these'} tests on the project as it is …")
     before = benches.try_out(Trial(tools.bench, found.tree, found.visible, env=tools.env), known)
     say(f"before any change: {describe_tried(before, tools.bench) if found.tests else 'there are no tests'}")
     if found.tests and before.verdict == PASS and not (writes_tests or given["green"]):
@@ -155,7 +157,8 @@ def describe_tried(tried: Tried, bench: str) -> str:
     if tried.verdict == PASS:
         return f"all {count} tests pass ({how})"
     if not tried.failed:
-        return f"the tests could not be run to their end: {tried.verdict} ({how})"
+        advice = "; --tests names fewer, and a bench of your own may take longer" if tried.verdict == TIMEOUT else ""
+        return f"the tests could not be run to their end: {tried.verdict} ({how}){advice}"
     names = [*tried.failed[:3], *([f"{len(tried.failed) - 3} more"] if len(tried.failed) > 3 else [])]
     many = "test fails" if count == 1 else "tests fails" if len(tried.failed) == 1 else "tests fail"
     return f"{len(tried.failed)} of {count} {many} ({how}): {join_words(names)}"

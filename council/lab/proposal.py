@@ -46,6 +46,11 @@ class Proposal:
     def commit(self) -> str:
         return str(self.project.facts.get(COMMIT) or "")
 
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """The paths that members were not given, each with the reason. They stay as they are."""
+        return self.project.facts.get(LEFT_OUT) or {}
+
     @cached_property
     def changes(self) -> list[patch.Change]:
         return patch.measure(lay_code(None, self.project), lay_code(self.winner.version, self.project))
@@ -69,12 +74,13 @@ class Proposal:
 
     def list_commits(self, repository: Repository) -> Iterator[NewCommit]:
         """The commits of the branch: the uncommitted changes, if the session began with them, then the winner's."""
-        files = dict(read_commit(repository, self.commit).files)
+        files = {
+            path: data for path, data in read_commit(repository, self.commit).files.items() if path not in self.left_out
+        }
         if self.project.facts.get(WORKTREE):
-            outside, left_out = (set(self.project.facts.get(fact) or ()) for fact in (OUTSIDE, LEFT_OUT))
-            files = {path: data for path, data in files.items() if path in left_out}
+            outside = set(self.project.facts.get(OUTSIDE) or ())
             together = {**self.project.tree, **self.project.visible, **self.project.hidden}
-            files |= {path: data for path, data in together.items() if path not in outside}
+            files = {path: data for path, data in together.items() if path not in outside}
             title = "Uncommitted changes"
             yield NewCommit(files, f"{title}\n\nAs they were when the session {self.session.id} began.\n", self.when)
         changed = {change.path: change.after for change in self.changes}
@@ -93,7 +99,7 @@ class Proposal:
 
     def make(self, repository: Repository) -> str:
         """Write the commits; the name of the last. No branch leads there yet."""
-        left_out = read_commit(repository, self.commit).left_out
+        left_out = {*read_commit(repository, self.commit).left_out, *self.left_out}
         return branch.make_commits(repository, self.commit, left_out, list(self.list_commits(repository)))
 
     def list_trials(self) -> Iterator[str]:

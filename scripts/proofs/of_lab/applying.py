@@ -45,7 +45,7 @@ def prove(part: str) -> Outcome:
 
 
 def _strike(killing: Killing, point: Point, before: dict[str, object]) -> list[str]:
-    ended = killing.call(point)
+    ended = killing.kill(point)
     return [*([f"it ended with {ended.code}"] if ended.code != -9 else []), *killing.check(before)]
 
 
