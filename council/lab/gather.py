@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from council import git
@@ -36,7 +36,8 @@ class Wishes:
 
 @dataclass(frozen=True)
 class ProjectFiles:
-    """Files as they were found. `fresh` are those that are not committed: only tests among them are taken."""
+    """Files as they were found. `fresh` are the paths of those that are not committed: only tests among them are
+    taken, and the others are not even read."""
 
     top: Path
     files: Mapping[str, bytes]
@@ -44,7 +45,10 @@ class ProjectFiles:
     executable: tuple[str, ...] = ()
     commit: str = ""
     hash_name: str = "sha1"
-    fresh: Mapping[str, bytes] = field(default_factory=dict)
+    fresh: frozenset[str] = frozenset()
+
+    def read_fresh(self, path: str) -> bytes | None:
+        return worktree.read_below(self.top, path)
 
 
 @dataclass(frozen=True)
@@ -75,18 +79,25 @@ def gather(place: Path, wishes: Wishes) -> Gathered:
     pointers = {path: "in Git LFS" for path, data in found.files.items() if data.startswith(worktree.POINTER)}
     given = {path: data for path, data in found.files.items() if path not in pointers}
     hidden = dict(_read_hidden(found, given, wishes.hidden))
-    chosen = [_locate(found.top, named, given.keys() | found.fresh.keys(), "--tests") for named in wishes.tests]
+    chosen = [_locate(found.top, named, given.keys() | found.fresh, "--tests") for named in wishes.tests]
 
     def is_test(path: str) -> bool:
         return any(_is_below(place, path) for place in chosen) if chosen else _looks_like_test(path)
 
-    fresh = {path: data for path, data in found.fresh.items() if path not in hidden and is_test(path)}
+    wanted = sorted(path for path in found.fresh if path not in hidden and is_test(path))
+    fresh = {path: data for path in wanted if (data := found.read_fresh(path)) is not None}
     visible = {path: data for path, data in given.items() if is_test(path) or path.rpartition("/")[2] in STEERING}
     visible = {path: data for path, data in {**visible, **fresh}.items() if path not in hidden}
     tree = {path: data for path, data in given.items() if path not in visible and path not in hidden}
     if hidden:  # they may need what is beside the visible ones
         hidden |= {path: data for path, data in visible.items() if not TEST_FILE.search(path)}
     outside = [path for path, data in {**visible, **hidden}.items() if found.files.get(path) != data]
+    size = sum(len(data) + OVERHEAD for files in (tree, visible, hidden) for data in files.values())
+    if size > MOST_BYTES:
+        raise UsageError(
+            f"the files have {size:,} bytes with the tests that are not committed; council takes at most "
+            f"{MOST_BYTES:,}: name fewer with --tests"
+        )
     left_out = {**found.left_out, **pointers}
     notes = tuple(_describe(found, left_out, sorted(fresh)))
     return Gathered(found, tree, visible, hidden, left_out, tuple(sorted(outside)), notes)
@@ -121,19 +132,22 @@ def _read_hidden(found: ProjectFiles, given: Mapping[str, bytes], named: Sequenc
     for one in named:
         here = one.resolve()
         if not here.exists() or here.is_relative_to(found.top.resolve()):
-            paths = given.keys() | found.fresh.keys()
+            paths = given.keys() | found.fresh
             place = _locate(found.top, one, paths, "--hidden")
-            yield from ((path, {**given, **found.fresh}[path]) for path in sorted(paths) if _is_below(place, path))
+            files = {
+                path: found.read_fresh(path) if path in found.fresh else given[path]
+                for path in sorted(paths) if _is_below(place, path)
+            }  # fmt: skip
         else:
             files = {here.name: worktree.read_below(here.parent, here.name)} if here.is_file() else {
                 f"{here.name}/{path}": worktree.read_below(here, path) for path in _walk(here, {})
             }  # fmt: skip
-            yield from ((path, data) for path, data in files.items() if data is not None)
+        yield from ((path, data) for path, data in files.items() if data is not None)
 
 
 def _describe(found: ProjectFiles, left_out: Mapping[str, str], fresh: Sequence[str]) -> Iterator[str]:
     """What the user should know of what was taken, and what was not."""
-    kept = sorted(found.fresh.keys() - set(fresh))
+    kept = sorted(found.fresh - set(fresh))
     parts = [f"{_shorten(fresh)}, taken as a test"] if fresh else []
     parts += [f"{_shorten(kept)}, left out (--worktree takes it too)"] if kept else []
     if parts:
@@ -160,13 +174,12 @@ def _read_repository(place: Path, with_changes: bool) -> ProjectFiles:
     repository = open_repository(place)
     commit = read_commit(repository)
     found = worktree.find_uncommitted(repository, commit)
-    fresh: dict[str, bytes] = {}
+    fresh: frozenset[str] = frozenset()
     if with_changes:
         commit = worktree.add_uncommitted(repository, commit, found)
     else:
         paths = {path for path, data in found.changed.items() if data is not None}.union(found.untracked)
-        read = ((path, worktree.read_below(repository.top, path)) for path in sorted(paths) if not _is_skipped(path))
-        fresh = {path: data for path, data in read if data is not None}
+        fresh = frozenset(path for path in paths if set(SKIPPED).isdisjoint(path.split("/")))
     return ProjectFiles(
         repository.top, commit.files, commit.left_out, commit.executable, commit.commit, repository.hash_name, fresh
     )
@@ -205,7 +218,3 @@ def _walk(top: Path, left_out: dict[str, str]) -> Iterator[str]:
                 yield path
             else:
                 left_out[path] = why if name[0] != "." else "hidden"
-
-
-def _is_skipped(path: str) -> bool:
-    return not set(SKIPPED).isdisjoint(path.split("/"))

@@ -75,12 +75,13 @@ def _is_filtered(before: bytes | None, there: bytes | None) -> bool:
 def add_uncommitted(repository: Repository, commit: Snapshot, found: Uncommitted) -> Snapshot:
     """The commit with the work tree's changes and its new files on top of it."""
     files = {**commit.files, **{path: data for path, data in found.changed.items() if data is not None}}
+    files = {path: data for path, data in files.items() if found.changed.get(path, b"") is not None}
+    total = sum(len(data) + OVERHEAD for data in files.values())
     for path in found.untracked:
         if (data := read_below(repository.top, path)) is not None:
-            files[path] = data
-    files = {path: data for path, data in files.items() if found.changed.get(path, b"") is not None}
-    if (total := sum(len(data) + OVERHEAD for data in files.values())) > MOST_BYTES:
-        raise UsageError(f"--worktree: the files have {total:,} bytes; council takes at most {MOST_BYTES:,}")
+            files[path], total = data, total + len(data) + OVERHEAD
+        if total > MOST_BYTES:
+            raise UsageError(f"--worktree: the files have more than {MOST_BYTES:,} bytes; ignore the large ones")
     return replace(commit, files=files)
 
 
