@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from council.sandbox.mutants import find_mutants
+from council.sandbox.model import FAIL, Trial, Tried
+from council.sandbox.mutants import find_mutants, try_mutants
 
 BEFORE = b"""\
 LIMIT = 10
@@ -53,3 +54,15 @@ def test_a_new_file_is_mutated_whole_and_a_broken_one_not_at_all() -> None:
     assert find_mutants(BEFORE, BEFORE, "a.py") == []
     assert find_mutants(b"", b"def broken(:\n", "a.py") == []
     assert find_mutants(b"", b"x = 1\0", "a.py") == []
+
+
+def test_tests_that_fail_on_the_code_itself_notice_nothing() -> None:
+    tried = list[Trial]()
+
+    def run(trial: Trial) -> Tried:
+        tried.append(trial)
+        return Tried(verdicts[len(tried) - 1])
+
+    trial, verdicts = Trial("pytest", {"a.py": BEFORE}), [FAIL]
+    assert try_mutants(trial, {}, run) == Tried(FAIL, metrics={"mutants": 0, "killed": 0})
+    assert tried == [trial]

@@ -104,8 +104,8 @@ def try_mutants(trial: Trial, base: Mapping[str, bytes], run: Callable[[Trial], 
     Of more than `most` mutants, evenly spaced ones are tried. If the tests fail on the code itself, none is.
     """
     whole = run(trial)
-    if whole.verdict != PASS:
-        return whole
+    if whole.verdict != PASS:  # tests that fail anyway notice nothing
+        return replace(whole, metrics={**whole.metrics, "mutants": 0, "killed": 0})
     changed = sorted(path for path, data in trial.tree.items() if path.endswith(".py") and base.get(path) != data)
     found = [mutant for path in changed for mutant in find_mutants(base.get(path, b""), trial.tree[path], path)]
     mutants = [found[place * len(found) // most] for place in range(most)] if len(found) > most else found

@@ -19,27 +19,74 @@ from tests.repositories import git
 
 PROMISE = "every phase of code, end to end"
 BY_RUN, BY_HAND = "run, approved, and continued", "begun by hand, finished by run"
+RED_BLUE, EVOLVE = "redblue", "evolve"  # as the workflows
 OPTIONS = ("-o", "clarify=on", "-o", "gates", "-w", "code")
 APPROVE = ("10-approval/human", "--answer", "approval=approve", "--answer", "reason=I read it.")
 TYPED = {BY_RUN: ["round-15.md"], BY_HAND: [f"round-{number}.md" for number in (15, 2, 3, 4, 5, 6)]}
+ONE_TEST = "from clamp import clamp\n\n\ndef test_above():\n    assert clamp(5, 1, 3) == 3\n"
+WRONG_TEST = f"{phases.SUITE}\n\ndef test_wrong():\n    assert clamp(0, 1, 3) == 0\n"
+STRONG = f"{phases.SUITE}\n\n{phases.ATTACK}\n\ndef test_same_bounds():\n    assert clamp(2, 2, 2) == 2\n"
+SMALL: dict[str, tuple[dict[str, str], dict[str, bytes], list[str], str]] = {
+    RED_BLUE: (
+        {}, {"tests/test_clamp.py": phases.SUITE.encode()},
+        ["01-attempts-r01-1-draft/generator", "02-attacks-r01-1-attack/red-generator",
+         "02-attacks-r01-3-defend/generator", "02-attacks-r02-1-attack/red-generator"],
+        "complete (hardened)",
+    ),
+    EVOLVE: (  # the first tests miss most mistakes, the second fail on the candidate itself
+        {
+            "*-suite/*": phases.answers(suite=phases.file(ONE_TEST, "tests/test_clamp.py")),
+            "*-draft/generator": phases.file(phases.DEFENDED),
+            "*-r01-1-strengthen/*": phases.answers(missed="none", suite=phases.file(WRONG_TEST, "tests/test_clamp.py")),
+            "*-r02-1-strengthen/*": phases.answers(missed="none", suite=phases.file(STRONG, "tests/test_clamp.py")),
+        },
+        {},
+        ["01-tests-first-r01-1-suite/test-author-generator", "02-attempts-r01-1-draft/generator",
+         "04-evolution-r01-1-strengthen/test-author-generator", "04-evolution-r02-1-strengthen/test-author-generator"],
+        "complete (strong)",
+    ),
+}  # fmt: skip
+Row = tuple[str, object, object]
 GREEN_IN_ROUND = {"generator": 1, "implementer": 2}  # the designer never passes
 
 
 def parts() -> list[str]:
-    return [BY_RUN, BY_HAND]
+    return [BY_RUN, BY_HAND, RED_BLUE, EVOLVE]
 
 
 def prove(part: str) -> Outcome:
+    found = hold_small(part) if part in SMALL else hold_whole(part)
+    rows = [
+        (PROMISE, f"{part}: {what}", str(wanted), str(seen), 1, int(wanted == seen)) for what, wanted, seen in found
+    ]
+    return Outcome(rows, [f"{part}: {what}: {seen}" for what, wanted, seen in found if wanted != seen])
+
+
+def hold_whole(part: str) -> list[Row]:
     with tempfile.TemporaryDirectory() as place:
         user = User(Path(place), {"ANTHROPIC_API_KEY": "sk-ant-of-the-tests"})
         hidden, members = phases.make_project(user), phases.Members(user)
         with FakeApi(members) as api:
             hold(user, hidden, members, api.url, by_hand=part == BY_HAND)
-        found = [*check(user, members), *check_branch(user), *check_files(user, part)]
-    rows = [
-        (PROMISE, f"{part}: {what}", str(wanted), str(seen), 1, int(wanted == seen)) for what, wanted, seen in found
-    ]
-    return Outcome(rows, [f"{part}: {what}: {seen}" for what, wanted, seen in found if wanted != seen])
+        return [*check(user, members), *check_branch(user), *check_files(user, part)]
+
+
+def hold_small(part: str) -> list[Row]:
+    """A session of another workflow: the calls that it makes, and its outcome."""
+    with tempfile.TemporaryDirectory() as place:
+        user = User(Path(place), {"ANTHROPIC_API_KEY": "sk-ant-of-the-tests"})
+        words, files, asked, outcome = SMALL[part]
+        hidden, members = phases.make_project(user, files), phases.Members(user, words)
+        with FakeApi(members) as api:
+            given = ("code", phases.TASK, "-w", part, "--hidden", hidden, "--speaker", "anthropic")
+            ended = user.council(*given, ANTHROPIC_BASE_URL=api.url)
+        return [
+            ("its winner is green", 0, ended.code),
+            ("nobody is asked more than this", asked, members.asked),
+            ("outcome", outcome, f"{user.council('status').out.partition(': ')[2].strip()}"),
+            ("verified", 0, user.council("verify").code),
+            ("replayed without a sandbox, to the same bytes", [], phases.find_differences(user)),
+        ]
 
 
 def hold(user: User, hidden: Path, members: phases.Members, url: str, by_hand: bool) -> None:
@@ -58,7 +105,7 @@ def hold(user: User, hidden: Path, members: phases.Members, url: str, by_hand: b
     assert ended.code == 0, ended.err
 
 
-def check(user: User, members: phases.Members) -> Iterator[tuple[str, object, object]]:
+def check(user: User, members: phases.Members) -> Iterator[Row]:
     """What each phase came to, in the order of the request."""
     found = session.open_(user.session)
     found.read_turns()
@@ -109,14 +156,14 @@ def parents(plan: Plan) -> list[int]:
     return [version.parent.number for version in versions if version.parent]
 
 
-def check_branch(user: User) -> Iterator[tuple[str, object, object]]:
+def check_branch(user: User) -> Iterator[Row]:
     applied = user.council("apply", "--yes")
     yield "applied", 0, applied.code
     code = git(user.work, "show", f"council/{user.session.name}:clamp.py").decode()
     yield "the branch has the winner's code", True, code == phases.DEFENDED
 
 
-def check_files(user: User, part: str) -> Iterator[tuple[str, object, object]]:
+def check_files(user: User, part: str) -> Iterator[Row]:
     """The files alone are enough: derived again, and replayed where no sandbox is."""
     before = picture(user.session)
     for path in [*(user.session / "candidates").rglob("*.patch"), *user.session.glob("round-*.md")]:
