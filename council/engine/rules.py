@@ -238,7 +238,7 @@ def vote(
     silent = [name for name, ballot in ballots.items() if weights[name] and not ballot.heard]
     unknown = {name: list(ballot.unknown) for name, ballot in ballots.items() if ballot.unknown}
     tally = {**result.tally, "not_heard": silent, "unknown": unknown}
-    summary = "; ".join(filter(None, (result.summary, unelected)))
+    summary = unelected or result.summary
     if ties and scene.options[ties] is True and result.outcome == "tie":
         winner = scene.rng("tie", *result.leading).choice(result.leading)
         tally |= {"outcome": "winner", "winner": winner, "broken": True}

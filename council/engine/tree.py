@@ -6,12 +6,12 @@ again. A seat that a reply casts is under the seat that cast it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
 from council.engine.orders import Batches, order
-from council.engine.scene import Scene, Seen
+from council.engine.scene import Scene, Seen, Turn
 from council.engine.views import View, view
 from council.errors import UsageError
 from council.workflow.model import Seat
@@ -91,14 +91,28 @@ def _is_below(name: str, lead: str, above: Mapping[str, str]) -> bool:
 @view(places=("steps",))
 def up(seat: Seat, scene: Scene, steps: Any = None) -> View:
     """The turns of the seat above (`under`), or of the one above it if that was absent. With `steps`, only of these."""
-    return _show(scene, {_lead(seat, scene)} - {""}, steps)
+    lead = _lead(seat, scene)
+    return _show((turn for turn in scene.turns if turn.seat.name == lead), steps)
 
 
 @view(places=("steps",))
 def down(seat: Seat, scene: Scene, steps: Any = None) -> View:
-    """The turns of the seats directly below, and of those whose lead below was absent. With `steps`, only of these."""
+    """The turns of the seats directly below, also of those that were so while their lead was absent. With `steps`, only
+    of these."""
     parents, away = find_parents(scene, [seat]), find_absent(scene)
-    return _show(scene, {name for name in parents if find_above(name, parents, away) == seat.name}, steps)
+    now = {name for name in parents if find_above(name, parents, away) == seat.name}
+    turns = (turn for turn, above in _list_with_leads(scene, parents) if above == seat.name or turn.seat.name in now)
+    return _show(turns, steps)
+
+
+def _list_with_leads(scene: Scene, parents: Mapping[str, str]) -> Iterator[tuple[Turn, str]]:
+    """Each turn with the seat above its own at that time. A lead that was absent when a step began, or in it, has no
+    seats in that step: what they said there would otherwise be lost when it speaks again."""
+    away: set[str] = set()
+    for turns in scene.moments():
+        lost = {turn.seat.name for turn in turns if turn.absent is not None}
+        yield from ((turn, find_above(turn.seat.name, parents, away | lost)) for turn in turns)
+        away = away.difference(turn.seat.name for turn in turns) | lost
 
 
 @view(places=("steps",))
@@ -106,14 +120,14 @@ def beside(seat: Seat, scene: Scene, steps: Any = None) -> View:
     """The turns of the seats under the same seat as this one, one line per turn. With `steps`, only of these."""
     parents, away, lead = find_parents(scene, [seat]), find_absent(scene), _lead(seat, scene)
     names = {name for name in parents if lead and find_above(name, parents, away) == lead} - {seat.name}
-    return tuple(Seen(seen.turn, gist=True) for seen in _show(scene, names, steps))
+    turns = (turn for turn in scene.turns if turn.seat.name in names)
+    return tuple(Seen(seen.turn, gist=True) for seen in _show(turns, steps))
 
 
 def _lead(seat: Seat, scene: Scene) -> str:
     return find_above(seat.name, find_parents(scene, [seat]), find_absent(scene))
 
 
-def _show(scene: Scene, names: set[str], steps: Any) -> View:
+def _show(turns: Iterable[Turn], steps: Any) -> View:
     wanted = set(steps if isinstance(steps, list) else [steps] if steps else [])
-    chosen = (turn for turn in scene.turns if turn.seat.name in names)
-    return tuple(Seen(turn) for turn in chosen if not wanted or wanted.intersection((turn.phase, turn.step)))
+    return tuple(Seen(turn) for turn in turns if not wanted or wanted.intersection((turn.phase, turn.step)))
