@@ -43,6 +43,7 @@ SHAPES = {
 }  # fmt: skip
 EXAMPLE = ROOT / "tests" / "fixtures" / "premortem.md"
 TOPOLOGIES = ROOT / "tests" / "fixtures" / "topologies.md"
+CODE = ROOT / "tests" / "fixtures" / "fix-until-green.md"
 
 
 def page() -> str:
@@ -52,6 +53,7 @@ def page() -> str:
     return environment.from_string(text).render(
         example=EXAMPLE.read_text("utf-8").strip(),
         lines=len(EXAMPLE.read_text("utf-8").splitlines()),
+        code=CODE.read_text("utf-8").strip(),
         starter=STARTER.read_text("utf-8").strip(),
         diagram=mermaid(example).strip(),
         draw=draw,

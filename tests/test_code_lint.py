@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from council.checks.hints import find_hints
 from council.checks.lines import line_of
 from council.checks.lint import Known, lint
 from council.workflow.loader import load
@@ -175,13 +176,13 @@ def test_nobody_claims_a_circle_that_only_leads_into_one() -> None:
 @pytest.mark.parametrize(
     ("broken", "line"),
     [
-        ("      of: taem", 8),
-        ("      run: pytest\n      tests: hiden", 9),
-        ("      under: nobody", 8),
+        ("      of: taem", 9),
+        ("      tests: hiden", 9),
+        ("      under: nobody", 9),
     ],
 )
 def test_a_fault_of_a_seat_has_the_line_of_its_key(broken: str, line: int) -> None:
-    seats = f"  team: [a, b]\n  more:\n  - tester:\n      speaker: shell\n{broken}"
+    seats = f"  team: [a, b]\n  more:\n  - tester:\n      speaker: shell\n      run: pytest\n{broken}"
     program = f"---\nname: t\nseats:\n{seats}\nphases: [{{name: p}}]\n---\n"
     found = [one.removeprefix("t: ") for one in lint(load(program, "t.md"))]
     assert [line_of(one, program) for one in found if one.startswith("seat")] == [line]
@@ -192,3 +193,25 @@ def test_lint_says_where(tmp_path: Path) -> None:
     path = user.write("tiny.md", text(loop(DRAFT, TRIAL), FINAL, "{name: more, reply: {solution: files}}"))
     ended = user.council("lint", path)
     assert re.search(r"tiny\.md:8: phase more, step more: reply: it writes files after the hidden trial", ended.out)
+
+
+def hints(*phases: str, seats: str = "") -> list[str]:
+    return find_hints(load(text(*phases, seats=seats), "tiny.md"), set())
+
+
+def test_an_option_that_names_a_bench_is_read_and_a_bench_has_a_group() -> None:
+    assert [one for one in hints(*WHOLE) if "after" in one] == [
+        "options: after: nothing reads it; use it in a rule, {option: after}, or remove it"
+    ]
+    seats = "m: a, benches: {tester: {of: m, speaker: shell, run: after}}"
+    found = hints(f"{{name: p, seats: tester, {VERDICT}}}", seats=seats)
+    assert [one for one in found if "after" in one or "benches" in one] == []
+
+
+@pytest.mark.parametrize("words", ["order: tree", "sees: up", "sees: {anonymous: [{beside: p}]}"])
+def test_a_tree_without_leads_is_noted(words: str) -> None:
+    phase = f"{{name: p, {words}}}"
+    assert any("no seat is under another" in one for one in hints(phase, seats="m: [a, b]"))
+    assert not any("under another" in one for one in hints(phase, seats="m: [a, {b: {under: a}}]"))
+    cast = ("{name: p, reply: {who: list}}", f"{{name: q, seats: {{from: p.who}}, {words}}}")
+    assert not any("under another" in one for one in hints(*cast, seats="m: [a, b]"))

@@ -23,6 +23,7 @@ FILES = [path for folder in WORKFLOWS for path in sorted(folder.glob("*.md")) if
 FILES += [HERE / "fixtures" / "premortem.md", HERE.parent / "council" / "cli" / "starter.md"]
 ARROW = re.compile(r'    (\w+) (-->|-\.->)(?:\|"([^"]*)"\|)? (\w+)')
 BOX = re.compile(r'\s+(\w+)(\[/|\[\[|\(\[|\{\{|\[|\(|\{)"([^"]*)"(/\]|\]\]|\]\)|\}\}|\]|\)|\})(?::::(\w+))?')
+LINE = re.compile(r"    (seat\d+) --- (seat\d+)")
 FRAME = re.compile(r'    subgraph (\w+)\["([^"]*)"\]')
 
 
@@ -53,7 +54,7 @@ def test_every_line_is_of_a_kind_that_is_known(workflow: Workflow) -> None:
     assert first == "flowchart TD"
     strange = [
         line for line in lines
-        if not any(kind.fullmatch(line) for kind in (ARROW, BOX, FRAME)) and line.strip() != "end"
+        if not any(kind.fullmatch(line) for kind in (ARROW, BOX, FRAME, LINE)) and line.strip() != "end"
         and not line.startswith("    classDef ")
     ]  # fmt: skip
     assert strange == []
@@ -76,7 +77,7 @@ def test_every_phase_is_a_frame_and_every_step_a_box_in_it(workflow: Workflow) -
 
 def test_every_box_is_reached_and_every_way_comes_to_the_end(workflow: Workflow) -> None:
     text = mermaid(workflow)
-    ways, known = arrows(text), boxes(text)
+    ways, known = arrows(text), {name for name in boxes(text) if not name.startswith("seat")}
     assert {end for before, _, after in ways for end in (before, after)} == set(known)
     forth, back = defaultdict(set), defaultdict(set)
     for before, _, after in ways:
@@ -147,6 +148,31 @@ def test_who_is_no_usual_member_is_drawn_otherwise() -> None:
         "p5s1": ("(", "cast"),
     }  # fmt: skip
     assert "whom s.who names, without s.who" in text
+
+
+def test_benches_say_whose_work_they_try_and_with_what() -> None:
+    text = drawn(
+        "  - {name: p, seats: benches}\n  - {name: q, seats: one}\n  - {name: r, seats: shelf}",
+        seats="{team: [a, b], benches: [{tester: {of: team, speaker: shell, run: pytest}}, {critic: {of: team}}], "
+        "one: {last: {of: a, speaker: shell, run: bench, tests: hidden}}, shelf: {shelf: {speaker: shelf}}}",
+        more="options: {bench: pytest}",
+    )
+    assert boxes(text)["p1s1"].startswith("p<br>benches (tester of team: pytest, critic of team) · parallel<br>")
+    assert boxes(text)["p2s1"].startswith("q<br>one (last of a: bench, hidden tests)<br>")
+    assert boxes(text)["p3s1"].startswith("r<br>shelf<br>")
+    assert all(f"p{number}s1[[" in text and text.count(":::machine") == 3 for number in (1, 2, 3))
+
+
+def test_a_tree_is_drawn_beside_the_phases() -> None:
+    seats = "{all: [root, {left: {under: root}}, {right: {under: root}}, {deep: {under: left}}], chair: c}"
+    text = drawn("  - {name: p, order: {tree: up}, sees: [up, {beside: p}]}", seats=seats)
+    names = {node: name for node, name in boxes(text).items() if node.startswith("seat")}
+    assert [*names.values()] == ["root", "left", "right", "deep"], "and nobody who is in no tree"
+    assert {(names[above], names[below]) for above, below in LINE.findall(text)} == {
+        ("root", "left"), ("root", "right"), ("left", "deep"),
+    }  # fmt: skip
+    assert 'subgraph seats["who is under whom"]' in text
+    assert "who is under whom" not in drawn("  - {name: p}", seats=seats), "nothing here follows it"
 
 
 def test_a_halt_leads_to_the_end_from_everywhere() -> None:

@@ -187,3 +187,13 @@ def test_the_patterns_of_the_guide_lint_clean():
     known = Known(["sonnet"], {*names, "synthesis"}, ["architect", "engineer", "writer", "chair"], [])
     assert lint(workflow, known) == []
     assert [phase.name for phase in workflow.phases] == ["points", "actions", "choice", "approval", "synthesis"]
+
+
+def test_the_loop_of_code_in_the_guide_is_short_and_without_fault(user: User) -> None:
+    path = Path(__file__).parent / "fixtures" / "fix-until-green.md"
+    code = path.read_text("utf-8").strip()
+    assert code in LANGUAGE
+    assert len(code.splitlines()) <= 15
+    ended = user.council("lint", path)
+    assert (ended.code, ended.out.splitlines()[-1].endswith("no problems found")) == (0, True), ended.text
+    assert "note:" not in ended.out

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from council.checks.reachability import list_tree_words
 from council.engine.positions import find_refs
 from council.speakers import registry
 from council.workflow.model import (
@@ -52,7 +53,7 @@ class _Drawing:
             yield from (f"    {line}" for line in self.phase(phase))
         yield f"    {DONE}([{quote('the end')}])"
         self.join(DONE)
-        yield from (f"    {line}" for line in (*self.halts(), *self.arrows, *CLASSES))
+        yield from (f"    {line}" for line in (*self.tree(), *self.halts(), *self.arrows, *CLASSES))
 
     def phase(self, phase: Phase) -> Iterator[str]:
         """A frame with its steps. The arrows that leave it have the outcomes as labels."""
@@ -111,8 +112,8 @@ class _Drawing:
         return ", ".join(names) + ("" if alone else f" · {_ref(step.order)}")
 
     def group(self, name: str) -> str:
-        seats = [seat.name for seat in self.workflow.groups.get(name, ())]
-        return f"{name} ({', '.join(seats)})" if seats and seats != [name] else name
+        seats = [_seat(seat) for seat in self.workflow.declared_seats([name])]
+        return f"{name} ({', '.join(seats)})" if name in self.workflow.groups and seats != [name] else seats[0]
 
     def seats(self, step: Step) -> tuple[Seat, ...]:
         return self.workflow.seats(name for name in step.seats if isinstance(name, str))
@@ -126,12 +127,33 @@ class _Drawing:
             return "machine"
         return "cast" if any(isinstance(one, Cast) for one in step.seats) else "seat"
 
+    def tree(self) -> Iterator[str]:
+        """The seats that are under others, with a line to the one above, if a step follows that."""
+        if not any(list_tree_words(step) for _, step in self.workflow.steps()):
+            return
+        seats = {seat.name: seat for seat in self.workflow.all_seats()}
+        drawn = [name for name in seats if seats[name].under or any(seat.under == name for seat in seats.values())]
+        nodes = {name: f"seat{number}" for number, name in enumerate(drawn, 1)}
+        if nodes:
+            yield f"subgraph seats[{quote('who is under whom')}]"
+            yield from (f"    {node}[{quote(name)}]" for name, node in nodes.items())
+            yield "end"
+        yield from (f"{nodes[seats[name].under]} --- {nodes[name]}" for name in drawn if seats[name].under in nodes)
+
     def halts(self) -> Iterator[str]:
         if self.workflow.halt:
             yield f"halt{{{{{quote('after each batch of turns')}}}}}"
             self.arrow("topic", "halt", "", "-.->")
         for outcome, condition in self.workflow.halt:
             self.arrow("halt", DONE, f"{outcome}: {describe_condition(condition)}", "-.->")
+
+
+def _seat(seat: Seat) -> str:
+    """A seat with what it is about and what it runs: `tester of team: pytest, hidden tests`."""
+    tests = seat.attributes.get("tests")
+    work = [str(seat.attributes.get("run") or ""), f"{tests} tests" if tests else ""]
+    about = f" of {seat.of}" if seat.of else ""
+    return f"{seat.name}{about}" + (f": {', '.join(filter(None, work))}" if any(work) else "")
 
 
 def _loops(phase: Phase) -> bool:

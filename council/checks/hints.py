@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from council.checks.reachability import list_phases, list_views
+from council.checks.reachability import list_phases, list_tree_words, list_views
 from council.engine.conditions import rule
 from council.engine.positions import bound_rounds, find_conditions, find_refs, list_answers
 from council.engine.views import view
@@ -19,6 +19,7 @@ def find_hints(workflow: Workflow, read: Collection[str] | None = None) -> list[
     """Every hint, in one sentence each. `read` are the options that the templates read; None if that is not known."""
     hints = [
         *_seats(workflow),
+        *_trees(workflow),
         *_rounds(workflow),
         *_votes(workflow),
         *_people(workflow),
@@ -40,6 +41,7 @@ def _options(workflow: Workflow, read: Collection[str]) -> Iterator[str]:
     asked = [ref for _, condition in find_conditions(workflow) for ref in find_refs(condition)]
     for ref in (*asked, *(ref for _, step in workflow.steps() for ref in (step.order, *step.sees))):
         used |= set(_words(ref.args))
+    used |= {str(value) for seat in workflow.all_seats() for value in seat.attributes.values()}
     for name in workflow.options:
         if name not in used:
             yield f"options: {name}: nothing reads it; use it in a rule, {{option: {name}}}, or remove it"
@@ -56,12 +58,24 @@ def _words(args: Any) -> Iterator[str]:
 
 def _seats(workflow: Workflow) -> Iterator[str]:
     named = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)}
-    spoken = {seat.name for seat in workflow.seats(named)}
+    spoken = {seat.name for seat in workflow.declared_seats(named)}
     for group, seats in workflow.groups.items():
         if group not in named and not spoken & {seat.name for seat in seats}:
             yield (
                 f"seats: {group}: no step seats this group, so it speaks only with `--only {group}`; name it in the "
                 f"`seats` of a step"
+            )
+
+
+def _trees(workflow: Workflow) -> Iterator[str]:
+    """Words for trees say nothing without a seat that is under another. A cast seat is under the one that cast it."""
+    if workflow.casting() or any(seat.under for seat in workflow.all_seats()):
+        return
+    for phase, step in workflow.steps():
+        for name in list_tree_words(step):
+            yield (
+                f"phase {phase.name}, step {step.name}: {name}: no seat is under another; give seats the key "
+                f"`under`, as in {{engineer: {{under: architect}}}}"
             )
 
 

@@ -118,6 +118,12 @@ def _find_unseen(step: Step, spoken: set[str], known: set[str]) -> Iterator[str]
             yield f'seats: "{source}" comes later, so nobody is named yet'
 
 
+def list_tree_words(step: Step) -> list[str]:
+    """The names of its order and its views that follow the seat key `under`."""
+    orders = [step.order.name] if order.traits(step.order.name).of_tree else []
+    return [*orders, *(name for name in list_views(step.sees) if view.traits(name).of_tree)]
+
+
 def list_views(views: Iterable[Ref]) -> Iterator[str]:
     """The names of views, of the views inside them, and of the phases and steps that they name."""
     for ref in views:

@@ -9,7 +9,7 @@ from council.speakers import registry
 from council.text import did_you_mean
 from council.workflow.model import Cast, Seat, Workflow
 
-NO_BENCH = "none"  # the value of an option that names benches, while it names none
+NO_BENCH = ("none", "auto", "")  # values of an option that names no bench, or leaves it to the project
 
 
 def find_seat_faults(workflow: Workflow, benches: Collection[str] | None = None) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _check_run(seat: Seat, workflow: Workflow, benches: Collection[str] | None) 
         return
     if str(named) in workflow.options:
         chosen = str(workflow.options[str(named)])
-        wrong = [one for one in map(str.strip, chosen.split(",")) if one not in (*benches, NO_BENCH)]
+        wrong = [one for one in map(str.strip, chosen.split(",")) if one not in (*benches, *NO_BENCH)]
         yield from (
             f'run: the option "{named}" names the bench "{one}", which does not exist; {did_you_mean(one, benches)}'
             for one in wrong

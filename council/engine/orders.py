@@ -22,6 +22,7 @@ class OrderTraits:
     parallel: bool = False  # no seat of a step sees another's turn
     sources: tuple[str, ...] = ()  # arguments that name a step and its answer
     places: tuple[str, ...] = ()  # arguments that name phases or steps
+    of_tree: bool = False  # it follows the seat key `under`
 
 
 order: CheckedHook[Callable[..., Batches], OrderTraits] = CheckedHook("order", 2, OrderTraits)

@@ -49,7 +49,7 @@ def find_absent(scene: Scene) -> set[str]:
     return {name for name, absent in newest.items() if absent is not None}
 
 
-@order(parallel=False)
+@order(parallel=False, of_tree=True)
 def tree(seats: tuple[Seat, ...], scene: Scene, direction: str = DOWN) -> Batches:
     """One level after the other, from the root down; `{tree: up}` begins with the leaves. A level speaks in parallel.
 
@@ -88,14 +88,14 @@ def _is_below(name: str, lead: str, above: Mapping[str, str]) -> bool:
     return False
 
 
-@view(places=("steps",))
+@view(places=("steps",), of_tree=True)
 def up(seat: Seat, scene: Scene, steps: Any = None) -> View:
     """The turns of the seat above (`under`), or of the one above it if that was absent. With `steps`, only of these."""
     lead = _lead(seat, scene)
     return _show((turn for turn in scene.turns if turn.seat.name == lead), steps)
 
 
-@view(places=("steps",))
+@view(places=("steps",), of_tree=True)
 def down(seat: Seat, scene: Scene, steps: Any = None) -> View:
     """The turns of the seats directly below, also of those that were so while their lead was absent. With `steps`, only
     of these."""
@@ -115,7 +115,7 @@ def _list_with_leads(scene: Scene, parents: Mapping[str, str]) -> Iterator[tuple
         away = away.difference(turn.seat.name for turn in turns) | lost
 
 
-@view(places=("steps",))
+@view(places=("steps",), of_tree=True)
 def beside(seat: Seat, scene: Scene, steps: Any = None) -> View:
     """The turns of the seats under the same seat as this one, one line per turn. With `steps`, only of these."""
     parents, away, lead = find_parents(scene, [seat]), find_absent(scene), _lead(seat, scene)

@@ -30,6 +30,7 @@ class ViewTraits:
     labels: bool = False  # it replaces the seats' names with labels
     inner: str = ""  # the argument that holds other views
     places: tuple[str, ...] = ()  # arguments that name phases or steps
+    of_tree: bool = False  # it follows the seat key `under`
 
 
 view: CheckedHook[Callable[..., View], ViewTraits] = CheckedHook("view", 2, ViewTraits)
