@@ -34,7 +34,7 @@ MARKS = 100  # heading and marks around a turn in a brief
 SCORE = 20  # a seat and its score, in a brief's history of scores
 ANSWERS = 80  # the headings and short answers below a reply
 USUAL_WORDS = 200
-RUN, MOST_RUN = 300, 6_000  # what a machine says: its answers, and a log that is cut
+RUN, MOST_RUN = 600, 24_000  # what a machine says: its answers, the names of its tests, and the end of a log
 
 
 @dataclass(frozen=True)
