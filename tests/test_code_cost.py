@@ -66,6 +66,17 @@ def test_a_seat_of_those_who_are_cast_is_one_for_each_that_may_be() -> None:
     assert (found["talk"].most, found["coach"].most) == (MOST_CAST, MOST_CAST)
 
 
+def test_the_standing_versions_are_one_turn_for_each_seat() -> None:
+    judge = "  - {{name: judge, seats: a, sees: {}}}"
+    standing, all_ = (rows(LOOP + judge.format(sees))["judge"].most_input for sees in ("standing", "so_far"))
+    blind = rows(LOOP + judge.format("nothing"))["judge"].most_input
+    turn = all_ - blind
+    assert 0 < standing - blind < turn / 3, "of four rounds"
+    both = rows(LOOP + judge.format("[standing, own]"))["judge"].most_input
+    assert standing < both < all_ + standing
+    assert rows(LOOP + judge.format("[standing, {anonymous: own}]"))["judge"].most_input == all_
+
+
 @pytest.mark.parametrize("order", ["tree", "{tree: up}"])
 def test_in_a_tree_each_seat_may_read_all_that_the_others_say(order: str) -> None:
     seats = "m: [root, {a: {under: root}}, {b: {under: root}}, {deep: {under: a}}]"

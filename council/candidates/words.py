@@ -86,7 +86,7 @@ def mine(seat: Seat, scene: Scene, steps: Any = None) -> View:
     )
 
 
-@view
+@view(one_each=True)
 def standing(seat: Seat, scene: Scene) -> View:  # noqa: ARG001
     """The standing version of each candidate: the newest that passed its visible trial, else the newest."""
     ledger = follow(scene)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from council.engine.orders import order
 from council.engine.positions import list_named
 from council.engine.scene import RecordedTurn, Scene, Turn
-from council.engine.views import everything, look, view
+from council.engine.views import View, everything, look, view
 from council.protocols.consensus import find_score_field
 from council.workflow.model import Phase, Seat, Step, Workflow
 
@@ -75,8 +75,15 @@ class History:
         flow = self.workflow
         scene = Scene("", flow.options, flow.groups, tuple(self.turns), roles=flow.roles)
         scene = scene.at(phase.name, round, phase.max_rounds)
-        # A view that depends on words may show any turn.
-        placed = all(view.traits(ref.name).by_place or ref.name not in view.known for ref in step.sees)
-        seen = look(step.sees, seat, scene) if placed else everything(scene)
-        whole = (Size(GIST, MOST_GIST) if one.gist else self.sizes[one.turn.id] for one in seen)
-        return sum(whole, Size())
+        by_words = [ref for ref in step.sees if ref.name in view.known and not view.traits(ref.name).by_place]
+        if not all(view.traits(ref.name).one_each for ref in by_words):
+            return self._sum(everything(scene))  # it may show any turn
+        largest: dict[str, Size] = {}
+        for turn in self.turns if by_words else ():
+            size, known = self.sizes[turn.id], largest.get(turn.seat.about, Size())
+            largest[turn.seat.about] = Size(max(size.usual, known.usual), max(size.max_, known.max_))
+        placed = look([ref for ref in step.sees if ref not in by_words], seat, scene)
+        return sum(largest.values(), self._sum(placed))
+
+    def _sum(self, seen: View) -> Size:
+        return sum((Size(GIST, MOST_GIST) if one.gist else self.sizes[one.turn.id] for one in seen), Size())

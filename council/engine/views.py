@@ -26,6 +26,7 @@ class ViewTraits:
     """What the checks need to know of a view."""
 
     by_place: bool = False  # it selects turns by phase, step, round and seat, not by their words
+    one_each: bool = False  # it shows at most one turn about each seat
     everyone: bool = False  # it can show what any seat said in any phase
     labels: bool = False  # it replaces the seats' names with labels
     inner: str = ""  # the argument that holds other views
