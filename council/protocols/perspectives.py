@@ -277,9 +277,9 @@ def _muted_by(turn: Turn, scene: Scene, by: str) -> Iterator[str]:
 
 
 def is_cast(seat: Seat, scene: Scene) -> bool:
-    """Whether a seat was cast while the debate ran: it is in no group of the workflow, and not a person."""
+    """Whether a seat was cast while the debate ran: it is in no group of the workflow, of nobody, and not a person."""
     seated = {one.name for group in scene.groups.values() for one in group}
-    return seat.name not in {*seated, HUMAN}
+    return not seat.of and seat.name not in {*seated, HUMAN}
 
 
 def ended_unsettled(scene: Scene, cap: str) -> bool:
