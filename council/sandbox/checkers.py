@@ -18,7 +18,7 @@ from council.sandbox import tools
 from council.sandbox.model import FAIL, PASS, TIMEOUT, UNKNOWN, Job, Trial, Tried
 from council.sandbox.reports import give_bounds, make_receipt, read_report
 from council.sandbox.run import run
-from council.sandbox.suites import HARNESS, read_harness
+from council.sandbox.suites import read_harness, start
 from council.text import one_line
 
 AFTER, BEFORE = "after", "before"
@@ -44,7 +44,7 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
         "files": [] if bench.kind == "mypy" else files,
     }  # fmt: skip
     job = Job(
-        argv=(python.program, "-I", "-B", f"{HARNESS}/check.py"), mounts=python.mounts, report=True,
+        argv=start("check", python.program), mounts=python.mounts, report=True,
         tree={f"{place}/{path}": _hush(path, data) for place, tree in trees.items() for path, data in tree.items()},
         files=read_harness(), stdin=json.dumps(plan).encode(), bounds=give_bounds(bench),
     )  # fmt: skip

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import marshal
+import sys
 import tomllib
 from collections.abc import Mapping
 from functools import cache
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,9 @@ from council.sandbox import tools
 from council.sandbox.model import Job, Trial, Tried
 from council.sandbox.reports import conclude, give_bounds
 
-HARNESS = "/harness/council/sandbox/harness"
+TOP = "/harness"
+HARNESS = f"{TOP}/council/sandbox/harness"
+UNCHECKED = (1).to_bytes(4, "little")  # a compiled file that is believed without a look at its source
 STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "sitecustomize.py", "usercustomize.py")
 PROJECT = {"pyproject.toml"}
 
@@ -33,7 +38,7 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
     }  # fmt: skip
     files = {f"/job/{path}": b"" if path in wanted else data for path, data in tests.items()}
     job = Job(
-        argv=(python.program, "-I", "-B", f"{HARNESS}/run.py"), tree=lay(trial, tests),
+        argv=start("run", python.program), tree=lay(trial, tests),
         files={**files, **read_harness()}, mounts=python.mounts, stdin=json.dumps(plan).encode(),
         bounds=give_bounds(bench), report=True,
     )  # fmt: skip
@@ -68,10 +73,23 @@ def _settings(project: bytes) -> Any:
         return None
 
 
+def start(module: str, program: str) -> tuple[str, ...]:
+    """The words that run a module of the harness."""
+    code = f"import sys; sys.path.insert(0, {TOP!r}); from council.sandbox.harness import {module}; {module}.main()"
+    return program, "-I", "-B", "-c", code
+
+
 @cache
 def read_harness() -> Mapping[str, bytes]:
-    files = {f"{HARNESS}/{path.name}": path.read_bytes() for path in (Path(__file__).parent / "harness").glob("*.py")}
-    return files | {f"/harness/{name}/__init__.py": b"" for name in ("council", "council/sandbox")}
+    """The harness's files, and the same compiled for this version of Python, which is the usual one of a trial."""
+    files = {f"{TOP}/{name}/__init__.py": b"" for name in ("council", "council/sandbox")}
+    for path in (Path(__file__).parent / "harness").glob("*.py"):
+        place = f"{HARNESS}/{path.name}"
+        files[place] = path.read_bytes()
+        code = compile(files[place], place, "exec", dont_inherit=True)
+        compiled = f"{HARNESS}/__pycache__/{path.stem}.{sys.implementation.cache_tag}.pyc"
+        files[compiled] = MAGIC_NUMBER + UNCHECKED + bytes(8) + marshal.dumps(code)
+    return files
 
 
 def is_test_file(path: str) -> bool:

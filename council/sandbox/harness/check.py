@@ -25,7 +25,3 @@ def main() -> None:
         found[place] = {"exit": done.returncode, "printed": done.stdout.decode("utf-8", "replace")}
     with os.fdopen(report, "w") as file:
         json.dump(found, file)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Runs the tests of a candidate and says what became of each: `python -I /harness/run.py`, with a plan on stdin.
+"""Runs the tests of a candidate and says what became of each. `main` is called with a plan on stdin.
 
 This process reads the plan, and holds the descriptor of the report. The candidate's code is run by a child, which has
 neither. The child says what happened over a pipe; what it says is believed only as far as the tests' code says so too.
@@ -11,13 +11,10 @@ import ctypes
 import json
 import marshal
 import os
-import secrets
 import select
 import sys
 import time
 from typing import Any
-
-sys.path.insert(0, "/harness")
 
 from council.sandbox.harness import measure, suite, verdict
 
@@ -95,14 +92,14 @@ def compose(
     files: list[suite.TestFile], chosen: list[suite.TestFile], plan: dict[str, Any], runner: str
 ) -> dict[str, Any]:
     """What the child is given: code, and no sources; it does not know which tests are canaries."""
-    words = {word: secrets.token_hex(12) for word in suite.WORDS}
+    words = {word: suite.make_key() for word in suite.WORDS}
     codes = {f"/job/{file.path}": suite.weave(file, words, canaries=file in chosen) for file in files}
     names: dict[str, list[str]] = {}
     for file in sorted(files, key=lambda file: file in chosen):
         for name in suite.module_names(file.path):
             names.setdefault(name, []).append(f"/job/{file.path}")
     return {
-        "runner": runner, "secret": secrets.token_hex(12), "words": words, "codes": codes, "names": names,
+        "runner": runner, "secret": suite.make_key(), "words": words, "codes": codes, "names": names,
         "mentions": sorted(set().union(*(suite.list_mentions(file) for file in files))),
         "run": [file.path for file in chosen], "options": plan["options"],
         "measure": [f"/job/{path}" for path in plan["measure"]], "parent": os.getpid(),
@@ -133,7 +130,3 @@ def follow(child: int, pipe: int, judge: verdict.Judge) -> str:
 def tell(report: int, facts: dict[str, Any]) -> None:
     with os.fdopen(report, "w") as file:
         json.dump(facts, file)
-
-
-if __name__ == "__main__":
-    main()

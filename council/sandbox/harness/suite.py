@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import ast
 import marshal
+import os
 import random
-import secrets
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 WORDS = ("done", "compare", "look", "tell")  # what the tests' code is given by the guard
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,25 +25,19 @@ OPERATORS = {
 }  # fmt: skip
 
 
-@dataclass
 class Case:
     """A test function. `runs` is how often it must run, if its parameters are written out. `skips`: the file itself
     says that it is skipped or expected to fail, whatever the candidate does.
     """
 
-    id: str
-    key: str
-    runs: int = 1
-    skips: bool = False
-    canary: bool = False
+    def __init__(self, id: str, key: str, runs: int = 1, skips: bool = False, canary: bool = False) -> None:
+        self.id, self.key, self.runs, self.skips, self.canary = id, key, runs, skips, canary
 
 
-@dataclass
 class TestFile:
-    path: str
-    source: str
-    tree: ast.Module
-    cases: list[Case] = field(default_factory=list)
+    def __init__(self, path: str, tree: ast.Module) -> None:
+        self.path, self.tree = path, tree
+        self.cases: list[Case] = []
 
     @property
     def plain(self) -> bool:
@@ -84,6 +76,11 @@ def list_mentions(file: TestFile) -> set[str]:
     return found
 
 
+def make_key() -> str:
+    """Known to nobody else. (`secrets` takes longer to import than a test to run.)"""
+    return os.urandom(12).hex()
+
+
 def is_test(node: ast.AST) -> bool:
     return isinstance(node, Function) and node.name.startswith("test")
 
@@ -98,7 +95,7 @@ def is_unittest(node: ast.ClassDef) -> bool:
 
 def read(path: str, source: bytes) -> TestFile:
     tree = ast.parse(source, path)
-    file = TestFile(path, source.decode("utf-8", "replace"), tree)
+    file = TestFile(path, tree)
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     own_skips = _skips_all(tree)
     for node in tree.body:
@@ -137,7 +134,7 @@ def _methods(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: set[str
 
 
 def _case(path: str, prefix: str, node: Function, skips: bool) -> Case:
-    key: str = getattr(node, "key", "") or secrets.token_hex(8)
+    key: str = getattr(node, "key", "") or make_key()
     node.key = key  # type: ignore[union-attr]
     return Case(f"{path}::{prefix}{node.name}", key, _runs(node), skips or _is_skipped(node.decorator_list))
 
@@ -264,7 +261,7 @@ def _add_canaries(file: TestFile) -> None:
         canary = _canary(name, bool(prefix), prefix, file)
         at = len(body) if (body, prefix) == places[-1] else random.choice([*tests, len(body)])
         body.insert(at, ast.copy_location(canary, model))
-        canary.key = secrets.token_hex(8)  # type: ignore[attr-defined]
+        canary.key = make_key()  # type: ignore[attr-defined]
         file.cases.append(Case(f"{file.path}::{prefix}{name}", canary.key, canary=True))  # type: ignore[attr-defined]
         known.add(file.cases[-1].id)
 
@@ -295,6 +292,6 @@ def _canary(name: str, method: bool, prefix: str, file: TestFile) -> ast.Functio
 
 def module_names(path: str) -> list[str]:
     """The names by which a file of the tests may be imported: from the tree's top, and from its own folder."""
-    parts = list(PurePosixPath(path).with_suffix("").parts)
+    parts = path.rpartition(".")[0].split("/")
     parts = parts[:-1] if parts[-1] == "__init__" else parts
     return [".".join(parts), *([parts[-1]] if len(parts) > 1 else [])] if parts else []
