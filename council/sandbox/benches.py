@@ -10,13 +10,14 @@ from council.config import benches as language
 from council.config import settings as configuration
 from council.config.benches import CHECKERS, COMMAND, Bench
 from council.errors import UsageError
-from council.sandbox import checkers, programs, suites, tools
+from council.sandbox import checkers, foreign, programs, suites, tools
 from council.sandbox.model import Trial, Tried
 from council.text import did_you_mean
 
 KINDS: Mapping[str, Callable[[Bench, Trial], Tried]] = {
     **dict.fromkeys(("pytest", "unittest", "coverage"), suites.try_out),
     **dict.fromkeys(CHECKERS, checkers.try_out),
+    **dict.fromkeys(("node", "go"), foreign.try_out),
     COMMAND: programs.try_out,
 }
 

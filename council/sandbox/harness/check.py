@@ -1,4 +1,4 @@
-"""Runs a checker in each of two folders, and reports what it printed. A plan on stdin says which."""
+"""Runs a program in each of some folders, and reports what it printed. A plan on stdin says which."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def main() -> None:
             found[place] = {"exit": 0, "printed": ""}
             continue
         done = subprocess.run(
-            [*plan["argv"], *there], cwd=f"/job/{place}", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False
-        )
+            [*plan["argv"], *there], cwd=f"/job/{place}", input=plan.get("input", "").encode(), stdout=subprocess.PIPE,
+            env={**os.environ, **plan.get("variables", {})}, check=False,
+        )  # fmt: skip
         found[place] = {"exit": done.returncode, "printed": done.stdout.decode("utf-8", "replace")}
     with os.fdopen(report, "w") as file:
         json.dump(found, file)
