@@ -37,7 +37,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_without_tools_the_message_says_what_to_do(nothing: Path) -> None:
-    with pytest.raises(tools.ToolsMissing, match="`council code` installs them") as missing:
+    with pytest.raises(tools.ToolsMissing, match="tools of the benches are not installed") as missing:
         tools.equip("pytest")
     assert "--env DIR" in str(missing.value)
     assert "not installed" in tools.describe()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,25 +35,33 @@ def find(name: str, benches: Mapping[str, Bench]) -> Bench:
     return benches[name]
 
 
+def announce(line: str) -> None:
+    print(f"council: {line}", file=sys.stderr, flush=True)
+
+
 def prepare(
-    names: Iterable[str], benches: Mapping[str, Bench], env: Path | None = None, say: Callable[[str], None] = print
+    names: Iterable[str], benches: Mapping[str, Bench], env: Path | None = None, say: Callable[[str], None] = announce
 ) -> dict[str, Any]:
     """See that what these benches need is there, before anything is spent: the kit's tools are installed if one needs
     them. What comes back says which tools they are.
     """
     facts: dict[str, Any] = {}
-    for bench in [find(name, benches) for name in names]:
-        try:
-            facts |= tools.equip(bench.kind, env).facts
-        except tools.ToolsMissing:
-            tools.provide(say)
-            facts |= tools.equip(bench.kind, env).facts
+    for name in names:
+        facts |= identify(find(name, benches), env, say)
+    facts.pop("bench", None)
     return facts
 
 
-def identify(bench: Bench, env: Path | None = None) -> dict[str, Any]:
-    """The bench as it is defined now, with its tools: with another one, the same trial may end otherwise."""
-    return {"bench": repr(bench), **tools.equip(bench.kind, env).facts}
+def identify(bench: Bench, env: Path | None = None, say: Callable[[str], None] = announce) -> dict[str, Any]:
+    """The bench as it is defined now, with its tools: with another one, the same trial may end otherwise. Tools that
+    are missing are installed now, and never during a trial.
+    """
+    own = {"bench": repr(bench), **foreign.identify(bench)}
+    try:
+        return own | dict(tools.equip(bench.kind, env).facts)
+    except tools.ToolsMissing:
+        tools.provide(say)
+        return own | dict(tools.equip(bench.kind, env).facts)
 
 
 def try_out(trial: Trial, benches: Mapping[str, Bench]) -> Tried:

@@ -62,8 +62,6 @@ class Results:
 
 
 def try_out(bench: Bench, trial: Trial) -> Tried:
-    path = (*(str(folder / "bin") for folder in bench.folders), GO, *PATH)
-    facts = {bench.kind: _read_version(bench.kind, path)}
     python = tools.equip(bench.kind)
     suite = (_prepare_node if bench.kind == "node" else _prepare_go)(bench, trial)
     plan = {
@@ -74,14 +72,14 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
         argv=start("check", python.program),
         tree={at: data for at, data in trial.tree.items() if at not in suite.files},
         files={**{f"/job/{at}": data for at, data in suite.files.items()}, **_read_reporter(), **read_harness()},
-        mounts=(*python.mounts, *mount(bench.folders), *modules), path=path, stdin=json.dumps(plan).encode(),
-        bounds=give_bounds(bench), report=True,
+        mounts=(*python.mounts, *mount(bench.folders), *modules), path=_find_path(bench),
+        stdin=json.dumps(plan).encode(), bounds=give_bounds(bench), report=True,
     )  # fmt: skip
     ran = run(job)
     said = read_report(ran).get(".", {})
     reader = _read_node if bench.kind == "node" else _read_go
     results = reader(str(said.get("printed", "")), suite)
-    return _judge(results, suite, trial, ran, make_receipt(bench, job, ran, facts))
+    return _judge(results, suite, trial, ran, make_receipt(bench, job, ran, identify(bench)))
 
 
 def _judge(results: Results, suite: Suite, trial: Trial, ran: Ran, receipt: dict[str, Any]) -> Tried:
@@ -105,6 +103,15 @@ def _judge(results: Results, suite: Suite, trial: Trial, ran: Ran, receipt: dict
     output = [] if verdict == PASS else [ran.output.decode("utf-8", "replace")]
     log = "\n\n".join(part for part in (*strange, *texts, *output) if part.strip())
     return Tried(verdict, passed, tuple(dict.fromkeys(failed)), log.strip(), receipt=receipt)
+
+
+def identify(bench: Bench) -> dict[str, str]:
+    """The version of the program that runs the tests, if that is not Python."""
+    return {bench.kind: _read_version(bench.kind, _find_path(bench))} if bench.kind in ("node", "go") else {}
+
+
+def _find_path(bench: Bench) -> tuple[str, ...]:
+    return (*(str(folder / "bin") for folder in bench.folders), GO, *PATH)
 
 
 @lru_cache

@@ -86,7 +86,7 @@ def describe() -> str:
     """For `doctor`."""
     if are_here():
         return f"pytest, coverage, ruff, mypy and bandit at {tilde(place())}"
-    return f"not installed; `council code` installs them (80 MB) into {tilde(place())} when a bench needs them"
+    return f"not installed; the first bench that needs them installs them into {tilde(place())}"
 
 
 # ---- what a trial sees ----
@@ -121,7 +121,7 @@ def _find_tools(needs: tuple[str, ...]) -> Path:
         return place()
     if sys.prefix != sys.base_prefix and _has(own, needs):
         return own
-    raise ToolsMissing(f"the tools of the benches are not installed; `council code` installs them; {WITHOUT}")
+    raise ToolsMissing(f"the tools of the benches are not installed; {WITHOUT}")
 
 
 def _check(env: Path) -> None:

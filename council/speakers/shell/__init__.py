@@ -149,6 +149,7 @@ def _list_checks(_: object) -> Iterable[Check]:
     """Only where there is a sandbox at all: its room is optional."""
     if find_spec("council.sandbox"):
         yield "sandbox", _try_sandbox
+        yield "benches", _find_tools
 
 
 def _try_sandbox() -> str:
@@ -157,6 +158,14 @@ def _try_sandbox() -> str:
     if obstacle := probe.find_obstacle():
         raise NotSetUp(f"no code can be run: {obstacle}")
     return probe.describe()
+
+
+def _find_tools() -> str:
+    from council.sandbox import tools
+
+    if not tools.are_here():
+        raise NotSetUp(tools.describe())
+    return tools.describe()
 
 
 SPEAKER = SpeakerType(
