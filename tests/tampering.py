@@ -63,6 +63,7 @@ class Cheat:
 
     name: str
     code: str
+    tests: str = ""  # in place of the usual ones
     files: Mapping[str, str] = field(default_factory=dict)
 
     def tree(self) -> dict[str, bytes]:
@@ -301,12 +302,12 @@ for fd in range(3, 256):
     Cheat(
         "conftest.py",
         "",
-        {"conftest.py": SAY_PASSED, "tests/conftest.py": SAY_PASSED},
+        files={"conftest.py": SAY_PASSED, "tests/conftest.py": SAY_PASSED},
     ),
     Cheat(
         "sitecustomize.py and .pth",
         "",
-        {
+        files={
             "sitecustomize.py": "import os\nos._exit(0)\n",
             "usercustomize.py": "import os\nos._exit(0)\n",
             "go.pth": "import os; os._exit(0)\n",
@@ -315,7 +316,7 @@ for fd in range(3, 256):
     Cheat(
         "pytest.ini with a plugin",
         "",
-        {
+        files={
             "pytest.ini": "[pytest]\naddopts = -p cheat --co\npython_files = nothing\n",
             "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-p cheat -k nothing'\n",
             "setup.cfg": "[tool:pytest]\naddopts = -p cheat --deselect tests\n",
@@ -328,7 +329,7 @@ for fd in range(3, 256):
     Cheat(
         "modules named like pytest's and unittest's",
         "",
-        {
+        files={
             **dict.fromkeys(("pytest.py", "unittest.py", "json.py", "_pytest/__init__.py"), "import os\nos._exit(0)\n"),
             "src/pytest.py": "import os\nos._exit(0)\n",
         },
@@ -345,7 +346,7 @@ for path in pathlib.Path("/job/tests").glob("*"):
             pass
 """,
     ),
-    Cheat("another test file", "", dict.fromkeys(  # in the way of the real one
+    Cheat("another test file", "", files=dict.fromkeys(  # in the way of the real one
         ("tests/test_add/__init__.py", "test_add.py"), "def test_small(): 1\n"
     )),
     # ---- tests that are not run ----
@@ -647,4 +648,30 @@ def add(a, b):
     threading.Thread(target=restore).start()
     return a - b
 """),
+    Cheat("the built-in functions of the test file", """
+import sys, builtins
+for name, module in list(sys.modules.items()):
+    if name.endswith("test_add"):
+        module.__builtins__ = {**vars(builtins), "abs": lambda x: 3}
+""", "from solution import add\ndef test_add():\n    assert abs(add(1, 2)) == 3\n"),
+    Cheat("a number that is close to every other", """
+class Near(float):
+    def __sub__(self, other): return self
+    __rsub__ = __sub__
+    def __abs__(self): return self
+    def __round__(self, *places): return 0
+    def __lt__(self, other): return True
+    __le__ = __lt__
+def add(a, b):
+    return Near(a - b)
+""", '''
+import unittest
+import pytest
+from solution import add
+def test_near():
+    assert abs(add(1, 2) - 3) < 1e-6
+class TestNear(unittest.TestCase):
+    def test_near(self):
+        self.assertAlmostEqual(add(1, 2), 3)
+'''),
 ]  # fmt: skip

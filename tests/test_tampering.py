@@ -28,7 +28,9 @@ KINDS = ("conftest.py and packages of tests", "libraries that look at frames", "
 
 def cheat(cheat: Cheat, suite: str) -> Tried:
     bench, tests = SUITES[suite]
-    return benches.try_out(Trial(bench, cheat.tree(), {"tests/test_add.py": tests.encode()}), benches.load())
+    return benches.try_out(
+        Trial(bench, cheat.tree(), {"tests/test_add.py": (cheat.tests or tests).encode()}), benches.load()
+    )
 
 
 def be_honest(project: Honest, env: Path | None = None) -> Tried:

@@ -44,20 +44,25 @@ def main(read_end: int, write_end: int) -> None:
         leave(0)
 
 
+COMPARING = "__eq__ __lt__ __le__ __gt__ __ge__ __sub__ __rsub__ __abs__ __round__".split()
+
+
 def judge_classes(trusted: tuple[str, ...], tests: frozenset[str], mentions: frozenset[str]) -> Callable[[type], bool]:
-    """Whether what a class equals is decided by C code, by the tests, or by a package that the tests name."""
-    slot, function = types.WrapperDescriptorType, types.FunctionType
+    """Whether how a class compares is decided by C code, by the tests, or by a package that the tests name."""
+    slots, function = (types.WrapperDescriptorType, types.MethodDescriptorType), types.FunctionType
 
     def is_trusted(kind: type) -> bool:
-        equality = kind.__eq__
-        if type(equality) is slot:
-            return True
-        if type(equality) is not function:
-            return False
-        file = equality.__code__.co_filename
         package = kind.__module__.partition(".")[0]
         named = "ANY" in mentions if package == "unittest" else package in mentions
-        return file in tests or (file.startswith(trusted) and named)
+        for name in COMPARING:
+            method = getattr(kind, name, None)
+            if type(method) is function:
+                file = method.__code__.co_filename
+                if file not in tests and not (file.startswith(trusted) and named):
+                    return False
+            elif method is not None and type(method) not in slots:
+                return False
+        return True
 
     return is_trusted
 

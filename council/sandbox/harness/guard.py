@@ -151,7 +151,10 @@ def _finder(is_trusted: Callable[[type], bool]) -> Callable[[Any, Any], list[Any
             kind = kinds(part)
             if kind not in PLAIN and not is_trusted(kind):
                 close = [other, *vary(other)] if part is value else []
-                if any(map(_equality(part), dream())) or (len(close) > 1 and all(map(_equality(part), close))):
+                equals, strangers = _equality(part), dream()
+                if any(map(equals, strangers)) or (len(close) > 1 and all(map(equals, close))):
+                    return [part]
+                if any(map(_nearness(part), strangers)) or _is_everywhere(part):
                     return [part]
         return []
 
@@ -202,6 +205,28 @@ def _equality(part: Any) -> Callable[[Any], bool]:
             return False
 
     return equals
+
+
+def _nearness(part: Any) -> Callable[[Any], bool]:
+    """Whether a number is close to it, as `assertAlmostEqual` and `approx` find out; or before everything and after."""
+
+    def near(stranger: Any) -> bool:
+        if type(stranger) is not int:
+            return False
+        try:
+            distance = abs(part - stranger)
+            return (round(distance, 7) == 0) is True or (distance <= 1e-9) is True
+        except Exception:
+            return _equality(part)(stranger)
+
+    return near
+
+
+def _is_everywhere(part: Any) -> bool:
+    try:
+        return (part < float("-inf")) is True or (part > float("inf")) is True
+    except Exception:
+        return False
 
 
 # ---- what decides must stay what it was ----
@@ -296,7 +321,17 @@ class TestImporter:
         exec(code, names)
         changing = set(_global_names(code))
         kept = {name: value for name, value in names.items() if type(value) in FIXED and name not in changing}
+        strangers = [one for one in _own_functions(names) if getattr(one, "__builtins__", None) is not vars(builtins)]
+        kept |= {one.__name__: None for one in strangers}  # which it is not: its built-in functions are another's
         own.append((names, kept))
+
+
+def _own_functions(names: Mapping[str, Any]) -> Iterator[types.FunctionType]:
+    """The functions of a file, and of its classes."""
+    for value in names.values():
+        for one in (value, *(vars(value).values() if isinstance(value, type) else ())):
+            if isinstance(one, types.FunctionType) and one.__globals__ is names:
+                yield one
 
 
 def _global_names(code: types.CodeType) -> Iterator[str]:

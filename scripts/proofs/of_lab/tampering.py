@@ -37,7 +37,7 @@ def prove(part: str) -> Outcome:
 
     def cheat(one: Cheat) -> Tried:
         bench, tests = SUITES[part]
-        return benches.try_out(Trial(bench, one.tree(), {"tests/test_add.py": tests.encode()}), known)
+        return benches.try_out(Trial(bench, one.tree(), {"tests/test_add.py": (one.tests or tests).encode()}), known)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         tried = [*pool.map(cheat, CHEATS)]
