@@ -222,7 +222,7 @@ def _prepare_go(bench: Bench, trial: Trial) -> Suite:
     cache = modules[0] if modules else "/tmp/go/mod"
     suite.variables = {
         "GOCACHE": "/tmp/gocache", "GOPATH": "/tmp/go", "GOMODCACHE": str(cache), "GOPROXY": "off",
-        "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false", "CGO_ENABLED": "0", "GOTELEMETRY": "off",
+        "GOTOOLCHAIN": "path", "GOFLAGS": "-buildvcs=false", "CGO_ENABLED": "0", "GOTELEMETRY": "off",
     }  # fmt: skip
     return suite
 
