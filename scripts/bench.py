@@ -1,9 +1,9 @@
 """Usage: scripts/bench [--repeats N] [NAME…]
 
 Measures council against floors of the same run, on a Messages API of our own in another process, and says which targets
-hold. Names: debate start commands many cache store plan begin files sandbox; without any, all of them. Every figure is
-the median of the repeats with the smallest and the largest. It judges this machine's program, never a model or a
-network.
+hold. Names: debate start commands many cache store plan begin files sandbox lessons; without any, all of them. Every
+figure is the median of the repeats with the smallest and the largest. It judges this machine's program, never a model
+or a network.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import os
 import resource
 import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -420,6 +421,28 @@ def sandbox(_: Path, repeats: int) -> Iterator[Figure]:
         yield Figure("   a trial over bubblewrap alone", over, 30, "ms")
 
 
+def lessons(place: Path, repeats: int) -> Iterator[Figure]:
+    """A question to 10,000 lessons, and the same by the bare query of FTS5. CPU, so load changes little."""
+    from council.lessons import index
+    from council.lessons.words import choose
+    from tests import learned
+
+    os.environ["XDG_CACHE_HOME"] = str(place / "cache")
+    known, questions = learned.fill(place / "LESSONS", 10_000, 20 * repeats)
+    os.utime(known.folder, (1, 1))  # at rest, as it is unless a session has just ended
+    made = seconds(partial(known.search, choose(questions[0]), 3))
+    bare = sqlite3.connect(index.place(known.folder))
+    query = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT 3"
+    ours, floors = [], []
+    for asked in map(choose, questions):
+        ours.append(1000 * cpu_seconds(partial(known.search, asked, 3)))
+        floors.append(1000 * cpu_seconds(partial(bare.execute, query, (" OR ".join(asked),))))
+    yield Figure("k  the index of 10,000 lessons", [made], 2.0, "s")
+    yield Figure("   a question of 25 words to them", ours, 30.0, "ms")
+    yield Figure("   the bare query of FTS5", floors, unit="ms")
+    yield Figure("   a question / the bare query", [one / floor for one, floor in zip(ours, floors, strict=True)], 4.0)
+
+
 def cpu_seconds(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
@@ -455,6 +478,7 @@ ALL: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "begin": begin,
     "files": files,
     "sandbox": sandbox,
+    "lessons": lessons,
 }
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+import random
+import string
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -112,6 +114,22 @@ def made(number: int, change: str = "", **more: object) -> Lesson:
     change = change or f"Check the bounds of list number {number} before the loop."
     one = Lesson("When a loop has bounds.", "The range was off by one.", change, f"s{number}", "04-lesson/teacher", "")
     return dataclasses.replace(one, made=f"2026-01-01T00:00:{number:06}", **more)  # type: ignore[arg-type]
+
+
+def fill(folder: Path, lessons: int, questions: int) -> tuple[Lessons, list[str]]:
+    """A folder with lessons of 60 words, as rare and as common as words are, and questions of 25."""
+    rng = random.Random(7)
+    known = ["".join(rng.choices(string.ascii_lowercase, k=rng.randint(3, 9))) for _ in range(5_000)]
+    weights = [1 / (place + 1) for place in range(5_000)]
+
+    def some(count: int) -> str:
+        return " ".join(rng.choices(known, weights, k=count))
+
+    folder.mkdir()
+    for number in range(lessons):
+        one = made(number, some(50), words=tuple(some(12).split()))
+        (folder / f"{one.id}.md").write_bytes(one.encode())
+    return Lessons(folder), [some(25) for _ in range(questions)]
 
 
 def lessons_of(user: User) -> Lessons:

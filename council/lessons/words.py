@@ -13,7 +13,7 @@ from council.text import EMPTY_WORDS
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_A-Za-z]+")  # the parts of `offByOne`, `HTTPError`, `x_1`
 LONGEST_TEXT = 4_000  # characters of a text whose words are looked at
 MOST_ASKED = 20  # words of the topic, and as many of a failure
-MOST_SEARCHED = 16  # of these, the rarest: they say most, and are found fastest
+MOST_SEARCHED = 12  # of these, the rarest: they say most, and are found fastest
 COMMON = 2  # words that a lesson must share with a question to be an answer
 K1, B = 1.2, 0.75  # of BM25, as SQLite's FTS5 has them
 

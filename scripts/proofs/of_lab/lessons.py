@@ -6,7 +6,6 @@ import os
 import random
 import sqlite3
 import statistics
-import string
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,10 +19,9 @@ from prove import Outcome
 from council.lessons import index
 from council.lessons.store import Lessons
 from council.lessons.words import choose
-from council.record import files
 from tests import poisoned
 from tests.helpers import User
-from tests.learned import made
+from tests.learned import fill, made
 
 COUNT, QUESTIONS, SAME = 10_000, 400, 20
 HOSTILE, SPEED, STATES = "hostile lessons", "10,000 lessons", "states of the index"
@@ -70,21 +68,9 @@ def prove_hostile() -> Outcome:
 
 @contextmanager
 def crowd() -> Iterator[tuple[Lessons, list[str]]]:
-    """A folder of lessons of 60 words, as rare and as common as words are, and questions of 25."""
-    rng = random.Random(7)
-    known = ["".join(rng.choices(string.ascii_lowercase, k=rng.randint(3, 9))) for _ in range(5_000)]
-    weights = [1 / (place + 1) for place in range(5_000)]
-
-    def some(count: int) -> str:
-        return " ".join(rng.choices(known, weights, k=count))
-
+    """The lessons and questions, with an index of their own."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"XDG_CACHE_HOME": f"{folder}/cache"}):
-        store = Lessons(Path(folder, "LESSONS"))
-        files.make_folder(store.folder)
-        for number in range(COUNT):
-            one = made(number, some(50), words=tuple(some(12).split()))
-            (store.folder / f"{one.id}.md").write_bytes(one.encode())
-        yield store, [some(25) for _ in range(QUESTIONS)]
+        yield fill(Path(folder, "LESSONS"), COUNT, QUESTIONS)
 
 
 def prove_speed() -> Outcome:
