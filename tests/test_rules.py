@@ -442,6 +442,23 @@ def test_vote(ballots: list[Any], plurality: str | None, unanimous: str | None) 
         assert (verdict.holds, verdict.tally["winner"]) == (winner is not None, winner)
 
 
+def test_a_tie_is_broken_by_the_seed_if_an_option_says_so_and_the_verdict_tells() -> None:
+    ref, winners = Ref("vote", {"field": "choice", "ties": "break_ties"}), set[str]()
+    assert not judge(ref, said("choice", "a", "b", options={"break_ties": False})).holds
+    for seed in "12345678":
+        first, again = (
+            judge(ref, said("choice", *named, options={"break_ties": True}, seed=seed)) for named in ("ab", "ba")
+        )
+        assert first.holds
+        assert first.tally["broken"] is True
+        assert first.reason.endswith(f"the session's seed decided for {first.tally['winner']}")
+        assert again.tally["winner"] == first.tally["winner"]
+        winners.add(first.tally["winner"])
+    assert winners == {"a", "b"}
+    clear = judge(ref, said("choice", "a", "a", "b", options={"break_ties": True}))
+    assert (clear.tally["winner"], "broken" in clear.tally) == ("a", False)
+
+
 def test_a_vote_tells_what_it_counted() -> None:
     verdict = judge(Ref("vote", {"field": "choice"}), said("choice", "redis", "redis", None))
     assert verdict.reason == "redis with 2 of 3"
