@@ -12,6 +12,7 @@ import pytest
 
 from council.lab import experiment, results
 from council.lab.results import ArmResult
+from council.record import files
 from tests.bubblewrap import needs_sandbox
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import Ended, User
@@ -64,9 +65,9 @@ def test_every_task_is_solved_by_every_arm_with_equal_calls(tmp_path: Path) -> N
 def test_a_killed_run_is_continued_and_pays_for_nothing_twice(tmp_path: Path) -> None:
     with FakeApi(Model(fair(0.6), latency=0.02)) as api:
         user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
-        command = words(write_set(tmp_path, 4), folder, "--jobs", "2")
+        command = words(write_set(tmp_path, 3), folder, "--jobs", "2", "--against", "single")
         with user.spawn(*command) as running:
-            while len(api.prompts) < 7 and running.poll() is None:
+            while len(api.prompts) < 4 and running.poll() is None:
                 time.sleep(0.01)
             running.send_signal(signal.SIGKILL)
         ok(user.council(*command))
@@ -79,7 +80,7 @@ def test_a_killed_run_is_continued_and_pays_for_nothing_twice(tmp_path: Path) ->
 def test_two_runs_at_once_share_the_work(tmp_path: Path) -> None:
     with FakeApi(Model(fair(0.6), latency=0.05)) as api:
         user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
-        command = words(write_set(tmp_path, 4), folder, "--jobs", "2", "--against", "single")
+        command = words(write_set(tmp_path, 3), folder, "--jobs", "2", "--against", "single")
         runs = [user.spawn(*command) for _ in range(2)]
         assert [process.wait(60) for process in runs] == [0, 0]
         said = [process.stderr.read().decode() for process in runs if process.stderr]
@@ -101,17 +102,41 @@ def test_all_arms_and_runs_together_keep_within_the_budget(tmp_path: Path) -> No
         counts = {"input_tokens": 1_000, "output_tokens": 2_000}
         return Answer(Model(fair(0.0))(request).text, latency=0.05, usage=counts)
 
-    usd = 0.3  # a call costs $0.022, and is bounded by $0.08 and the prompt
+    usd = 0.25  # a call costs $0.022, and is bounded by $0.08 and the prompt
     with FakeApi(model) as api:
         user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
-        command = words(write_set(tmp_path, 4), folder, "--jobs", "2", "--max-cost", str(usd))
+        command = words(write_set(tmp_path, 2), folder, "--jobs", "2", "--max-cost", str(usd))
         runs = [user.spawn(*command) for _ in range(2)]
         ended = [(*process.communicate(timeout=60), process.returncode) for process in runs]
-        assert {code for *_, code in ended} == {3}, ended
+        assert {code for *_, code in ended} in ({3}, {0, 3}), ended  # one may have found the last task in other hands
         spent = len(api.prompts) * 0.022
-        assert 0.15 < spent <= usd
+        assert 0.1 < spent <= usd
         assert sum(one.usd or 0.0 for one in read(folder).values()) == pytest.approx(spent)
-    assert b"--max-cost" in ended[0][1]
+    assert all(b"--max-cost 0.25 leaves too little" in err for _, err, code in ended if code)
+
+
+def test_a_second_run_removes_nothing_that_the_first_is_writing(tmp_path: Path) -> None:
+    folder = tmp_path / "lab"
+    plan = experiment.Experiment("a", "b", (), {}, "c", 0, 1)
+    experiment.settle(folder, plan)
+    being_written = folder / "STATE" / "council-sessions" / "one" / f".turn{files.TEMP}"
+    being_written.parent.mkdir(parents=True)
+    being_written.write_text("half")
+    experiment.settle(folder, plan)
+    assert being_written.exists()
+
+
+def test_a_signal_ends_it_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+    with FakeApi(Model(fair(1.0), latency=30)) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        with user.spawn(*words(write_set(tmp_path, 3), folder, "--jobs", "2")) as running:
+            while len(api.prompts) < 2 and running.poll() is None:
+                time.sleep(0.01)
+            running.send_signal(signal.SIGTERM)
+            assert running.wait(20) == 128 + signal.SIGTERM
+        assert len(api.prompts) == 2
+    assert {one.state for one in read(folder).values()} == {"unfinished"}
+    assert sum(one.calls for one in read(folder).values()) == 2
 
 
 def test_a_session_that_cannot_end_is_given_up_and_counts(tmp_path: Path) -> None:

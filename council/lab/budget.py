@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from council.errors import Busy, OverBudget
+from council.lab.experiment import LOCK, alone
 from council.record import files
 
-FOLDER, LOCK = "allowances", ".lock"
+FOLDER = "allowances"
 LOOK = 0.2  # seconds between two looks whether another session has ended
 
 
@@ -45,8 +46,7 @@ def allow(
 
 def _find_room(place: Path, id: str, most: float | None, usd: float, spent: Callable[[str], float]) -> float | None:
     """The session's allowance, written down; None if it has to wait."""
-    with (place / LOCK).open("a+b") as mutex:
-        fcntl.flock(mutex, fcntl.LOCK_EX)
+    with alone(place):
         others = [path.name for path in place.iterdir() if path.name not in (id, LOCK)]
         running = {name: cap for name in others if (cap := _read_cap(place / name)) is not None}
         left = usd - math.fsum(running[name] if name in running else spent(name) for name in others)

@@ -5,22 +5,25 @@ It is written before the first call and decides everything; a second `lab run` i
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from council.errors import Damaged, UsageError
 from council.lab.sets.task import Task
-from council.record import files, lock
+from council.record import files
 from council.text import slug
 
 NAME, SCHEMA = "lab.json", 1
 SESSIONS = Path("STATE", "council-sessions")
 GIVEN_UP = "given-up"
+LOCK = ".lock"
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def name_session(experiment: Experiment, task: Task, arm: str) -> str:
 def settle(folder: Path, wanted: Experiment) -> Experiment:
     """Write the plan, or continue the one that is there: with more tasks if more are wanted."""
     files.make_folder(folder)
-    with lock.hold(folder):
+    with alone(folder):
         path = folder / NAME
         if path.exists():
             there = read(folder)
@@ -93,6 +96,16 @@ def settle(folder: Path, wanted: Experiment) -> Experiment:
                 return there
         files.replace(path, json.dumps(wanted.encode(), indent=2, ensure_ascii=False).encode() + b"\n")
     return wanted
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One program and one thread at a time. Not a session's lock: that one's holder removes what others are writing in
+    the folders below.
+    """
+    with (folder / LOCK).open("a+b") as mutex:
+        fcntl.flock(mutex, fcntl.LOCK_EX)
+        yield
 
 
 def read(folder: Path) -> Experiment:

@@ -8,9 +8,10 @@ one, and two at once share the work.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine, Mapping
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -51,6 +52,7 @@ class LabRun:
     usd: float | None
     say: Say
     stopped: threading.Event = field(default_factory=threading.Event)
+    driven: set[Future[Path]] = field(default_factory=set)  # the loops of the sessions that run now
     denied: int = 0
     costs: dict[str, float] = field(default_factory=dict)  # of sessions that are complete
     loop: asyncio.AbstractEventLoop | None = None
@@ -62,16 +64,20 @@ class LabRun:
         """Work through all tasks; raises what makes it useless to go on."""
         self.loop = asyncio.get_running_loop()
         self.loop.set_default_executor(ThreadPoolExecutor(4 * self.jobs + 4))  # each session writes, and tries code
-        entries = list(self.experiment.tasks)
-        with ThreadPoolExecutor(self.jobs) as workers:
-            working = [self.loop.run_in_executor(workers, self.run_task, entry) for entry in entries]
-            try:
-                await asyncio.gather(*working)
-            finally:
-                self.stopped.set()
-                for work in working:
-                    work.cancel()
-                await debate.close(self.voices)
+        workers = ThreadPoolExecutor(self.jobs)
+        try:
+            await asyncio.gather(
+                *(self.loop.run_in_executor(workers, self.run_task, entry) for entry in self.experiment.tasks)
+            )
+        except asyncio.CancelledError:  # a signal; otherwise, calls that are under way are paid for, so they may end
+            for session in list(self.driven):
+                session.cancel()
+            raise
+        finally:
+            self.stopped.set()
+            # The sessions need this loop until they have ended, so it must not be kept waiting for their threads.
+            await asyncio.to_thread(workers.shutdown, cancel_futures=True)
+            await debate.close(self.voices)
 
     def run_task(self, entry: Mapping[str, Any]) -> None:
         """All arms of one task, one after the other: the last one takes as many calls as the workflow took."""
@@ -84,9 +90,12 @@ class LabRun:
                 return  # another run is at this task
             except CancelledError:
                 return
-            except OverBudget:
+            except OverBudget as failure:
                 self.stopped.set()
-                raise
+                raise OverBudget(
+                    f"--max-cost {self.usd:g} leaves too little for the next call of {entry['id']}, {arm}; continue "
+                    "with a higher limit"
+                ) from failure
             except (Paused, Damaged, Denied) as failure:
                 self.give_up(entry, arm, failure)
             except BaseException:
@@ -137,7 +146,12 @@ class LabRun:
         samples = 1 if arm == SINGLE else self.count_calls(entry)
         path = self.folder / BASELINE_FOLDER / f"{SINGLE if samples == 1 else f'{BEST[:-1]}{samples}'}.md"
         files.make_folder(path.parent)
-        files.replace(path, write_baseline(samples, task.is_code).encode())
+        data, own = (
+            write_baseline(samples, task.is_code).encode(),
+            f".{os.getpid()}-{threading.get_ident()}{files.TEMP}",
+        )
+        if not files.claim(path, data, path.with_name(own)):  # other threads and runs write it too
+            files.replace(path, data, path.with_name(own))
         return str(path)
 
     def count_calls(self, entry: Mapping[str, Any]) -> int:
@@ -151,7 +165,12 @@ class LabRun:
 
     def drive(self, running: Coroutine[Any, Any, Path]) -> Path:
         assert self.loop is not None
-        return asyncio.run_coroutine_threadsafe(running, self.loop).result()
+        driven = asyncio.run_coroutine_threadsafe(running, self.loop)
+        self.driven.add(driven)
+        try:
+            return driven.result()
+        finally:
+            self.driven.discard(driven)
 
     def spent(self, id: str) -> float:
         """What a session has cost, or the most that it can have cost."""
