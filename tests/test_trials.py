@@ -114,6 +114,25 @@ def test_an_option_may_name_several_benches(tmp_path: Path) -> None:
     assert "pytest: pass" in body
 
 
+def test_a_checker_says_what_is_new_by_the_settings_of_the_project(tmp_path: Path) -> None:
+    """The candidate's own settings would say that nothing is wrong."""
+    user = User(tmp_path)
+    bench, trial = "of: team, speaker: shell, run: pytest}}", "      - {name: trial,"
+    check = f"seats: checker, sees: nothing, reply: {coding.REPLY.replace('passed: list, failed', 'findings')}"
+    workflow = coding.WORKFLOW.replace(
+        bench, f"{bench}\n  checker: {{checker: {{of: team, speaker: shell, run: ruff}}}}"
+    )
+    workflow = workflow.replace(trial, f"      - {{name: check, {check}}}\n{trial}")
+    session = coding.start(user, workflow, Base({**coding.BASE.tree, "old.py": b"import os\n"}, coding.BASE.visible))
+    settings = "ruff.toml\n```toml\nlint.ignore = ['F401']\n```\n"
+    draft = settings + coding.RIGHT.replace("def", "import sys\n\n\ndef")
+    coding.record_all(user, {f"{FIRST}/{seat}": draft for seat in SEATS})
+    _, found, body = trial_of(session, "01-loop-r01-2-check/checker-engineer")
+    assert (found["verdict"], found["findings"]) == ("fail", 1)
+    assert "- add.py:1: F401: " in body
+    assert user.council("status").out.endswith("complete (green)\n"), "a checker makes nothing red"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_run_that_is_ended_leaves_no_trial_running(number: int, tmp_path: Path) -> None:
     user = User(tmp_path)

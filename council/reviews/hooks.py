@@ -13,7 +13,7 @@ from council.engine.contributions import Record, ReportSection, section
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Verdict
 from council.protocols.stances import Standing, assess_stances, register_reading
-from council.reviews.model import FINDINGS, FORMAT, RULING_FORMAT
+from council.reviews.model import FORMAT, RULING_FORMAT, lists_findings
 from council.workflow.types import AnswerType, answer_type
 
 REVIEWED, CONTESTED = "reviewed", "reviewed, contested"
@@ -72,7 +72,7 @@ def contested(scene: Scene, *, severity: str = "blocking") -> Verdict:
 @register_reading
 def by_findings(scene: Scene) -> Standing | None:
     """A review's members say where they stand of each finding."""
-    if not any(FINDINGS in turn.asked for turn in scene.turns):
+    if not any(map(lists_findings, scene.turns)):
         return None
     from council.reviews.state import reviewed, told
 
@@ -94,7 +94,7 @@ def findings(context: PromptContext) -> str:
 @section
 def patchlist(record: Record) -> ReportSection | None:
     """The merged list of a review that is over."""
-    if not record.plan.done or not any(FINDINGS in turn.asked for turn in record.plan.scene.turns):
+    if not record.plan.done or not any(map(lists_findings, record.plan.scene.turns)):
         return None
     from council.reviews import report
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from council.engine.scene import Turn
 from council.workflow import declare
 
 FINDINGS = declare.answer("findings", "in a review, of the type `findings`: all of them are merged into one list")
@@ -11,6 +12,11 @@ RULINGS = declare.answer("rulings", "in a review: what members say of each other
 SUMMARY = declare.answer("summary", "in a review: the words above its list")
 SEVERITIES = ("blocking", "high", "medium", "low")
 WORDS = ("agree", "disagree with evidence", "disagree with concern", "withdrawn")
+
+
+def lists_findings(turn: Turn) -> bool:
+    """Whether the turn was asked for a review's list. A bench has a plain list under the same name."""
+    return FINDINGS in turn.asked and not turn.seat.attributes.get("run")
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from council.reviews.formats.common import Review
 from council.reviews.formats.markdown import counted, groups, title_of
 from council.reviews.injection import marks
 from council.reviews.locate import Place
-from council.reviews.model import FINDINGS, RULINGS, SEVERITIES, SUMMARY
+from council.reviews.model import FINDINGS, RULINGS, SEVERITIES, SUMMARY, lists_findings
 from council.reviews.rule import plain_id
+from council.workflow.model import Kind
 
 
 def is_review(plan: Plan) -> bool:
-    return state.is_review(plan.scene) or any(FINDINGS in dict(due.step.reply) for due in plan.due)
+    return state.is_review(plan.scene) or any((FINDINGS, Kind(FINDINGS)) in due.step.reply for due in plan.due)
 
 
 def section(record: Record) -> ReportSection:
@@ -38,7 +39,7 @@ def section(record: Record) -> ReportSection:
 
 def review(plan: Plan, topic: str, facts: Mapping[str, Any]) -> Review:
     """The review as far as it has come; `facts` are the session's metadata."""
-    asked = [turn for turn in plan.scene.turns if FINDINGS in turn.asked]
+    asked = [turn for turn in plan.scene.turns if lists_findings(turn)]
     given = state.documents(topic)
     reasons: dict[str, str] = facts.get("dismissed") or {}
     found = state.reviewed(plan.scene, tuple(sorted(reasons)))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from council.engine.scene import Scene, Turn
 from council.reviews.model import (
-    FINDINGS,
     SEVERITIES,
     Document,
     Finding,
     Findings,
     Pairing,
     Ruling,
+    lists_findings,
 )
 from council.text import join_words
 
@@ -85,7 +85,7 @@ def _reviewed(
 
 
 def is_review(scene: Scene) -> bool:
-    return any(FINDINGS in turn.asked for turn in scene.turns)
+    return any(map(lists_findings, scene.turns))
 
 
 def told(merged: tuple[Merged, ...]) -> str:

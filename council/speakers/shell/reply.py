@@ -43,7 +43,7 @@ def join(tried: Sequence[Tried], names: Sequence[str]) -> Tried:
 
 def give_answers(tried: Tried) -> dict[str, Any]:
     """Every answer that a step may ask for."""
-    findings = [f"{one.get('path', '')}:{one.get('line', '')}: {one.get('message', '')}" for one in tried.findings]
+    findings = [f"{one['path']}:{one['line']}: {one['rule']}: {one['message']}" for one in tried.findings]
     return {
         **tried.metrics, TESTS: tried.verdict, PASSED: tried.passed, FAILED: tried.failed,
         LOG: keep_end(tried.log, LONGEST_LOG), COMPLAINTS: findings, "survivors": tried.survivors,
