@@ -25,6 +25,21 @@ PROJECT = Base(
     visible={"tests/test_app.py": b"def test_add(): ...\n"},
     facts={"executable": ["run.sh"], "hash": "sha1"},
 )
+TESTS_FIRST = """---
+name: first
+description: Tests first.
+seats:
+  coder: engineer
+  author: architect
+  benches: [{ground: {speaker: shell, run: pytest}}, {tester: {of: coder, speaker: shell, run: pytest}}]
+phases:
+  - {name: suite, seats: author, reply: {suite: files}}
+  - {name: unchanged, seats: ground, reply: {tests: pass | fail, passed: list, failed: list}}
+  - {name: draft, seats: coder, reply: {solution: files}}
+  - {name: trial, seats: tester, reply: {tests: pass | fail, passed: list, failed: list}}
+  - {name: again, seats: tester, reply: {tests: pass | fail, passed: list, failed: list}}
+---
+"""
 RIGHT = "def add(a, b):\n    if a and b:\n        return a + b\n    return a or b\n"
 
 
@@ -81,6 +96,24 @@ def test_the_only_candidate_wins_and_its_tree_is_known() -> None:
     assert made["result.patch"] == made["candidates/engineer/v1.patch"]
     tree = {"src/app.py": RIGHT.encode(), "run.sh": b"#!/bin/sh\necho engineer\n"}
     assert json.loads(made["metrics.json"])["candidates"]["engineer"][0]["tree"] == hash_files(tree)
+
+
+@pytest.mark.parametrize("last", ["pass", "fail"])
+def test_the_tests_of_the_session_are_in_the_result_if_the_winner_passes_them(last: str) -> None:
+    """And never in place of the project's own."""
+    replies = {
+        "suite": "tests/test_more.py\n```python\ndef test_more(): 1\n```\n\ntests/test_app.py\n```python\npass\n```\n",
+        "unchanged": "## Tests\nfail\n## Passed\nnone\n## Failed\n- tests/test_more.py::test_more\n",
+        "draft": f"src/app.py\n```python\n{RIGHT}```\n",
+        "trial": "## Tests\npass\n## Passed\n- tests/test_more.py::test_more\n## Failed\nnone\n",
+        "again": f"## Tests\n{last}\n## Passed\nnone\n## Failed\nnone\n",
+    }
+    workflow, said = load(TESTS_FIRST, "first"), dict[str, RecordedTurn]()
+    while (now := plan(workflow, said, "seed")).due:
+        said |= {due.id: RecordedTurn(replies[due.step.name]) for due in now.due}
+    result = candidate_files(Record(workflow, now, frozen=PROJECT.encode()))["result.patch"]
+    assert b"src/app.py" in result
+    assert (b"tests/test_more.py" in result, b"tests/test_app.py" in result) == (last == "pass", False)
 
 
 @needs_git

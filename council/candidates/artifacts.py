@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from council.candidates import base, patch
 from council.candidates.base import Base
-from council.candidates.results import find_winner, lay_code, measure
+from council.candidates.results import find_winner, lay_code, lay_result, measure
 from council.candidates.versions import Version, follow
 from council.engine.contributions import Record, artifact
 
@@ -17,7 +17,7 @@ FOLDER, METRICS, RESULT = "candidates", "metrics.json", "result.patch"
 @artifact(files=(METRICS, RESULT), folders=(FOLDER,))
 def candidate_files(record: Record) -> Mapping[str, bytes]:
     """`candidates/SEAT/vN.patch` from the base, `vN-from-vM.patch` from the version that it was written on,
-    `metrics.json`, and `result.patch` once the debate is over and somebody has won."""
+    `metrics.json`, and `result.patch` once the debate is over and somebody has won, with the tests of the session."""
     ledger, project = follow(record.plan.scene), base.read(record.frozen)
     made, metrics = {}, {}
     for name, versions in ledger.versions.items():
@@ -40,11 +40,15 @@ def candidate_files(record: Record) -> Mapping[str, bytes]:
     }  # fmt: skip
     made[METRICS] = (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
     if winner:
-        made[RESULT] = write_patch(project, winner.version)
+        made[RESULT] = _write(project, lay_code(None, project), lay_result(winner, project))
     return made
 
 
 def write_patch(project: Base, version: Version, before: Version | None = None) -> bytes:
     """The patch of a version, from the base or from an earlier version."""
+    return _write(project, lay_code(before, project), lay_code(version, project))
+
+
+def _write(project: Base, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bytes:
     executable, hash_name = project.facts.get("executable", ()), str(project.facts.get("hash", "sha1"))
-    return patch.write(lay_code(before, project), lay_code(version, project), executable, hash_name)
+    return patch.write(before, after, executable, hash_name)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from council.candidates import base, patch
-from council.candidates.results import Winner, find_winner, lay_code
+from council.candidates.results import Winner, find_winner, lay_code, lay_result
 from council.candidates.versions import CheckedVersion, Ledger, bench_of, follow, kind_of
 from council.engine.contributions import Part, Record, ReportSection
 from council.text import join_words, one_line
@@ -39,7 +39,7 @@ def _tell(winner: Winner | None, ledger: Ledger) -> str:
 
 
 def _list_changes(winner: Winner, project: base.Base) -> Iterator[str]:
-    changes = patch.measure(lay_code(None, project), lay_code(winner.version, project))
+    changes = patch.measure(lay_code(None, project), lay_result(winner, project))
     for one in changes:
         counts = "binary" if one.binary else f"+{one.added} -{one.removed}"
         kind = ", new" if one.before is None else ", deleted" if one.after is None else ""

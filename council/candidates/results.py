@@ -14,7 +14,9 @@ from council.candidates.versions import (
     FAILED,
     MUTANTS,
     PASSED,
+    SUITE,
     TESTS,
+    VISIBLE,
     CheckedVersion,
     Ledger,
     Version,
@@ -22,8 +24,10 @@ from council.candidates.versions import (
     ids_of,
     kind_of,
     lay,
+    take_tests,
 )
 from council.engine.planner import Plan
+from council.engine.scene import Turn
 from council.engine.voting import normalize_option
 
 COUNTED = ("coverage", "survivors", "killed")  # numbers that a bench may say of a version
@@ -41,6 +45,12 @@ class Winner:
     why: str
     green: bool
     trials: tuple[CheckedVersion, ...]
+
+    @property
+    def suite(self) -> Turn | None:
+        """The tests that were written for it, if it passed them when they were last run."""
+        ran = [one for one in self.trials if one.ran_tests and kind_of(one.turn.seat) in (VISIBLE, MUTANTS)]
+        return ran[-1].suite if ran and ran[-1].green else None
 
 
 def find_winner(plan: Plan, ledger: Ledger) -> Winner | None:
@@ -82,6 +92,17 @@ def lay_code(version: Version | None, project: Base) -> dict[str, bytes]:
     """The tree of a version. Where the project has a test, a member's file is left out: it was never run."""
     tree = lay(version, project.tree)
     return {path: data for path, data in tree.items() if path not in project.visible and path not in project.hidden}
+
+
+def lay_tests(winner: Winner, project: Base) -> dict[str, bytes]:
+    """The tests that were written for the winner. Where the project has a test, it is the project's that was run."""
+    written = take_tests(winner.suite, SUITE, project.tree) if winner.suite else {}
+    return {path: data for path, data in written.items() if path not in {*project.visible, *project.hidden}}
+
+
+def lay_result(winner: Winner, project: Base) -> dict[str, bytes]:
+    """What a debate ends with: the winner's files, and the tests that were written for it."""
+    return {**lay_code(winner.version, project), **lay_tests(winner, project)}
 
 
 def measure(ledger: Ledger, version: Version, project: Base) -> dict[str, Any]:

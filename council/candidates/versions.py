@@ -67,12 +67,15 @@ class Version:
 
 @dataclass(frozen=True)
 class CheckedVersion:
-    """A bench's turn about a candidate, and the version that it tried: None for the unchanged tree."""
+    """A bench's turn about a candidate, the version that it tried (None for the unchanged tree), and the suite that
+    counted then.
+    """
 
     turn: Turn
     candidate: str
     version: Version | None
     verdict: str
+    suite: Turn | None
 
     @property
     def green(self) -> bool:
@@ -215,7 +218,7 @@ def _add_check(ledger: Ledger, turn: Turn, judged: Version | None, attacks: list
             ledger.suites[-1][1].append(turn)
         return
     verdict = str(turn.answers.get(TESTS, UNKNOWN))
-    ledger.checks.setdefault(about, []).append(CheckedVersion(turn, about, judged, verdict))
+    ledger.checks.setdefault(about, []).append(CheckedVersion(turn, about, judged, verdict, ledger.suite(about)[0]))
     if kind_of(turn.seat) == ATTACKS:
         red = [one for one in attacks if any(belongs(id, one.names.values()) for id in ids_of(turn, FAILED))]
         ledger.accepted.setdefault(about, []).extend(one for one in red if one not in ledger.accepted[about])

@@ -10,7 +10,7 @@ from typing import Any
 from council.candidates import base, patch
 from council.candidates.approval import APPROVAL, Approval, find_approval
 from council.candidates.base import Base
-from council.candidates.results import Winner, find_winner, lay_code
+from council.candidates.results import Winner, find_winner, lay_code, lay_result, lay_tests
 from council.candidates.versions import FAILED, HIDDEN, PASSED, CheckedVersion, bench_of, follow, ids_of, kind_of, lay
 from council.errors import UsageError
 from council.lab import branch
@@ -53,7 +53,7 @@ class Proposal:
 
     @cached_property
     def changes(self) -> list[patch.Change]:
-        return patch.measure(lay_code(None, self.project), lay_code(self.winner.version, self.project))
+        return patch.measure(lay_code(None, self.project), lay_result(self.winner, self.project))
 
     @property
     def tree(self) -> str:
@@ -120,7 +120,10 @@ class Proposal:
         if not self.approval.given:
             silent = APPROVAL not in self.approval.turn.answers
             return f"{by} {'did not answer' if silent else 'rejected the candidates'}"
-        return f"{by} approved exactly these files" if self.approval.covers else f"{by} approved other files than these"
+        if not self.approval.covers:
+            return f"{by} approved other files than these"
+        tests = ", without the tests that were written" if lay_tests(self.winner, self.project) else ""
+        return f"{by} approved exactly these files{tests}"
 
     def check(self) -> None:
         """Refuse what no branch can be made of."""
