@@ -90,6 +90,11 @@ def test_what_a_person_rejected_is_never_applied(user: User, folder: Path) -> No
     session = about(user, folder, partial(say, approval="reject"), gate=True)
     refused = user.council("apply", session.id, "--yes", "--repo", folder, "--although-tests-fail")
     assert (refused.code, "rejected the candidates" in refused.err) == (2, True)
+    shown = user.council("show", session.id).text
+    assert ("Nothing is applied: Human rejected the candidates." in shown, "put it on a branch" in shown) == (
+        True,
+        False,
+    )
 
 
 def test_a_session_leads_to_no_repository_by_itself(user: User, folder: Path) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from council.candidates.approval import Approval, find_approval
+from council.candidates.approval import Approval, describe_refusal, find_approval
 from council.candidates.base import hash_files
 from council.candidates.versions import follow, lay
 from council.engine.planner import plan
-from council.engine.scene import RecordedTurn
+from council.engine.scene import RecordedTurn, Scene
 from council.workflow.loader import load
 from tests.code_sessions import MEND, RIGHT, verdict, write_file
 
@@ -15,8 +15,8 @@ OTHER = hash_files({"src/app.py": RIGHT + b"\n"})
 YES, NO = "## Approval\napprove\n## Reason\nnone\n", "## Approval\nreject\n## Reason\nToo slow.\n"
 
 
-def decide(answer: RecordedTurn, tree: str = TREE) -> Approval:
-    """One seat writes files that pass, and then a person answers. The approval of what stands in the end."""
+def hear(answer: RecordedTurn) -> Scene:
+    """One seat writes files that pass, and then a person answers."""
     workflow = load(MEND, "mend").with_options({"gate": True})
     said = {
         "01-loop-r01-1-draft/engineer": RecordedTurn(write_file("src/app.py", RIGHT)),
@@ -25,10 +25,16 @@ def decide(answer: RecordedTurn, tree: str = TREE) -> Approval:
     }
     found = plan(workflow, said, "seed")
     assert found.done
-    standing = follow(found.scene).standing("engineer")
+    return found.scene
+
+
+def decide(answer: RecordedTurn, tree: str = TREE) -> Approval:
+    """The approval of what stands in the end."""
+    scene = hear(answer)
+    standing = follow(scene).standing("engineer")
     assert standing
     assert hash_files(lay(standing, {})) == TREE
-    approval = find_approval(found.scene, standing, tree)
+    approval = find_approval(scene, standing, tree)
     assert approval
     return approval
 
@@ -48,3 +54,11 @@ def test_neither_a_rejection_nor_silence_approves() -> None:
     brief = f"tree {TREE}"
     assert not decide(RecordedTurn(NO, brief)).given
     assert not decide(RecordedTurn("", brief, absent="no answer in 1800 s")).given
+
+
+def test_a_rejection_has_its_reason_and_silence_is_not_called_one() -> None:
+    assert describe_refusal(hear(RecordedTurn(YES))) == ""
+    assert describe_refusal(hear(RecordedTurn(NO))) == "Human rejected the candidates: “Too slow.”"
+    assert describe_refusal(hear(RecordedTurn(NO.replace("Too slow.", "none")))) == "Human rejected the candidates"
+    silent = describe_refusal(hear(RecordedTurn("", absent="no answer in 1800 s")))
+    assert silent == "nobody answered at the gate (Human: no answer in 1800 s)"

@@ -26,6 +26,7 @@ REPLY = (
     [
         ({"verdict": "fail", "passed": 3, "failed": 2, "seconds": 0.44}, "3 of 5 tests pass, 0.4 s", "disagree"),
         ({"verdict": "pass", "passed": 1, "failed": 0, "seconds": 0.44}, "1 of 1 test passes, 0.4 s", "agree"),
+        ({"verdict": "fail", "passed": 0, "failed": 1, "seconds": 0.44}, "0 of 1 test passes, 0.4 s", "disagree"),
         ({"verdict": "pass", "passed": 2, "cached": "1/b"}, "2 of 2 tests pass, the same as 1/b", "agree"),
         ({"verdict": "tampered", "passed": 2, "failed": 0, "seconds": 1}, "tampered with the tests, 1.0 s", "disagree"),
         ({"verdict": "timeout", "seconds": 60.02}, "ran out of time, 60.0 s", "mixed"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,9 @@ def test_a_checker_says_what_is_new_by_the_settings_of_the_project(tmp_path: Pat
     assert (found["verdict"], found["findings"]) == ("fail", 1)
     assert "- add.py:1: F401: " in body
     assert user.council("status").out.endswith("complete (green)\n"), "a checker makes nothing red"
+    assert "- engineer, version 1: ruff: fail (1 finding, " in (session / "result.md").read_text()
+    (version,) = json.loads((session / "metrics.json").read_text())["candidates"]["engineer"]
+    assert [(one["bench"], one["kind"]) for one in version["trials"]] == [("ruff", "check"), ("pytest", "visible")]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from council.candidates import base, patch
+from council.candidates.approval import describe_refusal
 from council.candidates.results import Winner, find_winner, lay_code, lay_result
-from council.candidates.versions import CheckedVersion, Ledger, bench_of, follow, kind_of
+from council.candidates.versions import COMPLAINTS, CheckedVersion, Ledger, bench_of, follow, kind_of
 from council.engine.contributions import Part, Record, ReportSection
 from council.text import join_words, one_line
 
@@ -22,16 +23,19 @@ def describe(record: Record) -> ReportSection | None:
     if not (record.plan.done and ledger.versions):
         return None
     winner, project = find_winner(record.plan, ledger), base.read(record.frozen)
-    tone = "agree" if winner and winner.green else "disagree"
+    refusal = describe_refusal(record.plan.scene)
+    tone = "agree" if winner and winner.green and not refusal else "disagree"
     parts = [Part("Changes", "\n".join(_list_changes(winner, project)), tone)] if winner else []
     checks = [one for name in ledger.candidates for one in ledger.checks.get(name, [])]
     if checks:
         parts.append(Part("Runs", "\n".join(_list_runs(checks, record.trials)), ""))
-    said = _tell(winner, ledger)
+    said = _tell(winner, ledger, refusal)
     return ReportSection("Result", said, tuple(parts), said, tone)
 
 
-def _tell(winner: Winner | None, ledger: Ledger) -> str:
+def _tell(winner: Winner | None, ledger: Ledger, refusal: str) -> str:
+    if refusal:
+        return f"Nothing is applied: {refusal}."
     if winner is None:
         return f"Nobody won: {join_words(ledger.versions)} wrote candidates."
     said = "all its tests pass" if winner.green else "its tests do not pass"
@@ -54,7 +58,8 @@ def _list_runs(checks: list[CheckedVersion], trials: Mapping[str, Mapping[str, A
         what = f"{one.candidate}, version {one.version.number}" if one.version else f"{one.candidate}, nothing written"
         trial = trials.get(one.turn.id)
         how = _describe_run(trial) if trial is not None else "not run by council"
-        yield f"- {what}: {bench_of(one.turn)}, {kind_of(one.turn.seat)} tests: {one.verdict} ({how})"
+        ran = f"{bench_of(one.turn)}, {kind_of(one.turn.seat)} tests" if one.ran_tests else bench_of(one.turn)
+        yield f"- {what}: {ran}: {one.verdict} ({how})"
     levels = {str(trial["level"]) for one in checks if "level" in (trial := trials.get(one.turn.id, {}))}
     if levels:
         kept = join_words(LEVELS.get(level, level) for level in sorted(levels))
@@ -66,6 +71,7 @@ def _describe_run(trial: Mapping[str, Any]) -> str:
     """As in `3 of 5 passed, 0.4 s, 31 MB`."""
     passed, failed = trial.get("passed", 0), trial.get("failed", 0)
     facts = [f"{passed} of {passed + failed} passed"] if passed + failed else []
+    facts += [f"{found} finding{'s' * (found != 1)}"] if (found := trial.get(COMPLAINTS)) else []
     facts += [f"{trial['seconds']:.1f} s"] if "seconds" in trial else []
     facts += [f"{trial['peak'] / MEGABYTE:.0f} MB"] if trial.get("peak") else []
     facts += [f"stopped: {trial['stopped']}"] if trial.get("stopped") else []

@@ -30,6 +30,7 @@ from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.engine.voting import normalize_option
 
+CHECK = "check"  # the kind of a run that looked at code, and ran no tests
 COUNTED = ("coverage", "survivors", "killed")  # numbers that a bench may say of a version
 BRANCHES = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.IfExp, ast.ExceptHandler, ast.Assert, ast.comprehension,
@@ -129,7 +130,8 @@ def measure(ledger: Ledger, version: Version, project: Base) -> dict[str, Any]:
 def _measure_trial(check: CheckedVersion) -> dict[str, Any]:
     turn = check.turn
     passed, failed = len(ids_of(turn, PASSED)), len(ids_of(turn, FAILED))
-    made: dict[str, Any] = {"turn": turn.id, "bench": bench_of(turn), "kind": kind_of(turn.seat), TESTS: check.verdict}
+    kind = kind_of(turn.seat) if check.ran_tests else CHECK
+    made: dict[str, Any] = {"turn": turn.id, "bench": bench_of(turn), "kind": kind, TESTS: check.verdict}
     if {PASSED, FAILED} <= {*turn.asked}:
         made |= {PASSED: passed, FAILED: failed}
         made["pass_rate"] = round(passed / (passed + failed), 4) if passed + failed else None

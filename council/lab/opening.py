@@ -74,7 +74,7 @@ def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -
     before = benches.try_out(Trial(tools.bench, found.tree, found.visible, env=tools.env), known)
     say(f"before any change: {describe_tried(before, tools.bench) if found.tests else 'there are no tests'}")
     if found.tests and before.verdict == PASS and not (writes_tests or given["green"]):
-        raise UsageError(describe_green(before, found))
+        raise UsageError(describe_green(found))
     shown = showing.choose({**found.tree, **found.visible}, given["show"], task, read_log(before))
     say(showing.describe(shown))
     own = {BENCH: tools.bench} if BENCH in workflow.options else {}
@@ -110,7 +110,7 @@ def read_after(pairs: Sequence[str], workflow: Workflow, known: Mapping[str, Any
     steps = [name.removeprefix(AFTER) for name in workflow.options if name.startswith(AFTER)]
     for pair in pairs:
         step, equals, names = pair.partition("=")
-        if not equals or not names:
+        if not equals or not all(names.split(",")):
             raise UsageError(f"--after {pair}: write STEP=BENCH, as in draft=ruff")
         if step not in steps:
             listed = did_you_mean(step, steps) if steps else f"{workflow.name} has no such steps"
@@ -155,7 +155,7 @@ def describe_tried(tried: Tried, bench: str) -> str:
     count, seconds = len(tried.passed) + len(tried.failed), tried.receipt.get("seconds")
     how = f"{bench}, {seconds:.1f} s" if isinstance(seconds, float) else bench
     if tried.verdict == PASS:
-        return f"all {count} tests pass ({how})"
+        return f"{f'all {count} tests pass' if count != 1 else 'the only test passes'} ({how})"
     if not tried.failed:
         advice = "; --tests names fewer, and a bench of your own may take longer" if tried.verdict == TIMEOUT else ""
         return f"the tests could not be run to their end: {tried.verdict} ({how}){advice}"
@@ -164,11 +164,11 @@ def describe_tried(tried: Tried, bench: str) -> str:
     return f"{len(tried.failed)} of {count} {many} ({how}): {join_words(names)}"
 
 
-def describe_green(before: Tried, found: Gathered) -> str:
+def describe_green(found: Gathered) -> str:
     """Why a task whose tests already pass is not begun."""
     fresh = " The changes that are not committed count with --worktree." if found.source.fresh else ""
     return (
-        f"all {len(before.passed)} tests pass already, so they cannot tell whether the task is solved. Write one that "
+        "all tests pass already, so they cannot tell whether the task is solved. Write one that "
         f"fails, or have members write it: --workflow code.{fresh} To go on nevertheless: --although-tests-pass"
     )
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from council.candidates import base, patch
-from council.candidates.approval import APPROVAL, Approval, find_approval
+from council.candidates.approval import Approval, describe_refusal, find_approval
 from council.candidates.base import Base
 from council.candidates.results import Winner, find_winner, lay_code, lay_result, lay_tests
 from council.candidates.versions import FAILED, HIDDEN, PASSED, CheckedVersion, bench_of, follow, ids_of, kind_of, lay
@@ -117,9 +117,6 @@ class Proposal:
         if self.approval is None:
             return "nobody was asked to approve"
         by = self.approval.turn.seat.label
-        if not self.approval.given:
-            silent = APPROVAL not in self.approval.turn.answers
-            return f"{by} {'did not answer' if silent else 'rejected the candidates'}"
         if not self.approval.covers:
             return f"{by} approved other files than these"
         tests = ", without the tests that were written" if lay_tests(self.winner, self.project) else ""
@@ -167,12 +164,11 @@ def propose(session: Session) -> Proposal:
         raise UsageError(f"{session.id} has no code in it: it is not a session of `council code`")
     if not plan.done:
         raise UsageError(f"{session.id} is not over; continue it: council recover {session.id}")
+    if refusal := describe_refusal(plan.scene):
+        raise UsageError(f"nothing of {session.id} is applied: {refusal}")
     winner = find_winner(plan, ledger)
     if winner is None:
         names = ", ".join(ledger.versions)
         raise UsageError(f"nobody won: {names} are candidates, and their patches are in {session.folder}/candidates")
     tree = base.hash_files(lay(winner.version, project.tree))
-    found = Proposal(session, project, winner, find_approval(plan.scene, winner.version, tree))
-    if found.approval and not found.approval.given:
-        raise UsageError(f"{found.describe_approval()}, so nothing of {session.id} is applied")
-    return found
+    return Proposal(session, project, winner, find_approval(plan.scene, winner.version, tree))

@@ -90,7 +90,8 @@ def _say(trial: Mapping[str, Any], verdict: str) -> str:
     if killed is not None:
         return f"the tests notice {killed} % of {trial['metrics'].get('mutants', '')} mistakes"
     if passed or failed:
-        return f"{passed} of {passed + failed} test{'s' * (passed + failed != 1)} {'pass' if passed != 1 else 'passes'}"
+        count = passed + failed
+        return f"{passed} of {count} test{'s' * (count != 1)} {'passes' if 1 in (passed, count) else 'pass'}"
     found = trial.get(COMPLAINTS) or 0
     return f"{found} finding{'s' * (found != 1)}" if found else "nothing found" if verdict == PASS else str(verdict)
 
