@@ -112,6 +112,16 @@ def test_a_test_that_is_not_committed_counts(user: User) -> None:
     assert git(user.work, "diff", "--name-only", f"HEAD..{branch}") == b"src/app.py\n"
 
 
+@pytest.mark.parametrize(("words", "workflow"), [("Council code: ", "code"), ("", "reflexion")])
+def test_an_assistant_begins_one_with_the_users_own_words(user: User, words: str, workflow: str) -> None:
+    ended = user.council("code", "--speaker", "assistant", "-o", "lessons=false", "-", stdin=f"{words}Fix `add`.\n")
+    assert (ended.code, f"## Council {workflow.capitalize()}: Fix `add`.\n" in ended.out) == (8, True), ended.text
+    metadata = json.loads((user.session / "metadata.json").read_text("utf-8"))
+    assert (metadata["workflow"], metadata["topic"]) == (workflow, "Fix `add`.")
+    assert (user.session / "base.tar").stat().st_size
+    assert "1 turn is due" in user.council("next").out
+
+
 def test_tests_that_pass_already_tell_nothing(user: User) -> None:
     git(user.work, "mv", "tests/test_app.py", "tests/app_checks.py")
     lay(user.work, {"src/app.py": RIGHT, "tests/test_app.py": TESTS})

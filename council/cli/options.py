@@ -217,7 +217,8 @@ def choose_workflow(
         if word in invocation.MODES:
             mode = mode or word
     workflow = workflow or next(iter(named), None)
-    return workflow or ("patchlist" if mode == "patchlist" and not given["mode"] else "debate"), mode
+    otherwise = "patchlist" if mode == "patchlist" and not given["mode"] else given.get("otherwise", "debate")
+    return workflow or otherwise, mode
 
 
 def own_names(workflow: str) -> set[str]:

@@ -39,8 +39,8 @@ class TestsFail(CouncilError):
     click.option("--history", multiple=True, metavar="PATH", help="Give members the history and the blame of this."),
     click.option("--after", multiple=True, metavar="STEP=BENCH", help="Also run this checker after that step."),
     click.option(
-        "-w", "--workflow", metavar="NAME", default=WORKFLOW, show_default=True, shell_complete=completion.workflows,
-        help="The workflow to run.",
+        "-w", "--workflow", metavar="NAME", shell_complete=completion.workflows,
+        help=f"The workflow to run (default: the one that TASK names, as in \"Council code: …\", or {WORKFLOW}).",
     ),
     click.option("--although-tests-pass", "green", is_flag=True, help="Go on if no test fails before any change."),
     click.option("--apply", "wants_branch", is_flag=True, help="If the tests pass, go on with `council apply`."),
@@ -64,9 +64,10 @@ def code(state: State, /, **given: Any) -> None:
     settings = config.load()
     screen = Screen(quiet=given["quiet"] or given["as_json"])
     task = read_topic(given["topic"]) or TASK
-    request = build_request(task, given)
+    request = build_request(task, {**given, "otherwise": WORKFLOW})
     if isinstance(request, str):
         raise UsageError(f"to continue a session: council recover {request}")
+    given |= {"workflow": request.workflow}
     opened = opening.open_task(task, given, settings, lambda line: screen.say(line, "dim"))
     chosen = {**opened.options, **(request.options or {})}
     request = replace(request, base=opened.base, options=chosen, documents=opened.documents)
