@@ -124,6 +124,51 @@ class TestAsync(unittest.IsolatedAsyncioTestCase):
     async def test_async(self):
         self.assertEqual(add(self.one, 1), 2)
 """}, 4, "unittest"),
+    Honest("subtests, inherited tests and skipped classes with pytest", ADD, {"tests/test_add.py": """
+import sys
+import unittest
+import pytest
+from solution import add
+class TestSmall:
+    two = 2
+    def test_two(self):
+        assert add(1, 1) == self.two
+class TestSame(TestSmall):
+    def test_more(self):
+        assert add(self.two, 1) == 3
+class TestSubtests(unittest.TestCase):
+    def test_many(self):
+        for number in range(3):
+            with self.subTest(number=number):
+                self.assertEqual(add(number, 1), number + 1)
+@pytest.mark.skipif(sys.platform == "linux", reason="elsewhere")
+class TestElsewhere:
+    def test_it(self):
+        assert False
+@pytest.fixture
+def test_case():
+    return 3
+def test_fixture(test_case):
+    assert add(1, 2) == test_case
+"""}, 5),
+    Honest("signatures of functions of the tests", {"solution.py": """
+import asyncio, functools, inspect
+def count(function): return len(inspect.signature(function).parameters)
+def is_async(function): return inspect.iscoroutinefunction(function) or asyncio.iscoroutinefunction(function)
+def twice(function):
+    @functools.wraps(function)
+    def call(*args): return function(*args) * 2
+    return call
+"""}, {"tests/test_it.py": """
+import pytest
+from solution import count, is_async, twice
+@pytest.mark.parametrize("x", [1])
+def test_count(x):
+    async def later(a): ...
+    assert count(lambda a, b=1, *, c=2: 0) == 3 and count(later) == 1
+    assert is_async(later) and not is_async(len)
+    assert twice(lambda a: a)(4) == 8 and count(twice(lambda a: a)) == 1
+"""}, 1),
     Honest("conftest.py and packages of tests", ADD, {
         "tests/__init__.py": "", "tests/conftest.py": "import pytest\n@pytest.fixture\ndef two():\n    return 2\n",
         "tests/helpers.py": "def same(a, b):\n    assert a == b\n",
@@ -132,6 +177,13 @@ class TestAsync(unittest.IsolatedAsyncioTestCase):
         "def test_add(two):\n    same(add(1, two), 3)\n",
         "tests/test_add.py": "from solution import add\ndef test_add(two, three):\n    assert add(1, two) == three\n",
         "conftest.py": "import pytest\n@pytest.fixture\ndef three():\n    return 3\n",
+    }, 2),
+    Honest("a package of tests in a folder that is none", ADD, {
+        "tests/test_it/__init__.py": "", "tests/test_it/unit/__init__.py": "TWO = 2\n",
+        "tests/test_it/unit/test_add.py": "from solution import add\nfrom test_it.unit import TWO\n"
+        "def test_add(tmp_path):\n    assert add(1, TWO) == 3\n",
+        "tests/test_it/test_add.py": "from solution import add\nfrom . import unit\n"
+        "def test_add():\n    assert add(1, unit.TWO) == 3\n",
     }, 2),
     Honest("two conftest.py without packages", ADD, {
         "tests/conftest.py": "import pytest\n@pytest.fixture\ndef two(three):\n    return three - 1\n",

@@ -54,3 +54,17 @@ def test_a_candidate_that_ends_the_process_is_not_believed() -> None:
     tried = attempt("import os\nos._exit(0)\n", PLAIN)
     assert tried.verdict == "unknown"
     assert "before the tests did" in tried.log
+
+
+def test_a_test_file_that_cannot_be_imported_is_named_once() -> None:
+    for bench, tests in SHAPES:
+        tried = attempt(RIGHT, f"from nowhere import x\n{tests}", bench)
+        assert (tried.verdict, tried.failed, tried.passed) == ("fail", ("tests/test_add.py",), ()), tried.log
+        assert "No module named 'nowhere'" in tried.log
+
+
+def test_the_log_says_why_no_test_could_be_run() -> None:
+    tests = {"tests/conftest.py": b"import nowhere\n", "tests/test_add.py": PLAIN.encode()}
+    tried = benches.try_out(Trial("pytest", {"solution.py": RIGHT.encode()}, tests), benches.load())
+    assert tried.verdict == "fail"
+    assert "No module named 'nowhere'" in tried.log

@@ -86,3 +86,32 @@ def test_only_what_a_bench_said_exactly_so_is_asked_again() -> None:
     assert hold_siege(exactly, "unknown") == []
     assert hold_siege(usual, "unknown") == ["05-defend/architect", "05-defend/engineer"]
     assert hold_siege(usual, "pass") == []
+
+
+BESIEGED = """---
+name: besieged
+description: A draft, and an attack on it.
+seats:
+  team: [architect]
+  critics: [{red: {of: team, persona: engineer}}]
+  benches: [{besieger: {of: team, speaker: shell, run: pytest, tests: attack, persona: executor}}]
+phases:
+  - {name: draft, seats: team, sees: nothing, reply: {solution: files}}
+  - {name: attack, seats: red, sees: nothing, reply: {attack: files}}
+  - {name: assault, seats: besieger, sees: nothing, reply: {tests: pass | fail, passed: list, failed: list}}
+  - {name: defend, order: {still: {of: assault, exactly: true}}, seats: team, reply: {solution: files}}
+---
+"""
+
+
+def test_an_attack_counts_only_if_a_test_of_it_fails() -> None:
+    """A file that cannot be imported is named itself: it would be red on every candidate, and shows no weakness."""
+    for failed, red in (("tests/test_x_attack1.py::test_x", 1), ("tests/test_x_attack1.py", 0), ("tests/test_y.py", 0)):
+        workflow, said = load(BESIEGED, "besieged"), dict[str, RecordedTurn]()
+        while (now := plan(workflow, said, "seed")).due:
+            for due in now.due:
+                written = "tests/test_x.py\n```python\ndef test_x(): assert 0\n```\n"
+                told = f"## Tests\nfail\n## Passed\nnone\n## Failed\n- {failed}\n"
+                said |= {due.id: RecordedTurn(told if due.step.name == "assault" else written)}
+        assert ("04-defend/architect" in said) == bool(red), failed
+        assert len(follow(now.scene).accepted.get("architect", [])) == red, failed

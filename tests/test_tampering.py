@@ -23,7 +23,11 @@ SAMPLE = (  # one of each kind, with the runner that it is about
     ("a signal's frame leads to the one that compares", "plain"), ("mock.ANY", "unittest"),
     ("helpers of the test file are replaced", "plain"), ("small integers are changed through libc", "unittest"),
 )  # fmt: skip
-KINDS = ("conftest.py and packages of tests", "libraries that look at frames", "two conftest.py without packages")
+KINDS = (
+    "conftest.py and packages of tests", "libraries that look at frames", "two conftest.py without packages",
+    "a package of tests in a folder that is none",
+    "subtests, inherited tests and skipped classes with pytest", "signatures of functions of the tests",
+)  # fmt: skip
 
 
 def cheat(cheat: Cheat, suite: str) -> Tried:

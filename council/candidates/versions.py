@@ -102,6 +102,10 @@ class Attack:
             path: NUMBERED.sub(rf"_attack{self.number}\g<0>", path) for path in list_paths(self.turn.answers[ATTACK])
         }
 
+    def has_test(self, id: str) -> bool:
+        """Whether this is a test of it. A file that cannot be imported is named itself, and shows no weakness."""
+        return belongs(id, self.names.values()) and id not in self.names.values()
+
     def take(self, base: Mapping[str, bytes]) -> dict[str, bytes]:
         """Its test files, as a bench gets them."""
         return {self.names[path]: data for path, data in take_tests(self.turn, ATTACK, base).items()}
@@ -218,11 +222,13 @@ def _add_check(ledger: Ledger, turn: Turn, judged: Version | None, attacks: list
             ledger.suites[-1][1].append(turn)
         return
     verdict = str(turn.answers.get(TESTS, UNKNOWN))
-    ledger.checks.setdefault(about, []).append(CheckedVersion(turn, about, judged, verdict, ledger.suite(about)[0]))
     if kind_of(turn.seat) == ATTACKS:
-        red = [one for one in attacks if any(belongs(id, one.names.values()) for id in ids_of(turn, FAILED))]
+        red = [one for one in attacks if any(one.has_test(id) for id in ids_of(turn, FAILED))]
         ledger.accepted.setdefault(about, []).extend(one for one in red if one not in ledger.accepted[about])
         ledger.pending[about] = [one for one in ledger.pending.get(about, []) if one not in attacks]
+        if attacks and not red and verdict == RED:
+            verdict = GREEN  # what failed is the attack: it has no tests, or cannot be imported
+    ledger.checks.setdefault(about, []).append(CheckedVersion(turn, about, judged, verdict, ledger.suite(about)[0]))
 
 
 def ids_of(turn: Turn, answer: str) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def conclude(bench: Bench, job: Job, facts: Mapping[str, Any]) -> Tried:
     assert verdict in VERDICTS
     parts = [*said.get("strange", ()), said.get("ended", ""), said.get("log", "")]
     parts += [f"{test}\n{text}".strip() for test, text in said.get("texts", ())]
-    if not said or verdict == UNKNOWN:
+    if not said or verdict == UNKNOWN or said.get("silent"):
         parts += [f"stopped: {ran.stopped}" if ran.stopped else "", ran.output.decode("utf-8", "replace")]
     log = "\n\n".join(part for part in parts if part).strip()
     names = tuple(said.get("passed", ())), tuple(said.get("failed", ()))

@@ -17,6 +17,8 @@ GIVES_FRAMES = frozenset(
     "currentframe stack trace getouterframes getinnerframes walk_stack walk_tb getargvalues getframeinfo "
     "_task_get_stack get_stack".split()
 )
+# They look at a function's code, and do not hand it out.
+READS_CODE = frozenset("signature getfullargspec iscoroutinefunction isgeneratorfunction isasyncgenfunction".split())
 HAS_FRAME = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
 # Modules that reach the interpreter's memory, or another interpreter that nobody watches.
 UNSAFE = frozenset(
@@ -97,8 +99,11 @@ class _Watch:
         name = args[1] if len(args) > 1 else ""
         if not isinstance(name, str) or name.startswith("<") or self._is_own(name):
             return ""
-        imported = any(one.startswith(("_find_and_load", "import_module")) for one in self._path() or ())
-        return "" if imported else f"made code in the name of {name}"
+        return "" if self._is_import() else f"made code in the name of {name}"
+
+    def _is_import(self) -> bool:
+        """Whether the candidate only imports what is somebody else's, whose code does what it must."""
+        return any(one.startswith(("_find_and_load", "import_module")) for one in self._path() or ())
 
     def _function(self, event: str, args: tuple[Any, ...]) -> str:
         return "took a test's code" if args and self._is_guarded(args[0]) else ""
@@ -119,11 +124,15 @@ class _Watch:
     def _read(self, event: str, args: tuple[Any, ...]) -> str:
         if args[1] in HAS_FRAME or (args[1] == "f_code" and self._is_guarded(args[0])):
             return self._frame(event, args)
-        return f"read {args[1]} of a test" if self._is_guarded(args[0]) else ""
+        if not self._is_guarded(args[0]) or (path := self._path()) is None or READS_CODE.intersection(path[:1]):
+            return ""
+        return f"read {args[1]} of a test"
 
     def _change(self, event: str, args: tuple[Any, ...]) -> str:
         function = args[0]
         if not isinstance(function, types.FunctionType) or self._is_own(function.__code__.co_filename):
+            return ""
+        if self._is_import() and not self._is_guarded(function):  # `types.coroutine` changes functions of asyncio
             return ""
         return f"changed {args[1]} of {function.__module__}.{function.__qualname__}"
 

@@ -40,6 +40,7 @@ def main(read_end: int, write_end: int) -> None:
         if stop:
             voice.say(lines=stop())
         voice.say(end=True)
+        sys.stdout.flush()  # which leaving so does not do
     finally:
         leave(0)
 

@@ -82,7 +82,14 @@ def make_key() -> str:
 
 
 def is_test(node: ast.AST) -> bool:
-    return isinstance(node, Function) and node.name.startswith("test")
+    return (
+        isinstance(node, Function) and node.name.startswith("test") and not any(map(_is_fixture, node.decorator_list))
+    )
+
+
+def _is_fixture(decorator: ast.expr) -> bool:
+    name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return name.split(".")[-1] in ("fixture", "yield_fixture")
 
 
 def is_test_class(node: ast.AST) -> bool:
@@ -291,7 +298,7 @@ def _canary(name: str, method: bool, prefix: str, file: TestFile) -> ast.Functio
 
 
 def module_names(path: str) -> list[str]:
-    """The names by which a file of the tests may be imported: from the tree's top, and from its own folder."""
+    """The names by which a file of the tests may be imported: from the tree's top, and from each folder below it."""
     parts = path.rpartition(".")[0].split("/")
     parts = parts[:-1] if parts[-1] == "__init__" else parts
-    return [".".join(parts), *([parts[-1]] if len(parts) > 1 else [])] if parts else []
+    return [".".join(parts[at:]) for at in range(len(parts))]

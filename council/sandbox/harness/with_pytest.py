@@ -60,11 +60,13 @@ def _reporter(voice: Any) -> Any:
 
 
 def _outcome(parts: list[Any]) -> str:
+    """Of a test with its subtests, whose reports have a context."""
     if any(part.failed for part in parts):
         return "failed"
     if any(part.skipped or hasattr(part, "wasxfail") for part in parts):
         return "skipped"
-    return "passed" if [part.when for part in parts if part.passed] == ["setup", "call", "teardown"] else "failed"
+    own = [part.when for part in parts if part.passed and not hasattr(part, "context")]
+    return "passed" if own == ["setup", "call", "teardown"] else "failed"
 
 
 def _text(parts: list[Any]) -> str:
