@@ -109,6 +109,25 @@ def test_a_session_leads_to_no_repository_by_itself(user: User, folder: Path) ->
     assert (wrong.code, "has no commit" in wrong.err) == (2, True)
 
 
+def test_a_session_in_which_nobody_wrote_says_so(user: User, folder: Path) -> None:
+    session = about(user, folder, partial(say, draft="I would rather not."))
+    refused = user.council("apply", session.id, "--yes", "--repo", folder)
+    assert (refused.code, f"nobody wrote code in {session.id}" in refused.err) == (2, True), refused.err
+
+
+def test_a_commit_that_is_gone_leaves_the_patch(user: User, folder: Path) -> None:
+    session = about(user, folder)
+    git(folder, "commit", "-q", "--amend", "-m", "another commit")
+    for words in (("update-ref", "-d", "ORIG_HEAD"), ("stash", "clear"), ("reflog", "expire", "--expire=now", "--all")):
+        git(folder, *words)
+    for ref in git(folder, "for-each-ref", "--format=%(refname)").decode().split():
+        if ref != "refs/heads/main":
+            git(folder, "update-ref", "-d", ref)
+    git(folder, "gc", "-q", "--prune=now")
+    gone = user.council("apply", session.id, "--yes", "--repo", folder)
+    assert (gone.code, f"git apply {session.folder}/result.patch" in gone.err) == (2, True), gone.err
+
+
 def test_uncommitted_changes_are_a_commit_of_their_own(user: User, folder: Path) -> None:
     from council.lab import worktree
     from council.lab.repository import open_repository, read_commit

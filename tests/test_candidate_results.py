@@ -10,7 +10,7 @@ import pytest
 
 from council.candidates.artifacts import candidate_files
 from council.candidates.base import Base, hash_files
-from council.candidates.results import find_winner
+from council.candidates.results import explain_no_winner, find_winner
 from council.candidates.versions import follow
 from council.engine.contributions import Record
 from council.engine.planner import Due, Plan, plan
@@ -85,6 +85,8 @@ def test_every_version_has_its_patches_and_its_numbers() -> None:
         True, True, 1, 2, 4,
     )  # fmt: skip
     assert metrics["winner"] is None  # two are green, and nobody chose
+    ledger = follow(hold()[0].scene)
+    assert explain_no_winner(ledger) == "the tests of architect and engineer pass, and no vote chose one of them"
 
 
 def test_the_only_candidate_wins_and_its_tree_is_known() -> None:

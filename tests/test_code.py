@@ -122,6 +122,18 @@ def test_an_assistant_begins_one_with_the_users_own_words(user: User, words: str
     assert "1 turn is due" in user.council("next").out
 
 
+def test_why_there_is_no_test_is_said(user: User) -> None:
+    for option, named, why in (
+        ("--tests", "src/app.py", "--tests src/app.py: no file there is named like a test"),
+        ("--hidden", "tests", "all tests are hidden"),
+    ):
+        ended, api = code(user, option, named)
+        assert (ended.code, why in ended.err, api.prompts) == (2, True, []), ended.err
+    git(user.work, "rm", "-rq", "tests")
+    git(user.work, "commit", "-qm", "second")
+    assert "has no tests: no file is named test_* or *_test. Write one" in code(user)[0].err
+
+
 def test_tests_that_pass_already_tell_nothing(user: User) -> None:
     git(user.work, "mv", "tests/test_app.py", "tests/app_checks.py")
     lay(user.work, {"src/app.py": RIGHT, "tests/test_app.py": TESTS})

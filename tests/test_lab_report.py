@@ -132,3 +132,7 @@ def test_a_folder_without_a_plan_is_refused(tmp_path: Path) -> None:
     ended = User(tmp_path).council("lab", "report", tmp_path)
     assert ended.code == 2
     assert "`council lab run` writes it" in ended.err
+
+
+def test_what_a_set_says_is_no_markup() -> None:
+    assert reports.cite("a|<img src=x>\x1b[2J&") == "a\\|&lt;img src=x&gt;&amp;"

@@ -120,6 +120,8 @@ def test_a_question_with_choices_has_no_code(tmp_path: Path) -> None:
         ({"a": 1}, "tasks.jsonl:2: not a row of a set that council knows"),
         ([1], "tasks.jsonl:2: a row is a JSON object"),
         (ROW, "tasks.jsonl:2: there is a task Ours/0 already"),
+        ({**ROW, "task_id": "Ours/1\nOurs/2: solved"}, "tasks.jsonl:2: the name of the task cannot be printed"),
+        ({**ROW, "task_id": "Ours/1\u202e"}, "tasks.jsonl:2: the name of the task cannot be printed"),
         ({**QUESTION, "answer": "Z"}, 'tasks.jsonl:2: "Z" is not one of its 4 choices'),
         ({**MBPP, "test_list": ["assert other(1) == 2"]}, "tasks.jsonl:2: its tests call no function of its code"),
         ({**ROW, "task_id": "x", "prompt": "def ("}, "tasks.jsonl:2: "),

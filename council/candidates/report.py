@@ -7,7 +7,7 @@ from typing import Any
 
 from council.candidates import base, patch
 from council.candidates.approval import describe_refusal
-from council.candidates.results import Winner, find_winner, lay_code, lay_result
+from council.candidates.results import Winner, explain_no_winner, find_winner, lay_code, lay_result
 from council.candidates.versions import COMPLAINTS, CheckedVersion, Ledger, bench_of, follow, kind_of
 from council.engine.contributions import Part, Record, ReportSection
 from council.text import join_words, one_line
@@ -37,7 +37,7 @@ def _tell(winner: Winner | None, ledger: Ledger, refusal: str) -> str:
     if refusal:
         return f"Nothing is applied: {refusal}."
     if winner is None:
-        return f"Nobody won: {join_words(ledger.versions)} wrote candidates."
+        return f"Nobody won: {explain_no_winner(ledger)}."
     said = "all its tests pass" if winner.green else "its tests do not pass"
     return f"{winner.version.candidate}, version {winner.version.number} ({winner.why}): {said}."
 

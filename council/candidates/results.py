@@ -29,6 +29,7 @@ from council.candidates.versions import (
 from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.engine.voting import normalize_option
+from council.text import join_words
 
 CHECK = "check"  # the kind of a run that looked at code, and ran no tests
 COUNTED = ("coverage", "survivors", "killed")  # numbers that a bench may say of a version
@@ -68,6 +69,15 @@ def find_winner(plan: Plan, ledger: Ledger) -> Winner | None:
         return None
     version = standing[name]
     return Winner(version, why, name in green, tuple(trials_of(ledger, version)))
+
+
+def explain_no_winner(ledger: Ledger) -> str:
+    """Why several candidates have no winner."""
+    names = list(ledger.versions)
+    green = [name for name in names if (version := ledger.standing(name)) and is_green(ledger, version)]
+    if not green:
+        return f"the tests of {join_words(names)} do not pass"
+    return f"the tests of {join_words(green)} pass, and no vote chose one of them"
 
 
 def _find_elected(plan: Plan, standing: Mapping[str, Version]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,10 @@ def find_repository(proposal: Proposal, place: Path) -> Repository:
     except UsageError as wrong:
         raise UsageError(f"{wrong} ({advice})" if began else str(wrong)) from None
     if not repository.find(f"{proposal.commit}^{{commit}}"):
+        if str(repository.top) == began:
+            advice = (
+                f"its history was rewritten; take the changes over: git apply {shlex.quote(str(proposal.result_patch))}"
+            )
         raise UsageError(f"{repository.top} has no commit {proposal.commit[:12]}: {advice}")
     return repository
 
@@ -96,7 +101,6 @@ def check(proposal: Proposal, red: bool) -> None:
 
 def describe(proposal: Proposal, repository: Repository) -> list[str]:
     """What apply will do, before it does it."""
-    from council.candidates.artifacts import RESULT
     from council.lab import branch
     from council.record.files import tilde
 
@@ -111,7 +115,7 @@ def describe(proposal: Proposal, repository: Repository) -> list[str]:
     lines += ["", f"  {won.candidate}, version {won.number}: {proposal.winner.why}"]
     lines += [f"  {line}" for line in proposal.list_trials()]
     lines += [f"  Approval: {proposal.describe_approval()}", f"  Tree: {proposal.tree}"]
-    return [*lines, f"  Patch: {tilde(proposal.session.folder / RESULT)}", ""]
+    return [*lines, f"  Patch: {tilde(proposal.result_patch)}", ""]
 
 
 def describe_next(proposal: Proposal, repository: Repository, tip: str, new: bool) -> list[str]:
@@ -128,8 +132,6 @@ def describe_next(proposal: Proposal, repository: Repository, tip: str, new: boo
 
 def name_repository(repository: Repository) -> str:
     """The option that leads a later command to the repository, if it is not the one around the current folder."""
-    import shlex
-
     from council import git
 
     return "" if git.repository(Path.cwd()) == repository.top else f" --repo {shlex.quote(str(repository.top))}"

@@ -11,7 +11,7 @@ from typing import Any
 
 from council.candidates import facts, showing
 from council.candidates.base import Base
-from council.candidates.versions import SOLUTION, SUITE
+from council.candidates.versions import SOLUTION, SUITE, TEST_FILE
 from council.config import overlays
 from council.config.benches import Bench
 from council.config.settings import Config
@@ -62,10 +62,7 @@ def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -
     found = gather(given["repo"], Wishes(given["tests"], given["hidden"], given["worktree"]))
     writes_tests = SUITE in _list_answers(workflow)
     if not (found.tests or writes_tests):
-        raise UsageError(
-            f"{tilde(found.source.top)} has no tests: no file is named test_* or *_test, or is in a folder tests. Name "
-            "them with --tests, or have members write them: --workflow code"
-        )
+        raise UsageError(describe_lack(found, given))
     for line in (describe_project(found), *found.notes):
         say(line)
     tools = choose_tools(found, given, known, after, say)
@@ -162,6 +159,18 @@ def describe_tried(tried: Tried, bench: str) -> str:
     names = [*tried.failed[:3], *([f"{len(tried.failed) - 3} more"] if len(tried.failed) > 3 else [])]
     many = "test fails" if count == 1 else "tests fails" if len(tried.failed) == 1 else "tests fail"
     return f"{len(tried.failed)} of {count} {many} ({how}): {join_words(names)}"
+
+
+def describe_lack(found: Gathered, given: Mapping[str, Any]) -> str:
+    """Why there is no test that members may see."""
+    if given["tests"]:
+        return f"--tests {join_words(map(str, given['tests']))}: no file there is named like a test (test_* or *_test)"
+    if any(map(TEST_FILE.search, found.hidden)):
+        return "all tests are hidden, so no test says whether an attempt succeeds; leave some visible"
+    return (
+        f"{tilde(found.source.top)} has no tests: no file is named test_* or *_test. Write one that fails, or have "
+        "members write it: --workflow code"
+    )
 
 
 def describe_green(found: Gathered) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from council.candidates import base, patch
 from council.candidates.approval import Approval, describe_refusal, find_approval
+from council.candidates.artifacts import RESULT
 from council.candidates.base import Base
-from council.candidates.results import Winner, find_winner, lay_code, lay_result, lay_tests
+from council.candidates.results import Winner, explain_no_winner, find_winner, lay_code, lay_result, lay_tests
 from council.candidates.versions import FAILED, HIDDEN, PASSED, CheckedVersion, bench_of, follow, ids_of, kind_of, lay
 from council.errors import UsageError
 from council.lab import branch
@@ -37,6 +40,10 @@ class Proposal:
     @property
     def ref(self) -> str:
         return f"refs/heads/council/{self.session.id}"
+
+    @property
+    def result_patch(self) -> Path:
+        return self.session.folder / RESULT
 
     @property
     def when(self) -> str:
@@ -126,7 +133,7 @@ class Proposal:
         """Refuse what no branch can be made of."""
         id = self.session.id
         if not self.commit:
-            patched = self.session.folder / "result.patch"
+            patched = shlex.quote(str(self.result_patch))
             raise UsageError(f"{id} began in a folder that is no git repository; in that folder: patch -p1 < {patched}")
         if not self.changes:
             raise UsageError(f"{self.winner.version.candidate} won without changing a file; there is nothing to apply")
@@ -160,15 +167,16 @@ def propose(session: Session) -> Proposal:
     """The proposal of a session whose turns were read. If nothing can be applied, the error says why."""
     plan = session.plan()
     ledger, project = follow(plan.scene), base.read(session.extra)
-    if not ledger.versions:
+    if not (ledger.versions or project.facts):
         raise UsageError(f"{session.id} has no code in it: it is not a session of `council code`")
     if not plan.done:
         raise UsageError(f"{session.id} is not over; continue it: council recover {session.id}")
+    if not ledger.versions:
+        raise UsageError(f"nobody wrote code in {session.id}; there is nothing to apply")
     if refusal := describe_refusal(plan.scene):
         raise UsageError(f"nothing of {session.id} is applied: {refusal}")
     winner = find_winner(plan, ledger)
     if winner is None:
-        names = ", ".join(ledger.versions)
-        raise UsageError(f"nobody won: {names} are candidates, and their patches are in {session.folder}/candidates")
+        raise UsageError(f"nobody won: {explain_no_winner(ledger)}; the patches are in {session.folder}/candidates")
     tree = base.hash_files(lay(winner.version, project.tree))
     return Proposal(session, project, winner, find_approval(plan.scene, winner.version, tree))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -181,12 +182,11 @@ def _lines(report: LabReport, plot: str) -> Iterator[str]:
     yield "\n## Every failure\n"
     yield "| task | arm | why | session |\n|---|---|---|---|"
     for result in report.failures:
-        why = harmless(result.why).replace("|", "\\|")
-        yield f"| {result.task} | {result.arm} | {why} | `{result.session}` |"
+        yield f"| {cite(result.task)} | {result.arm} | {cite(result.why)} | `{result.session}` |"
     if report.unfinished:
-        yield f"\nNot finished by every arm, and not counted: {', '.join(report.unfinished)}."
+        yield f"\nNot finished by every arm, and not counted: {', '.join(map(cite, report.unfinished))}."
     if report.uneven:
-        yield f"\nThe calls of {BEST} differ from the workflow's for {', '.join(report.uneven)}."
+        yield f"\nThe calls of {BEST} differ from the workflow's for {', '.join(map(cite, report.uneven))}."
 
 
 def _describe(report: LabReport) -> str:
@@ -206,6 +206,11 @@ def _conclude(one: str, other: str, found: Pairs) -> str:
         return f"{one} and {other}: no difference is shown (p = {found.p:.3f})."
     better, worse = (one, other) if found.first > found.second else (other, one)
     return f"{better} solves more than {worse} (p = {found.p:.3f})."
+
+
+def cite(text: str) -> str:
+    """Words of a set or a session, which neither break a table nor become HTML."""
+    return html.escape(harmless(text), quote=False).replace("|", "\\|")
 
 
 def _dollars(usd: float | None) -> str:

@@ -34,6 +34,8 @@ def load(name: str) -> list[Task]:
     for number, line in enumerate(files.read(path).decode("utf-8", "replace").splitlines(), 1):
         if line.strip():
             task = _read(line, f"{path}:{number}", path.parent)
+            if not task.id.isprintable():
+                raise UsageError(f"{path}:{number}: the name of the task cannot be printed on one line")
             if task.id in tasks:
                 raise UsageError(f"{path}:{number}: there is a task {task.id} already")
             tasks[task.id] = task
