@@ -69,3 +69,17 @@ def test_the_log_says_why_no_test_could_be_run() -> None:
     tried = benches.try_out(Trial("pytest", {"solution.py": RIGHT.encode()}, tests), benches.load())
     assert tried.verdict == "fail"
     assert "No module named 'nowhere'" in tried.log
+
+
+def test_a_folder_with_tests_cannot_be_moved_away() -> None:
+    """Each file of the tests is read-only, and so is its place: another folder could have other data."""
+    test = "from solution import add\ndef test_add():\n    a, b, c = eval(open('/job/tests/unit/data').read())\n"
+    tests = {"tests/unit/test_add.py": f"{test}    assert add(a, b) == c\n".encode(), "tests/unit/data": b"1, 2, 3"}
+    for folder in ("tests", "tests/unit"):
+        move = f"import os\nos.rename('/job/{folder}', '/job/away')\nos.makedirs('/job/tests/unit', exist_ok=True)\n"
+        lie = "with open('/job/tests/unit/data', 'w') as file:\n    file.write('1, 2, -1')\n"
+        code = (
+            f"{WRONG}try:\n    {(move + lie).strip().replace(chr(10), chr(10) + '    ')}\nexcept OSError:\n    pass\n"
+        )
+        tried = benches.try_out(Trial("pytest", {"solution.py": code.encode()}, tests), benches.load())
+        assert (tried.verdict, tried.failed) == ("fail", ("tests/unit/test_add.py::test_add",)), tried.log

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from council.candidates.files import Files
 from council.candidates.versions import follow, lay
 from council.checks.lint import lint
@@ -104,14 +106,22 @@ phases:
 """
 
 
-def test_an_attack_counts_only_if_a_test_of_it_fails() -> None:
+@pytest.mark.parametrize(
+    ("path", "failed", "red"),
+    [
+        ("tests/test_x.py", "tests/test_x_attack1.py::test_x", 1), ("tests/test_x.py", "tests/test_x_attack1.py", 0),
+        ("tests/test_x.py", "tests/test_y.py", 0), ("tests/x.test.js", "tests/x_attack1.test.js::adds", 1),
+        ("tests/x.test.js", "tests/x_attack1.test.js", 0), ("sum/x_test.go", "sum::TestX", 1),
+        ("sum/x_test.go", "sum", 0), ("x_test.go", "::TestX", 1),
+    ],
+)  # fmt: skip
+def test_an_attack_counts_only_if_a_test_of_it_fails(path: str, failed: str, red: int) -> None:
     """A file that cannot be imported is named itself: it would be red on every candidate, and shows no weakness."""
-    for failed, red in (("tests/test_x_attack1.py::test_x", 1), ("tests/test_x_attack1.py", 0), ("tests/test_y.py", 0)):
-        workflow, said = load(BESIEGED, "besieged"), dict[str, RecordedTurn]()
-        while (now := plan(workflow, said, "seed")).due:
-            for due in now.due:
-                written = "tests/test_x.py\n```python\ndef test_x(): assert 0\n```\n"
-                told = f"## Tests\nfail\n## Passed\nnone\n## Failed\n- {failed}\n"
-                said |= {due.id: RecordedTurn(told if due.step.name == "assault" else written)}
-        assert ("04-defend/architect" in said) == bool(red), failed
-        assert len(follow(now.scene).accepted.get("architect", [])) == red, failed
+    workflow, said = load(BESIEGED, "besieged"), dict[str, RecordedTurn]()
+    while (now := plan(workflow, said, "seed")).due:
+        for due in now.due:
+            written = f"{path}\n```python\ndef test_x(): assert 0\n```\n"
+            told = f"## Tests\nfail\n## Passed\nnone\n## Failed\n- {failed}\n"
+            said |= {due.id: RecordedTurn(told if due.step.name == "assault" else written)}
+    assert ("04-defend/architect" in said) == bool(red)
+    assert len(follow(now.scene).accepted.get("architect", [])) == red

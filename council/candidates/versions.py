@@ -104,7 +104,9 @@ class Attack:
 
     def has_test(self, id: str) -> bool:
         """Whether this is a test of it. A file that cannot be imported is named itself, and shows no weakness."""
-        return belongs(id, self.names.values()) and id not in self.names.values()
+        packages = [path.rpartition("/")[0] for path in self.names.values() if path.endswith("_test.go")]
+        in_go = any(id.startswith(f"{package}::") for package in packages)  # where tests are named after a package
+        return in_go or (belongs(id, self.names.values()) and id not in self.names.values())
 
     def take(self, base: Mapping[str, bytes]) -> dict[str, bytes]:
         """Its test files, as a bench gets them."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from council.sandbox.model import Bounds, Job
 
@@ -72,6 +72,8 @@ def write_options(job: Job, mounts: Mounts, given: Descriptors) -> bytes:
     words += ["--remount-ro", "/dev"]  # a file system of its own, which has no bound
     for source, place in mounts:
         words += ["--ro-bind", str(source), place]
+    for folder in _list_folders(given.files):
+        words += ["--size", scratch, "--tmpfs", folder]
     for place, descriptor in given.files.items():
         words += ["--ro-bind-data", str(descriptor), place]
     words += ["--chdir", JOB, "--setenv", "PATH", ":".join(job.path), "--setenv", "HOME", "/tmp"]
@@ -79,6 +81,14 @@ def write_options(job: Job, mounts: Mounts, given: Descriptors) -> bytes:
     words += ["--setenv", "COUNCIL_REPORT", str(given.report)] if given.report is not None else []
     words += ["--json-status-fd", str(given.status), "--seccomp", str(given.seccomp), "--remount-ro", "/"]
     return b"".join(os.fsencode(word) + b"\0" for word in words)
+
+
+def _list_folders(files: Iterable[str]) -> list[str]:
+    """The folders of the tree that have one of these files below. Each becomes a file system of its own: else it could
+    be renamed with the read-only files in it, and another put in its place.
+    """
+    found = {str(folder) for file in files for folder in PurePosixPath(file).parents}
+    return sorted(folder for folder in found if folder.startswith(f"{JOB}/"))
 
 
 def stage(job: Job) -> tuple[list[str], Mounts]:

@@ -88,6 +88,7 @@ def _judge(results: Results, suite: Suite, trial: Trial, ran: Ran, receipt: dict
     strange = [f"a test that must fail in {place or '.'} did not" for place in green]
     silent = [place for test, place in suite.canaries.items() if not canaries[test] and place not in results.broken]
     missing = suite.expected - results.outcomes.keys() - set(suite.canaries)
+    missing = {test for test in missing if test.rpartition("::")[0] not in results.broken}
     counted = {test: end for test, end in results.outcomes.items() if test not in trial.void}
     passed = tuple(test for test, end in counted.items() if end == PASSED)
     failed = (*(test for test, end in counted.items() if end == FAILED), *results.broken, *sorted(missing))
