@@ -78,6 +78,7 @@ def test_no_escape_sequence_reaches_the_terminal(user: User) -> None:
         ([], "Missing argument"),
         (["--seconds", "0", "--", "true"], "0.0 is not in the range"),
         (["--seconds", "soon", "--", "true"], "not a valid float"),
+        (["--seconds", "nan", "--", "true"], "not a valid float"),
         (["--tree", "nowhere", "--", "true"], "does not exist"),
         (["--tree", "file", "--", "true"], "is a file"),
         (["--network", "--", "true"], "there is no option --network"),

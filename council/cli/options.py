@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 LARGEST_INPUT = 16_000_000
+
+
+class Amount(click.FloatRange):
+    """A number within a range. `nan` is in none: it would bound nothing."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a valid float.", param, ctx)
+        return number
+
+
 FILE = click.Path(path_type=Path)
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -113,7 +126,7 @@ OUTPUT = [
         help="Continue without members whose calls fail, as long as N remain.",
     ),
     click.option(
-        "--max-cost", type=click.FloatRange(0), metavar="USD", help="Pause before a call that could exceed this budget."
+        "--max-cost", type=Amount(0), metavar="USD", help="Pause before a call that could exceed this budget."
     ),
     click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Pause before exceeding this many calls."),
 ]  # fmt: skip

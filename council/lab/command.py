@@ -11,7 +11,7 @@ import click
 
 from council.cli import completion
 from council.cli.command import command
-from council.cli.options import JSON, SPEAKER
+from council.cli.options import JSON, SPEAKER, Amount
 from council.errors import UsageError
 from council.terminal.output import echo, print_json
 
@@ -32,7 +32,7 @@ from council.terminal.output import echo, print_json
 )
 @click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="run: an option of the workflow.")
 @click.option(
-    "--max-cost", type=click.FloatRange(0), metavar="USD", help="run: stop before a call that could exceed this budget."
+    "--max-cost", type=Amount(0), metavar="USD", help="run: stop before a call that could exceed this budget."
 )
 @SPEAKER
 @click.option("--folder", type=click.Path(path_type=Path), metavar="DIR", help="run: where the sessions are kept.")

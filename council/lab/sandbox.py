@@ -14,6 +14,7 @@ import click
 
 from council.cli.command import command
 from council.cli.context import Stopped
+from council.cli.options import Amount
 from council.errors import CouncilError
 from council.sandbox import probe
 from council.sandbox.model import MEGABYTE, Bounds, Job, Ran
@@ -41,7 +42,7 @@ class NothingRun(CouncilError):
     help="Copy this folder into the sandbox, where the command starts in it. Nothing comes back.",
 )  # fmt: skip
 @click.option(
-    "--seconds", type=click.FloatRange(0, LONGEST, min_open=True), default=Bounds.seconds, metavar="N",
+    "--seconds", type=Amount(0, LONGEST, min_open=True), default=Bounds.seconds, metavar="N",
     help=f"Stop the command after this time (default: {Bounds.seconds:g}).",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the output and the receipt as one JSON object.")
