@@ -28,6 +28,7 @@ def run(paths: list[str], options: list[str], voice: Any) -> None:
     switches = [word for name in OFF for word in ("-p", f"no:{name}")]
     pytest.main(
         ["--assert=plain", "--rootdir=/job", "--tb=short", "-q", "--no-header", "--no-summary", "-o", "addopts=",
+         "--continue-on-collection-errors",  # a file that cannot be imported says nothing about the others
          *switches, *options, *paths],
         plugins=[*PLUGINS, _reporter(voice)],
     )  # fmt: skip
