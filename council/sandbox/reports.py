@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from council.config.benches import Bench
-from council.sandbox.model import FAIL, MEGABYTE, TIMEOUT, UNKNOWN, VERDICTS, Bounds, Job, Ran, Tried
+from council.sandbox.model import MEGABYTE, TIMEOUT, UNKNOWN, VERDICTS, Bounds, Job, Ran, Tried
 from council.sandbox.run import run
 
 IN_MEGABYTES = ("memory", "scratch")
@@ -31,10 +31,8 @@ def conclude(bench: Bench, job: Job, facts: Mapping[str, Any]) -> Tried:
     parts += [f"{test}\n{text}".strip() for test, text in said.get("texts", ())]
     if not said or verdict == UNKNOWN or said.get("silent"):
         parts += [f"stopped: {ran.stopped}" if ran.stopped else "", ran.output.decode("utf-8", "replace")]
-    names = tuple(said.get("passed", ())), tuple(said.get("failed", ()))
-    if verdict == FAIL and not any(names):
-        parts += ["no test was run: there is none"]
     log = "\n\n".join(part for part in parts if part).strip()
+    names = tuple(said.get("passed", ())), tuple(said.get("failed", ()))
     return Tried(verdict, *names, log, metrics=said.get("metrics", {}), receipt=make_receipt(bench, job, ran, facts))
 
 
