@@ -106,7 +106,7 @@ REFUSALS = [
     run("--mode", "patchlst", says="'patchlist'"),
     # names
     run("--workflow", "debte", says='did you mean "debate"?'),
-    run("--workflow", "nothing-like-it", says="known: board, consensus, debate"),
+    run("--workflow", "nothing-like-it", says="known: board, code, consensus"),
     run("--workflow", "./none.md", says="none.md: cannot be read"),
     run("--workflow", "/dev/null/x.md", says="cannot be read"),
     run("--workflow", "w.md", says="w.md: it must begin", files={"w.md": b"# No frontmatter"}),
