@@ -50,6 +50,19 @@ def test_what_is_right_passes_and_what_is_wrong_fails(bench: str, tests: str) ->
     assert "-1" in wrong.log
 
 
+def test_what_is_skipped_though_the_file_does_not_say_so_is_told_apart() -> None:
+    """A candidate cannot have tests skipped; what is not installed can, and whoever knows that may forgive it."""
+    tests = "import pytest\nfrom solution import add, READY\n"
+    tests += "@pytest.mark.skipif(not READY, reason='not ready')\ndef test_skipped():\n    assert add(1, 2) == 3\n"
+    tried = attempt(f"READY = False\n{RIGHT}", f"{tests}def test_run():\n    assert add(1, 2) == 3\n")
+    assert (tried.verdict, tried.passed) == ("fail", ("tests/test_add.py::test_run",)), tried.log
+    assert tried.failed == tried.unasked == ("tests/test_add.py::test_skipped",)
+    absent = attempt(RIGHT, f"import pytest\npytest.importorskip('no_such_package')\n{PLAIN}")
+    assert absent.failed == absent.unasked == ("tests/test_add.py::test_small", "tests/test_add.py::test_large")
+    trial = Trial("pytest", {"solution.py": RIGHT.encode()}, {"tests/test_add.py": PLAIN.encode()}, void=absent.failed)
+    assert benches.try_out(trial, benches.load()).passed == ()
+
+
 def test_a_candidate_that_ends_the_process_is_not_believed() -> None:
     tried = attempt("import os\nos._exit(0)\n", PLAIN)
     assert tried.verdict == "unknown"

@@ -23,6 +23,8 @@ from council.candidates.versions import (
 )
 from council.engine.planner import Due
 
+SKIPPED = "skipped"  # a fact of the base: tests that were skipped on it, as where something is not installed
+
 
 @dataclass(frozen=True)
 class DueTrial:
@@ -55,7 +57,8 @@ def find_trial(due: Due, base: Base) -> DueTrial:
     if kind == ATTACKS:
         attacks = attack_tests(ledger, name, base.tree)
         return DueTrial(kind, name, version, tree, {**attacks, **known.files}, tuple(attacks), misfit=misfit)
-    return DueTrial(kind, name, version, tree, known.files, void=known.void, misfit=misfit)
+    void = (*known.void, *base.facts.get(SKIPPED, ()))
+    return DueTrial(kind, name, version, tree, known.files, void=void, misfit=misfit)
 
 
 def _new_tests(ledger: Ledger, base: Base) -> dict[str, bytes]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from council.candidates import facts, showing
 from council.candidates.base import Base
+from council.candidates.trials import SKIPPED
 from council.candidates.versions import SOLUTION, SUITE, TEST_FILE
 from council.config import overlays
 from council.config.benches import Bench
@@ -22,7 +23,7 @@ from council.lab.history import describe_history
 from council.lab.repository import open_repository
 from council.record.files import tilde
 from council.sandbox import benches, probe
-from council.sandbox.model import PASS, TIMEOUT, Trial, Tried
+from council.sandbox.model import FAIL, PASS, TIMEOUT, Trial, Tried
 from council.speakers.shell import BENCH, ENV
 from council.text import did_you_mean, join_words
 from council.workflow.loader import load
@@ -68,7 +69,7 @@ def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -
     tools = choose_tools(found, given, known, after, say)
     if found.tests:
         say(f"running {'all' if not given['tests'] else 'these'} tests on the project as it is …")
-    before = benches.try_out(Trial(tools.bench, found.tree, found.visible, env=tools.env), known)
+    before = forgive(benches.try_out(Trial(tools.bench, found.tree, found.visible, env=tools.env), known))
     say(f"before any change: {describe_tried(before, tools.bench) if found.tests else 'there are no tests'}")
     if found.tests and before.verdict == PASS and not (writes_tests or given["green"]):
         raise UsageError(describe_green(found))
@@ -147,10 +148,18 @@ def describe_project(found: Gathered) -> str:
     return f"project: {tilde(source.top)}{at}: {join_words(listed)}"
 
 
+def forgive(tried: Tried) -> Tried:
+    """Tests that are skipped on the unchanged tree, as where something is not installed, do not count."""
+    failed = tuple(test for test in tried.failed if test not in tried.unasked)
+    verdict = PASS if tried.verdict == FAIL and tried.passed and not failed else tried.verdict
+    return replace(tried, verdict=verdict, failed=failed)
+
+
 def describe_tried(tried: Tried, bench: str) -> str:
     """What the tests say of the unchanged tree."""
     count, seconds = len(tried.passed) + len(tried.failed), tried.receipt.get("seconds")
     how = f"{bench}, {seconds:.1f} s" if isinstance(seconds, float) else bench
+    how += f"; {len(tried.unasked)} skipped here, which do not count" if tried.unasked else ""
     if tried.verdict == PASS:
         return f"{f'all {count} tests pass' if count != 1 else 'the only test passes'} ({how})"
     if not tried.failed:
@@ -200,7 +209,7 @@ def _freeze(found: Gathered, given: Mapping[str, Any], tools: Tools, before: Tri
         BEFORE: {
             "verdict": before.verdict, "passed": list(before.passed), "failed": list(before.failed), **before.receipt,
         },
-        facts.SHOWN_PATHS: list(shown), facts.LOG: read_log(before),
+        SKIPPED: list(before.unasked), facts.SHOWN_PATHS: list(shown), facts.LOG: read_log(before),
     })  # fmt: skip
 
 

@@ -93,9 +93,10 @@ VERDICTS = (PASS, FAIL, TAMPERED, TIMEOUT, UNKNOWN)
 class Tried:
     """What a bench says of a candidate. Tests are named by id.
 
-    `findings` are what a checker found, `metrics` numbers by name, `survivors` the mistakes that no test noticed where
-    mutants were tried (then `metrics` has the percentage `killed`). `receipt` is what was run and how: argv, tree,
-    exit, signal, seconds, peak, bounds, level, report, tools.
+    `unasked` are those of the failed that were skipped although the test file does not say so, as where something is
+    not installed. `findings` are what a checker found, `metrics` numbers by name, `survivors` the mistakes that no test
+    noticed where mutants were tried (then `metrics` has the percentage `killed`). `receipt` is what was run and how:
+    argv, tree, exit, signal, seconds, peak, bounds, level, report, tools.
     """
 
     verdict: str
@@ -106,3 +107,4 @@ class Tried:
     metrics: Mapping[str, float] = field(default_factory=dict)
     receipt: Mapping[str, Any] = field(default_factory=dict)
     survivors: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()

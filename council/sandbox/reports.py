@@ -33,7 +33,10 @@ def conclude(bench: Bench, job: Job, facts: Mapping[str, Any]) -> Tried:
         parts += [f"stopped: {ran.stopped}" if ran.stopped else "", ran.output.decode("utf-8", "replace")]
     log = "\n\n".join(part for part in parts if part).strip()
     names = tuple(said.get("passed", ())), tuple(said.get("failed", ()))
-    return Tried(verdict, *names, log, metrics=said.get("metrics", {}), receipt=make_receipt(bench, job, ran, facts))
+    return Tried(
+        verdict, *names, log, metrics=said.get("metrics", {}), receipt=make_receipt(bench, job, ran, facts),
+        unasked=tuple(said.get("unasked", ())),
+    )  # fmt: skip
 
 
 def read_report(ran: Ran) -> dict[str, Any]:

@@ -21,6 +21,7 @@ class Judge:
         self._runs: Counter[str] = Counter()
         self._outcomes: dict[str, str] = {}
         self._unread: set[str] = set()
+        self._left: set[str] = set()
         self._texts: list[tuple[str, str]] = []
         self._strange: list[str] = []
         self.lines: dict[str, list[int]] = {}
@@ -44,7 +45,7 @@ class Judge:
         elif "result" in said:
             self._take(said["result"], said["outcome"], said.get("text", ""))
         elif "error" in said:
-            self._unread.add(said["error"])
+            (self._left if "skipped" in said else self._unread).add(said["error"])
             self._texts.append((said["error"], said["text"]))
         elif "lines" in said:
             self.lines = said["lines"]
@@ -87,15 +88,15 @@ class Judge:
                 if not self._runs[case.id]:
                     self._texts.append((case.id, "it was not run"))
         failed += [path for path in self._unread if self._matters(path)]
-        for test in skipped:
-            if not self._skips(test):
-                failed.append(test)
-                self._texts.append((test, "it was skipped, and not by the test file"))
+        unasked = [test for test in skipped if not self._skips(test)]
+        self._texts += [(test, "it was skipped, and not by the test file") for test in unasked]
+        failed += unasked
+        unasked += [test for test in failed if not self._runs[test] and test.partition("::")[0] in self._left]
         passed = [test for test in passed if self._counts(test)]
         failed = [test for test in dict.fromkeys(failed) if self._counts(test)]
         return {
             "verdict": self._decide(passed, failed, ended), "passed": passed, "failed": failed,
-            "skipped": [test for test in skipped if test not in failed],
+            "unasked": unasked,
             "texts": [(test, text) for test, text in self._texts if self._counts(test)],
             "strange": list(dict.fromkeys(self._strange)), "ended": ended,
             "silent": not self._runs and not self._unread,

@@ -46,8 +46,9 @@ def _reporter(voice: Any) -> Any:
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_collectreport(self, report: Any) -> None:
-            if report.failed:
-                say(error=report.nodeid, text=str(report.longrepr)[-20_000:])
+            if not report.passed:
+                skipped = {"skipped": True} if report.skipped else {}
+                say(error=report.nodeid, text=str(report.longrepr)[-20_000:], **skipped)
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_logreport(self, report: Any) -> None:
