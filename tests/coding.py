@@ -127,7 +127,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
 
 def find_trials(pid: int) -> list[tuple[int, str]]:
     """The processes below this one that try a candidate; council also runs others, to see whether the sandbox works."""
-    return [child for child in find_children(pid) if b"/sandbox/harness/" in read_command(child[0])]
+    return [child for child in find_children(pid) if b"council.sandbox.harness" in read_command(child[0])]
 
 
 def read_command(pid: int) -> bytes:

@@ -57,6 +57,7 @@ REFUSING = {
     "build": ["{}"],
     "archive": ["{}"],
     "attest": ["{}"],
+    "apply": ["{}", "--yes"],
     "decision": ["{}"],
     "review": ["--session", REVIEW, "--dismiss", "B1=it is behind a flag"],
 }

@@ -40,8 +40,10 @@ def apply(state: State, session: str, yes: bool, undo: bool, repo: Path, red: bo
     """
     from council.lab import branch
     from council.lab.proposal import propose
+    from council.record import tracked
 
     found = state.open(session)
+    tracked.refuse(found.folder)  # a stranger may have written it
     state.next_step = f"council show {found.id}"
     found.read_turns()
     proposal = propose(found)
