@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from council.cli.commands import built_in
 from council.config import overlays
 from council.speakers.local import download
 from tests.helpers import CODE, Ended, User
@@ -101,7 +102,8 @@ def commands() -> Iterator[tuple[str, ...]]:
     debates = [("run", QUESTION), ("run", "Council recovery:"), ("run", f"Quick council: {QUESTION}"), ("recover",)]
     debates += [("review", "spec.md"), ("run", "Council (patchlist): Review spec.md")]
     for name in sorted(overlays.workflows([overlays.kit_folder()])):
-        debates.append((name, QUESTION, *(("--file", "spec.md") if name in reviews else ())))
+        call = ("run", "--workflow", name) if name in built_in() else (name,)
+        debates.append((*call, QUESTION, *(("--file", "spec.md") if name in reviews else ())))
     for words in debates:
         for flags in FLAGS:
             yield *words, *flags
