@@ -58,7 +58,7 @@ class Model:
 
 
 def fair(p: float, seed: int = 1) -> Coin:
-    """Right with this probability, each time anew."""
+    """Right with this probability in each attempt."""
     dice = random.Random(seed)
     return lambda name, request: dice.random() < p
 

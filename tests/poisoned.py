@@ -85,7 +85,7 @@ WAYS: Mapping[str, Callable[[User, str], None]] = {
 
 
 def put_others(user: User) -> None:
-    """What is no file of a lesson at all, under the name of one."""
+    """Things with the name of a lesson's file that are not one."""
     lessons_of(user).folder.mkdir(parents=True, exist_ok=True)
     os.mkfifo(lessons_of(user).folder / "1123456789abcdef.md")
     (lessons_of(user).folder / "2123456789abcdef.md").mkdir()

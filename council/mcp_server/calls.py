@@ -98,6 +98,7 @@ class ClientCall:
                 self.cancelled.wait(PAUSE)
             self.check()
         with found.hold():
+            self.check()  # also if it was cancelled before it waited, and the session is free by now
             yield
 
     def fill_form(self, name: str, message: str, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
