@@ -43,6 +43,12 @@ class OverBudget(Paused):
     """The next call could exceed what the user allowed."""
 
 
+class Undecided(CouncilError):
+    """The debate is over and complete, without a decision, and no person could be asked for one."""
+
+    code = 3
+
+
 class Denied(CouncilError):
     """The API rejected a call permanently: credentials, permission, an unknown model, a bad request.
 
@@ -65,6 +71,12 @@ class Unproven(CouncilError):
 
 class OpenFindings(CouncilError):
     """A review has open findings at or above --fail-on."""
+
+    code = 5
+
+
+class NotAsWanted(CouncilError):
+    """The debate is over, and did not reach what it was for: code whose tests fail."""
 
     code = 5
 

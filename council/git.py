@@ -8,8 +8,10 @@ that looks at its work tree, and what git compares is compared outside of it.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -18,6 +20,8 @@ from council.errors import UsageError
 
 LARGEST = 16_000_000  # bytes of an earlier state of a file
 NONE: Mapping[str, str] = MappingProxyType({})
+LARGEST_SHOWN = 1_000_000  # bytes of a file whose changes are shown
+MOST_FILES, MOST_SHOWN, LONGEST_FILE, LONGEST_LINE = 400, 3_000, 800, 400  # files, lines, lines of a file, characters
 PATIENCE = 120.0  # seconds that one command may take
 OPTIONS = (
     "--no-pager", "--literal-pathspecs", "--no-replace-objects", "--no-optional-locks",
@@ -92,10 +96,18 @@ def tracks(top: Path, path: Path) -> bool:
     return bool(read("--no-literal-pathspecs", *words, cwd=top))
 
 
+def name_in(top: Path, path: Path) -> str:
+    """What a file is called in a repository. An error if a link leads out of it: git knows nothing of what is there."""
+    folder = path.parent.resolve()
+    if not folder.is_relative_to(top.resolve()):
+        raise UsageError(f"{path} is not in the repository {top}: a link leads out of it, to {folder}")
+    return (folder / path.name).relative_to(top.resolve()).as_posix()
+
+
 def diff(revision: str, path: Path) -> str:
     """How the file in the work tree differs from that revision; of `A...B`, from where they parted."""
     top = repository(path.parent.absolute())
-    name = str((path.parent.resolve() / path.name).relative_to(top.resolve()))
+    name = name_in(top, path)
     listed = read("ls-tree", "-lz", "--full-tree", _base(revision, top), "--", name, cwd=top).split()
     before = b""
     if listed:
@@ -111,6 +123,81 @@ def _base(revision: str, top: Path) -> str:
         return read("merge-base", "--end-of-options", first or "HEAD", second or "HEAD", cwd=top).decode().strip()
     commit = read("rev-parse", "--verify", f"{revision.partition('..')[0] or 'HEAD'}^{{tree}}", cwd=top)
     return commit.decode().strip()
+
+
+@dataclass(frozen=True)
+class CommitDiff:
+    """What changed between two commits, and for each file of which something is not shown, what that is."""
+
+    first: str
+    second: str
+    text: str
+    cut: tuple[str, ...]
+
+
+def diff_commits(revisions: str, top: Path) -> CommitDiff:
+    """The changes of `A..B`, or of `A...B` since they parted, bounded in size. Only objects are read."""
+    first, _, second = (revisions if ".." in revisions else f"{revisions}..").partition("..")
+    if second.startswith("."):
+        shared = _commit(first, top), _commit(second[1:], top)
+        before, after = read("merge-base", *shared, cwd=top).decode().strip(), shared[1]
+    else:
+        before, after = _commit(first, top), _commit(second, top)
+    entries = _list_changed(before, after, top)
+    small = [name for name, size in entries if size <= LARGEST_SHOWN][:MOST_FILES]
+    cut = [f"{name}: {size:,} bytes, not shown" for name, size in entries if size > LARGEST_SHOWN]
+    if more := len(entries) - len(cut) - len(small):
+        cut.append(f"{more} more files, not shown")
+    flags = ("-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--unified=3")
+    shown = ("-c", "core.quotePath=false", "diff-tree", *flags, before, after, "--", *small)
+    made = read(*shown, cwd=top) if small else b""
+    text, shortened = shorten_diff(made.decode("utf-8", "replace"))
+    return CommitDiff(before, after, text, (*cut, *shortened))
+
+
+def find_first_commit(path: Path, top: Path) -> str:
+    """The commit that brought a file into the history of HEAD; empty if none did."""
+    name = name_in(top, path)
+    return read("rev-list", "HEAD", "--", name, cwd=top).decode().strip().rpartition("\n")[2]
+
+
+def _commit(name: str, top: Path) -> str:
+    found = run("rev-parse", "--verify", "--quiet", f"{name or 'HEAD'}^{{commit}}", cwd=top)
+    if found.returncode or name.startswith("-"):
+        raise UsageError(f'"{name or "HEAD"}" names no commit of {top}')
+    return found.stdout.decode().strip()
+
+
+def _list_changed(before: str, after: str, top: Path) -> list[tuple[str, int]]:
+    """Each changed file with the size of the larger side of it."""
+    listed = read("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after, cwd=top)
+    fields = listed.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    changed = {name: about.split()[2:4] for about, name in zip(fields[::2], fields[1::2], strict=True)}
+    ids = [one for sides in changed.values() for one in sides]
+    asked = "".join(f"{one}\n" for one in ids).encode()
+    sizes = {}
+    for line in (
+        read("cat-file", "--batch-check=%(objectname) %(objectsize)", cwd=top, stdin=asked).decode().splitlines()
+    ):
+        one, _, size = line.partition(" ")
+        sizes[one] = int(size) if size.isdigit() else 0  # a submodule, or the missing side of a new file
+    return [(name, max(sizes.get(one, 0) for one in sides)) for name, sides in changed.items()]
+
+
+def shorten_diff(text: str) -> tuple[str, list[str]]:
+    """The diff within its bounds, and what each file lost. Every file keeps its beginning as long as there is room."""
+    shown, cut, left = list[str](), list[str](), MOST_SHOWN
+    for part in re.split(r"^(?=diff --git )", text, flags=re.M)[text.startswith("diff --git ") :]:
+        lines = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}… (cut)" for line in part.split("\n")]
+        kept = lines[: max(min(LONGEST_FILE, left), 0)]
+        while len("\n".join(kept)) > left * 80:
+            kept = kept[: len(kept) // 2]
+        left -= len(kept)
+        shown += kept
+        if len(kept) < len(lines):
+            name = lines[0].removeprefix("diff --git ").rpartition(" b/")[2]
+            cut.append(f"{name}: {len(lines) - len(kept):,} lines of its diff are not shown")
+    return "\n".join(shown), cut
 
 
 def compare(name: str, before: bytes | None, after: bytes) -> bytes:

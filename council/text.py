@@ -26,6 +26,7 @@ ESCAPES = re.compile(
     re.S,
 )
 REMEMBERED = 2_000  # characters of a text whose folded form is kept: names, items and passages are compared often
+WRAPPED = re.compile(r"(?<=\S)[ \t]*\n[ \t]*([^\W\d_])(?!\d)")
 PASSAGE_END = re.compile(r"\n\s*\n|\n\s*(?=[-*+•]\s|\d+[.)]\s|\|)")
 
 
@@ -85,6 +86,11 @@ def _folded(text: str) -> str:
 @lru_cache(maxsize=2048)
 def content_words(text: str) -> frozenset[str]:
     return frozenset(word for word in WORD.findall(fold(text)) if word not in EMPTY_WORDS)
+
+
+def unwrap(text: str) -> str:
+    """The text with a line that goes on in small letters joined to the one before, so that a sentence stays whole."""
+    return WRAPPED.sub(lambda found: f" {found[1]}" if found[1].islower() else found[0], text)
 
 
 def overlap(text: str, earlier: str) -> float:

@@ -20,6 +20,7 @@ class RuleTraits:
     """What lint, cost and the other checks need to know of a rule. What is not declared is not checked."""
 
     reads: tuple[str, ...] = ()  # arguments that each name an answer
+    numbers: tuple[str, ...] = ()  # arguments that are numbers, or options with one
     choices: Mapping[str, str] = field(default_factory=dict)  # for such an argument, the one that lists its values
     further: str = ""  # what its `**keywords` are: ANSWERS, PHASES or OPTIONS
     counts: bool = False  # in an `until`, it counts the answers of the round that has just ended
@@ -35,6 +36,7 @@ class RuleTraits:
     chooses: bool = False  # the answers that it reads are votes
     elects: bool = False  # its tally says for whom it holds, so that `vote` can name it in `among`
     never: Callable[[Mapping[str, Any]], str] | None = None  # explains why it can never hold with these arguments
+    final: bool = False  # where it ends a debate, that is the outcome, whatever the stances
     escalates: str = ""  # what it means if it hands a question to a person, as in "stalemate"
 
 

@@ -20,7 +20,7 @@ from council.workflow.registry import Hook
 @dataclass(frozen=True)
 class PromptContext:
     """What a fact is computed from. `key(text, about)` is the secret key for the marks around a text. `extra` are the
-    files that a room froze with the session.
+    files that a room froze with the session, and `own_keys` those of the passages that facts quote from this seat.
     """
 
     due: Due
@@ -28,6 +28,7 @@ class PromptContext:
     topic: str
     key: Callable[[str, str], str]
     extra: Mapping[str, bytes] = field(default_factory=dict)
+    own_keys: list[str] = field(default_factory=list, compare=False)
 
     @property
     def scene(self) -> Scene:
@@ -36,6 +37,11 @@ class PromptContext:
     def fence(self, by: str, text: str, about: str) -> str:
         """The text between two marks that its author could not forge."""
         return fence(one_line(by), text, self.key(text, about))
+
+    def fence_own(self, by: str, text: str, about: str) -> str:
+        """The same for the seat's own words: repeating them is no echo."""
+        self.own_keys.append(self.key(text, about))
+        return self.fence(by, text, about)
 
     def noted(self, key: str) -> list[Any]:
         """What this phase's `until` rules tallied under that key after the previous round; nothing in the first."""

@@ -20,9 +20,11 @@ class OrderTraits:
     """What the checks need to know of an order."""
 
     parallel: bool = False  # no seat of a step sees another's turn
+    numbers: tuple[str, ...] = ()  # arguments that are numbers, or options with one
     sources: tuple[str, ...] = ()  # arguments that name a step and its answer
     places: tuple[str, ...] = ()  # arguments that name phases or steps
     of_tree: bool = False  # it follows the seat key `under`
+    selects: bool = False  # those whom it leaves out do not take part at all
 
 
 order: CheckedHook[Callable[..., Batches], OrderTraits] = CheckedHook("order", 2, OrderTraits)
@@ -40,7 +42,7 @@ def sequential(seats: tuple[Seat, ...], scene: Scene) -> Batches:
     return [(seat,) for seat in seats]
 
 
-@order
+@order(numbers=("every",))
 def shuffle(seats: tuple[Seat, ...], scene: Scene, *, group: str | None = None, every: Any = 1) -> Batches:
     """One after the other, reshuffled after `every` rounds. With `group`, only its seats are shuffled, and go first."""
     if group is not None and group not in scene.groups:

@@ -125,7 +125,8 @@ class _Walk:
     def __init__(self, workflow: Workflow, said: Mapping[str, RecordedTurn], seed: str) -> None:
         self.workflow = workflow
         self.said = said
-        self.scene = Scene(seed, workflow.options, workflow.groups, roles=workflow.roles)
+        beside = frozenset(phase.name for phase in workflow.phases if not phase.numbered)
+        self.scene = Scene(seed, workflow.options, workflow.groups, roles=workflow.roles, unnumbered=beside)
         self.notes: list[Note] = []
         self.expected: dict[str, int] = {}
 
@@ -166,7 +167,20 @@ class _Walk:
         answers = parse.read(step.reply, first.body, first.brief) if not first.absent else parse.UNHEARD
         asked = tuple(name for name, _ in step.reply)
         found, problems = answers.found, answers.problems
-        turn = Turn(id, phase.name, step.name, round, seat, first, asked, found, problems, prose=answers.prose)
+        optional = tuple(name for name, kind in step.reply if kind.optional)
+        turn = Turn(
+            id,
+            phase.name,
+            step.name,
+            round,
+            seat,
+            first,
+            asked,
+            found,
+            problems,
+            prose=answers.prose,
+            optional=optional,
+        )
         if not answers.problems:
             return turn
         again = id + RETRY

@@ -16,7 +16,8 @@ from council.engine import voting
 from council.engine.conditions import ANSWERS, OPTIONS, PHASES, fraction, judge, matches, number, rule
 from council.engine.scene import Scene, Turn, Verdict, describe_silent
 from council.errors import UsageError
-from council.text import did_you_mean, join_words, overlap
+from council.text import did_you_mean, join_words, one_line, overlap
+from council.workflow import gates
 from council.workflow.model import Ref, Seat
 
 
@@ -50,7 +51,7 @@ def last_round(scene: Scene) -> Verdict:
     return Verdict(scene.round >= scene.cap, f"round {scene.round} of at most {scene.cap}")
 
 
-@rule(in_round=True, since="number")
+@rule(in_round=True, since="number", numbers=("number",))
 def from_round(scene: Scene, number: Any) -> Verdict:
     """This is round `number` of the phase, or a later one."""
     if not re.fullmatch(r"[1-9]\d?", str(number)):
@@ -58,7 +59,7 @@ def from_round(scene: Scene, number: Any) -> Verdict:
     return Verdict(scene.round >= int(number), f"round {scene.round}, from round {number} on")
 
 
-@rule
+@rule(numbers=("usd", "tokens", "calls"))
 def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = None) -> Verdict:
     """The debate has spent at least this much money, this many tokens or this many calls.
 
@@ -78,7 +79,7 @@ def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = Non
     return Verdict(bool(passed), f"{figures} spent{unknown}", tally={**sums, "unpriced": unpriced})
 
 
-@rule(reads=("field",), escalates="stalemate")
+@rule(reads=("field",), escalates="stalemate", numbers=("gain", "over"))
 def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
     """For `over` rounds of this phase, the mean of a number rose by less than `gain`, or no answer changed.
 
@@ -115,7 +116,7 @@ def _gained(field: str, values: list[dict[str, Any]], least: Fraction) -> Verdic
     )
 
 
-@rule
+@rule(numbers=("over",))
 def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
     """Some seats (or every seat) repeat more than this share of the words of their own turn in the previous round."""
     most = number(over)
@@ -147,7 +148,7 @@ def _counted(scene: Scene, fields: Mapping[str, Any]) -> tuple[list[Turn], tuple
         raise UsageError("the rules some, every and share need the name of an answer, as in {some: {stance: disagree}}")
     turns = scene.latest(*fields)
     matching = [turn for turn in turns if all(matches(turn.answers.get(name), value) for name, value in fields.items())]
-    silent = [turn.seat.name for turn in turns if not set(fields) <= set(turn.answers)]
+    silent = [turn.seat.name for turn in turns if not set(fields) <= {*turn.answers, *turn.optional}]
     wanted = ", ".join(f"{name} {_format_wanted(matching, name, value)}" for name, value in fields.items())
     reason = f"{len(matching)} of {len(turns)} say {wanted}" if turns else f"nobody was asked for {join_words(fields)}"
     reason += f" ({describe_silent(turns, *fields)})" if silent else ""
@@ -161,6 +162,23 @@ def _format_wanted(matching: list[Turn], name: str, wanted: Any) -> str:
         return str(wanted)
     given = {str(turn.answers[name]) for turn in matching}
     return " or ".join([str(value) for value in wanted if str(value) in given] or map(str, wanted))
+
+
+@rule(places=("at",), final=True)
+def denied(scene: Scene, *, at: Any, how: str) -> Verdict:
+    """At one of these gates, a person has not approved: they `rejected` or `vetoed`, or it was `not approved`, by
+    silence or by an answer that cannot be read."""
+    places = at if isinstance(at, list) else [at]
+    said = {gates.REJECT: gates.REJECTED, gates.VETO: gates.VETOED}
+    for turn in reversed(scene.turns):
+        if turn.phase in places and turn.seat.is_person:
+            answer = turn.answers.get(gates.GATE)
+            if answer != gates.APPROVE:
+                ended = said.get(str(answer), gates.NOT_APPROVED)
+                reason = one_line(str(turn.answers.get(gates.REASON) or turn.absent or ""), 200)
+                stated = f": “{reason}”" if reason not in ("", "none") else ""
+                return Verdict(ended == how, f"{turn.seat.label} at {turn.phase.replace('-', ' ')}: {ended}{stated}")
+    return Verdict(False, "nothing was denied at a gate")
 
 
 @rule(further=ANSWERS, counts=True)
@@ -181,7 +199,13 @@ def _over_all(arguments: Mapping[str, Any]) -> str:
     return "a share cannot be over 1; write `at: 1` for all seats" if arguments.get("over") == "1" else ""
 
 
-@rule(further=ANSWERS, counts=True, never=_over_all, escalates="fundamental disagreement")
+@rule(
+    further=ANSWERS,
+    counts=True,
+    numbers=("at", "over"),
+    never=_over_all,
+    escalates="fundamental disagreement",
+)
 def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> Verdict:
     """At least `at`, or more than `over`, of the seats that were asked gave this answer."""
     found, turns, tally, reason = _counted(scene, fields)

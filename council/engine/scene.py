@@ -51,6 +51,7 @@ class Turn:
     problems: tuple[str, ...] = ()
     first: RecordedTurn | None = None
     prose: str = ""
+    optional: tuple[str, ...] = ()  # of those asked
 
     @property
     def moment(self) -> Moment:
@@ -71,7 +72,7 @@ class Turn:
 
     def describe_silence(self, *names: str, short: bool = False) -> str:
         """Why it did not give these answers: it was not heard, or `spoke, stance unreadable`; empty if it did."""
-        lost = [name.replace("_", " ") for name in names if name not in self.answers]
+        lost = [name.replace("_", " ") for name in names if name not in (*self.answers, *self.optional)]
         if not lost or self.absent:
             return "not heard" if lost else ""
         return "spoke, unreadable" if short else f"spoke, {join_words(lost)} unreadable"
@@ -135,6 +136,7 @@ class Scene:
     outcomes: Mapping[str, str] = field(default_factory=dict)
     since: int = 0
     roles: Mapping[str, str] = field(default_factory=dict)
+    unnumbered: frozenset[str] = frozenset()  # phases whose rounds are no rounds of the debate
 
     def role(self, name: str) -> str:
         """The phase that has this role; empty if none has it."""

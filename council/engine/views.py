@@ -29,6 +29,7 @@ class ViewTraits:
     one_each: bool = False  # it shows at most one turn about each seat
     everyone: bool = False  # it can show what any seat said in any phase
     labels: bool = False  # it replaces the seats' names with labels
+    numbers: tuple[str, ...] = ()  # arguments that are numbers, or options with one
     inner: str = ""  # the argument that holds other views
     places: tuple[str, ...] = ()  # arguments that name phases or steps
     of_tree: bool = False  # it follows the seat key `under`
@@ -100,7 +101,7 @@ def gists(seat: Seat, scene: Scene) -> View:
     return tuple(Seen(turn, gist=True) for turn in scene.turns)
 
 
-@view(by_place=True, everyone=True)
+@view(by_place=True, everyone=True, numbers=("rounds",))
 def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
     """The current round and the last `rounds` before it."""
     now = (scene.phase, scene.round)
@@ -109,7 +110,7 @@ def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
     return _full(turn for turn in scene.turns if (turn.phase, turn.round) in shown)
 
 
-@view(by_place=True, everyone=True)
+@view(by_place=True, everyone=True, numbers=("digest", "tokens"))
 def fading(seat: Seat, scene: Scene, *, keep: dict[str, Any], digest: Any = None, tokens: Any = None) -> View:
     """Recent rounds in full, older ones as gists. `keep: {3: all, 7: 2}`: all of them up to round 3, the last two up to
     round 7.

@@ -62,5 +62,6 @@ def pieces(text: str, answers: Reply) -> Iterator[Piece]:
 
 
 def _title(line: str) -> str:
-    found = re.fullmatch(r"#{1,6}\s+(.{1,60}?)\s*:?\s*#*\s*", line)
+    words = line.rstrip().rstrip("#").rstrip().removesuffix(":").rstrip()
+    found = re.fullmatch(r"#{1,6}\s+(\S.{0,59})", words)
     return fold(found.group(1)) if found else ""

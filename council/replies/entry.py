@@ -41,7 +41,7 @@ def describe_allowed(kind: Kind) -> str:
 
 
 def is_required(kind: Kind) -> bool:
-    return kind.required or kind.type not in MULTILINE_TYPES
+    return kind.required or (kind.type not in MULTILINE_TYPES and not kind.optional)
 
 
 # ---- the questions ----

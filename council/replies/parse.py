@@ -103,7 +103,7 @@ def read(reply: Reply, body: str, brief: str = "") -> Answers:
             missing[name] = f'"{format_heading(name)}" is answered more than once, and differently'
         else:
             found[name] = values[-1]
-    return Answers(found, missing, prose)
+    return Answers(found, {name: why for name, why in missing.items() if not dict(reply)[name].optional}, prose)
 
 
 def _values(kind: Kind, sections: list[list[ReplyLine]]) -> list[Any]:
@@ -257,8 +257,9 @@ class _Quotes:
         return bool(line) and any(self.lines[place + 1 : place + 2] == [line] for place in self.places)
 
 
+@lru_cache(maxsize=2048)
 def _normalize(text: str) -> str:
-    """The line, folded; empty if it has no words, such as a ruled line."""
+    """The line, folded; empty if it has no words, such as a ruled line. The briefs of a round share most of theirs."""
     line = fold(text)
     return line if any(map(str.isalnum, line)) else ""
 

@@ -39,7 +39,13 @@ WIDE = 10  # a range up to this or more has no use for numbers between 0 and 1
 CONDITIONAL = "mixed"  # the option that an answer with a condition is read as, where a step offers it
 
 
-DOUBTS = "⚠❓❔"  # signs that are no decoration: with one of them, an answer cannot be read
+CROSSES = "❌✗✘🚫⛔👎"  # decoration of a no; beside anything else they make an answer unreadable
+
+
+DOUBTS = "⚠❓❔" + CROSSES  # signs that are no decoration: with one of them, an answer cannot be read
+
+
+NEGATIVE = re.compile(r"(?:no|nay|dis\w+|reject\w*|veto\w*|den(?:y|ied)|fail\w*|block\w*|against)\b")
 
 
 AFTER = re.compile(r"\s*(?:[.:;!(]|\s[—–-]+\s|—)\s*")
@@ -168,11 +174,14 @@ def _choice(texts: list[str], kind: Kind) -> str | None:
     plain = _plain(BULLET.sub("", first, count=1))
     plain += f" {_plain(following)}" if CONDITION.match(_plain(following)) else ""
     for option in sorted(kind.options, key=len, reverse=True):
-        match = re.match(rf"{re.escape(_plain(option))}(?!\w)", plain)
+        said = plain.strip(CROSSES + " ") if NEGATIVE.match(_plain(option)) else plain
+        match = re.match(rf"{re.escape(_plain(option))}(?!\w)", said)
         if not match:
             continue
-        rest = plain[match.end() :]
-        others = (re.escape(_plain(other)) for other in kind.options if other != option)
+        rest = said[match.end() :]
+        others = [re.escape(_plain(other)) for other in kind.options if other != option]
+        if any(re.fullmatch(other, _plain(following)) for other in others):
+            continue
         if DENIED.search(rest) or any(re.search(rf"\b{other}\b", rest) for other in others):
             continue
         if CONDITION.match(rest):

@@ -6,7 +6,7 @@ The vocabulary of the language, what lint checks and docs/workflows.md are deriv
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,18 +20,24 @@ class Word:
     """One word that the program reads by name.
 
     `types` are the types that an answer of this name may have; empty for any. A document's `parts` are what it takes
-    from the synthesis. A phase named after a role has that role only in workflows with the role's `option`, if set.
+    from the synthesis, and `fills` are the answers that are such a part where a workflow does not name one. A phase
+    named after a role has that role only in workflows with the role's `option`, if set.
     `also` are other headings, in lower case, that a reply may give an answer under. A number that is no `opinion` shows
-    no change of mind.
+    no change of mind. The items of a list are concerns of that kind, if `concern` names one; a concern that `lapses` is
+    settled once its owner no longer names it. A debate that asks for an answer that `concludes` needs no synthesis.
     """
 
     name: str
     about: str
     types: tuple[str, ...] = ()
     parts: Mapping[str, str] = field(default_factory=dict)
+    fills: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     option: str = ""
     also: tuple[str, ...] = ()
     opinion: bool = True
+    concludes: bool = False
+    concern: str = ""
+    lapses: bool = False
 
 
 class Words:
@@ -54,6 +60,10 @@ class Words:
     def is_opinion(self, name: str) -> bool:
         """Whether an answer of that name may be what a seat thinks of the question."""
         return name not in self.known or self.known[name].opinion
+
+    def concludes(self, names: Iterable[str]) -> bool:
+        """Whether one of these answers is what a debate is for, so that nobody has to sum it up."""
+        return any(name in self.known and self.known[name].concludes for name in names)
 
     def check(self, name: str) -> None:
         """Refuse a word that nothing declares."""

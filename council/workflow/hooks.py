@@ -1,5 +1,5 @@
 """The modules of this room that register names of the language."""
 
-from council.workflow import limits, model
+from council.workflow import gates, limits, model
 
-__all__ = ["limits", "model"]
+__all__ = ["gates", "limits", "model"]

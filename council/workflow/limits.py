@@ -10,21 +10,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from council.errors import UsageError
-from council.workflow import declare
-from council.workflow.model import Cast, Seat, Step, Workflow
+from council.workflow import declare, gates
+from council.workflow.model import Cast, Phase, Seat, Step, Workflow
 
 ROUND = declare.option("round_timeout", "seconds that all calls of a round may take; then the run pauses")
 PERSON = declare.option(
     "checkpoint_timeout", "seconds to wait for a person at the terminal; then the run pauses until the answer is there"
 )
 RUN = declare.option("total_timeout", "seconds that all calls of one run may take; then it pauses")
-TIMES = (ROUND, PERSON, RUN)
+TIMES = (ROUND, PERSON, RUN, gates.TIMEOUT)
 BUDGET = declare.option("token_budget", "tokens that each debating seat may use in a round")
 WORDS = declare.option(
     "words", "the length of a reply, as in `50-150`: prompts ask for it and `council cost` expects it"
 )
 UNLIMITED = ("0", "none", "unlimited")
 LONGEST = 10_000_000
+LEAST_BUDGET = 400
+NO_LIMITS: Mapping[str, float] = {}
 
 
 def read_seconds(options: Mapping[str, Any], name: str) -> float | None:
@@ -35,6 +37,14 @@ def read_seconds(options: Mapping[str, Any], name: str) -> float | None:
     if not re.fullmatch(r"\d{1,8}(\.\d{1,3})?", text) or not 0 < float(text) <= LONGEST:
         raise UsageError(f'{name} must be a number of seconds above 0, or none; not "{text}"')
     return float(text)
+
+
+def read_patience(options: Mapping[str, Any], phase: Phase, longest: Mapping[str, float] = NO_LIMITS) -> float | None:
+    """How many seconds a waiting run leaves a person for a turn of this phase; None for no limit. `longest` are the
+    limits of the configuration, of which none is for a gate: there, silence is an answer."""
+    name = gates.TIMEOUT if phase.gates else PERSON
+    seconds = (read_seconds(options, name), longest.get(name))
+    return min((one for one in seconds if one is not None), default=None)
 
 
 def read_budget(options: Mapping[str, Any]) -> int | None:
@@ -51,7 +61,11 @@ def check(options: Mapping[str, Any]) -> None:
     """Refuse invalid limits before anything is spent."""
     for name in TIMES:
         read_seconds(options, name)
-    read_budget(options)
+    tokens = read_budget(options)
+    if tokens is not None and tokens < LEAST_BUDGET:
+        raise UsageError(
+            f"{BUDGET} must be at least {LEAST_BUDGET}, or none: {tokens} tokens leave no room for an answer"
+        )
 
 
 def bound_reply(workflow: Workflow, steps: tuple[Step, ...], step: Step, seat: Seat) -> int | None:

@@ -12,6 +12,7 @@ from council.text import did_you_mean, one_line, slug
 from council.workflow import declare, frontmatter
 from council.workflow.model import (
     DOCUMENT,
+    IMPACT,
     LONGEST_NAME,
     MOST_ROUNDS,
     NAME,
@@ -69,6 +70,7 @@ class _Loader:
         if not phases:
             raise self.bad("phases: there must be at least one")
         options = self.typed(keys.get("options", {}), dict, "options")
+        number = 0 if isinstance(phases[0], dict) and phases[0].get("role") == IMPACT else 1
         document = self.document(keys.get("document", {}))
         if kind := document.pop("kind", ""):
             options = {**options, DOCUMENT: options.get(DOCUMENT, kind)}
@@ -78,7 +80,7 @@ class _Loader:
             groups=groups,
             options=options,
             halt=self.outcomes(keys.get("halt", {}), "halt"),
-            phases=tuple(self.phase(phase, number, first) for number, phase in enumerate(phases, 1)),
+            phases=tuple(self.phase(phase, number, first) for number, phase in enumerate(phases, number)),
             body=body,
             tasks=self.tasks(body),
             document_answers=document,
@@ -127,6 +129,7 @@ class _Loader:
             rounds=self.rounds(keys.get("rounds", "1"), what),
             role=self.declared(declare.role, keys["role"], f"{what}: role") if "role" in keys else "",
             title=one_line(self.typed(keys.get("title", ""), str, f"{what}: title"), LONGEST_NAME),
+            numbered=self.typed(keys.get("numbered", keys.get("role") != IMPACT), bool, f"{what}: numbered"),
         )
 
     def step(self, own: Any, inherited: dict[str, Any], phase: str, first: tuple[str, ...]) -> Step:
@@ -191,6 +194,8 @@ class _Loader:
 
     def kind(self, value: Any, what: str) -> Kind:
         text = str(value).strip()
+        if text.endswith("?"):
+            return replace(self.kind(text.removesuffix("?"), what), optional=True)
         required = text.endswith("+")
         plain = text.removesuffix("+").strip()
         options = tuple(option.strip() for option in plain.split("|"))
@@ -204,7 +209,9 @@ class _Loader:
                 return Kind("range", low=low, high=high)
         if len(options) > 1 and not required and len(set(options)) == len(options) and all(map(_option, options)):
             return Kind("choice", options=options)
-        raise self.bad(f'{what}: "{text}" is not a type; known: {", ".join(types())}; the first three may end with a +')
+        raise self.bad(
+            f'{what}: "{text}" is not a type; known: {", ".join(types())}; the first three may end with +, all with ?'
+        )
 
     def condition(self, value: Any, what: str) -> Condition:
         if isinstance(value, list) and value:
@@ -288,7 +295,7 @@ class _Loader:
 
     def typed(self, value: Any, kind: type, what: str) -> Any:
         if not isinstance(value, kind):
-            shapes: dict[type, str] = {dict: "keys with values", list: "a list", str: "a word or text"}
+            shapes = {dict: "keys with values", list: "a list", str: "a word or text", bool: "true or false"}
             raise self.bad(f"{what} must be {shapes[kind]}")
         return value
 

@@ -20,6 +20,9 @@ LONGEST_NAME = 40
 MOST_ROUNDS = 99
 PROMPTS = "prompts"  # the heading in a workflow's body under which a section may be a step's prompt
 HUMAN = declare.seat("human", "a person, who answers on the terminal or with `council record`")
+IMPACT = declare.role(
+    "impact", "who should sit, asked before the debate; its number is 0, so all other turns are named as without it"
+)
 DOCUMENT = declare.option("document", "the document that the synthesis becomes, or `none`")
 NO_DOCUMENT = "none"
 VIEWPOINT = "accepts"  # only a persona that is a viewpoint to argue for, not a person, has this field
@@ -32,10 +35,13 @@ def is_name(value: str) -> bool:
 
 @dataclass(frozen=True)
 class Ref:
-    """A named rule, order or view with its arguments: none, a word, a list or named ones."""
+    """A named rule, order or view with its arguments: none, a word, a list or named ones. `written` are the arguments
+    as the workflow has them, where options stand for numbers in them.
+    """
 
     name: str
     args: Any = None
+    written: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,7 @@ class Kind:
     low: float = 0
     high: float = 0
     required: bool = False
+    optional: bool = False  # nobody is asked again for it
 
 
 Reply = tuple[tuple[str, Kind], ...]
@@ -148,9 +155,13 @@ class Phase:
     rounds: tuple[str, ...] = ("1",)
     role: str = ""
     title: str = ""
+    gates: str = ""  # the phase that a person approves in this one
+    numbered: bool = True  # whether its rounds count as rounds of the debate
 
     def with_options(self, options: Mapping[str, Any]) -> Phase:
-        """The phase with its number of rounds, where `rounds` names options."""
+        """The phase with the values of the options that its `rounds`, rules, orders and views name."""
+        from council.workflow.numbers import fill_condition, fill_step
+
         ends = [str(options.get(end, end)) for end in self.rounds]
         if not all(re.fullmatch(r"\d{1,2}", end) for end in ends):
             raise UsageError(
@@ -160,7 +171,17 @@ class Phase:
         min_, max_ = int(ends[0]), int(ends[-1])
         if not 1 <= min_ <= max_:
             raise UsageError(f"phase {self.name}: rounds: [{min_}, {max_}] is not a range that begins at 1 or more")
-        return replace(self, min_rounds=min_, max_rounds=max_)
+        try:
+            return replace(
+                self,
+                min_rounds=min_,
+                max_rounds=max_,
+                when=None if self.when is None else fill_condition(self.when, options),
+                until=tuple((outcome, fill_condition(rule, options)) for outcome, rule in self.until),
+                steps=tuple(fill_step(step, options) for step in self.steps),
+            )
+        except UsageError as wrong:
+            raise UsageError(f"phase {self.name}: {wrong}") from None
 
     def folder(self, round: int, step: Step) -> str:
         """The folder for the turns of one step in one round. Its name omits what the phase has only one of."""
@@ -178,15 +199,6 @@ class DeclaredDocument:
 
     kind: str
     answers: Mapping[str, str] = field(default_factory=dict)
-
-    def answer(self, part: str) -> str:
-        """The answer for a part of the document: the one of the same name unless the workflow names another."""
-        return self.answers.get(part, part)
-
-    def parts_of(self, answers: Mapping[str, Any], kind: str) -> dict[str, Any]:
-        """The answers of a synthesis that belong to a document of this kind, by its parts."""
-        parts = declare.document.known[kind].parts
-        return {part: answers[name] for part in parts if (name := self.answer(part)) in answers}
 
 
 @dataclass(frozen=True)
@@ -328,8 +340,13 @@ class Workflow:
         return replace(self, groups=groups, catalog=known)
 
     def with_options(self, chosen: Mapping[str, Any]) -> Workflow:
+        from council.workflow import gates
+        from council.workflow.numbers import fill_condition
+
         for name in chosen:
-            if name not in self.options:
+            if name not in self.options and name not in gates.EVERYWHERE:
                 raise UsageError(f'{self.name} has no option "{name}"; {did_you_mean(name, self.options)}')
         options = {**self.options, **chosen}
-        return replace(self, options=options, phases=tuple(phase.with_options(options) for phase in self.phases))
+        phases = tuple(phase.with_options(options) for phase in self.phases)
+        halt = tuple((outcome, fill_condition(rule, options)) for outcome, rule in self.halt)
+        return gates.insert(replace(self, options=options, phases=phases, halt=halt))

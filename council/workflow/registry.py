@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 import council
 from council.errors import UsageError
@@ -67,6 +67,11 @@ class Hook(Generic[F]):
         bound.apply_defaults()
         return dict(bound.arguments)
 
+    def parameters(self, name: str) -> list[str]:
+        """The names of the arguments that a function takes; empty if no function has this name."""
+        function = self.known.get(name)
+        return list(inspect.signature(function).parameters)[self.leading :] if function else []
+
     def further(self, ref: Ref) -> dict[str, Any]:
         """The arguments that its function takes as `**keywords`: answers, phases or options with values."""
         parameters = inspect.signature(self.find(ref.name)).parameters if ref.name in self.known else {}
@@ -99,8 +104,17 @@ class Hook(Generic[F]):
 class CheckedHook(Hook[F], Generic[F, T]):
     """A hook whose functions declare traits for the checks: `@rule(reads=("field",))`."""
 
+    _kinds: ClassVar[dict[str, CheckedHook[Any, Any]]] = {}
+
+    @classmethod
+    def of_kind(cls, kind: str) -> CheckedHook[Any, Any]:
+        """The hook for rules, orders or views, by the word for its functions."""
+        load()
+        return cls._kinds[kind]
+
     def __init__(self, kind: str, leading: int, traits: type[T]) -> None:
         super().__init__(kind, leading)
+        self._kinds[kind] = self
         self._no_traits = traits
         self._traits: dict[str, T] = {}
 

@@ -22,6 +22,7 @@ PHASE_KEYS = {
     "name": "the phase's name, which no other phase or step may have. Required",
     "title": "the heading of its rounds in reports. Default: the name",
     "role": "what the phase is for, if the program needs to know: one of the roles below",
+    "numbered": "`numbered: false`: its rounds have no number, as those of an analysis. Default: `true`",
     "rounds": "a number, or `[min, max]`; each may be the name of an option with a number. Default: 1",
     "until": "outcomes with rules, checked after each round from the minimum on: the first that holds ends the phase. "
     "If none holds by the last round, the outcome is `cap`; without `until` it is `done`",
@@ -59,6 +60,7 @@ TYPES = {
     "integer": "a whole number",
     "0-100": "a number in a range: any two whole numbers from 0 up",
     "agree | mixed | disagree": "one of the words listed, here three",
+    "yes | no ?": "any type may end with a `?`: nobody is asked again if this answer is missing",
 }
 
 
@@ -72,4 +74,5 @@ VALUES = {
     "[agree, mixed]": "any of these",
     "any": "any answer that is not empty",
     '">= 90"': "a number: `>=`, `<=`, `>` or `<`, always in quotation marks",
+    '">= target"': "the number that an option has",
 }
