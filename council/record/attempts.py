@@ -7,7 +7,8 @@ them) are in `attempts/TURN.jsonl` until the turn is recorded, and in its receip
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from functools import cache
@@ -26,6 +27,8 @@ ALLOWED: dict[str, tuple[type, ...]] = {
     "tuple[Attempt, ...]": (list, tuple),
     "dict[str, Any]": (dict,),
 }
+
+NUMBERS = (int, float)
 
 T = TypeVar("T")
 
@@ -97,17 +100,21 @@ def remove(path: Path) -> None:
     files.remove_empty(path.parent)
 
 
+def add(prices: Collection[float | None]) -> float | None:
+    """The sum, in whatever order the prices come; None if one is unknown."""
+    return None if None in prices else math.fsum(price or 0.0 for price in prices)
+
+
 def build(kind: Callable[..., T], found: Mapping[str, Any]) -> T:
     """A dataclass from what was read. A key that is missing has its default; a value of another type is refused."""
-    for name, wanted in _types(kind).items():
-        if name not in found:
-            continue
-        value = found[name]
-        if isinstance(value, bool) or not (
-            isinstance(value, ALLOWED[wanted.split(" | ")[0]]) or (value is None and wanted.endswith("None"))
-        ):
+    if not isinstance(found, Mapping):
+        raise TypeError("not an object")
+    types = _types(kind)
+    for name, value in found.items():
+        its = type(value)
+        if name in types and its not in types[name]:
             raise TypeError(name)
-        if isinstance(value, int | float) and not 0 <= value < MOST:  # NaN is refused too
+        if its in NUMBERS and not 0 <= value < MOST:  # NaN is refused too
             raise ValueError(name)
     if datetime.fromisoformat(found["started"]).tzinfo is None:
         raise ValueError("started")
@@ -115,5 +122,10 @@ def build(kind: Callable[..., T], found: Mapping[str, Any]) -> T:
 
 
 @cache
-def _types(kind: Any) -> Mapping[str, str]:
-    return {field.name: str(field.type) for field in fields(kind)}
+def _types(kind: Any) -> Mapping[str, tuple[type, ...]]:
+    """What a value of each field may be: exactly that type, so `true` is not a number."""
+    found = {}
+    for field in fields(kind):
+        name, _, otherwise = str(field.type).partition(" | ")
+        found[field.name] = (*ALLOWED[name], type(None)) if otherwise else ALLOWED[name]
+    return found

@@ -40,20 +40,20 @@ def shorten(id: str) -> str:
 def all_ids(root: Path) -> list[str]:
     """The ids of the sessions, newest first."""
     names = [name for name in os.listdir(root) if ID.fullmatch(name)] if os.path.isdir(root) else []
-    began = {name: moment for name in names if (moment := _began(root / name))}
+    began = {name: moment for name in names if (moment := read_beginning(root / name))}
     return sorted(began, key=lambda name: (began[name], name), reverse=True)
 
 
 def exists(root: Path, id: str) -> bool:
-    return bool(ID.fullmatch(id) and _began(root / id))
+    return bool(ID.fullmatch(id) and read_beginning(root / id))
 
 
 def began_at(folder: Path) -> datetime:
     """When the session in a folder began, as well as its files tell."""
-    return (_began(folder) or (_guess_moment(folder), 0))[0]
+    return (read_beginning(folder) or (_guess_moment(folder), 0))[0]
 
 
-def _began(folder: Path) -> tuple[datetime, int] | None:
+def read_beginning(folder: Path) -> tuple[datetime, int] | None:
     """When a session began: its metadata say so, to the microsecond. None if the folder is not a session.
 
     Sessions of earlier versions know only the second; of those in one second, the age of a file that is written first

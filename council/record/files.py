@@ -10,7 +10,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from council.errors import Damaged, StorageError, UsageError
@@ -192,9 +192,9 @@ def sweep(folder: Path) -> None:
             remove(path)
 
 
-def read(path: Path, first: int = -1) -> bytes:
-    """The bytes of a regular file, or the `first` of them. Anything else is refused, and so is a file that is too
-    large for a session."""
+@contextmanager
+def open_regular(path: Path) -> Iterator[int]:
+    """A regular file, open to be read. Anything else is refused, and so is one that is too large for a session."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as failure:
@@ -207,20 +207,26 @@ def read(path: Path, first: int = -1) -> bytes:
             raise Damaged(path, "not a regular file; remove it")
         if about.st_size > LARGEST:
             raise Damaged(path, f"larger than {LARGEST:,} bytes, which no file of a session is; remove it")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(first)
+        yield descriptor
     finally:
         os.close(descriptor)
 
 
+def read(path: Path, first: int = -1) -> bytes:
+    """The bytes of a regular file, or the `first` of them."""
+    with open_regular(path) as descriptor, os.fdopen(descriptor, "rb", 0, closefd=False) as file:
+        return file.read(first)
+
+
 def walk(folder: Path, deepest: int = 5) -> Iterator[Path]:
     """Every file below a folder, in order. Links are yielded, and never followed; so are folders that are nested deeper
-    than council nests them."""
+    than council nests them. A folder that is removed meanwhile, as a desk is once its answer is taken, has none."""
     with os.scandir(folder) as listing:
         entries = sorted(listing, key=lambda entry: entry.name)
     for entry in entries:
         if deepest and entry.is_dir(follow_symlinks=False):
-            yield from walk(Path(entry.path), deepest - 1)
+            with suppress(FileNotFoundError):
+                yield from walk(Path(entry.path), deepest - 1)
         else:
             yield Path(entry.path)
 

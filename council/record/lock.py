@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import signal
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -171,6 +172,45 @@ def describe(note: Mapping[str, Any]) -> str:
     if not _may_run(note):
         return "another process"
     return f"pid {note.get('pid')} on {note.get('host')}, since {note.get('since')}"
+
+
+def interrupt(folder: Path) -> bool:
+    """Send SIGINT to the process that holds the lock, if it is a run that ends well by it; says whether it was sent.
+
+    The note names the process, and the system must say that this very process holds the lock: a number that was given
+    to another process meanwhile gets no signal. Where the system does not tell, a held lock and the note must do.
+    """
+    note, pid = read_note(folder), 0
+    here = note.get("host") == socket.gethostname() and note.get("boot") == boot_id()
+    if here and note.get("interruptible") is True and isinstance(note.get("pid"), int):
+        pid = note["pid"]
+    if pid <= 0 or pid == os.getpid():
+        return False
+    try:
+        if not hasattr(os, "pidfd_open"):
+            os.kill(pid, signal.SIGINT if is_held(folder) else 0)
+            return is_held(folder)
+        process = os.pidfd_open(pid)
+        try:
+            if _holds(pid, folder / LOCK):
+                signal.pidfd_send_signal(process, signal.SIGINT)
+                return True
+        finally:
+            os.close(process)
+    except OSError:
+        pass
+    return False
+
+
+def _holds(pid: int, path: Path) -> bool:
+    """Whether the system lists the process as the holder of the file's lock."""
+    inode = str(os.stat(path, follow_symlinks=False).st_ino)
+    try:
+        lines = Path("/proc/locks").read_text().splitlines()
+    except OSError:
+        return is_held(path.parent)
+    locks = [line.split() for line in lines]  # 1: FLOCK ADVISORY WRITE 4711 08:01:131 0 EOF
+    return any(one[1:2] == ["FLOCK"] and one[4:5] == [str(pid)] and one[5].rpartition(":")[2] == inode for one in locks)
 
 
 def longest_wait(note: Mapping[str, Any]) -> float:

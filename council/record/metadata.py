@@ -19,7 +19,12 @@ FROZEN = ("workflow.md", "topic.md", program.NAME)  # what decides a debate, wri
 EXTRA = re.compile(r"[a-z]+\.(json|tar)")  # what a room may freeze besides; the hashes of all are in `files`
 SCHEMA = 2  # since 2, templates and personas are frozen in `program.json`
 
-OTHERS = ("metadata.json", "convergence.json", "runner.json")  # names that a session has for something else
+OTHERS = (
+    "metadata.json",
+    "convergence.json",
+    "state.json",
+    "runner.json",
+)  # names that a session has for something else
 
 NEEDED: dict[str, type | tuple[type, ...]] = {
     "schema": int, "session_id": str, "topic": str, "started_at": str, "members": list, "output_mode": str,
@@ -32,7 +37,9 @@ STAMP = {"files": {str: str}, "turns": str, "council": str}
 SHAPES: dict[str, Any] = {
     "options": {str: (bool, str)}, "tiers": {str: {str: str}}, "files": {str: str}, "seats": {str: {str: object}},
     "council": str, "model": str, "replay_of": str, "after": str, "attachments": [str], "project": str,
-    "overlays": [{"folder": str, "whose": str, "files": {str: str}}], "dismissed": {str: str}, "continued_by": str,
+    "overlays": [{"folder": str, "whose": str, "files": {str: str}}],
+    "configured": [{"whose": str, "options": {str: (bool, str)}, "limits": {str: (int, float)}}],
+    "dismissed": {str: str}, "continued_by": str,
     "completed_at": str, "rounds_completed": int, "outcome": (str, type(None)), "absent": [str], "archived_to": str,
     "totals": {str: (int, float, type(None))}, "derived": STAMP, "archived": STAMP, "deriving": STAMP,
 }  # fmt: skip

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,22 +19,22 @@ from council import __version__
 from council.engine.planner import Plan, is_possible, plan
 from council.engine.scene import RecordedTurn
 from council.errors import Damaged, StorageError, UsageError
-from council.record import attempts, chain, files, tracked, turn_file
+from council.record import attempts, chain, desk, files, tracked, turn_file
 from council.record import program as programs
 from council.record.attempts import Attempt
 from council.record.lock import Lock, hold
 from council.record.metadata import FROZEN, read_existing, read_metadata, seal
 from council.record.program import Program
-from council.record.turn_file import Receipt, sha256
+from council.record.turn_file import TURN, Receipt, sha256
 from council.workflow.loader import load
 from council.workflow.model import Seat, Workflow
 
-TURN = re.compile(r"\d{2}-[a-z0-9-]+/[a-z][a-z0-9-]*(\.2)?")
 TEMPORARY = rf"|.*{re.escape(files.TEMP)}"
 FILE = re.compile(rf"{TURN.pattern}\.md{TEMPORARY}", re.S)
 PLACES = {  # what a session's folders may hold
     "turns": FILE,
     "briefs": FILE,
+    desk.FOLDER: re.compile(rf"{FILE.pattern}|{desk.PAUSE}", re.S),
     attempts.FOLDER: re.compile(rf"{TURN.pattern}{re.escape(attempts.SUFFIX)}{TEMPORARY}", re.S),
 }
 RECORD = ("metadata.json", *FROZEN)
@@ -117,6 +116,7 @@ class Session:
                     self.refuse_kept()
                 for turn in attempts.find(self.folder).keys() & self.said.keys():
                     attempts.remove(self.attempts_path(turn))  # left by a run that was killed: the receipt has them
+                desk.clear_late(self.folder, self.said)
                 yield
             finally:
                 self.lock = None
@@ -200,7 +200,8 @@ class Session:
 
     def remember(self, receipt: Receipt, body: str, brief: bytes, file: str) -> None:
         tokens = sum((one.sent or 0) + (one.output or 0) for one in receipt.calls)
-        usd, most = add([one.usd for one in receipt.calls]), add([one.at_most for one in receipt.calls])
+        usd = attempts.add([one.usd for one in receipt.calls])
+        most = attempts.add([one.at_most for one in receipt.calls])
         text = brief.decode("utf-8", "replace")
         known = (receipt.absent, tokens, usd, receipt.answered, most, receipt.trial)
         self.said[receipt.turn] = RecordedTurn(body, text, *known)
@@ -287,6 +288,7 @@ class Session:
         self._commit({path: data})
         with suppress(StorageError):  # the turn is stored: what is left is removed when the session is next held
             attempts.remove(self.attempts_path(receipt.turn))
+            desk.Desk(self.folder, receipt.turn).clear()
         return *kept, brief, sha256(data)
 
     def _commit(self, new: Mapping[Path, bytes]) -> None:
@@ -316,11 +318,6 @@ class Session:
     def key(self, *about: str) -> str:
         """A key for the marks around a text that the author of the text cannot know."""
         return derive_key(self.metadata["seed"], *about)
-
-
-def add(prices: Sequence[float | None]) -> float | None:
-    """The sum, in whatever order the prices come; None if one is unknown."""
-    return None if None in prices else math.fsum(price or 0.0 for price in prices)
 
 
 def derive_key(seed: str, *about: str) -> str:
