@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import dropwhile, islice
 from typing import Any
 
-from council.candidates import base
+from council.candidates import base, patch
 from council.candidates.files import SHOWN
-from council.candidates.versions import Ledger, Version, follow, lay
+from council.candidates.results import COUNTED, measure_complexity, trials_of
+from council.candidates.versions import FAILED, PASSED, VISIBLE, Ledger, Version, follow, ids_of, kind_of, lay, runs
+from council.engine.contributions import Exhibit, exhibit
 from council.engine.facts import PromptContext, fact
 
 MOST_SHOWN = 60_000  # characters of files, if the base does not say which ones are shown
 MOST_PATHS = 400
+LONGEST_DIFF = 100_000  # characters
 # Facts of a base: the one file to write, the paths of the files shown, what the tests said before any change.
 WRITE, SHOWN_PATHS, LOG = "write", "shown", "log"
 
@@ -93,6 +98,48 @@ def candidates(context: PromptContext) -> list[dict[str, Any]]:
     that it changes) and `tree` (the hash of all its files)."""
     found, ledger = base.read(context.extra), follow(context.scene)
     return [_describe(ledger, version, found) for name in ledger.versions if (version := ledger.standing(name))]
+
+
+@exhibit
+def standing_candidates(context: PromptContext) -> Iterator[Exhibit]:
+    """Each candidate as it is when a person is asked: how its tests went, its scores, files, hash, and the change."""
+    found, ledger = base.read(context.extra), follow(context.scene)
+    for one in candidates(context):
+        version = ledger.standing(one["name"])
+        assert version
+        diff = patch.write(found.tree, lay(version, found.tree)).decode("utf-8", "replace")
+        cut = diff if len(diff) <= LONGEST_DIFF else f"{diff[:LONGEST_DIFF]}\n… (cut)"
+        tests, failing = _count_tests(ledger, version)
+        scores = dict(_score(context, ledger, version, lay(version, found.tree), one["paths"]))
+        yield Exhibit(one["name"], one["state"], one["tree"], tuple(one["paths"]), cut, tests, failing, scores)
+
+
+def _count_tests(ledger: Ledger, version: Version) -> tuple[dict[str, int], tuple[str, ...]]:
+    """How many visible tests passed and failed, by the newest trial of each bench, and which failed."""
+    ran = (one.turn for one in trials_of(ledger, version) if one.ran_tests and kind_of(one.turn.seat) == VISIBLE)
+    newest = list({turn.seat.name: turn for turn in ran if {PASSED, FAILED} <= {*turn.asked}}.values())
+    passed, failed = ([id for turn in newest for id in ids_of(turn, answer)] for answer in (PASSED, FAILED))
+    return {PASSED: len(passed), FAILED: len(failed)} if newest else {}, tuple(dict.fromkeys(failed))
+
+
+def _score(
+    context: PromptContext, ledger: Ledger, version: Version, tree: Mapping[str, bytes], paths: Iterable[str]
+) -> Iterator[tuple[str, float]]:
+    """What benches measured, how complex the changed files are, and the rubric of who judged this version."""
+    for check in trials_of(ledger, version):
+        yield from _numbers({name: check.turn.answers.get(name) for name in COUNTED})
+    if complexity := measure_complexity({path: tree[path] for path in paths if path in tree})["complexity"]:
+        yield "complexity", complexity
+    later = islice(dropwhile(lambda turn: turn.id != version.id, context.scene.turns), 1, None)
+    for turn in later:
+        if turn.seat.of == version.candidate and not runs(turn.seat):
+            yield from ((f"judged {name}", value) for name, value in _numbers(turn.answers))
+
+
+def _numbers(answers: Mapping[str, object]) -> Iterator[tuple[str, float]]:
+    for name, value in answers.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield name, float(value)
 
 
 def _describe(ledger: Ledger, version: Version, found: base.Base) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from council.candidates import approval, artifacts, checks, facts, options, words  # noqa: F401
+from council.candidates import approval, artifacts, checks, entries, facts, options, words  # noqa: F401
 from council.candidates.files import FORMAT
-from council.engine.contributions import Record, ReportSection, section
+from council.engine.contributions import Inspection, Record, ReportSection, inspection, section, shortfall
 from council.workflow.types import AnswerType, answer_type
 
 
@@ -25,3 +25,19 @@ def result(record: Record) -> ReportSection | None:
     from council.candidates import report
 
     return report.describe(record)
+
+
+@shortfall
+def tests_fail(record: Record) -> str:
+    """Why there is no winner, or why it is not known to be green, where council ran tests."""
+    from council.candidates import results
+
+    return results.explain_shortfall(record)
+
+
+@inspection
+def checkers(record: Record) -> Inspection | None:
+    """What checkers found in the code that won."""
+    from council.candidates import complaints
+
+    return complaints.inspect(record)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from council.candidates import patch
+from council.candidates import base, patch
+from council.candidates.approval import describe_refusal
 from council.candidates.base import Base, hash_files
 from council.candidates.versions import (
     COMPLAINTS,
@@ -21,11 +22,13 @@ from council.candidates.versions import (
     Ledger,
     Version,
     bench_of,
+    follow,
     ids_of,
     kind_of,
     lay,
     take_tests,
 )
+from council.engine.contributions import Record
 from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.engine.voting import normalize_option
@@ -54,6 +57,18 @@ class Winner:
         ran = [one for one in self.trials if one.ran_tests and kind_of(one.turn.seat) in (VISIBLE, MUTANTS)]
         return ran[-1].suite if ran and ran[-1].green else None
 
+    @property
+    def newest_trials(self) -> list[CheckedVersion]:
+        """The newest trial of it by each bench that runs tests."""
+        return list({one.turn.seat.name: one for one in self.trials if one.ran_tests}.values())
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why it is not known to be green; empty if it is."""
+        found = [f"{kind_of(one.turn.seat)} tests: {one.verdict}" for one in self.newest_trials if not one.green]
+        found += [f"{one.turn.id} was not run by council" for one in self.newest_trials if one.turn.said.trial is None]
+        return found or ([] if self.green else ["its tests were not run"])
+
 
 def find_winner(plan: Plan, ledger: Ledger) -> Winner | None:
     """The standing version of the candidate that was elected; else of the only one, or of the only green one."""
@@ -69,6 +84,21 @@ def find_winner(plan: Plan, ledger: Ledger) -> Winner | None:
         return None
     version = standing[name]
     return Winner(version, why, name in green, tuple(trials_of(ledger, version)))
+
+
+def explain_shortfall(record: Record) -> str:
+    """Why a session that began with a project, and is over, has no code that is known to be green."""
+    if not (record.plan.done and base.read(record.frozen).facts):
+        return ""
+    ledger = follow(record.plan.scene)
+    if not ledger.versions:
+        return "nobody wrote code"
+    if refusal := describe_refusal(record.plan.scene):
+        return f"nothing is applied: {refusal}"
+    winner = find_winner(record.plan, ledger)
+    if winner is None:
+        return f"nobody won: {explain_no_winner(ledger)}"
+    return f"the code is not green ({'; '.join(winner.doubts)})" if winner.doubts else ""
 
 
 def explain_no_winner(ledger: Ledger) -> str:
@@ -132,7 +162,7 @@ def measure(ledger: Ledger, version: Version, project: Base) -> dict[str, Any]:
         "added": sum(one.added for one in changes),
         "removed": sum(one.removed for one in changes),
         "bytes": sum(map(len, code.values())),
-        **_measure_complexity(code),
+        **measure_complexity(code),
         "trials": [_measure_trial(one) for one in checks],
     }
 
@@ -151,7 +181,7 @@ def _measure_trial(check: CheckedVersion) -> dict[str, Any]:
     return made | {name: turn.answers[name] for name in COUNTED if name in turn.answers and name in turn.asked}
 
 
-def _measure_complexity(code: Mapping[str, bytes]) -> dict[str, Any]:
+def measure_complexity(code: Mapping[str, bytes]) -> dict[str, Any]:
     """The cyclomatic complexity of the Python files that were written: of all functions together, and of the worst."""
     found: list[int] = []
     for path, data in code.items():

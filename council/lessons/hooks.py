@@ -5,8 +5,11 @@ Every command imports this, and few of them have to do with lessons: what reads 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from council.engine.contributions import FoundElsewhere, elsewhere
 from council.errors import CouncilError
 from council.lessons.answers import LESSON, LESSONS
 from council.record.moments import began, finished
@@ -27,6 +30,16 @@ def open_ticket(session: Session) -> None:
         from council.lessons import learning
 
         learning.open_ticket(session)
+
+
+@elsewhere
+def lessons(home: Path, asked: tuple[str, ...], most: int) -> Iterator[FoundElsewhere]:
+    """The lessons that are nearest to the words of a search."""
+    from council.lessons.store import FOLDER, Lessons
+    from council.lessons.words import choose
+
+    for one in Lessons(home / FOLDER).search(choose(" ".join(asked)), most):
+        yield FoundElsewhere("lesson", one.id, one.sentence, one.session, f"council lessons show {one.id}")
 
 
 @finished

@@ -15,8 +15,10 @@ from council.workflow import declare
 from council.workflow.model import Seat
 
 CHALLENGES = declare.answer(
-    "challenges", "whose points a seat challenges: reports name a seat that challenges nobody", types=("list",)
-)
+    "challenges", "whose points a seat challenges: reports name a seat that challenges nobody", types=("list",),
+    concern="challenge",
+)  # fmt: skip
+declare.answer("risks", "what may go wrong: each item of a list is kept as a concern", concern="risk")
 MOONSHOT = declare.seat("moonshot", "must give two versions of its position, a moonshot and a stepping stone")
 VERSIONS = ("moonshot", "stepping stone")
 ACCURATE = declare.answer("accurate", "yes or no, from seats that check the synthesis: reports say how many say yes")

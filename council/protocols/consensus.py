@@ -10,9 +10,11 @@ from typing import Any
 
 from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
+from council.engine.positions import find_refs
 from council.engine.refusals import refusal
 from council.engine.rules import measure_repetition
 from council.engine.scene import Scene, Turn
+from council.replies.values import CONDITION
 from council.text import fold, one_line
 from council.workflow import declare
 from council.workflow.model import Workflow
@@ -24,6 +26,33 @@ SAME_SHARE = 0.6  # a turn that repeats more of its words than this counts as a 
 def measured(context: PromptContext) -> dict[str, Any]:
     """What the program measured: `measured.trajectory`, `measured.repeats`."""
     return {"trajectory": list_scores(context.scene, context.workflow), "repeats": find_repeats(context.scene)}
+
+
+@fact
+def thresholds(context: PromptContext) -> dict[str, str]:
+    """The numbers that the workflow's rules ask for: `thresholds.target`, the score that ends this phase (or any),
+    and `thresholds.gain` and `thresholds.over`, the points that count as progress, and in how many rounds."""
+    asked = (name for name, _ in context.due.step.reply)
+    targets = [find_target(context.workflow, name) for name in (*asked, "")]
+    target = next((number for number in targets if number is not None), None)
+    return {"target": "" if target is None else f"{target:g}", **find_progress(context.workflow)}
+
+
+def find_target(workflow: Workflow, field: str = "") -> float | None:
+    """The number that ends a phase once an answer (or this one) reaches it: `every: {satisfaction_score: ">= 90"}`."""
+    ends = [condition for phase in workflow.phases for _, condition in phase.until]
+    given = [ref.args for end in ends for ref in find_refs(end) if isinstance(ref.args, dict)]
+    values = [value for args in given for name, value in args.items() if field in ("", name)]
+    found = (re.fullmatch(r">=? ?(\d+(?:\.\d+)?)", str(value)) for value in values)
+    return next((float(match[1]) for match in found if match), None)
+
+
+def find_progress(workflow: Workflow) -> dict[str, str]:
+    """What counts as progress to the rule that finds a debate stuck: the gain, and over how many rounds."""
+    ends = (condition for phase in workflow.phases for _, condition in phase.until)
+    given = (rule.arguments(ref) for end in ends for ref in find_refs(end))
+    stuck = next((args for args in given if "gain" in args), {"gain": "", "over": ""})
+    return {name: str(stuck[name]) for name in ("gain", "over")}
 
 
 def find_score_field(workflow: Workflow, phase: str) -> str:
@@ -64,6 +93,8 @@ def find_repeats(scene: Scene) -> list[dict[str, Any]]:
 OPTIONS = declare.answer("options", "what a person chooses from, each with a letter")
 DECISION = declare.answer("decision", "from a person: `adopt` settles what is stuck; `guide` and `end` steer a debate")
 OPTION = declare.answer("option", "from a person who decides: the chosen option, by its letter or in other words")
+TENSION = declare.answer("tension", "beside `options`: what cannot be settled, for the person who decides")
+RECOMMENDED = declare.answer("recommendation", "beside `options`: the letter that is recommended, and why")
 ADOPT = "adopt"
 END = "end"
 
@@ -88,6 +119,13 @@ def give_letters(items: Iterable[str]) -> dict[str, str]:
     return dict(zip(letters if len(set(letters)) == len(texts) else ascii_uppercase, plain, strict=False))
 
 
+def split_options(prose: str) -> dict[str, str]:
+    """The options in running text: two or more lines that begin with letters of their own."""
+    found = [LETTERED.fullmatch(re.sub(r"^\s*[-*+]\s+", "", line.strip())) for line in prose.splitlines()]
+    options = {match.group(1): match.group(2).strip() for match in found if match}
+    return options if len(options) > 1 and len(options) == sum(map(bool, found)) else {}
+
+
 @dataclass(frozen=True)
 class Escalation:
     """`asked` is the turn that offered the options, `answered` the person's. Either may be missing, or absent."""
@@ -107,6 +145,13 @@ class Escalation:
         return self.answered is not None and self.answered.answers.get(DECISION) == ADOPT
 
     @property
+    def option(self) -> str:
+        """The person's choice in a word: `option B`, `option B as amended`, or else their own words."""
+        letter, _ = read_letter(str(self.answered.answers.get(OPTION, "")).strip() if self.answered else "")
+        amended = " as amended" if " as amended: “" in self.choice else ""
+        return f"option {letter}{amended}" if letter in self.options else self.choice
+
+    @property
     def choice(self) -> str:
         """The person's choice: `option B (its text)`, as amended if they say more, or else their own words."""
         words = str(self.answered.answers.get(OPTION, "")).strip() if self.answered else ""
@@ -121,9 +166,16 @@ class Escalation:
 def read_letter(words: str) -> tuple[str, str]:
     """The letter of the option that the words name, and the words after it; two empty strings if they name none."""
     match = CHOICE.fullmatch(words)
-    if not match or (match[3].strip("*_ .:)(") and not match[1] and not PARTED.match(match[3])):
+    if not match or (
+        match[3].strip("*_ .:)(") and not match[1] and not PARTED.match(match[3]) and not _amends(match[3])
+    ):
         return "", ""
     return match[2].upper(), re.sub(r"^[\W_]+|[\W_]+$", "", match[3])
+
+
+def _amends(after: str) -> bool:
+    """Whether the words behind a letter are a condition: in "A but …", the letter is no article."""
+    return after[:1].isspace() and CONDITION.match(after) is not None
 
 
 def is_no_choice(words: str) -> bool:

@@ -9,9 +9,10 @@ from functools import lru_cache
 from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn, Verdict
+from council.protocols.settling import ends_concern
 from council.protocols.stances import AGREE, BLOCKING, DISAGREE, MIXED, STANCE, find_opposed
 from council.text import content_words, fold, join_words, one_line, overlap
-from council.workflow import declare
+from council.workflow import declare, gates
 
 SYNTHESIS = declare.role(
     "synthesis", "the result of the debate: its first step writes `synthesis.md`, which must keep all dissent"
@@ -35,7 +36,8 @@ QUOTED = re.compile(r"^[ \t]*>.*$|“[^“”]*”|\"[^\"\n]*\"", re.M)
 @rule
 def disagreement(scene: Scene) -> Verdict:
     """Someone wrote "I disagree", "I challenge" or the like in the last step, other than in a quotation."""
-    turns = scene.moments()[-1] if scene.turns else ()
+    # A person who approves at a gate says nothing for or against: it is still the step before it that counts.
+    turns = next((turns for turns in reversed(scene.moments()) if gates.GATE not in turns[0].asked), ())
     names = [turn.seat.name for turn in turns if OPPOSED.search(QUOTED.sub("", turn.body))]
     reason = f"{join_words(names) if names else 'nobody'} disagreed explicitly"
     return Verdict(bool(names), reason, tally={"disagreed": names})
@@ -136,7 +138,7 @@ def find_dissent(scene: Scene) -> list[tuple[Turn, str]]:
     """All dissent by each seat's newest answers: that it disagrees, and its blocking items."""
     dissent = [(turn, DISAGREES) for turn in find_opposed(scene)]
     for turn, items in scene.last_words(BLOCKING).values():
-        dissent += [(turn, item) for item in items]
+        dissent += [(turn, item) for item in items if not ends_concern(str(item))]
     return dissent
 
 

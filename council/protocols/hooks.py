@@ -1,5 +1,27 @@
 """The modules of this room that register names of the language."""
 
-from council.protocols import board, consensus, dissent, mind_changes, perspectives, stances
+from council.protocols import (
+    board,
+    casting,
+    concerns,
+    consensus,
+    dissent,
+    evidence,
+    mind_changes,
+    perspectives,
+    specialists,
+    stances,
+)
 
-__all__ = ["board", "consensus", "dissent", "mind_changes", "perspectives", "stances"]
+__all__ = [
+    "board",
+    "casting",
+    "concerns",
+    "consensus",
+    "dissent",
+    "evidence",
+    "mind_changes",
+    "perspectives",
+    "specialists",
+    "stances",
+]

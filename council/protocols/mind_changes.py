@@ -5,9 +5,10 @@ stances, it is a score at least `STEP` points away from the seat's previous one.
 change of mind: 89 to 90 is one point.)
 
 A seat's own claim is not enough. A change is *persuaded* if the flaw that the seat names can be found in a peer's turn
-that it had read, and not equally well in its own turns; *conformed* if the flaw cannot be found; *unexplained* if the
-seat names none. If a step asks for no `flaw`, only sentences of the prose and of a `rationale` count in which the
-seat says that it moved ("Marcus convinced me: …"). So a persuasion may be missed, if a seat rewords an argument
+that it had read, and not equally well in its own turns; *conformed* if the flaw cannot be found. If the seat names
+none, the change is *explained* if one of its concerns was settled (or for a fall, raised) since its previous turn, and
+otherwise *unexplained*. If a step asks for no `flaw`, only sentences of the prose and of a `rationale` count in which
+the seat says that it moved ("Marcus convinced me: …"). So a persuasion may be missed, if a seat rewords an argument
 completely; none is made up.
 """
 
@@ -23,7 +24,8 @@ from typing import Any
 
 from council.engine.conditions import rule
 from council.engine.scene import Scene, Turn, Verdict, describe_silent
-from council.protocols.stances import STANCE
+from council.protocols.concerns import find_reasons
+from council.protocols.stances import AGREE, DISAGREE, MIXED, STANCE
 from council.replies.quotes import passages
 from council.text import content_words, fold, join_words, one_line, split_passages
 from council.workflow import declare
@@ -42,7 +44,7 @@ CONTROL = declare.role(
     "control", "one seat answers alone, for comparison: it is not part of the debate", option="control"
 )
 declare.option(CONTROL, "turned on by `--control`: one seat also answers alone, in the phase with this role")
-PERSUADED, CONFORMED, UNEXPLAINED = KINDS = ("persuaded", "conformed", "unexplained")
+PERSUADED, CONFORMED, EXPLAINED, UNEXPLAINED = KINDS = ("persuaded", "conformed", "explained", "unexplained")
 STEP = 10  # points of 100
 SAME_ARGUMENT = 0.6  # of the content words in a sentence of the named flaw, found in one passage
 MARGIN = 0.001  # a share this much higher is higher
@@ -67,7 +69,8 @@ TAKEN_BACK = re.compile(r"\b(?:not|never|nobody|nothing|none|no one|neither|nor|
 
 @dataclass(frozen=True)
 class Flip:
-    """A seat that changed its mind in `turn`. `source` is the peer's turn that contains the named flaw."""
+    """A seat that changed its mind in `turn`. `source` is the peer's turn that contains the named flaw. `concerns` are
+    the ids of those that explain it: settled before a rise, raised before a fall."""
 
     turn: Turn
     before: Any
@@ -75,6 +78,7 @@ class Flip:
     flaw: str
     kind: str
     source: Turn | None = None
+    concerns: tuple[str, ...] = ()
 
 
 def find_measured_field(workflow: Workflow) -> str:
@@ -125,8 +129,18 @@ def _moved(before: Any, said: Any) -> bool:
 def _flip(turn: Turn, before: Any, said: Any, scene: Scene) -> Flip:
     flaw = find_flaw(turn)
     source = find_source(flaw, turn, scene) if flaw else None
-    kind = PERSUADED if source else CONFORMED if flaw else UNEXPLAINED
-    return Flip(turn, before, said, flaw, kind, source)
+    if flaw:
+        return Flip(turn, before, said, flaw, PERSUADED if source else CONFORMED, source)
+    concerns, answer = find_reasons(scene, turn, is_rise(before, said))
+    return Flip(turn, before, said, flaw, EXPLAINED if concerns else UNEXPLAINED, answer, concerns)
+
+
+def is_rise(before: Any, said: Any) -> bool:
+    """Whether a seat moved towards agreement."""
+    if isinstance(before, (int, float)) and isinstance(said, (int, float)):
+        return said > before
+    order = (DISAGREE, MIXED, AGREE)
+    return said not in order or before not in order or order.index(said) > order.index(before)
 
 
 def find_flaw(turn: Turn) -> str:

@@ -5,18 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from council.engine.conditions import rule
 from council.engine.planner import Note, Plan
 from council.engine.scene import Scene, Turn
 from council.protocols.dissent import SYNTHESIS
 from council.protocols.mind_changes import is_control
 from council.protocols.stances import SCORE, STANCE, Standing, assess, assess_stances
+from council.workflow import gates
 from council.workflow.model import Phase, Workflow
 
 STANCE_FIELDS = (STANCE, SCORE)  # the answers that give a seat's position
 
 
 def rounds(plan: Plan) -> list[tuple[str, int]]:
-    """Every finished or halted round as (phase, round), except for the synthesis and the control."""
+    """Every finished or halted round of the debate, as (phase, round)."""
+    return [key for key in passages(plan) if key[0] not in plan.scene.unnumbered]
+
+
+def passages(plan: Plan) -> list[tuple[str, int]]:
+    """Everything that was spoken to an end, as (phase, round), except for the synthesis and the control."""
     closed = [(note.phase, note.round) for note in plan.notes if note.kind in ("round", "halted")]
     beside = {phase for phase, _ in closed if is_synthesis(phase, plan.scene) or is_control(phase, plan.scene)}
     return [key for key in dict.fromkeys(closed) if key[0] not in beside and turns_of(plan, *key)]
@@ -32,13 +39,24 @@ def turns_of(plan: Plan, phase: str, round: int) -> list[Turn]:
 
 
 def number_rounds(plan: Plan) -> dict[tuple[str, int], int]:
-    """The number of each round, as in the names of the files."""
+    """The number of each round: the same in briefs, reports, and the names of files."""
     return {key: number for number, key in enumerate(rounds(plan), 1)}
 
 
+def number_of(plan: Plan, phase: Phase, round: int) -> int:
+    """The number of a round, also of the one that is not over; 0 for a part without one."""
+    key, numbers = (phase.name, round), number_rounds(plan)
+    return numbers.get(key, len(numbers) + 1) if phase.numbered else 0
+
+
 def title(phase: Phase) -> str:
-    """The heading of a phase's rounds."""
+    """The title of a phase's rounds."""
     return phase.title or heading(phase.name)
+
+
+def round_heading(number: int, phase: Phase, round: int) -> str:
+    """`Round 2: Challenges`; without a number, `Analysis`, and after that `Analysis, again`."""
+    return f"Round {number}: {title(phase)}" if number else title(phase) + (", again" if round > 1 else "")
 
 
 def heading(name: str) -> str:
@@ -48,12 +66,13 @@ def heading(name: str) -> str:
 def find_closing_decision(plan: Plan) -> Note | None:
     """The decision on the first phase with a `when`: in a debate, whether a third round is needed.
 
-    None if no step asks for a stance or a score, because then such a decision is not about convergence.
+    None if no step asks for a stance or a score, because then such a decision is not about convergence. Neither is one
+    that is made before anybody has spoken.
     """
     if not any(any(plan.scene.rounds_that_ask(name)) for name in STANCE_FIELDS):
         return None
     decided = (note for note in plan.notes if note.kind in ("entered", "skipped") and note.round == 0 and not note.step)
-    return next(decided, None)
+    return next((note for note in decided if note.turns), None)
 
 
 def convergence(plan: Plan) -> dict[str, Any] | None:
@@ -64,7 +83,7 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
     now = assess(plan.scene)
     entered = decision is not None and decision.kind == "entered"
     return {
-        "converged": now.converged,
+        "converged": now.converged and not find_denial(plan),
         "reason": reason(plan, now),
         "proceed_to_round3": entered,
         "why": decision.verdict.reason if decision else "",
@@ -84,22 +103,35 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
 def outcome(plan: Plan, now: Standing | None = None) -> str:
     """The outcome in a few words: by the stances or scores, else the outcome of the last phase with an `until`."""
     now = now or assess(plan.scene)
+    if denied := find_denial(plan):
+        return denied.outcome
     if now.stances or now.scores or now.own:
         return now.outcome
-    outcomes = [note.outcome for note in _endings(plan) if note.outcome != "done"]
-    return outcomes[-1] if outcomes else now.outcome
+    ended = _endings(plan)
+    return ended[-1].outcome if ended else now.outcome
 
 
 def reason(plan: Plan, now: Standing) -> str:
     """The reason for the outcome: by the stances or scores, else that of the rule that ended the last phase."""
-    ruled = [note.verdict.reason for note in _endings(plan) if note.outcome != "done"]
-    return ruled[-1] if ruled and not (now.stances or now.scores or now.own) else now.reason
+    if denied := find_denial(plan):
+        return denied.verdict.reason
+    ended = _endings(plan)
+    return ended[-1].verdict.reason if ended and not (now.stances or now.scores or now.own) else now.reason
+
+
+def find_denial(plan: Plan) -> Note | None:
+    """How a person ended the debate at a gate; None if nobody did."""
+    halted = (note for note in plan.notes if note.kind == "halted")
+    return next((note for note in halted if any(rule.traits(name).final for name in note.verdict.fired)), None)
 
 
 def _endings(plan: Plan) -> list[Note]:
-    """How each phase of the debate itself ended."""
-    ended = (note for note in plan.notes if note.kind in ("ended", "halted"))
-    return [note for note in ended if not is_synthesis(note.phase, plan.scene)]
+    """How the phases of the debate itself ended. A person's approval counts only of the last one, and only if nothing
+    else says how the debate ended."""
+    noted = [note for note in plan.notes if note.kind in ("ended", "halted")]
+    ended = [note for note in noted if note.outcome != "done" and not is_synthesis(note.phase, plan.scene)]
+    gated = {turn.phase for turn in plan.scene.turns if gates.GATE in turn.asked}
+    return [note for note in ended if note.phase not in gated] or [note for note in ended if note == noted[-1]]
 
 
 def absences(plan: Plan) -> list[Turn]:
@@ -144,10 +176,11 @@ def decisions(plan: Plan, note: Note) -> tuple[Decision, ...]:
         check = Decision("Convergence check", check_text(plan))
         order = list(dict.fromkeys(noted.phase for noted in plan.notes))
         number = sum(order.index(phase) < order.index(note.phase) for phase, _ in rounds(plan)) + 1
+        part = heading(note.phase) if note.phase in plan.scene.unnumbered else f"Round {number}"
         if note.kind == "skipped":
             why = "High convergence detected" if _standing_at(plan, note).converged else "Nothing calls for it"
-            return check, Decision(f"Round {number} skipped", f"{why}. Proceeding to synthesis.")
-        return check, Decision(f"Round {number} needed", f"{note.verdict.reason}.")
+            return check, Decision(f"{part} skipped", f"{why}. Proceeding to synthesis.")
+        return check, Decision(f"{part} needed", f"{note.verdict.reason}.")
     if note.kind == "halted":
         return (Decision(f"Halted ({note.outcome})", f"{note.verdict.reason}."),)
     if note.kind == "ended" and note.outcome != "done" and not is_synthesis(note.phase, plan.scene):

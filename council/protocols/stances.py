@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn
 from council.protocols.consensus import find_escalations
+from council.protocols.ledger import ACCEPTED, BLOCKS, OPEN, is_beside, read_ledger
 from council.replies.values import CONDITIONAL
 from council.text import join_words, one_line
 from council.workflow import declare
@@ -36,7 +37,7 @@ STANCE = declare.answer(
 )
 BLOCKING = declare.answer(
     "blocking", "what must be settled first: it counts as dissent, and is kept word for word", types=("list",),
-    also=("blocking concerns", "blocking issues", "blockers"),
+    also=("blocking concerns", "blocking issues", "blockers"), concern=BLOCKS, lapses=True,
 )  # fmt: skip
 SCORE = declare.answer(
     "satisfaction_score", "how satisfied a seat is: a decision record shows it round by round", types=("range",),
@@ -94,7 +95,9 @@ def assess(scene: Scene) -> Standing:
 def assess_stances(scene: Scene) -> Standing:
     """The standing by the last round that asked for a stance. The round before it only shows who moved."""
     rounds = list(scene.rounds_that_ask(STANCE))
-    blocking = {name: items for name, (_, items) in scene.last_words(BLOCKING).items() if items}
+    blocking: dict[str, tuple[str, ...]] = {}
+    for turn, item in find_blocking(scene):
+        blocking[turn.seat.name] = (*blocking.get(turn.seat.name, ()), item)
     if scored := next(scene.rounds_that_ask(SCORE), ()) if not rounds else ():
         return _by_scores(scene, scored, blocking)
     if not rounds:
@@ -107,6 +110,15 @@ def assess_stances(scene: Scene) -> Standing:
     standing = Standing("", "", now, blocking, moved, answer=find_leading_answer(scene), unreadable=unreadable)
     outcome, reason = _outcome(standing, bool(twice), bool(find_opposed(scene)))
     return replace(standing, outcome=outcome, reason=reason)
+
+
+def find_blocking(scene: Scene, accepted: bool = False) -> list[tuple[Turn, str]]:
+    """What blocks: the items that each seat last named and that are open; or also those that a person `accepted`."""
+    wanted = (OPEN, ACCEPTED) if accepted else (OPEN,)
+    concerns = (one for one in read_ledger(scene) if one.status in wanted)
+    standing = {(event.turn, event.text) for one in concerns for event in one.history}
+    named = ((turn, str(item)) for turn, items in scene.last_words(BLOCKING).values() for item in items)
+    return [(turn, item) for turn, item in named if (turn.id, item) in standing or is_beside(turn, scene)]
 
 
 @fact

@@ -51,7 +51,7 @@ class Merged:
     `issue`, `change` and `place` are those of one member. `variants` has every wording that was taken for the same
     fault by its words, each as an entry of its own (B1, B1b, B1c), the shown one first; empty where there is only one.
     `parts` are the entries of which members said that they are one: the one whose id it keeps, then the others.
-    `inferred`: nobody said plainly how severe it is.
+    `inferred`: nobody said plainly how severe it is. `rule` names what was broken, where a program found it.
     """
 
     id: str
@@ -68,6 +68,12 @@ class Merged:
     parts: tuple[Merged, ...] = ()
     variants: tuple[Merged, ...] = ()
     inferred: bool = False
+    rule: str = ""
+
+    @property
+    def code(self) -> str:
+        """What kind of finding it is, as programs group them."""
+        return self.rule or f"council/{self.severity}"
 
     @property
     def entries(self) -> tuple[Merged, ...]:

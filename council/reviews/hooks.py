@@ -1,15 +1,16 @@
-"""What reviews add to the language: two types of answers, a rule, and the outcome of a review.
+"""What reviews add to the language: two types of answers, a rule, the outcome of a review, and formats.
 
 Every command imports this, and few of them are about reviews: what reads and merges is imported when it is needed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from council.engine.conditions import rule
-from council.engine.contributions import Record, ReportSection, section
+from council.engine.contributions import IndexEntry, Record, ReportSection, findings_report, indexed, section
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Verdict
 from council.protocols.stances import Standing, assess_stances, register_reading
@@ -91,6 +92,20 @@ def findings(context: PromptContext) -> str:
     return context.fence("the members", state.listed(state.reviewed(context.scene), labels), context.due.step.name)
 
 
+@indexed(types=("findings",))
+def review_findings(record: Record) -> Iterator[IndexEntry]:
+    """The merged list, entry by entry, each where it was raised first."""
+    from council.reviews.state import reviewed
+
+    for one in reviewed(record.plan.scene, tuple(record.facts.get("dismissed", {}))):
+        facts = {
+            "id": one.id, "severity": one.severity, "path": one.place.path or None, "line": one.place.first or None,
+            "status": one.status, "issue": one.issue, "change": one.change or None,
+            "seats": [member.seat for member in one.members],
+        }  # fmt: skip
+        yield IndexEntry("finding", one.members[0].turn, f"{one.issue}\n{one.change}", facts)
+
+
 @section
 def patchlist(record: Record) -> ReportSection | None:
     """The merged list of a review that is over."""
@@ -99,3 +114,14 @@ def patchlist(record: Record) -> ReportSection | None:
     from council.reviews import report
 
     return report.section(record)
+
+
+@findings_report
+def formatted(record: Record, form: str) -> str | None:
+    """The list of a review, or what programs found in code, in one of the formats."""
+    from council.reviews import formats, inspected, report
+
+    if report.is_review(record.plan):
+        return formats.render(form, report.review(record.plan, record.topic, record.facts))
+    found = inspected.review(record)
+    return formats.render(form, found) if found else None

@@ -33,7 +33,7 @@ def _diagnostic(finding: Merged, review: Review, level: str) -> dict[str, Any]:
         "message": sentence(finding),
         "location": _rd_location(finding, review),
         "severity": level,
-        "code": {"value": f"council/{finding.severity}"},
+        "code": {"value": flat(finding.code)},
         "original_output": "\n".join(_original(finding)),
     }
     if suggestions := list(_suggestions(finding, review)):

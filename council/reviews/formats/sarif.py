@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -30,16 +30,25 @@ RANKS = {"blocking": 100.0, "high": 75.0, "medium": 50.0, "low": 25.0}
 
 
 def sarif(review: Review) -> str:
-    """One run, a rule for each severity. What was set aside is suppressed, with the reason."""
-    aside = bool(review.set_aside)
-    results = [_result(finding, review, aside) for finding in (*review.open, *review.set_aside)]
+    """One run, a rule for each severity and for each rule that a program names. What was set aside is suppressed, with
+    the reason."""
+    aside, listed = bool(review.set_aside), (*review.open, *review.set_aside)
+    broken = {finding.rule: finding.severity for finding in listed if finding.rule}
+    rules = [*map(_rule, SEVERITIES), *(_named_rule(*one) for one in broken.items())]
+    places = {rule["id"]: place for place, rule in enumerate(rules)}
+    results = [_result(finding, review, aside, places) for finding in listed]
     run: dict[str, Any] = {
-        "tool": {"driver": {"name": "council", "version": __version__, "rules": list(map(_rule, SEVERITIES))}},
+        "tool": {"driver": {"name": "council", "version": __version__, "rules": rules}},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": {"uri": uri}} for uri in _uris(review)],
         "results": results,
         "properties": {"title": safe(review.title), "session": safe(review.session)},
     }
+    if review.silent:  # so that a list without them is not taken for a clean one
+        missing = [
+            {"level": "warning", "message": {"text": _message(f"Not heard: {flat(one)}")}} for one in review.silent
+        ]
+        run["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": missing}]
     return to_json({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
@@ -54,10 +63,15 @@ def _rule(severity: str) -> dict[str, Any]:
     }
 
 
-def _result(finding: Merged, review: Review, aside: bool) -> dict[str, Any]:
+def _named_rule(name: str, severity: str) -> dict[str, Any]:
+    return {"id": safe(name), "defaultConfiguration": {"level": LEVELS[severity]}}
+
+
+def _result(finding: Merged, review: Review, aside: bool, places: Mapping[str, int]) -> dict[str, Any]:
+    code = safe(finding.code)
     result: dict[str, Any] = {
-        "ruleId": f"council/{finding.severity}",
-        "ruleIndex": SEVERITIES.index(finding.severity),
+        "ruleId": code,
+        "ruleIndex": places[code],
         "level": review.level(finding),
         "rank": RANKS[finding.severity],
         "message": {"text": _message(sentence(finding))},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from council.replies.quotes import remove_own_passages
 from council.reviews.model import (
@@ -82,7 +83,7 @@ def read(text: str, brief: str = "") -> Findings:
         left.extend([rest] if rest and (drafts or values) else [])
     seated = {id(draft.section) for draft in drafts if draft.section and draft.style not in ("bare", "prose")}
     numbers = {draft.lead.number for draft in drafts if not (draft.aside or draft.again)}
-    echo = _Echo(remove_own_passages(brief))
+    echo = _echo(brief)
     items: list[Finding] = []
     begun = False
     for draft in drafts:
@@ -126,6 +127,12 @@ def _checked(item: Finding, cleared: bool) -> Finding:
 
 
 PLACEHOLDER = re.compile(r"\W{0,4}\[[^\[\]]{1,60}\]\W{0,4}(?:\s\W{0,4}\[[^\[\]]{1,60}\]\W{0,4})?")
+
+
+@lru_cache(maxsize=8)
+def _echo(brief: str) -> _Echo:
+    """Members of a round are often given the same."""
+    return _Echo(remove_own_passages(brief))
 
 
 class _Echo:

@@ -490,6 +490,9 @@ def _place(value: dict[str, Any]) -> str:
     return f"{path}:{lines}-{last}" if lines and last and "-" not in lines else f"{path}:{lines}" if lines else path
 
 
+WORDS = re.compile(r"\w+")
+
+
 def json_blocks(lines: list[Line]) -> Iterator[str]:
     whole = "\n".join(line.text for line in lines if line.kind == "text").strip()
     if whole[:1] in ("{", "[") and re.match(r"[{\[]\s*[\"{\[]", whole):
@@ -504,4 +507,4 @@ def json_blocks(lines: list[Line]) -> Iterator[str]:
 
 
 def words_of(text: str) -> str:
-    return " ".join(re.findall(r"\w+", fold(text)))
+    return " ".join(WORDS.findall(text.lower() if text.isascii() else fold(text)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from council.replies.quotes import remove_own_passages
@@ -147,12 +148,18 @@ def own_units(lines: list[Line], brief: str) -> Iterator[tuple[str, str]]:
     """The pieces that the author wrote. A long one that somebody else has in the brief was copied; short ones are what
     everybody writes.
     """
-    known = f" {words_of(remove_own_passages(brief))} "
+    known = _words_given(brief)
     plain = [line for line in lines if line.kind != "text" or not line.text.lstrip().startswith("|")]
     for group, unit in _units(plain):
         words = words_of(unit)
         if words.count(" ") < 5 or f" {words} " not in known:
             yield group, unit
+
+
+@lru_cache(maxsize=8)
+def _words_given(brief: str) -> str:
+    """What the author was given to read, as words. Rulings and pairings are both read against it."""
+    return f" {words_of(remove_own_passages(brief))} "
 
 
 def _units(lines: list[Line]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,298 @@
+"""The ledger of concerns: every blocking item, challenge and risk, who raised it, and what became of it.
+
+A concern is an item of an answer that is declared with `concern`. It gets an id when it is first named. Its owner keeps
+it by naming it again, by its id or in about the same words, and settles it by saying so; a blocking item is settled too
+if its owner was heard and no longer names it. Nobody else can settle it but a person, who accepts it. A seat that names
+another's concern joins it, and holds it open for itself alone. An absent seat settles nothing.
+
+The ledger is read turn by turn, so what was said later changes nothing in what it says of earlier turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from council.engine.scene import Scene, Turn
+from council.protocols.consensus import ADOPT, DECISION
+from council.protocols.mentions import find_mentioned
+from council.protocols.settling import Settled, ends_concern, find_accepted, find_ids, find_settled, split_ids
+from council.text import content_words, fold, split_passages
+from council.workflow import declare
+from council.workflow.declare import Word
+from council.workflow.model import Seat
+
+OPEN, ANSWERED, WITHDRAWN, ACCEPTED = STATUSES = ("open", "answered", "withdrawn", "accepted")
+OPENED, REPEATED, JOINED, REOPENED = "opened", "repeated", "joined", "reopened"
+BLOCKS = "blocking"  # the kind of concern that stands in the way of consensus
+SAME_WORDS = 0.6  # of the content words of two items, taken together: the same concern in other words
+TAKEN_UP = 0.6  # of a concern's content words, in one passage of somebody else's turn
+MIN_WORDS = 3  # content words: fewer are not enough to recognize a concern in a passage
+MOST_COMPARED = 50  # concerns that an item or a passage is compared with, the newest first: time stays linear
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened to a concern, in the words that did it. `by` is the turn that answered it, if any."""
+
+    what: str
+    turn: str
+    phase: str
+    round: int
+    seat: str
+    text: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Concern:
+    """A concern at the end of a scene. `text` is its newest wording, and `holders` are the seats that still name it."""
+
+    id: str
+    kind: str
+    owner: Seat
+    text: str
+    status: str
+    history: tuple[Event, ...]
+    holders: tuple[str, ...] = ()
+
+    @property
+    def opened(self) -> Event:
+        return self.history[0]
+
+    @property
+    def settled(self) -> Event | None:
+        """What settled it; None while it is open."""
+        ended = (event for event in reversed(self.history) if event.what in STATUSES)
+        return None if self.status == OPEN else next(ended)
+
+
+_read: list[tuple[tuple[Turn, ...], tuple[Concern, ...]]] = []  # the last ledgers: one plan asks for the same again
+
+
+def read_ledger(scene: Scene) -> tuple[Concern, ...]:
+    """Every concern that was raised so far, in the order of its id."""
+    for turns, ledger in _read:
+        if turns is scene.turns:
+            return ledger
+    reader = _Reader(scene)
+    for turn in scene.turns:
+        if not turn.absent:
+            reader.read(turn)
+    ledger = tuple(draft.freeze() for draft in reader.drafts)
+    _read[:] = [(scene.turns, ledger), *_read[:3]]
+    return ledger
+
+
+def is_concern(answer: str) -> bool:
+    """Whether the items of an answer of this name are concerns."""
+    return answer in declare.answer.known and declare.answer.known[answer].concern != ""
+
+
+def is_beside(turn: Turn, scene: Scene) -> bool:
+    """Whether a turn is beside the debate: its phase has a role, such as the synthesis."""
+    return turn.phase in scene.roles.values()
+
+
+class _Draft:
+    """A concern while the ledger is read. `held` has each seat that names it; `taken_up` is a peer's answer to it."""
+
+    def __init__(self, id: str, word: Word, owner: Seat) -> None:
+        self.id, self.word, self.owner = id, word, owner
+        self.text = ""
+        self.words: frozenset[str] = frozenset()
+        self.history: list[Event] = []
+        self.held: dict[str, Turn] = {}
+        self.accepted = False
+        self.taken_up: Turn | None = None
+
+    def note(self, what: str, turn: Turn, text: str, by: str = "") -> None:
+        self.history.append(Event(what, turn.id, turn.phase, turn.round, turn.seat.name, text, by))
+
+    def name(self, turn: Turn, item: str, wording: str) -> None:
+        """A seat names the concern: for the first time, again, or after it was settled."""
+        seat, owned = turn.seat.name, turn.seat.name == self.owner.name
+        new = not self.history
+        kept = self.accepted or seat in self.held
+        what = OPENED if new else REPEATED if kept else REOPENED if owned or not self.held else JOINED
+        self.note(what, turn, item)
+        if not self.accepted:
+            self.held[seat] = turn
+        if owned and wording:
+            self.text, self.words, self.taken_up = wording, content_words(wording), None
+
+    def settle(self, turn: Turn, said: Settled | None, by: Turn | None) -> None:
+        """A seat no longer holds it: because it says so, or because it no longer names it."""
+        answer = by or self.taken_up
+        what = WITHDRAWN if (said.withdrawn if said else answer is None) else ANSWERED
+        self.note(what, turn, said.words if said else "", answer.id if answer and what == ANSWERED else "")
+        self.held.pop(turn.seat.name, None)
+
+    def freeze(self) -> Concern:
+        ended = next((event.what for event in reversed(self.history) if event.what in STATUSES), OPEN)
+        status = ACCEPTED if self.accepted else OPEN if self.held else ended
+        return Concern(self.id, self.word.concern, self.owner, self.text, status, tuple(self.history), tuple(self.held))
+
+
+class _Reader:
+    """Reads one turn after the other. What a phase with a role says is beside the debate, but for a person's words."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.words = {name: word for name, word in declare.answer.known.items() if word.concern}
+        self.scene = scene
+        self.drafts: list[_Draft] = []
+        self.own: dict[tuple[str, str], dict[str, _Draft]] = {}  # by seat and answer, in the order of their ids
+        self.held: dict[str, dict[str, _Draft]] = {}  # by seat: what it still names
+        self.open: dict[str, _Draft] = {}
+        self.spoke: dict[str, Turn] = {}
+
+    def read(self, turn: Turn) -> None:
+        text = _read_words(turn)
+        if turn.seat.is_person:
+            self.accept(turn, text)
+        if is_beside(turn, self.scene):
+            return
+        said, named = self.list_items(turn)
+        self.settle(turn, [*said, *find_settled(text)], named)
+        self.take_up(turn, text)
+        self.spoke[turn.seat.name] = turn
+
+    # ---- what a seat names ----
+
+    def list_items(self, turn: Turn) -> tuple[list[Settled], set[str]]:
+        """Take in the items of a turn: the concerns that it calls settled in them, and those that it names."""
+        said: list[Settled] = []
+        named: set[str] = set()
+        for answer in turn.asked:
+            items = turn.answers.get(answer) if answer in self.words else None
+            if isinstance(items, tuple):
+                self.match(turn, self.words[answer], map(str, items), said, named)
+        return said, named
+
+    def match(self, turn: Turn, word: Word, items: Iterable[str], said: list[Settled], named: set[str]) -> None:
+        """Find the concern of each item: by its id, else by its words among the seat's own, else it is a new one."""
+        left: list[str] = []
+        for item in items:
+            ids, rest, parted = split_ids(item)
+            shown = self.find(ids, turn)
+            if shown and ends_concern(item):
+                said += [one for one in find_settled(item) if one.id in ids]
+                continue
+            known = [draft for draft in shown if parted or draft.owner.name == turn.seat.name]
+            for draft in known:
+                self.name(draft, turn, item, rest, named)
+            if not known:
+                left.append(item)
+        own = self.own.setdefault((turn.seat.name, word.name), {})
+        exact = {fold(draft.text): draft for draft in own.values()}
+        candidates = {draft.id: draft for draft in reversed(own.values()) if draft.id not in named}
+        for item in left:
+            same = exact.get(fold(item))
+            if same is not None and same.id in named:
+                continue
+            draft = same or _find_alike(item, candidates.values()) or self.open_new(turn, word)
+            own[draft.id] = exact[fold(item)] = draft
+            candidates.pop(draft.id, None)
+            self.name(draft, turn, item, item, named)
+
+    def open_new(self, turn: Turn, word: Word) -> _Draft:
+        self.drafts.append(_Draft(f"C{len(self.drafts) + 1}", word, turn.seat))
+        return self.drafts[-1]
+
+    def find(self, ids: Iterable[str], turn: Turn) -> list[_Draft]:
+        """The concerns of these ids. An id counts only if the seat's brief shows it: members may number their own."""
+        numbers = (int(id[1:]) for id in ids)
+        drafts = [self.drafts[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(self.drafts)]
+        if not drafts or not turn.said.brief or turn.seat.is_person:
+            return drafts
+        shown = set(find_ids(turn.said.brief))
+        return [draft for draft in drafts if draft.id in shown]
+
+    def name(self, draft: _Draft, turn: Turn, item: str, wording: str, named: set[str]) -> None:
+        if draft.id in named:
+            return
+        draft.name(turn, item, wording)
+        named.add(draft.id)
+        if not draft.accepted:
+            self.held.setdefault(turn.seat.name, {})[draft.id] = self.open[draft.id] = draft
+
+    # ---- how a concern ends ----
+
+    def settle(self, turn: Turn, said: Iterable[Settled], named: set[str]) -> None:
+        """Settle what the seat holds and calls settled, or was asked for and no longer names."""
+        held = self.held.get(turn.seat.name, {})
+        told: dict[str, Settled] = {}
+        for one in said:
+            told.setdefault(one.id, one)
+        shown = {draft.id for draft in self.find(told, turn)}
+        for draft in [draft for id, draft in held.items() if id not in named]:
+            words = told.get(draft.id) if draft.id in shown else None
+            heard = isinstance(turn.answers.get(draft.word.name), tuple)
+            if words or (heard and (draft.word.lapses or draft.taken_up)):
+                draft.settle(turn, words, self.find_answer(words, turn) if words else None)
+                del held[draft.id]
+                if not draft.held:
+                    del self.open[draft.id]
+
+    def find_answer(self, said: Settled, turn: Turn) -> Turn | None:
+        """The last turn of the seat that a sentence names as the one who answered."""
+        seats = (one.seat for name, one in self.spoke.items() if name != turn.seat.name)
+        named = find_mentioned(said.words, seats)
+        return self.spoke[named[0].name] if named else None
+
+    def take_up(self, turn: Turn, text: str) -> None:
+        """Note that a turn answers others' concerns: by their ids, or if their owners' silence is to settle them, in
+        their words."""
+        open_ = self.open.values()
+        others = {one.id: one for one in open_ if turn.seat.name not in one.held and _has_read(turn, one)}
+        if not others:
+            return
+        for draft in self.find(find_ids(text), turn):
+            if draft.id in others:
+                draft.taken_up = turn
+        passages = [content_words(part) for part in split_passages(text)]
+        lapsing = (draft for draft in reversed(others.values()) if draft.word.lapses)
+        for draft in islice(lapsing, MOST_COMPARED):
+            least = max(TAKEN_UP * len(draft.words), MIN_WORDS)
+            if any(len(draft.words & words) >= least for words in passages):
+                draft.taken_up = turn
+
+    def accept(self, turn: Turn, text: str) -> None:
+        """A person accepts the concerns that they name, or by adopting an option, all that are open."""
+        accepted = find_accepted(text)
+        everything = "*" in accepted or turn.answers.get(DECISION) == ADOPT
+        by_id = self.find((id for id in accepted if id != "*"), turn)
+        for draft in list(self.open.values()) if everything else by_id:
+            if draft.held:
+                draft.note(ACCEPTED, turn, accepted.get(draft.id, accepted.get("*", "")))
+                for seat in draft.held:
+                    del self.held[seat][draft.id]
+                draft.held, draft.accepted = {}, True
+                del self.open[draft.id]
+
+
+def _find_alike(wording: str, candidates: Iterable[_Draft]) -> _Draft | None:
+    """The concern in the most similar words; None if none is similar enough."""
+    words = content_words(wording)
+    scored = ((_likeness(words, draft.words), bool(draft.held), draft) for draft in islice(candidates, MOST_COMPARED))
+    alike = [one for one in scored if one[0] >= SAME_WORDS]
+    return max(alike, key=lambda one: one[:2])[2] if alike else None
+
+
+def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
+    return 2 * len(words & others) / (len(words) + len(others)) if words and others else 0.0
+
+
+def _has_read(turn: Turn, draft: _Draft) -> bool:
+    """Whether the turn can answer the concern: one that was named beside it, unread, it cannot."""
+    return all(
+        named.moment != turn.moment or draft.text[:80] in turn.said.brief or not turn.said.brief
+        for named in draft.held.values()
+    )
+
+
+def _read_words(turn: Turn) -> str:
+    """A seat's own words, without the items of its lists: naming a concern is not answering it."""
+    texts = (str(value) for value in turn.answers.values() if isinstance(value, str))
+    return "\n\n".join(filter(None, (turn.prose, *texts)))
