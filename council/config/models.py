@@ -27,6 +27,10 @@ class Price:
     long_output: float = 0.0
 
 
+# Tokens that a model may think before it writes, by effort. An endpoint counts them toward the maximum of a call.
+THINKING = {"low": 4000, "medium": 8000, "high": 16_000}
+
+
 @dataclass(frozen=True)
 class Model:
     """The model of a tier, and how to call it."""
@@ -37,3 +41,12 @@ class Model:
     max_tokens: int = 8000
     effort: str | None = "low"
     price: Price | None = None
+
+    def limit(self, share: int | None) -> int:
+        """The maximum tokens of a call whose reply may have this many: what it thinks does not use them up."""
+        return limit_tokens(share, self.max_tokens, self.effort)
+
+
+def limit_tokens(share: int | None, most: int, effort: str | None) -> int:
+    thinking = THINKING.get(effort, max(THINKING.values())) if effort else 0
+    return most if share is None else min(most, share + thinking)

@@ -18,23 +18,23 @@ FIELD = re.compile(r"-\s+\*\*(\w+):\*\*\s*(.+)")
 Persona = dict[str, Any]
 
 
-def parse(text: str, where: str) -> dict[str, Persona]:
+def parse(text: str, where: str, fields: Collection[str] = FIELDS) -> dict[str, Persona]:
     """The personas of one file, by seat: its fields, and the text below them as `perspective`."""
     personas: dict[str, Persona] = {}
     for section in re.split(r"^## ", text, flags=re.M)[1:]:
         title, _, rest = section.partition("\n")
-        personas[title.strip()] = _persona(rest, f"{where}: {title.strip()}")
+        personas[title.strip()] = _persona(rest, f"{where}: {title.strip()}", fields)
     return personas
 
 
-def _persona(text: str, where: str) -> Persona:
+def _persona(text: str, where: str, fields: Collection[str]) -> Persona:
     persona: Persona = {}
     words: list[str] = []
     for line in text.strip().splitlines():
         if match := FIELD.fullmatch(line.strip()):
             name = match.group(1).lower()
-            if name not in FIELDS:
-                raise UsageError(f'{where}: unknown field "{name}"; {did_you_mean(name, FIELDS)}')
+            if name not in fields:
+                raise UsageError(f'{where}: unknown field "{name}"; {did_you_mean(name, fields)}')
             persona[name] = match.group(2).strip()
         else:
             words.append(line)

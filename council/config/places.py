@@ -134,6 +134,13 @@ def find_in_project(id: str) -> Path | None:
     return session
 
 
+def list_roots(settings: Config) -> tuple[Path, ...]:
+    """The folders that sessions are in: the home's, then those of the project that are the user's alone."""
+    roots = (folder / SESSIONS for folder in project.find_all())
+    own = (root for root in roots if root.is_dir() and not _find_root_fault(root))
+    return tuple(dict.fromkeys((settings.sessions, *own)))
+
+
 def list_in_project() -> Iterator[Path]:
     """The sessions of the project, those nearest to the current folder first."""
     for folder in project.find_all():
@@ -143,5 +150,8 @@ def list_in_project() -> Iterator[Path]:
 
 def _find_fault(session: Path) -> str:
     """Why a session in a project is not the user's alone; empty if it is."""
-    root = session.parent
-    return project.find_fault(root.parent) or project.find_own_fault(root) or project.find_own_fault(session)
+    return _find_root_fault(session.parent) or project.find_own_fault(session)
+
+
+def _find_root_fault(root: Path) -> str:
+    return project.find_fault(root.parent) or project.find_own_fault(root)

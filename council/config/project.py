@@ -17,7 +17,8 @@ from council import git
 from council.record.tracked import ARCHIVE, PROJECT, SESSIONS
 
 NAME = PROJECT
-KINDS = ("Workflows", "templates", "AgentPersonalities.md")  # what an overlay may hold
+# What an overlay may hold.
+KINDS = ("Workflows", "templates", "AgentPersonalities.md", "Config.md", "Specialists.md")
 EVERYBODY = stat.S_IWOTH
 
 # What this command decided: each thread and each task has its own. None leaves the decision to the environment.

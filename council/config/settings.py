@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from council.config import benches
+from council.config import benches, notifications, protocols
 from council.config.benches import Bench
 from council.config.models import Endpoint, Model, Price
-from council.config.overlays import kit_folder, read, user_folder
+from council.config.notifications import SILENT, Notifications
+from council.config.overlays import kit_folder, read, user_folder, workflows
+from council.config.protocols import NOTHING, DebateSettings
 from council.errors import UsageError
 from council.record.files import tilde
 from council.text import did_you_mean
 from council.workflow import frontmatter
+from council.workflow.model import is_name
 
 KEYS = (
     "home", "speaker", "tiers", "endpoints", "prices", "deadline", "stall", "concurrency", "retry", "cache_from",
-    "benches",
+    "benches", "gates", "notify", *protocols.KEYS,
 )  # fmt: skip
 TIER_KEYS = ("endpoint", "model", "max_tokens", "effort")
 ENDPOINT_KEYS = ("base_url", "key")
@@ -51,6 +54,10 @@ class Config:
     cache_from: int
     benches: Mapping[str, Bench]
     kit: Mapping[str, Model]  # the tiers as the kit has them, before the user's configuration and environment
+    notify: Notifications = SILENT
+    gates: tuple[str, ...] = ()  # phases after which a person must approve, in every workflow that has them
+    debates: DebateSettings = NOTHING  # options of workflows, and limits
+    longest: Mapping[str, float] = field(default_factory=dict)  # seconds, by the options of times: limits in force
     home_set_by: str = ""  # what names the home, if the user chose it
 
     @property
@@ -105,9 +112,10 @@ def load(env: Mapping[str, str] = os.environ) -> Config:
     kit_file, user_file = kit_folder() / "Config.md", user_folder(env) / "Config.md"
     settings = _settings(kit_file)
     kit = _tiers(settings, str(kit_file))
-    home_set_by = ""
+    home_set_by, debates = "", NOTHING
     if user_file.is_file():
         own = _settings(user_file)
+        debates = protocols.read(own, protocols.YOURS, user_file, read(user_file))
         settings = _merged(settings, own)
         home_set_by = f"`home` in {tilde(user_file)}" if "home" in own else ""
     if home := env.get("COUNCIL_HOME"):
@@ -116,12 +124,19 @@ def load(env: Mapping[str, str] = os.environ) -> Config:
         settings["speaker"] = speaker
     if (base_url := env.get("ANTHROPIC_BASE_URL")) and "anthropic" in settings["endpoints"]:
         settings["endpoints"]["anthropic"] = {**settings["endpoints"]["anthropic"], "base_url": base_url}
-    return replace(_built(settings, str(user_file), kit), home_set_by=home_set_by)
+    return replace(_built(settings, str(user_file), kit), home_set_by=home_set_by, debates=debates)
 
 
 def _settings(path: Path) -> dict[str, Any]:
     keys, _ = frontmatter.split(read(path), str(path))
-    _known(keys, KEYS, str(path), nested=(*NAMED, "retry", "benches"))
+    for key in keys:
+        if key not in KEYS and (key in protocols.ALIASES or key in protocols.ELSEWHERE or key in workflows()):
+            raise UsageError(
+                f'{path}: "{key}" goes below `protocols`, as in `protocols: {{consensus: {{target: 95}}}}`'
+            )
+    _known(keys, KEYS, str(path), nested=(*NAMED, "retry", "benches", "gates", "notify", *protocols.KEYS))
+    notifications.read(keys.get("notify", {}), f"{path}: notify")
+    _names(keys.get("gates", []), f"{path}: gates")
     for section, allowed in NAMED.items():
         for name, inner in _mapping(keys.get(section, {}), f"{path}: {section}").items():
             _known(_mapping(inner, f"{path}: {section}: {name}"), allowed, f"{path}: {section}: {name}")
@@ -154,6 +169,8 @@ def _built(settings: dict[str, Any], where: str, kit: Mapping[str, Model]) -> Co
         cache_from=int(_number(settings["cache_from"], f"{where}: cache_from")),
         benches=benches.read(settings["benches"], f"{where}: benches"),
         kit=kit,
+        notify=notifications.read(settings.get("notify", {}), f"{where}: notify"),
+        gates=_names(settings.get("gates", []), f"{where}: gates"),
     )
 
 
@@ -202,6 +219,15 @@ def _number(value: Any, what: str) -> float:
     if not 0 <= number < 1e9:
         raise UsageError(f"{what}: {value} is out of range")
     return number
+
+
+def _names(value: Any, what: str) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else [value]
+    if wrong := [name for name in listed if not (isinstance(name, str) and is_name(name))]:
+        raise UsageError(
+            f"{what}: {wrong[0]!r} is not the name of a phase; write a list, as in [challenges, synthesis]"
+        )
+    return tuple(listed)
 
 
 def _mapping(value: Any, what: str) -> dict[str, Any]:
