@@ -16,7 +16,7 @@ from council.engine.planner import Due
 from council.errors import UsageError
 from council.prompts import sandbox
 from council.prompts.templates import FACTS, candidates, load_environment, load_program
-from council.protocols.perspectives import list_catalog
+from council.protocols.casting import list_catalog
 from council.record.session import Session
 from council.speakers import registry
 from council.workflow.model import Cast, Workflow

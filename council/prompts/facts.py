@@ -12,6 +12,7 @@ from council.engine.anonymity import restore_names, translate_labels
 from council.engine.conditions import judge
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Seen, Turn, Verdict
+from council.protocols.specialists import list_table
 from council.replies import parse, quotes
 from council.speakers import registry
 from council.text import TOKENS_A_WORD
@@ -37,7 +38,7 @@ def seat(context: PromptContext) -> dict[str, str]:
 @fact
 def members(context: PromptContext) -> list[dict[str, str]]:
     """Everybody at the table, each as `seat` is."""
-    return [_describe(seat) for seat in context.workflow.table]
+    return [_describe(seat) for seat in list_table(context.workflow, context.scene)]
 
 
 def _describe(seat: Seat) -> dict[str, str]:
@@ -168,4 +169,5 @@ def yours(context: PromptContext) -> str:
     due = context.due
     own = [seen for seen in due.sees if seen.turn.seat.name == due.seat.name]
     keys = [context.key(_shown(context, seen), seen.turn.id) for seen in own]
-    return quotes.describe_own([*keys, *([context.key(due.first.body, due.id)] if due.first else [])])
+    first = [context.key(due.first.body, due.id)] if due.first else []
+    return quotes.describe_own([*keys, *context.own_keys, *first])

@@ -1,107 +1,129 @@
-"""What a person reads before answering: the state of the debate, what was said last, and the task.
+"""A question as a person reads it: on one screen, at a terminal, in `council answer` and in a client's form. Pure.
 
-The brief on disk is the record of what was asked; this is the same without marks and formats. Pure.
+What does not fit is shortened, the longest parts first: the positions, then what is approved. Nothing that has to be
+chosen or written is left out.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 
+from council import text_width
+from council.engine.contributions import Exhibit
 from council.engine.planner import Due
-from council.prompts import facts
-from council.prompts.brief import prompt_context
-from council.protocols import outcome
+from council.prompts import answers
+from council.prompts import question as questions
+from council.prompts.answers import SUFFIX
+from council.prompts.question import Option, Position, Question
 from council.record.session import Session
-from council.replies import parse
-from council.replies.compact import compact
 from council.speakers.base import Shown
-from council.text import MARKER
-from council.workflow.model import Reply
+from council.text import harmless, one_line
 
-EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
-WRAPPED = 80  # characters: a longer line of a template continues in the next one
-LIST = re.compile(r"\s*(?:[-*+#>|`]|\d+[.)]\s|[A-Z]\)\s)")
-HEADING = re.compile(r"^#{1,6}\s+", re.M)
+WIDEST, NARROWEST = 100, 20
+ROWS = 40  # where nobody says how many there are
+LINES = (6, 3, 1, 0)  # how many a position gets, until the screen is full
+MOST_PATHS = 6
 
 
 def summarize(session: Session, due: Due, shared: str, own: str) -> Shown:
     """`shared` and `own` are the brief's two parts."""
-    context = prompt_context(session, due)
-    said = facts.transcript(context)
-    last = due.sees[-1].turn.moment if due.sees else None
-    newest = {seen.turn.id for seen in due.sees if seen.turn.moment == last}
-    replies = {(phase.name, step.name): step.reply for phase, step in session.workflow.steps()}
-    asked = replies[last[0], last[2]] if last else ()
-    turns = tuple((row["id"], _spoken(row["by"], _inner(row["text"]), asked)) for row in said if row["id"] in newest)
-    mark = said[-1]["text"] if said else facts.topic(context)
-    parts = [describe_ending(session, due), task(due, shared, own, mark.rpartition("\n")[2])]
-    return Shown(heading(due), turns, "\n\n".join(filter(None, parts)))
-
-
-def describe_ending(session: Session, due: Due) -> str:
-    """How a rule ended the phase before this one: the person may be asked about it."""
-    plan = session.plan()
-    before = [note for note in plan.notes if note.kind == "ended" and note.phase != due.phase.name]
-    decisions = outcome.decisions(plan, before[-1]) if before and due.of_a_person else ()
-    return "\n\n".join(f"{decision.title}: {readable(decision.text)}" for decision in decisions).strip()
-
-
-def heading(due: Due) -> str:
-    """`Debate, round 2 complete` if the person speaks last in a round, otherwise the name of the step."""
-    phase = outcome.heading(due.phase.name) + (
-        f", round {due.round}" if due.phase.max_rounds > 1 or due.round > 1 else ""
+    question = questions.build(session, due, (shared, own))
+    return Shown(
+        fit=partial(fit, question),
+        read=partial(answers.read_answer, question),
+        missing=lambda given: [field.name for field in answers.find_missing(question, given)],
+        menu=answers.format_menu(question),
     )
-    if not due.of_a_person:
-        return f"{phase}: {due.seat.label}"
-    if len(due.phase.steps) == 1:
-        return phase
-    last = due.step == due.phase.steps[-1]
-    return f"{phase} complete" if last else f"{phase}: {outcome.heading(due.step.name)}"
 
 
-def _inner(fenced: str) -> str:
-    return "\n".join(fenced.split("\n")[1:-1])
+def fit(question: Question, columns: int = WIDEST, rows: int = ROWS) -> str:
+    """The question in lines of at most `columns`, and if that is possible in at most `rows` of them."""
+    columns = max(min(columns, WIDEST), NARROWEST)
+    text = ""
+    for lines in LINES:
+        text = "\n".join(_screen(question, columns, lines))
+        if text.count("\n") < rows:
+            break
+    return text
 
 
-def _spoken(by: str, text: str, asked: Reply) -> str:
-    return f"{by}: {readable(compact(text.strip(), asked))}"
+def _screen(question: Question, columns: int, lines: int) -> Iterator[str]:
+    wrap = partial(_wrap, columns=columns)
+    bar = "═══" if (sys.stderr.encoding or "").lower().startswith("utf") else "==="
+    yield from wrap(f"{bar} {question.title} {bar}")
+    if question.tension:
+        yield from ("", *_shorten(wrap(question.tension), max(2 * lines, 2)))
+    yield from _list_positions(question.positions, lines, wrap)
+    for artifact in question.artifacts:
+        yield from ("", *_describe_artifact(artifact, lines, wrap))
+    if question.task:
+        yield from ("", *(line for part in question.task.split("\n") for line in wrap(part)))
+    explained = question.kind == questions.APPEAL or any(option.text for option in question.options)
+    if question.recommended and not explained:
+        yield from ("", *wrap(f"Enter: {question.recommended.label}"))
+    if explained and question.options:
+        yield ""
+    for option in question.options if explained else ():
+        yield from _shorten(_describe_option(option, question.kind == questions.APPEAL, wrap), max(lines, 2))
+    if len(question.recommendation.split()) > 1:
+        yield from ("", *_shorten(wrap(f"Recommended: {question.recommendation}"), max(lines, 2)))
 
 
-def readable(text: str) -> str:
-    """Markdown as plain text, without emphasis and heading marks."""
-    return HEADING.sub("", EMPHASIS.sub(r"\2", text))
+def _list_positions(positions: tuple[Position, ...], lines: int, wrap: Callable[..., list[str]]) -> Iterator[str]:
+    if not positions:
+        return
+    yield ""
+    if not lines:
+        yield from wrap(f"Positions: {', '.join(_name(one) for one in positions)}")
+    for one in positions if lines else ():
+        yield from _shorten(wrap(f"- {_name(one)}: {one_line(one.text, 1_000)}", then="  "), lines)
 
 
-def task(due: Due, shared: str, own: str, mark: str) -> str:
-    """What the brief asks for below its quotations, without the format that only a complete reply needs."""
-    asked = shared.rpartition(mark)[2]
-    form = parse.describe(due.step.reply)
-    if form and form in own:
-        asked += _without(form, own)
-    elif form and form in asked:
-        asked = _without(form, asked) + ("" if due.of_a_person else own)
-    else:
-        asked += own
-    problems = [f"Your first reply could not be read: {problem}." for problem in due.problems]
-    lines = [line for line in asked.splitlines() if not MARKER.search(line)]
-    text = "\n".join(_unwrapped(lines) + problems)
-    return re.sub(r"\n{3,}", "\n\n", readable(text).strip())
+def _name(position: Position) -> str:
+    return f"{position.label} ({position.stance})" if position.stance else position.label
 
 
-def _unwrapped(lines: list[str]) -> list[str]:
-    """The lines with each wrapped paragraph in one line: the window wraps it again."""
-    found: list[str] = []
-    before = ""
-    for line in lines:
-        if len(before) > WRAPPED and line.strip() and not LIST.match(line):
-            found[-1] += f" {line.strip()}"
-        else:
-            found.append(line)
-        before = line
-    return found
+def _describe_artifact(artifact: Exhibit, lines: int, wrap: Callable[..., list[str]]) -> Iterator[str]:
+    """Its name and hash are always whole: they are what is approved."""
+    yield from wrap(f"{artifact.title}: {artifact.state}")
+    paths = [*artifact.paths[:MOST_PATHS], *(["…"] if len(artifact.paths) > MOST_PATHS else [])]
+    if paths and lines:
+        yield from _shorten(wrap(f"  files: {', '.join(paths)}", then="  "), lines)
+    if artifact.tests:
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in artifact.tests.items())
+        failing = [*artifact.failing[:MOST_PATHS], *(["…"] if len(artifact.failing) > MOST_PATHS else [])]
+        told = f"  tests: {counts}" + (f": {one_line(', '.join(failing), 1_000)}" if failing else "")
+        yield from _shorten(wrap(told, then="  "), max(lines, 1))
+    if artifact.scores and lines:
+        scores = ", ".join(f"{name} {value:g}" for name, value in artifact.scores.items())
+        yield from _shorten(wrap(f"  scores: {scores}", then="  "), lines)
+    if artifact.hash:
+        yield from wrap(f"  tree {artifact.hash}")
 
 
-def _without(form: str, text: str) -> str:
-    """The text without the format and the paragraph that introduces it."""
-    before, _, after = text.partition(form)
-    return before.rstrip().rpartition("\n\n")[0] + "\n\n" + after.strip("\n") + "\n"
+def _describe_option(option: Option, lettered: bool, wrap: Callable[..., list[str]]) -> list[str]:
+    """`A) Keep one database` or `[C]ontinue: another round`, and which of them Enter chooses."""
+    initial = option.label[:1].upper() == option.letter and not lettered
+    name = f"[{option.letter}]{option.label[1:]}" if initial else f"{option.letter}) {option.label}"
+    if not initial and re.match(rf"{re.escape(option.label)}(?!\w)", option.text):
+        name = f"{option.letter}) {option.text}"
+    elif option.text:
+        name += f": {option.text}"
+    return wrap(name + (f" {SUFFIX}" if option.recommended else ""), then="   ")
+
+
+def _wrap(text: str, columns: int, then: str = "") -> list[str]:
+    text = harmless(text)
+    lines = text.split("\n")
+    return [row for line in lines for row in (text_width.wrap(line, columns, _indent(line), then) if line else [""])]
+
+
+def _indent(line: str) -> str:
+    return " " * (len(line) - len(line.lstrip(" ")))
+
+
+def _shorten(lines: list[str], most: int) -> list[str]:
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1]} …"]

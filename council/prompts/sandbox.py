@@ -1,8 +1,8 @@
 """A sandbox for templates that anybody wrote: plain data in, a bounded text out.
 
-Nothing here reads a clock, so the same record gives the same bytes on a slow machine. Every value that a template makes
-or reads whole is weighed and charged to the meter of this rendering before anything of that size exists; loops and
-macros count steps. So no template makes a long text, a huge list or a long computation.
+Nothing here reads a clock: the same record gives the same bytes on a slow machine. Whatever a template makes or reads
+whole is weighed and charged to its meter before anything of that size exists, and loops and macros count steps. So no
+template makes a long text, a huge list or a long computation.
 """
 
 from __future__ import annotations
@@ -105,14 +105,20 @@ def weigh(value: Any, most: int) -> int:
     while waiting and total <= most:
         one = waiting.pop()
         total += CELL
-        if isinstance(one, (str, bytes)):
+        kind = type(one)  # nearly all are of the kinds that are asked for first
+        if kind is str or isinstance(one, (str, bytes)):
             total += len(one)
-        elif isinstance(one, range):
-            total += CELL * len(one)
+        elif kind is dict or isinstance(one, dict):
+            waiting += one
+            waiting += one.values()
+        elif one is None or isinstance(one, (int, float)):
+            continue
+        elif kind is list or isinstance(one, (list, tuple, set, frozenset)):
+            waiting += one
         elif isinstance(one, Mapping):
             waiting += [*one, *one.values()]
-        elif isinstance(one, (list, tuple, set, frozenset)):
-            waiting += one
+        elif isinstance(one, range):
+            total += CELL * len(one)
         elif isinstance(one, Namespace):
             waiting.append(object.__getattribute__(one, "_Namespace__attrs"))
     return total

@@ -59,7 +59,7 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
     if broken:
         log = f"{said.get(AFTER, {}).get('printed', '')}\n{ran.output.decode('utf-8', 'replace')}".strip()
         return Tried(TIMEOUT if ran.stopped == "seconds" else UNKNOWN, log=log or ran.stopped, receipt=receipt)
-    new = _subtract(found, trees)
+    new = [{"tool": bench.kind, **one} for one in _subtract(found, trees)]
     log = "\n".join(f"{one['path']}:{one['line']}: {one['rule']}: {one['message']}" for one in new[:MOST])
     return Tried(
         FAIL if new else PASS, log=log or "nothing new was found", findings=tuple(new[:MOST]), receipt=receipt,

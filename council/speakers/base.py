@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum, IntEnum
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from council.config.models import Model, Price
 from council.errors import Used
+from council.record.desk import Desk
 from council.workflow.model import Reply
 
 if TYPE_CHECKING:
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a person reads in place of the brief: the state of the debate, the newest turns by id, and the task."""
+    """What a person reads in place of the brief: `fit` lays it out for a number of columns and rows.
 
-    heading: str
-    turns: tuple[tuple[str, str], ...]
-    task: str
+    `read` turns a line into answers by name, where there are options to choose from: `menu` names them. `missing` are
+    the answers that are still needed then.
+    """
+
+    fit: Callable[[int, int], str]
+    read: Callable[[str], Mapping[str, str]]
+    missing: Callable[[Mapping[str, str]], Iterable[str]]
+    menu: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,9 @@ class Brief:
     `marks` are offsets into `shared`, the ends of prefixes that later briefs may repeat. `keep` are the offsets up to
     which this call asks the API to cache it. `reply`, `openings` and `casts` are for a speaker that can force its model
     to follow them: the answers that the prompt asks for, how the seat begins its sentences, and the known seats for an
-    answer that names seats. `person` means that no model may speak here; `shown` is what that person reads, and
-    `refuse` says what is wrong with the answers that they gave so far. `work` is what a machine needs for its job.
+    answer that names seats. `person` means that no model may speak here; `shown` is what that person reads,
+    `refuse` says what is wrong with the answers that they gave so far, on the `desk` is what they answer elsewhere, and
+    `lapses` means that they are recorded as absent when the deadline passes. `work` is what a machine needs.
     """
 
     turn: str
@@ -51,9 +58,12 @@ class Brief:
     keep: tuple[int, ...] = ()
     person: bool = False
     shown: Shown | None = None
+    lapses: bool = False
     casts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refuse: Callable[[Mapping[str, Any]], str] = field(default=lambda _: "", compare=False)
+    desk: Desk | None = None
     work: Any = None
+    problems: tuple[str, ...] = ()  # why the first reply could not be read, where this one is asked for again
 
     @property
     def text(self) -> str:
@@ -111,8 +121,8 @@ def read_name(value: object) -> str | None:
 @dataclass(frozen=True)
 class Spoken:
     """What came back. `model` is the one that really answered and `call` its id for the answer; None if unknown. `by`
-    is the person who answered. `recorded_by` is for replies that an assistant's members gave, `trial` for what a
-    machine did.
+    is the person who answered, and `via` where. `recorded_by` is for replies that an assistant's members gave, `trial`
+    for what a machine did.
     """
 
     body: str
@@ -123,6 +133,7 @@ class Spoken:
     absent: str | None = None
     call: str | None = None
     by: str | None = None
+    via: str | None = None
     recorded_by: str | None = None
     trial: Mapping[str, Any] | None = None
 
@@ -170,12 +181,12 @@ class AutoOrder(IntEnum):
 class Setup:
     """What a speaker may need when it is made.
 
-    `shown` are the turns that the terminal shows anyway. `source` is the session or script that a replay takes its
-    words from, at the original speed if `paced`.
+    Without a `keyboard`, persons answer elsewhere. `source` is the session or script that a replay takes its words
+    from, at the original speed if `paced`.
     """
 
     config: Config
-    shown: Container[str] = ()
+    keyboard: bool = True
     source: str = ""
     paced: bool = False
 

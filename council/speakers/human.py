@@ -1,4 +1,4 @@
-"""A person at the terminal. Without one, `run` pauses and the reply is recorded with `council record`.
+"""A person, at the terminal or elsewhere: the first answer counts. Without a terminal, `run` pauses unless it may wait.
 
 The answers that a step declares are asked for one by one, an invalid one again at once; a reply without any is free
 text. Lines are edited by the terminal, which hands them over when they are complete.
@@ -12,13 +12,16 @@ import os
 import signal
 import sys
 import termios
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from council import text_width
 from council.config.identity import user_name
-from council.errors import UsageError, Waiting
-from council.replies import entry
+from council.errors import CouncilError, UsageError, Waiting
+from council.record.desk import PLACES, TERMINAL, heed_pause
+from council.record.turn_file import ABSENT
+from council.replies import entry, parse
 from council.speakers.base import Billing, Brief, Shown, Speaker, SpeakerType, Spoken
 from council.text import harmless
 from council.workflow.model import HUMAN, Kind
@@ -27,42 +30,104 @@ HOW = "Type your reply. End it with a line that contains only a full stop."
 STOP = "."
 THEN = "... "
 AWHILE = 0.05  # seconds: nobody types two lines so fast, so they were pasted, empty lines included
+WAITING = "Waiting for a person: {turn}; `council record {id} {turn} …` answers it."
+LOOK = 0.2  # seconds between two looks at the desk
 LONGEST_LINE = 4095  # bytes: a terminal drops the rest of a longer line without a word
-CUT = f"A line was longer than {LONGEST_LINE:,} bytes, and the terminal cut it off. Try again with shorter lines."
+CUT = f"A line was longer than {LONGEST_LINE:,} bytes, and the terminal cut it off. Try again with shorter lines"
 WIDEST, NARROW = 100, 20
+FREE = 6  # rows below a question
 
 
 SPEAKER = SpeakerType(
     name=HUMAN,  # the workflow language has the word too: a seat of that name is a person's
     about="a person at the terminal; without one, the run pauses until the reply is recorded",
-    make=lambda setup: HumanSpeaker(setup.shown),
+    make=lambda setup: HumanSpeaker(setup.keyboard),
     billing=Billing.FREE,
     is_person=True,
 )
 
 
 class HumanSpeaker(Speaker):
-    """`seen` are the turns that this terminal shows anyway."""
+    """Without a `keyboard`, persons answer elsewhere only."""
 
     name = SPEAKER.name
 
-    def __init__(self, seen: Container[str] = ()) -> None:
-        self.seen = seen
+    def __init__(self, keyboard: bool = True) -> None:
+        self.keyboard = keyboard
         self.terminal = asyncio.Lock()
+        self.asking = ""
 
     async def speak(self, brief: Brief, tell: Callable[[str], None]) -> Spoken:
+        """The first answer: from this terminal, or from the desk."""
+        desk = asyncio.create_task(_watch(brief))
+        tasks = [desk, *([asyncio.create_task(self.ask(brief))] if self.keyboard else [])]
+        if not self.keyboard:
+            say(WAITING.format(turn=brief.turn, id=brief.desk.folder.name if brief.desk else "last"))
+        patience = None if self.keyboard or brief.deadline == math.inf else brief.deadline
+        try:
+            done, _ = await asyncio.wait(tasks, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if not done:
+            return _give_up(brief)
+        if desk in done and self.keyboard:
+            self._say_who(brief, desk.result())
+        return (desk if desk in done else tasks[-1]).result()
+
+    async def ask(self, brief: Brief) -> Spoken:
         """One person at a time. The deadline is the longest pause between two lines."""
         async with self.terminal:
+            self.asking = brief.turn
             try:
                 async with asyncio.timeout(None) as clock:
                     with Keys(lambda: clock.reschedule(_from_now(brief.deadline))) as keys:
-                        show(brief.shown, self.seen)
-                        return Spoken(await _reply(brief, keys), usd=0.0, by=user_name())
+                        show(brief.shown)
+                        return Spoken(await _reply(brief, keys), usd=0.0, by=user_name(), via=TERMINAL)
             except TimeoutError:
-                why = f"nobody answered {brief.turn} within {brief.deadline:g} s"
+                return _give_up(brief)
             except EOFError:
                 why = f"the input ended before {brief.turn} was answered"
-        raise Waiting(f"{why}; run `council recover` to be asked again")
+                raise Waiting(f"{why}; run `council recover` to be asked again") from None
+
+    def _say_who(self, brief: Brief, spoken: Spoken) -> None:
+        said = f"{brief.turn} was answered by {spoken.by} {PLACES[str(spoken.via)]}"
+        if self.asking == brief.turn:
+            with suppress(termios.error):
+                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+            said += "; what was typed here is discarded"
+        say(f"{said}.")
+
+
+async def _watch(brief: Brief) -> Spoken:
+    """What somebody answers elsewhere. What cannot be read, or cannot be an answer, is named once and passed over."""
+    assert brief.desk is not None
+    told = {""}
+    while True:
+        heed_pause(brief.desk.folder)
+        wrong = ""
+        try:
+            if found := brief.desk.take():
+                spoken = Spoken(found.body, usd=0.0, by=found.by, via=found.via, call=found.id)
+                if found.absent:
+                    return replace(spoken, stop=ABSENT, absent=found.absent)
+                wrong = brief.refuse(parse.read(brief.reply, found.body, brief.text).found)
+                if not wrong:
+                    return spoken
+        except (OSError, CouncilError) as failure:
+            wrong = str(failure)
+        if wrong not in told:
+            told.add(wrong)
+            say(f"{brief.turn}: {wrong}")
+        await asyncio.sleep(LOOK)
+
+
+def _give_up(brief: Brief) -> Spoken:
+    why = f"nobody answered {brief.turn} within {brief.deadline:g} s"
+    if brief.lapses:  # a gate: silence is no approval, and nobody is asked again
+        return Spoken("", stop=ABSENT, absent=why, usd=0.0)
+    raise Waiting(f"{why}; run `council recover` to be asked again")
 
 
 def _from_now(seconds: float) -> float | None:
@@ -70,13 +135,37 @@ def _from_now(seconds: float) -> float | None:
 
 
 async def _reply(brief: Brief, keys: Keys) -> str:
+    """What the person chose, and then only what is still missing."""
+    entries = await _choose(brief, keys)
     if not entry.can_ask(brief.reply):
-        return await _free(keys)
-    entries: dict[str, str] = {}
-    for name, kind in brief.reply:
+        return "".join(entries.values()) or await _free(keys)
+    for name, kind in brief.reply if brief.shown is None else ():
         if entry.applies(name, kind, brief.reply, entries):
             entries[name] = await _answer(name, kind, brief, keys, entries)
+    kinds = dict(brief.reply)
+    while brief.shown and (name := next(iter(brief.shown.missing(entries)), "")):
+        entries[name] = await _answer(name, kinds[name], brief, keys, entries)
     return entry.compose_reply(brief.reply, entries)
+
+
+async def _choose(brief: Brief, keys: Keys) -> dict[str, str]:
+    """The answers that a choice stands for; none where there is nothing to choose from."""
+    while brief.shown and brief.shown.menu:
+        one_line = entry.can_ask(brief.reply)
+        text = await (keys.line(f"{brief.shown.menu}\n> ") if one_line else keys.text(f"{HOW}\n", (STOP,), ""))
+        try:
+            given = dict(brief.shown.read("?" if keys.stray else text)) if not keys.cut else {}
+            kinds = dict(brief.reply)
+            found = {
+                name: entry.read_entry(name, kinds[name], value, brief.reply, brief.text) if kinds else value
+                for name, value in given.items()
+            }
+            if why := CUT if keys.cut else brief.refuse(found):
+                raise UsageError(why)
+            return found
+        except UsageError as wrong:
+            say(f"{wrong}.")
+    return {}
 
 
 async def _free(keys: Keys) -> str:
@@ -84,7 +173,7 @@ async def _free(keys: Keys) -> str:
         text = await keys.text(f"{HOW}\n", (STOP,), "")
         if text.strip() and not keys.cut:
             return text
-        say(CUT if keys.cut else "The reply is empty.")
+        say(f"{CUT}." if keys.cut else "The reply is empty.")
 
 
 async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys, before: Mapping[str, str]) -> str:
@@ -99,7 +188,7 @@ async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys, before: Mappi
                 if why := brief.refuse({**before, name: written}):
                     raise UsageError(why)
                 return written
-            say(CUT)
+            say(f"{CUT}.")
         except UsageError as wrong:
             say(f"{wrong}.")
 
@@ -107,17 +196,11 @@ async def _answer(name: str, kind: Kind, brief: Brief, keys: Keys, before: Mappi
 # ---- output ----
 
 
-def show(shown: Shown | None, seen: Container[str]) -> None:
-    """Print what the person should read, without the turns that the terminal shows anyway."""
-    if shown is None:
-        return
-    bar = "═══" if (sys.stderr.encoding or "").lower().startswith("utf") else "==="
-    say(f"\n{bar} {shown.heading} {bar}")
-    for turn, text in shown.turns:
-        if turn not in seen:
-            say(text)
-    if shown.task:
-        say(f"\n{shown.task}\n")
+def show(shown: Shown | None) -> None:
+    """Print the question, in what the window has room for."""
+    if shown is not None:
+        columns, rows = _window()
+        say(f"\n{shown.fit(columns, rows)}\n")
 
 
 def say(text: str) -> None:
@@ -126,13 +209,17 @@ def say(text: str) -> None:
 
 def _fitting(text: str) -> str:
     """Lines that fit the window, without control characters."""
+    columns, _ = _window()
+    return "\n".join(row for line in harmless(text).split("\n") for row in _rows(line, columns))
+
+
+def _window() -> tuple[int, int]:
+    """The columns and rows that text may take: the last ones stay free for what is typed."""
     try:
-        columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+        size = os.get_terminal_size(sys.stderr.fileno())
     except (OSError, ValueError):
-        columns = 80
-    most = max(min(columns - 1, WIDEST), 1)
-    lines = harmless(text).split("\n")
-    return "\n".join(row for line in lines for row in _rows(line, most))
+        size = os.terminal_size((80, 24))
+    return max(min((size.columns or 80) - 1, WIDEST), 1), max((size.lines or 24) - FREE, 1)
 
 
 def _rows(line: str, most: int) -> list[str]:
@@ -149,7 +236,7 @@ class Keys:
     """Lines from the terminal, without a thread that would keep the program alive when it is interrupted.
 
     What was typed before the question is discarded. `heard` is called for each line. `cut` means that the terminal cut
-    off a line of the last answer.
+    off a line of the last answer, `stray` that the last line had only keys that write nothing, such as arrows.
     """
 
     def __init__(self, heard: Callable[[], None]) -> None:
@@ -159,6 +246,7 @@ class Keys:
         self.typed = b""
         self.ended = False
         self.cut = False
+        self.stray = False
         self.prompt = ""
 
     def __enter__(self) -> Keys:
@@ -215,7 +303,9 @@ class Keys:
         line, end, self.typed = self.typed.partition(b"\n")
         self.ended = self.ended and bool(end)  # a terminal can be read again after the end of its input
         self.cut = self.cut or len(line) >= LONGEST_LINE
-        return harmless(line.decode("utf-8", "backslashreplace")), not end
+        text = harmless(line.decode("utf-8", "backslashreplace"))
+        self.stray = bool(line) and not text
+        return text, not end
 
     async def _more(self) -> bool:
         """Whether something follows at once."""

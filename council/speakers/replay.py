@@ -12,6 +12,7 @@ from pathlib import Path
 
 from council.config import places
 from council.config.settings import Config
+from council.engine.planner import RETRY
 from council.engine.scene import RecordedTurn
 from council.errors import Denied, UsageError, Waiting
 from council.record import catalog, session
@@ -47,10 +48,11 @@ class ReplaySpeaker(Speaker):
         if brief.turn not in self.spoken and brief.person:
             raise Waiting(f"waiting for {brief.turn}: {self.source} has no person's reply for it")
         if brief.turn not in self.spoken:
-            raise Denied(
-                f"{self.source} has no turn {brief.turn}; "
-                "add it to the script, or replay a session of the same workflow, members and options"
-            )
+            add = "add it to the script, or replay a session of the same workflow, members and options"
+            if brief.problems:
+                first, why = brief.turn.removesuffix(RETRY), "; ".join(brief.problems)
+                add = f"it is asked for because of what {first} says: {why}. Correct {first}, or add {brief.turn}"
+            raise Denied(f"{self.source} has no turn {brief.turn}; {add}")
         clock = asyncio.get_running_loop()
         began = clock.time()
         for moment, piece in rhythm(self.spoken[brief.turn].body, self.seconds.get(brief.turn, 0.0)):

@@ -213,19 +213,20 @@ def check_machines(workflow: Workflow, everybody: str, config: Config, env: Mapp
 
 class Voices:
     """The speaker for each seat, made once, when it is first needed. Persons are asked at the terminal unless `ask`
-    is False.
+    is False. With `wait`, a run waits for their answers even without one.
     """
 
-    def __init__(self, name: str, setup: Setup, ask: bool = True) -> None:
+    def __init__(self, name: str, setup: Setup, ask: bool = True, wait: bool = False) -> None:
         self.name = name
         self.setup = setup
-        self.ask = ask
+        self.setup.keyboard = ask and at_a_terminal()
+        self.wait = wait
         self.made: dict[str, Speaker] = {}
 
     def __call__(self, seat: Seat) -> Speaker | None:
         """None if nobody can be asked from here: the turn is recorded by hand."""
         who = speaker_of(seat, self.name)
-        if who.manual or (who.is_person and not (self.ask and at_a_terminal())):
+        if who.manual or (who.is_person and not (self.wait or self.setup.keyboard)):
             return None
         if who.name not in self.made:
             if who.make is None:

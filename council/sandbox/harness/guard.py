@@ -1,7 +1,8 @@
 """Inside the process that runs the candidate: what speaks to the parent, compares, and imports the tests.
 
 Nothing here is kept in a module's names: functions hold what they need, and only the tests' code and the runner hold
-them. `audit` watches over the ways that lead to them.
+them. `audit` watches over the ways that lead to them. It is longer than other files because all that
+is kept from the candidate is kept here.
 """
 
 from __future__ import annotations
@@ -245,7 +246,7 @@ def _keeper(say: Callable[..., None], own: Own) -> Callable[[], None]:
         for owner, name, value, code in remembered:
             now = namespace_of(owner).get(name)
             if now is not value or (code is not None and (now.__code__, now.__defaults__) != code):
-                say(tampered=f"{owner.__name__}.{name} was replaced")
+                say(tampered=f"{getattr(owner, '__name__', type(owner).__name__)}.{name} was replaced")
                 return
 
     return check
@@ -256,10 +257,11 @@ DECIDING = (
     "_pytest.runner", "_pytest.reports", "_pytest.python", "_pytest.skipping", "_pytest.unittest", "_pytest.main",
     "_pytest.raises", "_pytest.python_api", "_pytest.outcomes", "_pytest.recwarn", "_pytest.nodes", "_pytest.fixtures",
     "_pytest._code.code", "pluggy._hooks", "pluggy._callers", "pluggy._manager", "unittest.case", "unittest.result",
-    "unittest.suite", "unittest.loader", "unittest.mock", "unittest.async_case",
+    "unittest.suite", "unittest.loader", "unittest.mock", "unittest.async_case", "json.decoder", "json.encoder",
 )  # fmt: skip
 BORROWED = (  # what tests compare with, or take from another place than where it was made
     "pytest", "unittest", "math", "operator", "json", "re", "difflib", "copy", "functools", "itertools", "collections",
+    "json.decoder", "json.encoder", "json.scanner",
 )  # fmt: skip
 
 
@@ -274,7 +276,14 @@ def _parts() -> Iterator[tuple[Any, str, Any, Any]]:
         for name, value in vars(module).items():
             if isinstance(value, type) and value.__module__ == module.__name__:
                 yield module, name, value, None
-                yield from _functions(value)
+                # Programs replace `JSONEncoder.default` for good reasons.
+                yield from (part for part in _functions(value) if part[1] != "default")
+
+    for word in ("_default_decoder", "_default_encoder"):  # which work for `json.loads` and `json.dumps`
+        worker = vars(json)[word]
+        yield json, word, worker, None
+        names = {"decode", "raw_decode", "encode", "iterencode", *vars(worker)}
+        yield from ((worker, name, vars(worker).get(name), None) for name in names)
 
 
 def _functions(owner: Any) -> Iterator[tuple[Any, str, Any, Any]]:

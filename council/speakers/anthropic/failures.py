@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PASSING = {408, 409, 425, 429, 499}  # any other 4xx would fail again
 UNANSWERED = {408, 499, *range(500, 600)} - {503, 529}  # a proxy may say so of a call that a model did answer
 SERVERS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}  # by their usual ports
+REFUSALS = 4  # times that a refused connection is tried again: some fifteen seconds
 FINAL = {  # the type of an error event, and the status that it would have had
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -59,8 +60,8 @@ def _failure(error: Exception, model: Model, secret: Secret, answer: StreamedAns
     spent = used(answer.usage, None) if answer else UNKNOWN
     if isinstance(error, anthropic.APIStatusError):
         return _verdict(error, model, secret, spent)
-    if _never_connected(cause):
-        return _unreachable(endpoint, _short(secret.hide(str(cause))))
+    if unsent := _find_unsent(cause):
+        return _unreachable(endpoint, _short(secret.hide(str(cause))), isinstance(unsent, ConnectionRefusedError))
     if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
         return CallFailed(f"{endpoint.name} did not send anything for too long", used=spent)
     if isinstance(error, anthropic.AnthropicError | httpx2.HTTPError):
@@ -70,23 +71,26 @@ def _failure(error: Exception, model: Model, secret: Secret, answer: StreamedAns
     return CallFailed(why, retries=ONCE, used=spent)
 
 
-def _never_connected(error: BaseException | None) -> bool:
-    """Whether it is certain that nothing was sent. A transport may call a connection that was cut a failed one too."""
+def _find_unsent(error: BaseException | None) -> BaseException | None:
+    """Why it is certain that nothing was sent, if it is. A transport may call a connection that was cut a failed one
+    too."""
     import httpx2
 
     certain = (ConnectionRefusedError, gaierror, SSLCertVerificationError, httpx2.ConnectTimeout)
     while error is not None and not isinstance(error, certain):
         several = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
         error = several[0] if several else error.__cause__ or error.__context__
-    return error is not None
+    return error
 
 
-def _unreachable(endpoint: Endpoint, why: str) -> CallFailed:
-    """Nothing was sent. On this machine, a server that does not listen will not begin to while we wait."""
+def _unreachable(endpoint: Endpoint, why: str, refused: bool) -> CallFailed:
+    """Nothing was sent. On this machine, a server that does not listen will not begin to while we wait; elsewhere, one
+    that refuses may be back in seconds, or has another address."""
     address = urlsplit(endpoint.base_url or HOME)
     host, port = address.hostname or "", address.port or 80
     if host not in ("localhost", "::1") and not host.startswith("127."):
-        return CallFailed(f"the connection to {endpoint.name} failed: {why}", used=NOTHING)
+        failed = f"the connection to {endpoint.name} failed: {why}"
+        return CallFailed(failed, retries=REFUSALS if refused else None, used=NOTHING)
     where = f"nothing answers at {host}:{port}, the base_url of the endpoint {endpoint.name!r}"
     return CallFailed(f"{where}: is {SERVERS.get(port, 'its server')} running?", retries=0, used=NOTHING)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from council.candidates import complaints
 from council.candidates.versions import COMPLAINTS, FAILED, PASSED, TESTS, ids_of
 from council.replies.write import clean, escape, fence
 from council.sandbox.model import FAIL, PASS, TAMPERED, TIMEOUT, UNKNOWN, Tried
@@ -43,7 +44,7 @@ def join(tried: Sequence[Tried], names: Sequence[str]) -> Tried:
 
 def give_answers(tried: Tried) -> dict[str, Any]:
     """Every answer that a step may ask for."""
-    findings = [f"{one['path']}:{one['line']}: {one['rule']}: {one['message']}" for one in tried.findings]
+    findings = [complaints.write(one) for one in tried.findings]
     return {
         **tried.metrics, TESTS: tried.verdict, PASSED: tried.passed, FAILED: tried.failed,
         LOG: keep_end(tried.log, LONGEST_LOG), COMPLAINTS: findings, "survivors": tried.survivors,
