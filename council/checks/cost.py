@@ -12,16 +12,19 @@ from dataclasses import dataclass, replace
 
 from council.checks.reachability import find_first_round
 from council.checks.sizes import History, Size, bound_tokens
-from council.config.models import Model
-from council.engine.conditions import rule
+from council.config.models import Model, limit_tokens
+from council.engine.conditions import OPTIONS, judge, rule
 from council.engine.orders import order
 from council.engine.positions import find_refs
-from council.protocols.perspectives import MOST_CAST
+from council.engine.scene import Scene
+from council.protocols.casting import MOST_CAST
+from council.protocols.concerns import MOST_TOKENS
 from council.speakers import registry
 from council.text import TOKENS_A_WORD
 from council.workflow import limits
 from council.workflow.model import (
     Cast,
+    Condition,
     Phase,
     Seat,
     Step,
@@ -49,14 +52,15 @@ class Rates:
     long_over: int | None = None
     long_input: float = 0.0
     long_output: float = 0.0
+    effort: str | None = None
 
     @classmethod
     def of(cls, model: Model) -> Rates:
         price = model.price
         if price is None:
-            return cls(model.name, None, None, model.max_tokens)
+            return cls(model.name, None, None, model.max_tokens, effort=model.effort)
         long = (price.long_over, price.long_input, price.long_output)
-        return cls(model.name, price.input, price.output, model.max_tokens, price.cache_write, *long)
+        return cls(model.name, price.input, price.output, model.max_tokens, price.cache_write, *long, model.effort)
 
     def usd(self, prompt: int, output: int) -> float | None:
         """The price of a call that neither reads nor writes the cache."""
@@ -177,11 +181,22 @@ def bound_steps(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> l
     alone, history = Size.of(topic), History(workflow)
     rows = []
     for phase in workflow.phases:
+        if phase.when is not None and is_off(phase.when, workflow):
+            continue
         calls = list(_calls(workflow, phase, alone, history, rates))
         rows += [
             _row(phase.name, step.name, [call for call in calls if call.step == step.name]) for step in phase.steps
         ]
     return rows
+
+
+def is_off(condition: Condition, workflow: Workflow) -> bool:
+    """Whether options alone decide a condition, and it does not hold."""
+    return _is_settled(condition) and not judge(condition, Scene("", workflow.options, workflow.groups))
+
+
+def _is_settled(condition: Condition | None) -> bool:
+    return condition is None or all(rule.traits(ref.name).further == OPTIONS for ref in find_refs(condition))
 
 
 @dataclass(frozen=True)
@@ -238,18 +253,19 @@ def _calls(
         for step in phase.steps:
             if step.when is not None and round < find_first_round(step.when):
                 continue
-            sure = round <= phase.min_rounds and phase.when is None and step.when is None
-            sure = sure and not history.may_leave_out(step)
+            sure = round <= phase.min_rounds and step.when is None and _is_settled(phase.when)
             seats = _seats(workflow, step)
+            optional = history.may_leave_out(step, seats)
             whole = [rates[str(seat.attributes.get("tier") or step.tier)] for seat in seats]
             rated = [_limit_tokens(workflow, phase, step, seat, rate) for seat, rate in zip(seats, whole, strict=True)]
             sizes = [_bound_turn(workflow, step, seat, rate) for seat, rate in zip(seats, rated, strict=True)]
             added = bound_tokens(workflow.tasks.get(step.prompt, "")) + SCORE * history.scores(phase)
+            added += MOST_TOKENS if history.has_concerns() else 0
             for seat, rate, full, size in zip(seats, rated, whole, sizes, strict=True):
                 heard = topic + history.heard(phase, step, round, seat)
                 others = 0 if order.traits(step.order.name).parallel else sum(sizes, Size()).max_ - size.max_
                 longest = heard.max_ + others + quoted + added + _bound_frame(workflow, seat, full)
-                call = Call(step.name, rate, sure, False, FRAME + heard.usual, 0, longest)
+                call = Call(step.name, rate, sure and seat.name not in optional, False, FRAME + heard.usual, 0, longest)
                 yield from _turn(workflow, step, seat, call)
             history.spoke(phase, step, round, zip(seats, sizes, strict=True))
 
@@ -264,7 +280,7 @@ def _bound_turn(workflow: Workflow, step: Step, seat: Seat, rate: Rates) -> Size
 def _limit_tokens(workflow: Workflow, phase: Phase, step: Step, seat: Seat, rate: Rates) -> Rates:
     """The rate with the seat's own limit for one reply, if it has one."""
     share = limits.bound_reply(workflow, phase.steps, step, seat)
-    return replace(rate, max_tokens=min(rate.max_tokens, share or rate.max_tokens))
+    return replace(rate, max_tokens=limit_tokens(share, rate.max_tokens, rate.effort))
 
 
 def _turn(workflow: Workflow, step: Step, seat: Seat, call: Call) -> Iterator[Call]:

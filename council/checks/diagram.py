@@ -57,7 +57,8 @@ class _Drawing:
 
     def phase(self, phase: Phase) -> Iterator[str]:
         """A frame with its steps. The arrows that leave it have the outcomes as labels."""
-        name, past, inside = f"p{phase.number}", LooseEnds(), list[str]()
+        name = f"p{phase.number}{'gate' * bool(phase.gates)}"  # a gate has the number of the phase before it
+        past, inside = LooseEnds(), list[str]()
         if phase.when is not None:
             yield self.fork(f"{name}when", phase.when)
             past = [(f"{name}when", "else")]
@@ -99,7 +100,7 @@ class _Drawing:
 
     def box(self, node: str, step: Step) -> str:
         """The box of a step: its name, who speaks in which order, what they see, and the answers."""
-        kind = self.kind(step)
+        kind = find_kind(self.workflow, step)
         parts = [step.name, self.who(step), "sees " + ", ".join(_ref(view, " and ") for view in step.sees)]
         parts += [f"answers {', '.join(name for name, _ in step.reply)}"] if step.reply else []
         left, right = SHAPES[kind]
@@ -108,24 +109,12 @@ class _Drawing:
 
     def who(self, step: Step) -> str:
         names = [_cast(one) if isinstance(one, Cast) else self.group(one) for one in step.seats]
-        alone = len(self.seats(step)) == 1 and not any(isinstance(one, Cast) for one in step.seats)
+        alone = len(find_seats(self.workflow, step)) == 1 and not any(isinstance(one, Cast) for one in step.seats)
         return ", ".join(names) + ("" if alone else f" · {_ref(step.order)}")
 
     def group(self, name: str) -> str:
         seats = [_seat(seat) for seat in self.workflow.declared_seats([name])]
         return f"{name} ({', '.join(seats)})" if name in self.workflow.groups and seats != [name] else seats[0]
-
-    def seats(self, step: Step) -> tuple[Seat, ...]:
-        return self.workflow.seats(name for name in step.seats if isinstance(name, str))
-
-    def kind(self, step: Step) -> str:
-        """The shape of its box: people, machines and cast seats have their own."""
-        seats = self.seats(step)
-        if any(seat.is_person for seat in seats):
-            return "person"
-        if any(registry.machine_of(seat) for seat in seats):
-            return "machine"
-        return "cast" if any(isinstance(one, Cast) for one in step.seats) else "seat"
 
     def tree(self) -> Iterator[str]:
         """The seats that are under others, with a line to the one above, if a step follows that."""
@@ -146,6 +135,21 @@ class _Drawing:
             self.arrow("topic", "halt", "", "-.->")
         for outcome, condition in self.workflow.halt:
             self.arrow("halt", DONE, f"{outcome}: {describe_condition(condition)}", "-.->")
+
+
+def find_seats(workflow: Workflow, step: Step) -> tuple[Seat, ...]:
+    """The seats of a step that the workflow names."""
+    return workflow.seats(name for name in step.seats if isinstance(name, str))
+
+
+def find_kind(workflow: Workflow, step: Step) -> str:
+    """The shape of a step's box: people, machines and cast seats have their own."""
+    seats = find_seats(workflow, step)
+    if any(seat.is_person for seat in seats):
+        return "person"
+    if any(registry.machine_of(seat) for seat in seats):
+        return "machine"
+    return "cast" if any(isinstance(one, Cast) for one in step.seats) else "seat"
 
 
 def _seat(seat: Seat) -> str:

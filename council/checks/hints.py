@@ -27,7 +27,9 @@ def find_hints(workflow: Workflow, read: Collection[str] | None = None) -> list[
         *_prompts(workflow),
     ]
     hints += _options(workflow, read) if read is not None else []
-    if not workflow.role(SYNTHESIS) and not workflow.benches:  # where code is tried, the code is the result
+    asked = [name for _, step in workflow.steps() for name, _ in step.reply]
+    concluded = workflow.benches or declare.answer.concludes(asked)  # where code is tried, the code is the result
+    if not workflow.role(SYNTHESIS) and not concluded:
         hints.append(
             f"no phase has the role {SYNTHESIS}, so there is no synthesis.md; add it to the phase that sums up"
         )
@@ -40,7 +42,7 @@ def _options(workflow: Workflow, read: Collection[str]) -> Iterator[str]:
     used |= workflow.benches
     asked = [ref for _, condition in find_conditions(workflow) for ref in find_refs(condition)]
     for ref in (*asked, *(ref for _, step in workflow.steps() for ref in (step.order, *step.sees))):
-        used |= set(_words(ref.args))
+        used |= {*_words(ref.args), *(word.lstrip("<>= ") for word in _words(ref.written))}
     used |= {str(value) for seat in workflow.all_seats() for value in seat.attributes.values()}
     for name in workflow.options:
         if name not in used:
@@ -85,7 +87,7 @@ def _rounds(workflow: Workflow) -> Iterator[str]:
     asked = {name for ref in every for name in list_phases(ref)}
     for phase in workflow.phases:
         counts = any(rule.traits(ref.name).informs for _, condition in phase.until for ref in find_refs(condition))
-        named = phase.name in asked or len(phase.until) > 1  # then it is there for its outcomes
+        named = phase.gates or phase.name in asked or len(phase.until) > 1  # then it is there for its outcomes
         if phase.until and bound_rounds(phase) == 1 and phase.rounds == ("1",) and not named and not counts:
             yield f"phase {phase.name}: until: there is only one round, so it ends nothing; write `rounds: [1, 3]`"
 

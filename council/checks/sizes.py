@@ -10,7 +10,9 @@ from council.engine.orders import order
 from council.engine.positions import list_named
 from council.engine.scene import RecordedTurn, Scene, Turn
 from council.engine.views import View, everything, look, view
+from council.protocols.casting import split_source
 from council.protocols.consensus import find_score_field
+from council.protocols.ledger import is_concern
 from council.workflow.model import Phase, Seat, Step, Workflow
 
 BYTES_A_TOKEN = Fraction(5, 2)  # prose has about four, but a bound needs a margin
@@ -65,10 +67,19 @@ class History:
         asked = {step.name for step in phase.steps if find_score_field(self.workflow, phase.name) in dict(step.reply)}
         return sum((turn.phase, turn.step in asked) == (phase.name, True) for turn in self.turns)
 
-    def may_leave_out(self, step: Step) -> bool:
-        """Whether the order asks only some of the seats: then it depends on what was said in the steps it names."""
+    def has_concerns(self) -> bool:
+        """Whether somebody may have raised a concern so far, which briefs then list."""
+        raised = {step.name for _, step in self.workflow.steps() for name, _ in step.reply if is_concern(name)}
+        return any(turn.step in raised for turn in self.turns)
+
+    def may_leave_out(self, step: Step, seats: Iterable[Seat]) -> set[str]:
+        """The seats that the order may leave out, because of what was said in the steps it names. One that selects from
+        a group leaves at least one of it."""
         spoken = {name for turn in self.turns for name in (turn.phase, turn.step)}
-        return bool(spoken.intersection(list_named(order, step.order)))
+        traits, given = order.traits(step.order.name), order.arguments(step.order)
+        if traits.selects and split_source(given["by"])[0] in spoken:
+            return {seat.name for seat in [seat for seat in seats if seat.group == given["group"]][1:]}
+        return {seat.name for seat in seats} if spoken.intersection(list_named(order, step.order)) else set()
 
     def heard(self, phase: Phase, step: Step, round: int, seat: Seat) -> Size:
         """The size of the turns that the seat may read in this step of this round."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import jinja2
 from jinja2 import meta, nodes
@@ -15,6 +16,8 @@ from council.engine.facts import fact
 from council.prompts import sandbox, templates
 from council.text import did_you_mean
 from council.workflow.model import Workflow
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -27,43 +30,84 @@ class Examined:
 
 
 def examine(workflow: Workflow) -> Examined:
-    there = set(templates.Overlays().list_templates())
+    found = _Found()
     options: set[str] = set()
     problems: list[str] = []
     remarks: list[str] = []
     for phase, step in workflow.steps():
-        first = next((name for name in templates.candidates(workflow, step.prompt) if name in there), "")
-        reading = _Reading(there)
+        first = next((name for name in templates.candidates(workflow, step.prompt) if name in found.names), "")
+        reading = _Reading(found)
         problems += [f"phase {phase.name}, step {step.name}: prompt: {why}" for why in reading.all(first)]
         options |= reading.options
         if step.prompt in workflow.tasks and first.startswith(f"{workflow.name}/"):
             remarks.append(f'the section "{step.prompt}" below "Prompts" is not used: templates/{first} replaces it')
-    problems += [f"templates/{why}" for why in _broken(workflow, there)]
+    problems += [f"templates/{why}" for why in _broken(workflow, found)]
     return Examined(frozenset(options), tuple(problems), tuple(dict.fromkeys(remarks)))
 
 
-def _broken(workflow: Workflow, there: Collection[str]) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Read:
+    """What one template reads, sets and includes, and what rendering it is sure to refuse."""
+
+    variables: frozenset[str]
+    made: frozenset[str]
+    options: frozenset[str]
+    included: tuple[str | None, ...]
+    growths: tuple[tuple[int, str], ...]
+
+
+@lru_cache(maxsize=1024)
+def _read(name: str, text: str) -> _Read:
+    """Read a template, once for all the steps and workflows that use it."""
+    tree = templates.environment().parse(text, name)
+    made = frozenset(one.name for one in tree.find_all(nodes.Name) if one.ctx == "store")
+    variables = frozenset(meta.find_undeclared_variables(tree))
+    included = tuple(meta.find_referenced_templates(tree))
+    return _Read(variables, made, frozenset(_options(tree)), included, tuple(_growths(tree)))
+
+
+@lru_cache(maxsize=1024)
+def _parse(name: str, text: str) -> str:
+    """All that can be said of a template with other filters than those of prompts: nothing, if it is one."""
+    templates.environment().parse(text, name)
+    return ""
+
+
+class _Found:
+    """The templates that there are now, each looked up once."""
+
+    def __init__(self) -> None:
+        self.names = set(templates.Overlays().list_templates())
+        self.environment = templates.environment()
+        self.texts: dict[str, str] = {}
+
+    def take(self, name: str, how: Callable[[str, str], _T]) -> _T | str:
+        """What is in it, or why it is no template."""
+        if name not in self.texts:
+            self.texts[name] = templates.Overlays().get_source(self.environment, name)[0]
+        try:
+            return how(name, self.texts[name])
+        except jinja2.TemplateSyntaxError as wrong:
+            return f"{name}, line {wrong.lineno}: {wrong.message}"
+        except RecursionError:
+            return f"{name}: it is nested too deeply"
+
+
+def _broken(workflow: Workflow, found: _Found) -> Iterator[str]:
     """What is no template among the workflow's documents and its remarks."""
-    found = templates.environment()
-    for name in sorted(there):
-        if name.startswith((f"{overlays.DOCUMENTS}/", f"{workflow.name}/")):
-            try:
-                found.parse(templates.Overlays().get_source(found, name)[0], name)
-            except jinja2.TemplateSyntaxError as wrong:
-                yield f"{name}, line {wrong.lineno}: {wrong.message}"
-            except RecursionError:
-                yield f"{name}: it is nested too deeply"
+    for name in sorted(found.names):
+        if name.startswith((f"{overlays.DOCUMENTS}/", f"{workflow.name}/")) and (why := found.take(name, _parse)):
+            yield why
 
 
 class _Reading:
     """Reads one template and those that it includes. `lint` reports a missing first one."""
 
-    def __init__(self, there: Collection[str]) -> None:
-        self.there = there
-        self.environment = templates.environment()
+    def __init__(self, found: _Found) -> None:
+        self.found = found
         self.options: set[str] = set()
         self.made: set[str] = set()
-        self.read: dict[str, str] = {}
+        self.variables: dict[str, str] = {}
 
     def all(self, first: str) -> Iterator[str]:
         waiting, seen = [first], {""}
@@ -72,33 +116,26 @@ class _Reading:
             if name in seen:
                 continue
             seen.add(name)
-            if name not in self.there:
-                yield f'there is no template "{name}" to include; {did_you_mean(name, self.there)}'
+            if name not in self.found.names:
+                yield f'there is no template "{name}" to include; {did_you_mean(name, self.found.names)}'
                 continue
-            try:
-                tree = self.environment.parse(templates.Overlays().get_source(self.environment, name)[0], name)
-                self.take(tree, name)
-            except jinja2.TemplateSyntaxError as wrong:
-                yield f"templates/{name}, line {wrong.lineno}: {wrong.message}"
+            one = self.found.take(name, _read)
+            if isinstance(one, str):
+                yield f"templates/{one}"
                 continue
-            except RecursionError:
-                yield f"templates/{name}: it is nested too deeply"
-                continue
-            yield from (f"templates/{name}, line {line}: {why}" for line, why in _growths(tree))
-            waiting += filter(None, meta.find_referenced_templates(tree))
+            self.made |= one.made
+            self.options |= one.options
+            for variable in one.variables:
+                self.variables.setdefault(variable, name)
+            yield from (f"templates/{name}, line {line}: {why}" for line, why in one.growths)
+            waiting += filter(None, one.included)
         yield from self.unknown()
 
     def unknown(self) -> Iterator[str]:
-        known = {*fact.known, "cut", *self.environment.globals, *self.made}
-        for variable, name in sorted(self.read.items()):
+        known = {*fact.known, "cut", *self.found.environment.globals, *self.made}
+        for variable, name in sorted(self.variables.items()):
             if variable not in known:
                 yield f'templates/{name} reads "{variable}"; {did_you_mean(variable, fact.known)}'
-
-    def take(self, tree: nodes.Template, where: str) -> None:
-        self.made |= {name.name for name in tree.find_all(nodes.Name) if name.ctx == "store"}
-        for variable in meta.find_undeclared_variables(tree):
-            self.read.setdefault(variable, where)
-        self.options |= set(_options(tree))
 
 
 def _growths(tree: nodes.Template) -> Iterator[tuple[int, str]]:
