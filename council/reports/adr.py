@@ -1,4 +1,4 @@
-"""The facts of an architecture decision record (ADR): who proposed what, in which round, and who decided.
+"""The facts of an architecture decision record (ADR), in either form: what was decided, why, and who did not agree.
 
 Pure over the session and its plan: no clock and no path, so the same record gives the same bytes. The number is not
 known here: `filing` replaces `NNNN` when it files the document.
@@ -6,87 +6,124 @@ known here: `filing` replaces `NNNN` when it files the document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 from council.engine.conditions import judge
 from council.engine.planner import Plan
 from council.engine.scene import GIST, Turn
 from council.protocols import outcome as ending
-from council.protocols.consensus import (
-    DECISION,
-    OPTIONS,
-    Escalation,
-    find_escalations,
-    find_score_field,
-    list_scores,
-    name_kind,
-)
-from council.protocols.dissent import DISAGREES, find_dissent
-from council.protocols.stances import BLOCKING, CONSENSUS, CONSENSUS_WITH_DISSENT, assess_stances
+from council.protocols.consensus import find_escalations, find_score_field, list_scores
+from council.protocols.dissent import DISAGREES, find_dissent, find_missing_dissent
+from council.protocols.evidence import describe_use
+from council.protocols.specialists import describe_seating, find_seating, list_table
+from council.protocols.stances import CONSENSUS, CONSENSUS_WITH_DISSENT, assess, assess_stances
 from council.record.session import Session
-from council.replies.parse import format_heading
-from council.reports import kinds, tally
-from council.reports.outline import find_outline
+from council.reports import escalated, kinds, tally, verdict
+from council.reports.concerns import describe_ledger
+from council.reports.front_matter import list_people
+from council.reports.numbering import find_title
+from council.reports.parts import read_confidence, read_parts
+from council.reports.sources import Sources, find_sources, name_seat, point_to_all
 from council.reports.totals import ended_at
-from council.reports.verdict import find_path
-from council.text import first_line, one_line
-from council.workflow import declare
-from council.workflow.model import DeclaredDocument
+from council.text import one_line
 
 WHOLE = 100_000  # characters: a person's words are never cut short
-# Answers of the synthesis that have a section of their own; the others are the design.
-APART = {"implementation_notes": "Implementation notes", "open_questions": "Open questions"}
+SAID = {"absent": "not heard", "silent": "unreadable", "spoke": "spoke"}  # cells of the table without a stance
 
 
-def facts(session: Session, plan: Plan) -> dict[str, Any]:
-    """The data for the template `adr.md.j2`."""
-    topic, written = str(session.metadata["topic"]).strip(), find_outline(session.workflow, plan)
-    document = session.workflow.document or DeclaredDocument(kinds.ADR)
-    parts = {part: document.answer(part) for part in declare.document.known[kinds.ADR].parts}
+def facts(session: Session, plan: Plan, kind: str = kinds.ADR) -> dict[str, Any] | None:
+    """The data for the templates `adr.md.j2` and `madr.md.j2`; None if nobody has said anything."""
+    if not plan.scene.turns:
+        return None
+    topic, sources = str(session.metadata["topic"]).strip(), find_sources(plan)
+    found = read_parts(session, plan, kind)
+    parts = {part: found.texts.get(part, "") for part in kinds.RECORD_PARTS}
+    tries = ending.find_syntheses(plan)
     return {
-        "title": one_line(first_line(topic), 120),
-        "status": status(session, plan),
+        **{part: text for part, text in parts.items() if part != "confidence"},
+        "title": find_title(topic),
+        "status": describe_status(session, plan),
+        "accepted": is_accepted(plan),
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,
         "topic": topic,
         "attached": [str(name) for name in session.metadata.get("attachments") or ()],
-        "participants": list(_participants(session, plan)),
-        "rounds": [_round(session, plan, *key) for key in ending.rounds(plan)],
-        "preface": tally.preface(plan, find_path(session, plan)[1]),
-        "introduction": written.preface,
-        "design": [
-            {"title": format_heading(name), "text": text}
-            for name, text in written.answers.items()
-            if name not in parts.values()
-        ],
-        "scores": _scores(session, plan),
-        "escalations": [_escalation(plan, one) for one in find_escalations(plan.scene)],
-        "dissent": [
-            {"label": turn.seat.label, "text": _describe_dissent(turn, words)}
-            for turn, words in find_dissent(plan.scene)
-        ],
-        "unsatisfied": [{"label": label, "text": score} for label, score in list_unsatisfied(session, plan)],
-        "dissents": written.answers.get(parts["dissents"], ""),
-        "apart": [{"title": title, "text": written.answers.get(parts[name], "")} for name, title in APART.items()],
+        "preface": tally.preface(plan, verdict.find_path(session, plan)[1]),
+        "introduction": found.introduction,
+        "others": list(found.others),
+        "asked": list(found.texts),
+        "author": {"title": name_seat(tries[-1].seat), "source": sources.refer(tries[-1])} if tries else None,
+        "guidance": list(_guidance(plan, sources)),
+        "missing_dissent": list(_missing_dissent(plan, sources)),
+        "unsatisfied": list(_unsatisfied(session, plan, parts["dissents"], sources)),
+        "confidence": read_confidence(session, plan, kind),
+        **describe_record(session, plan),
     }
 
 
-def status(session: Session, plan: Plan) -> str:
+def describe_record(session: Session, plan: Plan) -> dict[str, Any]:
+    """How it came about: on what evidence, who took part, who said what in which round, what a person was asked."""
+    sources = find_sources(plan)
+    return {
+        "escalations": escalated.describe(session, plan, sources),
+        "rounds": _rounds(session, plan, sources),
+        "analysis": _analysis(session, plan, sources),
+        "whole": point_to_all("All that was said"),
+        "ledger": asdict(found) if (found := describe_ledger(session, plan, sources.refer)) else None,
+        "evidence": asdict(used) if (used := describe_use(session.extra, plan.scene.turns)) else None,
+        **_people(session, plan),
+    }
+
+
+def _analysis(session: Session, plan: Plan, sources: Sources) -> dict[str, Any] | None:
+    """What the topic touches, who sits because of it, and why; None if nobody asked."""
+    found = find_seating(session.workflow, plan.scene)
+    if found is None:
+        return None
+    labels = {seat.name: name_seat(seat) for seat in session.workflow.members}
+    return {
+        "told": describe_seating(found, len(labels)),
+        "parts": list(found.parts),
+        "reasons": [{"label": labels[seat], "why": why} for seat, why in found.seated.items() if why],
+        "why": found.reason,
+        "source": sources.refer(found.turn),
+    }
+
+
+madr = partial(facts, kind=kinds.MADR)
+
+
+# ---- how it was decided ----
+
+
+def is_accepted(plan: Plan) -> bool:
+    """Whether the count, a rule or a person decided it. Otherwise it is what somebody proposes."""
+    now = assess(plan.scene)
+    return tally.is_carried(plan, now) and not tally.asked_no_stance(plan, now)
+
+
+def describe_status(session: Session, plan: Plan) -> str:
     """One line on how the question was decided."""
-    phase = find_deciding_phase(session, plan)
+    phase, now = find_deciding_phase(session, plan), assess(plan.scene)
+    if not find_score_field(session.workflow, phase):
+        lack = tally.describe_lack(plan, now) or (tally.NO_STANCE if tally.asked_no_stance(plan, now) else "")
+        return f"proposed ({lack})" if lack else f"accepted: {ending.outcome(plan, now)} ({ending.reason(plan, now)})"
     outcome = plan.scene.outcomes.get(phase, "not over")
     last = max((turn.round for turn in plan.scene.named(phase)), default=0)
     rounds = f"after {last} round{'' if last == 1 else 's'}"
     if outcome == CONSENSUS:
-        now = assess_stances(plan.scene).outcome
-        return f"accepted by {now if now == CONSENSUS_WITH_DISSENT else CONSENSUS} {rounds}"
+        dissent = assess_stances(plan.scene).outcome == CONSENSUS_WITH_DISSENT
+        return f"accepted by {CONSENSUS_WITH_DISSENT if dissent else CONSENSUS} {rounds}"
     asked = [one for one in find_escalations(plan.scene) if (one.phase, one.round) == (phase, last)]
     if asked and asked[0].adopted:
         if not asked[0].choice:
             return f"ended by a person, who chose no option, {rounds} ({outcome})"
-        return f"decided by a person, {one_line(asked[0].choice, WHOLE)}, {rounds} ({outcome})"
-    return f"undecided {rounds} ({outcome})" if find_score_field(session.workflow, phase) else f"{outcome} {rounds}"
+        return f"accepted: decided by a person, {one_line(asked[0].option, WHOLE)}, {rounds} ({outcome})"
+    return f"undecided {rounds} ({outcome})"
 
 
 def find_deciding_phase(session: Session, plan: Plan) -> str:
@@ -96,108 +133,51 @@ def find_deciding_phase(session: Session, plan: Plan) -> str:
     return (scored or phases or [""])[-1]
 
 
-def _participants(session: Session, plan: Plan) -> Iterator[dict[str, str]]:
+def _people(session: Session, plan: Plan) -> dict[str, Any]:
+    """Who decided, who was heard, and who took part in which role. A seat is named by its title alone."""
+    written = [turn.seat for turn in ending.find_syntheses(plan)][-1:]
     spoke = {turn.seat.name: turn.seat for turn in plan.scene.turns}
-    seats = {seat.name: seat for seat in session.workflow.table} | spoke
+    seats = {seat.name: seat for seat in list_table(session.workflow, plan.scene)} | spoke
+    members = {seat.name for seat in verdict.find_members(session, plan, assess(plan.scene))}
+    roles: dict[str, list[str]] = {"members": [], "author": [name_seat(seat) for seat in written], "also heard": []}
     for seat in seats.values():
-        focus = str(seat.attributes.get("focus") or seat.attributes.get("about") or "")
-        yield {"label": seat.label, "focus": one_line(focus, 300)}
-
-
-# ---- rounds and scores ----
-
-
-def _round(session: Session, plan: Plan, phase: str, number: int) -> dict[str, Any]:
-    field = find_score_field(session.workflow, phase)
-    means = {one["round"]: one["mean"] for one in list_scores(plan.scene, session.workflow, phase)}
-    said = [turn for turn in ending.turns_of(plan, phase, number) if not field or field in turn.asked]
+        if not seat.is_person and seat not in written:
+            roles["members" if seat.name in members else "also heard"].append(name_seat(seat))
+    people = [list_people(session, plan, deciding=deciding) for deciding in (True, False)]
+    decided = people[0] or list(dict.fromkeys(roles["members"]))
     return {
-        "title": ending.heading(phase),
-        "number": number,
-        "mean": means.get(number),
-        "scored": bool(field),
-        "positions": [
-            {
-                "label": turn.seat.label,
-                "score": turn.describe_silence(field, short=True) or _score(turn.answers.get(field)) if field else "",
-                "gist": str(turn.answers.get(GIST) or turn.gist),
-            }
-            for turn in said
-        ],
-        "blocking": [
-            {"label": turn.seat.label, "text": item} for turn in said for item in turn.answers.get(BLOCKING, ())
+        "decided_by": decided,
+        "consulted": [*(dict.fromkeys(roles["members"]) if people[0] else ()), *people[1]],
+        "participants": [
+            {"role": role, "names": list(dict.fromkeys(names))}
+            for role, names in {**roles, "people": [*people[0], *people[1]]}.items()
+            if names
         ],
     }
 
 
-def _score(score: Any) -> str:
-    return f"{score:g}"
+def _guidance(plan: Plan, sources: Sources) -> Iterator[dict[str, str]]:
+    """What people said to the debate in words of their own, other than at an escalation."""
+    for turn in plan.scene.turns:
+        if turn.seat.is_person and not turn.absent and not turn.asked:
+            yield {"text": turn.whole.strip(), "source": sources.refer(turn)}
 
 
-def _scores(session: Session, plan: Plan) -> dict[str, Any] | None:
-    """One row per seat, one column per round; None if nobody was asked for scores."""
-    rounds = list_scores(plan.scene, session.workflow, find_deciding_phase(session, plan))
-    if not rounds:
-        return None
-    seats = {one["seat"]: one["by"] for round in rounds for one in round["scores"]}
-    given = [{one["seat"]: one["silence"] or _score(one["score"]) for one in round["scores"]} for round in rounds]
-    return {
-        "rounds": [round["round"] for round in rounds],
-        "rows": [
-            {"label": label, "scores": [column.get(seat, "-") for column in given]} for seat, label in seats.items()
-        ],
-        "means": [round["mean"] for round in rounds],
-    }
+# ---- who did not agree ----
 
 
-# ---- the decision ----
+def _missing_dissent(plan: Plan, sources: Sources) -> Iterator[dict[str, str]]:
+    """The dissents that the synthesis leaves out, or all of them if there is none, in their owners' words."""
+    written = ending.synthesis_whole(plan)
+    for turn, words in find_missing_dissent(plan.scene, written) if written else find_dissent(plan.scene):
+        said = f"disagrees: {turn.prose or turn.body}" if words == DISAGREES else words
+        yield {"label": name_seat(turn.seat), "text": one_line(said, WHOLE), "source": sources.refer(turn)}
 
 
-def format_answer(value: Any) -> str:
-    return "\n".join(f"- {item}" for item in value) if isinstance(value, tuple) else str(value)
+def _unsatisfied(session: Session, plan: Plan, dissents: str, sources: Sources) -> Iterator[dict[str, str]]:
+    """The members whose last score does not reach the workflow's consensus rule, as far as the text does not name them.
 
-
-def _escalation(plan: Plan, one: Escalation) -> dict[str, Any]:
-    turn = one.asked or one.answered
-    place = (one.phase, one.round, turn.step if turn else "")
-    why = [note.verdict.fired for note in plan.notes if (note.phase, note.round, note.step) == place]
-    asked = one.asked.answers if one.asked and not one.asked.absent else {}
-    return {
-        "round": one.round,
-        "kind": name_kind(why[0] if why else ()),
-        "question": [
-            {
-                "title": format_heading(name),
-                "text": format_answer(value),
-                "choices": [{"letter": letter, "text": words} for letter, words in one.options.items()],
-                "is_choice": name == OPTIONS,
-            }
-            for name, value in asked.items()
-        ],
-        "answer": _describe_decision(one),
-    }
-
-
-def _describe_decision(one: Escalation) -> dict[str, str] | None:
-    """What the person decided; None if nobody was asked."""
-    if one.answered is None:
-        return None
-    words = [said.body for said in (one.answered.first, one.answered.said) if said]
-    decided = [str(one.answered.answers.get(DECISION, "none that could be read")), one.choice]
-    return {
-        "absent": one_line(one.answered.absent or "", 300),
-        "decision": ", ".join(filter(None, decided)),
-        "words": "\n\n".join(words).strip(),
-    }
-
-
-def _describe_dissent(turn: Turn, words: str) -> str:
-    said = f"disagrees: {turn.prose or turn.body}" if words == DISAGREES else words
-    return one_line(said, 600)
-
-
-def list_unsatisfied(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
-    """The members whose last score is below the workflow's consensus rule, or missing."""
+    Their scores are in the table."""
     phase = find_deciding_phase(session, plan)
     field = find_score_field(session.workflow, phase)
     rules = [dict(one.until).get(CONSENSUS) for one in session.workflow.phases if one.name == phase]
@@ -205,6 +185,45 @@ def list_unsatisfied(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
         return
     content = judge(rules[0], plan.scene).tally.get(field, {}).get("for", ())
     for turn in plan.scene.latest(field):
-        if turn.seat.name not in content:
-            score = turn.answers.get(field)
-            yield turn.seat.label, "gave no score" if score is None else f"satisfaction {score:g}"
+        if turn.seat.name not in content and name_seat(turn.seat).casefold() not in dissents.casefold():
+            why = "gave no score" if field not in turn.answers else "was not satisfied"
+            yield {"label": name_seat(turn.seat), "text": why, "source": sources.refer(turn)}
+
+
+# ---- the rounds ----
+
+
+def _rounds(session: Session, plan: Plan, sources: Sources) -> dict[str, Any]:
+    """One row for each member, one column for each round, and the member's last position."""
+    grid, turns = verdict.decide(session, plan).grid, sources.turns
+    rows = []
+    for row in grid.rows:
+        spoken = [turns[cell.turn] for cell in row.cells if cell.turn]
+        heard = [turn for turn in spoken if not turn.absent]
+        cells = [sources.point(turns.get(cell.turn), cell.text or SAID.get(cell.tone, "-")) for cell in row.cells]
+        rows.append({"label": name_seat(spoken[-1].seat), "cells": cells, "position": _position(heard or spoken)})
+    spans = [
+        f"{first}{f'-{last}' if last > first else ''} {title.lower()}" for title, first, last in _spans(grid.columns)
+    ]
+    return {"titles": list(grid.columns), "spans": spans, "rows": rows, "means": list(_means(session, plan))}
+
+
+def _position(turns: list[Turn]) -> str:
+    """The last thing that a member said, in a sentence of its own. Numbers and stances are in their columns."""
+    last = turns[-1]
+    said = str(last.answers.get(GIST, "")) or verdict.first_sentence(last.prose or last.body)
+    return said if said and not last.absent else last.gist
+
+
+def _spans(titles: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """The phases, each with the numbers of its first and its last round."""
+    for title, group in groupby(enumerate(titles, 1), key=lambda pair: pair[1]):
+        numbers = [number for number, _ in group]
+        yield title, numbers[0], numbers[-1]
+
+
+def _means(session: Session, plan: Plan) -> Iterator[float | None]:
+    phase = find_deciding_phase(session, plan)
+    means = {one["round"]: one["mean"] for one in list_scores(plan.scene, session.workflow, phase)}
+    for name, number in ending.rounds(plan) if means else ():
+        yield means.get(number) if name == phase else None

@@ -53,7 +53,7 @@ def finish(session: Session, plan: Plan, root: Path) -> Path:
     moments.announce_end(session, plan)
     session.merge(**completion(session, plan), archived_to=where, **stamps(session, made), deriving=None)
     if home := filing.find_home(session)[0]:
-        filing.place(session, plan, home / filing.PLACE)
+        filing.place(filing.make(session, plan), filing.Filing(home / filing.PLACE))
     return path
 
 
@@ -83,7 +83,7 @@ def stamps(session: Session, made: Mapping[str, bytes]) -> dict[str, Any]:
 def completion(session: Session, plan: Plan) -> Mapping[str, Any]:
     return {
         "completed_at": ended_at(session).isoformat(timespec="seconds"),
-        "rounds_completed": len(outcome.rounds(plan)),
+        "rounds_completed": max(outcome.number_rounds(plan).values(), default=0),
         "outcome": outcome.outcome(plan),
         "absent": sorted({turn.seat.name for turn in outcome.absences(plan)}),
         "totals": totals(session),

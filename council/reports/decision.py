@@ -12,19 +12,20 @@ from typing import Any
 
 from council.engine.planner import ENDED_BY_CAP, Plan
 from council.engine.scene import Turn
-from council.protocols import outcome
-from council.protocols import perspectives as casting
+from council.protocols import casting, outcome
+from council.protocols import perspectives as sides
+from council.protocols.concessions import find_concessions
 from council.protocols.consensus import DECISION, END
 from council.record.session import Session
-from council.replies.parse import Outline, format_heading
 from council.reports import kinds, outline, tally
-from council.reports.kinds import ASSUMED, CREATE_WORKFLOW, GUIDANCE, QUESTION
-from council.reports.outline import find_outline
+from council.reports.adr import describe_record
+from council.reports.kinds import ASSUMED, CLEAR, CREATE_WORKFLOW, GUIDANCE, QUESTION
+from council.reports.numbering import find_title
+from council.reports.parts import read_confidence, read_parts
+from council.reports.sources import find_sources, name_seat
 from council.reports.totals import ended_at
-from council.reports.verdict import find_path
-from council.text import first_line, fold, one_line, slug
-from council.workflow import declare
-from council.workflow.model import DeclaredDocument
+from council.reports.verdict import find_path, first_sentence
+from council.text import one_line, slug
 
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.M)
 UNDERLINE = re.compile(r"(?<=\S)[ \t]*\n(?= {0,3}(?:=+|-+)[ \t]*$)", re.M)
@@ -36,21 +37,32 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
     tries = outcome.find_syntheses(plan)
     if not tries:
         return None
-    seats, given = perspectives(plan), find_outline(session.workflow, plan)
-    texts, others = _parts(session, given)
+    seats, given = perspectives(plan), read_parts(session, plan, kinds.DECISION, plain=OWNED)
+    texts = given.texts
     owned = {name: split_by_owner(texts.get(name, ""), list(seats)) for name in OWNED}
     return {
-        "title": one_line(first_line(str(session.metadata["topic"])), 200),
+        "title": find_title(str(session.metadata["topic"])),
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,
-        "rounds": max((turn.round for turns in seats.values() for turn in turns), default=0),
+        "summary": first_sentence(texts.get("recommendation", "")),
+        "author": {"title": name_seat(tries[-1].seat), "source": find_sources(plan).refer(tries[-1])},
+        **describe_record(session, plan),
+        "rounds_held": max((turn.round for turns in seats.values() for turn in turns), default=0),
         "perspectives": list(seats),
         "missing": {"author": tries[-1].seat.title.lower(), "why": one_line(tries[-1].absent or "", 200)},
         "question": question(session, plan),
-        "introduction": given.preface,
+        "introduction": given.introduction,
         "considered": [_considered(session, plan, title, turns, owned) for title, turns in seats.items()],
         "ungrouped": {name: texts[name] for name in OWNED if owned[name] is None},
         "strays": [text for name in OWNED for owner, text in owned[name] or () if not owner],
+        "added": [
+            {"title": seat.title, "opposes": title}
+            for seat, title in sides.list_opposites(plan.scene, session.workflow)
+        ],
+        "concessions": [
+            {"label": one.turn.seat.title, "text": one.text, "source": find_sources(plan).refer(one.turn)}
+            for one in find_concessions(plan.scene)
+        ],
         "unmet": [
             note.verdict.reason
             for note in plan.notes
@@ -69,13 +81,13 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
                 "acceptance",
             )
         },
-        "others": others,
-        "unsettled": casting.ended_unsettled(plan.scene, ENDED_BY_CAP),
+        "others": list(given.others),
+        "unsettled": sides.ended_unsettled(plan.scene, ENDED_BY_CAP),
         "ended_after": [
             turn.round for turn in plan.scene.turns if turn.seat.is_person and turn.answers.get(DECISION) == END
         ],
         "preface": tally.preface(plan, find_path(session, plan)[1]),
-        "confidence": confidence(session, plan),
+        "confidence": read_confidence(session, plan, kinds.DECISION),
     }
 
 
@@ -94,6 +106,7 @@ def question(session: Session, plan: Plan) -> dict[str, Any]:
     return {
         "topic": str(session.metadata["topic"]),
         "put": prose(put) if put else "",
+        "unclear": casting.find_newest(plan.scene, CLEAR) == "no",
         "assumed": items(casting.find_newest(plan.scene, ASSUMED)),
         "said": [words for turn in plan.scene.turns if (words := read_person(turn))],
     }
@@ -117,7 +130,7 @@ def perspectives(plan: Plan) -> dict[str, list[Turn]]:
     """The perspectives and their turns, by title."""
     found: dict[str, list[Turn]] = {}
     for turn in plan.scene.turns:
-        if casting.is_cast(turn.seat, plan.scene):
+        if sides.is_cast(turn.seat, plan.scene):
             found.setdefault(turn.seat.title, []).append(turn)
     return found
 
@@ -126,11 +139,12 @@ def _considered(
     session: Session, plan: Plan, title: str, turns: list[Turn], owned: Mapping[str, list[tuple[str, str]] | None]
 ) -> dict[str, Any]:
     """A perspective, with what the synthesis says about it; None where it does not say it in such a list."""
-    muted = {row["title"] for row in casting.list_cast(plan.scene, session.workflow) if row["muted"]}
+    muted = {row["title"] for row in sides.list_cast(plan.scene, session.workflow) if row["muted"]}
     return {
         "title": title,
         "muted": title in muted,
         "absent": all(turn.absent for turn in turns),
+        "source": find_sources(plan).refer(next((turn for turn in reversed(turns) if not turn.absent), None)),
         **{name: None if of is None else [text for owner, text in of if owner == title] for name, of in owned.items()},
     }
 
@@ -163,28 +177,7 @@ def find_owner(head: str, names: list[str]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-# ---- the synthesis ----
-
-
-def _parts(session: Session, given: Outline) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """The text of each part of the document, and of the other answers with their titles."""
-    document = session.workflow.document or DeclaredDocument(kinds.DECISION)
-    names = {part: document.answer(part) for part in declare.document.known[kinds.DECISION].parts}
-    texts = {part: given.answers[name] for part, name in names.items() if name in given.answers}
-    others = {name: text for name, text in given.answers.items() if name not in names.values()}
-    return texts, [{"title": format_heading(name), "text": text} for name, text in others.items()]
-
-
-def confidence(session: Session, plan: Plan) -> dict[str, str]:
-    """The synthesis's confidence, or the one that council sets instead and why. `text` is more that it says of it."""
-    document = session.workflow.document or DeclaredDocument(kinds.DECISION)
-    name = document.answer("confidence")
-    value = outcome.find_syntheses(plan)[-1].answers.get(name)
-    word, text = str(value or "").capitalize(), find_outline(session.workflow, plan).answers.get(name, "")
-    text = "" if fold(text).strip(" *_`.") == fold(word) else text
-    if why := casting.explain_low_confidence(plan.scene, ENDED_BY_CAP) or tally.explain_capped_confidence(plan):
-        return {"word": casting.LOW.capitalize(), "why": why, "text": text}
-    return {"word": word, "why": "", "text": text}
+# ---- words of others ----
 
 
 def items(value: Any) -> list[str]:

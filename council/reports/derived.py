@@ -10,23 +10,26 @@ from council.engine.planner import Plan
 from council.protocols import outcome
 from council.record import files
 from council.record.session import Session
-from council.reports import did_it_help, filing, markdown
+from council.reports import did_it_help, markdown, produce, state
+from council.reports.concerns import read_concerns
 from council.reports.transcript import compose, read_record
 
-DERIVED = ("convergence.json", "synthesis.md", "transcript.md", *filing.NAMES)
+DERIVED = ("convergence.json", state.NAME, "synthesis.md", "transcript.md", *produce.NAMES)
 
 
 def derive(session: Session, plan: Plan) -> dict[str, bytes]:
     """Every derived file of the session in its current state, by name."""
     debate = compose(session, plan)
-    made = {f"round-{round.number}.md": markdown.one_round(round, debate.overlaid) for round in debate.rounds}
+    made = {f"{one.place}.md": markdown.one_round(one, debate.overlaid) for one in debate.rounds if one.number}
     if (facts := outcome.convergence(plan)) is not None:
         facts |= did_it_help.facts(session, plan)
+        facts["ledger"] = read_concerns(session, plan)
         made["convergence.json"] = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    made[state.NAME] = state.as_json(session, plan)
     if debate.synthesis:
         made["synthesis.md"] = markdown.synthesis(debate.synthesis, debate.overlaid)
     made |= {f"{name}.md": markdown.section(one, debate.overlaid) for name, one in debate.sections.items()}
-    made |= filing.derive(debate, session, plan)
+    made |= produce.derive(debate, session, plan)
     made["transcript.md"] = markdown.whole(debate)
     record = read_record(session, plan)
     artifacts = (function(record) for function in contributions.artifact.known.values())

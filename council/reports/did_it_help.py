@@ -20,7 +20,7 @@ from council.protocols.mind_changes import (
 )
 from council.protocols.stances import AGREE, DISAGREE
 from council.record.session import Session
-from council.text import one_line
+from council.text import join_words, one_line
 
 HEADING = "Did the debate help?"
 LONGEST_FLAW = 400
@@ -47,6 +47,7 @@ def _row(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> dict[str
         "flaw": restore_names(flip.flaw, flip.turn, session.workflow, plan.scene) or None,
         "kind": flip.kind,
         "stands_in": flip.source.id if flip.source else None,
+        "concerns": list(flip.concerns),
     }
 
 
@@ -153,11 +154,20 @@ def _compare_control(found: Comparison) -> str:
     return f"Baseline without a debate, {cost}: {facts['answer']}, {compared}"
 
 
+def _how(flip: Flip) -> str:
+    """What became of the concerns that explain a change of mind."""
+    one = len(flip.concerns) == 1
+    if flip.source:
+        return f"{'was' if one else 'were'} settled, as {flip.source.id} answered {'it' if one else 'one of them'}"
+    return f"{'was' if one else 'were'} {'settled' if mind_changes.is_rise(flip.before, flip.after) else 'raised'}"
+
+
 def _line(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> str:
     flaw = one_line(restore_names(flip.flaw, flip.turn, session.workflow, plan.scene), LONGEST_FLAW).translate(INNER)
     told = {
         mind_changes.PERSUADED: f"“{flaw}” It is in {flip.source.id if flip.source else ''}, which they had read.",
         mind_changes.CONFORMED: f"“{flaw}” It is in no other member's turn that they had read.",
+        mind_changes.EXPLAINED: f"{join_words(flip.concerns) if flip.concerns else ''} {_how(flip)}.",
         mind_changes.UNEXPLAINED: "they name no flaw in what they said before.",
     }
     moved = f"{flip.turn.seat.label}, round {_number(flip, numbers)}: {flip.before} → {flip.after}"

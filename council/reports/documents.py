@@ -6,6 +6,7 @@ A template gets plain data and renders in a sandbox. No template is ever built f
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -147,6 +148,14 @@ def _environment(overlaid: tuple[tuple[str, str], ...]) -> Sandbox:
 def quote(words: str) -> str:
     """Quote a text unchanged. None of its lines can be mistaken for a line of the document."""
     return "\n".join(f"> {line}".rstrip() for line in words.splitlines())
+
+
+FOLDED = re.compile(r"^<details>\n<summary>(.*)</summary>$|^</details>$", re.M)
+
+
+def unfold(document: str) -> str:
+    """A document of ours without its folded part's HTML, which is the only HTML in it."""
+    return FOLDED.sub(lambda found: f"**{found[1]}**" if found[1] else "", document)
 
 
 def cell(words: str) -> str:

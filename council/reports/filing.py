@@ -1,7 +1,6 @@
-"""The decision document of a debate, in the session and in the project under `docs/decisions`.
+"""The documents of a debate in the project under `docs/decisions`.
 
-The workflow's option `document: adr | decision | none` selects the kind. The copy in the project belongs to the
-project: once it exists it is never overwritten, even if it was edited.
+What is there belongs to the project: a document that a person has changed is never written again.
 """
 
 from __future__ import annotations
@@ -9,86 +8,47 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from council.config.project import NAME, has_only_sessions
 from council.engine.planner import Plan
-from council.errors import StorageError, UsageError
-from council.protocols import outcome
-from council.protocols.perspectives import CONFIDENCE, LOW
+from council.errors import StorageError
 from council.record import catalog, files
 from council.record.session import Session
 from council.record.tracked import is_in_project
-from council.reports import adr, decision, documents, front_matter, kinds, tally
-from council.reports.model import Transcript, plain
-from council.reports.outline import find_outline
+from council.reports import front_matter, numbering, produce, record_copy
+from council.reports.model import Transcript
 from council.reports.totals import ended_at
 from council.reports.transcript import compose
-from council.text import did_you_mean, first_line, slug
-from council.workflow.model import DOCUMENT, NO_DOCUMENT, Workflow
 
-KINDS = {kinds.ADR: adr.facts, kinds.DECISION: decision.facts}
 PLACE = Path("docs") / "decisions"
-NUMBER = "ADR-NNNN"
-NUMBERED = re.compile(r"adr[-_ ]?(\d+)(?!\w)|(0\d{3})[-_. ]", re.I)  # also as other tools number them: 0007-x.md
 LONGEST_OPENING = 1_000_000  # bytes of a document, in which it says whose it is
-NAMES = ("decision.md", "issue.md")
 
 
-def check(workflow: Workflow) -> None:
-    """Refuse a kind of document that has no template."""
-    from council.prompts import templates
+@dataclass(frozen=True)
+class Made:
+    """The documents of a session that are to be filed, by their names in the session; `kind` is the main one's."""
 
-    document = workflow.document
-    known = {*templates.documents(workflow.name), NO_DOCUMENT}
-    if document and document.kind not in known:
-        raise UsageError(f'the option {DOCUMENT}: there is no "{document.kind}"; {did_you_mean(document.kind, known)}')
+    session: Session
+    plan: Plan
+    debate: Transcript
+    kind: str
+    texts: Mapping[str, str]
 
-
-def kind(session: Session) -> str:
-    """The kind of document that this debate produces; empty for none."""
-    return session.workflow.document.kind if session.workflow.document else ""
-
-
-def derive(debate: Transcript, session: Session, plan: Plan) -> dict[str, str]:
-    """The document of a finished debate, and the issue if one was requested, by file name."""
-    if not plan.done or not kind(session):
-        return {}
-    name, own = kind(session), f"{session.workflow.name}/{kind(session)}"
-    template = documents.find(debate.overlaid, own, f"{documents.FOLDER}/{name}")
-    data = KINDS[name](session, plan) if name in KINDS else parts(debate, session, plan)
-    made = {}
-    if data is not None and template:
-        text = documents.render(template, debate.overlaid, **data)
-        if (warning := debate.synthesis.preface if debate.synthesis else "") not in text:
-            text += f"\n*({warning})*\n"
-        made[NAMES[0]] = text
-    if decision.wants_issue(plan) and (data := decision.facts(session, plan)):
-        made[NAMES[1]] = documents.render(f"{documents.FOLDER}/issue", debate.overlaid, **data)
-    return {name: front_matter.stamp(text, debate, session, plan) for name, text in made.items()}
+    def linked(self, stem: str) -> Made:
+        """The same with links to the record that is filed beside them."""
+        folder = record_copy.name_folder(stem)
+        return replace(self, texts=produce.derive(self.debate, self.session, self.plan, self.kind, folder))
 
 
-def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | None:
-    """The data for a custom document: the whole debate, and the answers of the synthesis by name.
-
-    `parts` are those that the workflow lists under `document`, by their names there. `written` has each answer as its
-    author wrote it, and `introduction` what comes before them. None without a synthesis."""
-    tries = outcome.find_syntheses(plan)
-    if not tries:
-        return None
-    given = {name: plain(value) for name, value in tries[-1].answers.items()}
-    if tally.explain_capped_confidence(plan):
-        given[CONFIDENCE] = LOW
-    reply = next((step.reply for _, step in session.workflow.steps() if step.name == tries[-1].step), ())
-    answers = {**documents.blanks(reply), **given}
-    named = {part: answers.get(name) for part, name in session.workflow.document_answers.items()}
-    day, text = f"{debate.ended_at:%Y-%m-%d}", find_outline(session.workflow, plan)
-    written = {**dict.fromkeys(answers, ""), **text.answers}
-    more = {"date": day, "session_id": session.id, "introduction": text.preface, "written": written}
-    return {**plain(debate), **more, "answers": answers, "parts": named}
+def make(session: Session, plan: Plan, kind: str = "") -> Made:
+    """The documents of the session, of its own kind or of another."""
+    debate = compose(session, plan)
+    texts = produce.derive(debate, session, plan, kind)
+    return Made(session, plan, debate, kind or produce.find_kind(session), texts)
 
 
 def is_of(session: Session, text: str) -> bool:
@@ -101,10 +61,12 @@ def is_of(session: Session, text: str) -> bool:
 
 def describe_places(session: Session, plan: Plan) -> str:
     """Say where the documents are, one line each; empty if the debate produces none."""
-    made = derive(compose(session, plan), session, plan)
+    made = make(session, plan)
     home, why = find_home(session)
-    stem = _find_stem(session, home / PLACE) if made and home else ""
-    places = {name: home / PLACE / file_name(stem, name) if home and stem else session.folder / name for name in made}
+    stem = _find_stem(made, home / PLACE) if made.texts and home else ""
+    places = {
+        name: home / PLACE / file_name(stem, name) if home and stem else session.folder / name for name in made.texts
+    }
     lines = [f"{name.removesuffix('.md')}: {files.tilde(path)}" for name, path in places.items()]
     if lines and not stem:
         lines[0] += f" ({why or 'not filed'}; `council decision {session.id} --to FOLDER` files it)"
@@ -131,7 +93,7 @@ def find_home(session: Session) -> tuple[Path | None, str]:
 
 
 def file_name(stem: str, name: str) -> str:
-    return f"{stem}.md" if name == NAMES[0] else f"{stem}-issue.md"
+    return f"{stem}.md" if name == produce.MAIN else f"{stem}-{name}"
 
 
 def project(here: Path) -> Path | None:
@@ -143,15 +105,41 @@ def project(here: Path) -> Path | None:
     return None
 
 
-def place(session: Session, plan: Plan, folder: Path) -> list[Path]:
-    """Write the documents of the session into a folder of a project, unless they exist there."""
-    made = derive(compose(session, plan), session, plan)
-    if not made:
-        return []
+@dataclass(frozen=True)
+class Filing:
+    """Where documents are filed. `record` files the record with them, `update` replaces a document that nobody has
+    changed since it was written, and `new` files one beside it."""
+
+    folder: Path
+    record: bool = False
+    update: bool = False
+    new: bool = False
+
+    def find(self, made: Made) -> tuple[str, dict[Path, str]]:
+        """The name of the document, and where each would be now with its text."""
+        stem = "" if self.new else _find_stem(made, self.folder)
+        stem = stem or _new_stem(made, self.folder)
+        linked = self.record or (self.folder / record_copy.name_folder(stem)).is_dir()
+        texts = made.linked(stem).texts if linked else made.texts
+        number = numbering.read_number(stem) if produce.is_numbered(made.kind) else None
+        return stem, {
+            self.folder / file_name(stem, name): front_matter.sign(numbering.put_number(text, number))
+            if name == produce.MAIN
+            else text
+            for name, text in texts.items()
+        }
+
+
+def place(made: Made, where: Filing) -> dict[Path, bool]:
+    """Write the documents into a folder of a project; whether each is there as it was made, and not as somebody
+    changed it."""
+    if not made.texts:
+        return {}
+    folder = where.folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with lock_folder(folder):
-            return _place_all(session, made, folder)
+            return _place_all(made, where)
     except OSError as failure:
         raise files.storage_error(folder, failure) from failure
 
@@ -167,36 +155,45 @@ def lock_folder(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _place_all(session: Session, made: dict[str, str], folder: Path) -> list[Path]:
-    stem = _find_stem(session, folder) or _new_stem(session, folder)
-    temp, placed = folder / f".{session.id}{files.TEMP}", []
+def _place_all(made: Made, where: Filing) -> dict[Path, bool]:
+    temp = where.folder / f".{made.session.id}{files.TEMP}"
     files.remove(temp)  # left by a process that was killed
-    for name, text in made.items():
-        path = folder / file_name(stem, name)
-        if not path.exists():
-            number = re.match(r"adr-(\d+)", stem)
-            named = re.sub(rf"^# {NUMBER}", f"# ADR-{number.group(1)}", text, count=1, flags=re.M) if number else text
-            if not files.claim(path, files.encode(named), temp, 0o644):
-                raise StorageError(f"{path} was written by somebody else at the same time; try again")
-        placed.append(path)
-    return placed
+    stem, texts = where.find(made)
+    if where.record:
+        said = record_copy.collect(made.debate, made.session, made.plan)
+        record_copy.place(said, where.folder / record_copy.name_folder(stem), temp.with_suffix(".folder"))
+    return {path: _place(path, files.encode(text), temp, where.update) for path, text in texts.items()}
 
 
-def _find_stem(session: Session, folder: Path) -> str:
-    """The name of this session's document if the folder already has it: a line in it names the session."""
+def _place(path: Path, data: bytes, temp: Path, update: bool) -> bool:
+    if not path.exists():
+        if not files.claim(path, data, temp, 0o644):
+            raise StorageError(f"{path} was written by somebody else at the same time; try again")
+        return True
+    there = path.read_bytes()
+    if there != data and update and front_matter.is_as_written(there.decode("utf-8", "replace")):
+        files.replace(path, data, temp)
+        path.chmod(0o644)
+        return True
+    return there == data
+
+
+def _find_stem(made: Made, folder: Path) -> str:
+    """The name of this document if the folder already has it: a line in it names the session, and one its kind."""
+    own = produce.find_kind(made.session)
     for path in sorted(folder.glob("*.md")):
         if not path.stem.endswith("-issue") and path.is_file():
             with path.open("rb") as file:
-                opening = file.read(LONGEST_OPENING).decode("utf-8", "replace")
-            if is_of(session, opening):
+                opening = file.read(LONGEST_OPENING).decode("utf-8-sig", "replace").replace("\r\n", "\n")
+            if is_of(made.session, opening) and front_matter.read_kind(opening, own) == made.kind:
                 return path.stem
     return ""
 
 
-def _new_stem(session: Session, folder: Path) -> str:
-    about = slug(first_line(str(session.metadata["topic"]))) or session.workflow.name
-    if kind(session) == kinds.ADR:
-        taken = [int(found[1] or found[2]) for path in folder.iterdir() if (found := NUMBERED.match(path.name))]
-        return f"adr-{max(taken, default=0) + 1:04}-{about}"
-    stem = f"{ended_at(session):%Y-%m-%d}-{about}"
+def _new_stem(made: Made, folder: Path) -> str:
+    session = made.session
+    about = numbering.shorten(str(session.metadata["topic"])) or session.workflow.name
+    if produce.is_numbered(made.kind):
+        return numbering.next_name((path.name for path in folder.iterdir()) if folder.is_dir() else (), about)
+    stem = f"{ended_at(session):%Y-%m-%d}-{about}" + (f"-{made.kind}" if produce.is_named(made.kind) else "")
     return f"{stem}-{catalog.shorten(session.id)}" if (folder / f"{stem}.md").exists() else stem

@@ -1,5 +1,5 @@
 """The modules of this room that register names of the language."""
 
-from council.reports import kinds
+from council.reports import confirmation, kinds
 
-__all__ = ["kinds"]
+__all__ = ["confirmation", "kinds"]

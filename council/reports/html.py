@@ -16,15 +16,13 @@ from council.checks import cost
 from council.engine.contributions import ReportSection
 from council.protocols.outcome import Decision
 from council.replies.compact import pieces
-from council.reports import markdown
+from council.reports import markdown, pictures
 from council.reports.markup import clean, markup
-from council.reports.model import Answer, Cell, DebateVerdict, Effect, Grid, Objection, Round, Statement, Transcript
+from council.reports.model import Answer, DebateVerdict, Effect, Objection, Round, Statement, Transcript
 from council.text import fold
 
 OURS = '<meta name="generator" content="council">'
 SEAT_COLOURS = 5
-TONES = ("agree", "mixed", "disagree")
-CROWDED = 4  # rounds: beyond that, a cell of the grid has no room for words
 
 
 def page(debate: Transcript) -> str:
@@ -55,7 +53,7 @@ def page(debate: Transcript) -> str:
 
 @cache
 def stylesheet() -> str:
-    return Path(__file__).with_name("page.css").read_text("utf-8")
+    return Path(__file__).with_name("page.css").read_text("utf-8") + pictures.stylesheet()
 
 
 # ---- the verdict ----
@@ -83,8 +81,7 @@ def head(debate: Transcript) -> Iterator[str]:
         yield f'<div class="note"><p dir="auto">{clean(waiting + kept)}</p></div>'
     for section in debate.sections.values():
         yield from draw_section(section)
-    if any(cell.text for row in verdict.grid.rows for cell in row.cells):
-        yield grid(verdict.grid)
+    yield from draw_evidence(debate)
     yield from draw_objections(verdict)
     answered = any(section.answer for section in debate.sections.values())
     if verdict.path and not answered and " ".join(verdict.path.split()) not in verdict.answer:
@@ -113,40 +110,23 @@ def confidence(verdict: DebateVerdict) -> Iterator[tuple[str, str]]:
         yield f"confidence: {verdict.confidence}", ""
 
 
-def grid(found: Grid) -> str:
-    """Members by rounds: a dot for each stance, linked to the turn."""
-    roomy = len(found.columns) <= CROWDED
-    titles = [clean(title) if roomy else "" for title in found.columns]
-    heads = "".join(f"<th>{number} <span>{title}</span></th>" for number, title in enumerate(titles, 1))
-    lines = []
-    for row in found.rows:
-        name = clean(" ".join(filter(None, [row.icon, row.label])))
-        places = "".join(f"<td>{stance(cell, roomy)}</td>" for cell in row.cells)
-        lines.append(f'<tr><th dir="auto">{name}</th>{places}</tr>')
-    body = "\n".join(lines)
-    spread = "" if len(titles) < CROWDED - 1 else " wide" if roomy else " wide crowded"
-    return (
-        f'<section class="panel grid{spread}" id="stances">\n<h2>Who stood where</h2>\n<div class="scroll"><table>\n'
-        f"<thead><tr><th></th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n{legend(found)}</section>"
-    )
+def draw_evidence(debate: Transcript) -> Iterator[str]:
+    """Who stood where, the last count and the votes."""
+    found = debate.verdict.grid
+    stances, scores = pictures.draw_stances(found), pictures.draw_scores(found)
+    if stances or scores:
+        stood = ("Who stood where", stances) if stances else ("Scores by round", scores)
+        yield panel("stances", stood, ("The last count", pictures.draw_count(found)))
+    for vote in debate.course.votes:
+        yield panel("", (f"The vote: {vote.title}", pictures.draw_vote(vote)))
 
 
-def legend(found: Grid) -> str:
-    """What the dots mean, for grids without room for words."""
-    said = dict.fromkeys((cell.tone, cell.text) for row in found.rows for cell in row.cells if cell.tone in TONES)
-    signs = (f'<span class="stance"><span class="dot {tone}"></span> {clean(text)}</span>' for tone, text in said)
-    return f'<p class="legend">{" ".join(signs)}</p>\n' if said else ""
-
-
-def stance(cell: Cell, roomy: bool) -> str:
-    if not cell.turn:
-        return ""
-    word = cell.text or {"absent": "absent", "silent": "unreadable"}.get(cell.tone, "")
-    shown = f'<span class="word">{clean(word)}</span>' if word else ""
-    was = f"from {cell.moved_from}" + (f", {cell.moved_how}" if roomy else "")
-    moved = f'<span class="was">{clean(was)}</span>' if cell.moved_from else ""
-    kind = "stance moved" if cell.moved_from else "stance"
-    return f'<a class="{kind}" href="#{cell.turn}"><span class="dot {cell.tone}"></span>{shown}</a>{moved}'
+def panel(place: str, *shown: tuple[str, str]) -> str:
+    """A panel with titled pictures below one another; `place` is what links to it are called."""
+    id = f' id="{place}"' if place else ""
+    drawn = (f'<h2>{clean(title)}</h2>\n<div class="scroll">{svg}</div>' for title, svg in shown if svg)
+    body = "\n".join(drawn)
+    return f'<section class="panel"{id}>\n{body}\n</section>'
 
 
 def draw_objections(verdict: DebateVerdict) -> Iterator[str]:
@@ -172,7 +152,7 @@ def contents(debate: Transcript) -> Iterator[str]:
     """Links to the parts below."""
     places = [("synthesis", "Synthesis")] if debate.synthesis else []
     places += [("effect", debate.effect.title)] if debate.effect else []
-    places += [(f"round-{round.number}", f"Round {round.number} {round.title}") for round in debate.rounds]
+    places += [(round.place, round.heading) for round in debate.rounds]
     places.append(("record", "Record"))
     links = (f'<li><a href="#{place}">{clean(title)}</a></li>' for place, title in places)
     yield f'<nav class="contents"><ul>{"".join(links)}</ul></nav>'
@@ -223,11 +203,12 @@ def draw_effect(effect: Effect, debate: Transcript) -> Iterator[str]:
 def rounds(debate: Transcript) -> Iterator[str]:
     """Phase by phase, folded, with council's decisions where they were made."""
     yield '<section id="rounds">\n<h2>The debate</h2>'
+    yield f'<div class="panel protocol"><div class="scroll">{pictures.draw_protocol(debate.course)}</div></div>'
     for stage in debate.stages:
         yield from draw_decisions(stage.before)
         for round in stage.rounds:
-            yield f'<details class="round" id="round-{round.number}">\n<summary>'
-            yield f"<h2>Round {round.number}: {clean(round.title)}</h2> "
+            yield f'<details class="round" id="{round.place}">\n<summary>'
+            yield f"<h2>{clean(round.heading)}</h2> "
             yield f'<span class="brief">{clean(brief(round))}</span></summary>'
             yield from (card(turn, debate) for turn in round.statements)
             yield "</details>"
@@ -304,7 +285,9 @@ def record(debate: Transcript) -> Iterator[str]:
     yield f'<section id="record">\n<h2>Record</h2>\n<dl class="facts">{"".join(pairs)}</dl>'
     if debate.question.strip() != debate.topic.strip() and " ".join(debate.topic.split()) == debate.title:
         yield whole_question(debate)
-    yield '<details><summary>Receipts</summary>\n<div class="scroll"><table class="receipts">'
+    if spent := pictures.draw_spending(debate.course.spending):
+        yield panel("cost", ("Cost by round", spent))
+    yield '<details><summary>Receipts</summary>\n<div class="scroll" tabindex="0"><table class="receipts">'
     names, numbers = ("turn", "speaker", "asked", "answered"), ("tokens in", "out", "usd", "seconds")
     heads = [*(f"<th>{name}</th>" for name in names), *(f'<th class="number">{name}</th>' for name in numbers)]
     yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"

@@ -11,7 +11,7 @@ from council.record.session import Session
 from council.text import one_line
 
 SHOWN = 4  # file names in a line
-MAIN = ("AgentPersonalities.md", "Workflows/")  # what decides seats, tiers and rounds
+MAIN = ("AgentPersonalities.md", "Specialists.md", "Workflows/")  # what decides seats, tiers and rounds
 
 
 def describe(session: Session) -> Iterator[str]:
@@ -22,6 +22,19 @@ def describe(session: Session) -> Iterator[str]:
         yield one_line(f"{overlay['whose']} overlay: {folder} ({count}: {_list(names)})", 600)
         if overlay["whose"] == "project" and any(name.startswith(MAIN) for name in names):
             yield one_line(f"it sets: {'; '.join(_settings(session))}", 600)
+
+
+def describe_settings(session: Session) -> Iterator[str]:
+    """One line for each Config.md that sets something for this debate."""
+    for source in session.metadata.get("configured", ()):
+        options = [f"{name} {_word(value)}" for name, value in source["options"].items()]
+        limits = [f"{name} at most {value:g}" for name, value in source["limits"].items()]
+        whose = "the project's Config.md" if source["whose"] == "project" else "your Config.md"
+        yield one_line(f"{whose} sets: {', '.join([*options, *limits])}", 600)
+
+
+def _word(value: str | bool) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
 
 
 def describe_without_paths(session: Session) -> str:
@@ -37,7 +50,8 @@ def _list(names: Mapping[str, Any]) -> str:
 
 def _settings(session: Session) -> Iterator[str]:
     flow = session.workflow
-    yield f"seats {', '.join(seat.name for seat in flow.all_seats())}"
+    spoken = flow.declared_seats(name for _, step in flow.steps() for name in step.seats)
+    yield f"seats {', '.join(dict.fromkeys(seat.name for seat in spoken))}"
     yield f"at most {sum(phase.max_rounds for phase in flow.phases)} rounds"
     models = [f"{tier} ({one.get('model')})" for tier, one in session.metadata["tiers"].items()]
     yield f"tiers {', '.join(models)}"

@@ -6,18 +6,47 @@ Every command imports this module, so it imports nothing heavy.
 from council.workflow import declare
 
 QUESTION = declare.answer("question", "in a decision document: how the question was put")
+CLEAR = declare.answer("clear", "in a decision document: `no` for a question that stayed unclear")
 ASSUMED = declare.answer("assumed", "in a decision document: what was assumed about the question")
 GUIDANCE = declare.answer("guidance", "from a person whose `decision` is `guide`: what to focus on from here")
-CREATE_WORKFLOW = declare.answer("create_workflow", "from a person: `yes` turns the decision into an issue")
+CREATE_WORKFLOW = declare.answer(
+    "create_workflow", "from a person: `yes` turns the decision into an issue, and says how to plan it"
+)
 
-ADR = declare.document(
-    "adr",
-    "an architecture decision record",
-    parts={
-        "implementation_notes": "a section of its own",
-        "open_questions": "a section of its own",
-        "dissents": "below the dissent that the record lists",
-    },
+# Which answers of the kit's workflows are a part of a record, where the workflow does not say it.
+RECORD_FILLS = {
+    "decision": ("chosen", "overview", "recommendation", "recommended_path"),
+    "consequences": ("trade_offs",),
+    "alternatives": ("rejected",),
+    "dissents": ("dissent", "remaining_disagreements"),
+    "risks": ("caveats",),
+    "confirmation": ("acceptance",),
+}
+RECORD_PARTS = {
+    "decision": "what was chosen, and why: the first section",
+    "drivers": "what the decision had to satisfy",
+    "consequences": "what follows from it",
+    "alternatives": "what was considered and not chosen, and why",
+    "dissents": "who still objects; what it leaves out is added from the record",
+    "risks": "what can go wrong, and what is done about it",
+    "confidence": "how sure it is; the count may lower it",
+    "confirmation": "how to tell that it was carried out",
+    "open_questions": "what nobody answered",
+    "implementation_notes": "what those who build it need to know",
+}
+
+ADR = declare.document("adr", "an architecture decision record", parts=RECORD_PARTS, fills=RECORD_FILLS)
+MADR = declare.document(
+    "madr", "an architecture decision record in the form of MADR 4", parts=RECORD_PARTS, fills=RECORD_FILLS
+)
+SPEC = declare.document(
+    "spec",
+    "a specification: what each answer of the synthesis says, then as an ADR",
+    parts=RECORD_PARTS,
+    fills=RECORD_FILLS,
+)
+PLAN = declare.document(
+    "plan", "a work plan: its tasks as they were written, then as an ADR", parts=RECORD_PARTS, fills=RECORD_FILLS
 )
 DECISION = declare.document(
     "decision",
@@ -32,5 +61,11 @@ DECISION = declare.document(
         "caveats": "what it depends on",
         "dissent": "the dissenting view",
         "acceptance": "in the issue, the criteria of acceptance",
+    },
+    fills={
+        "recommendation": ("chosen", "overview", "recommended_path"),
+        "agreement": ("areas_of_convergence",),
+        "caveats": ("risks",),
+        "dissent": ("dissents", "remaining_disagreements"),
     },
 )

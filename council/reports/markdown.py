@@ -6,7 +6,7 @@ from council.engine.contributions import Addition, ReportSection
 from council.engine.planner import Plan
 from council.record import files
 from council.record.session import Session
-from council.reports import transcript
+from council.reports import heading, transcript
 from council.reports.documents import FOLDER, NOTHING, Overlaid, frozen_templates, render
 from council.reports.model import Effect, Fact, Round, Synthesis, Transcript, plain
 
@@ -49,6 +49,6 @@ def announcement(session: Session) -> str:
     """The start of a debate on the screen: its heading, and where its files are. Assistants read it too, so names that
     a project chose are short.
     """
-    facts = [*transcript.facts(session, longest=LONGEST_NAME), Fact("Output", f"{files.tilde(session.folder)}/")]
-    named = {"workflow": transcript.kind(session), "title": transcript.title(session)}
+    facts = [*heading.facts(session, longest=LONGEST_NAME), Fact("Output", f"{files.tilde(session.folder)}/")]
+    named = {"workflow": heading.kind(session), "title": heading.title(session)}
     return render(f"{FOLDER}/_heading", NOTHING, **named, facts=plain(facts))

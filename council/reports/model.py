@@ -9,10 +9,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from council.engine.contributions import Addition, ReportSection
 from council.protocols.outcome import Decision
+from council.reports.concerns import LedgerTable
 from council.workflow.model import Reply
 
 APART = {"plain": False}  # marks a field that is not data of the debate
@@ -39,8 +41,8 @@ class Answer:
 
     @property
     def short(self) -> bool:
-        """Whether it is one word or number, which fits in a badge."""
-        return re.fullmatch(r"[\w.-]{1,20}", self.text) is not None
+        """Whether it is one word or number, which fits in a badge. That there is nothing to say needs none."""
+        return re.fullmatch(r"[\w.-]{1,20}", self.text) is not None and self.text.casefold().strip(".") != "none"
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,13 @@ class Statement:
 
 @dataclass(frozen=True)
 class Round:
+    """A round of the debate, or a part of it that is not numbered, such as an analysis: its `number` is 0."""
+
     number: int
     phase: str
     title: str
+    heading: str
+    place: str  # what links and the names of files call it: `round-2`, or `analysis`
     statements: tuple[Statement, ...]
 
 
@@ -139,7 +145,8 @@ class ReceiptLine:
 
 @dataclass(frozen=True)
 class Cell:
-    """A seat's stance in one round, the turn that states it, and the earlier stance if it changed.
+    """A seat's stance in one round, the turn that states it, and the earlier stance if it changed, and whose argument
+    changed it if the program found that.
 
     `tone` is agree, mixed or disagree; `absent`, or `silent` if the seat spoke and its stance could not be read; empty
     if it had no turn.
@@ -150,6 +157,7 @@ class Cell:
     turn: str = ""
     moved_from: str = ""
     moved_how: str = ""
+    moved_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -162,11 +170,12 @@ class GridRow:
 
 @dataclass(frozen=True)
 class Grid:
-    """Who held which stance: a row for each member, a column for each round."""
+    """Who held which stance: a row for each member, a column for each round. `target` is the score that is enough."""
 
     columns: tuple[str, ...]
     rows: tuple[GridRow, ...]
     counts: tuple[tuple[str, str, int], ...]  # of the last round: the answer, its tone, how many gave it
+    target: float | None = None
 
 
 @dataclass(frozen=True)
@@ -215,6 +224,76 @@ class DebateVerdict:
 
 
 @dataclass(frozen=True)
+class StepCourse:
+    """A step of a phase in its last round: `done`, `now`, `ahead` or `skipped`. `kind` is seat, person, machine or
+    cast. `seats` is how many spoke or will speak; 0 if that is not known yet."""
+
+    title: str
+    kind: str
+    state: str
+    seats: int
+
+
+@dataclass(frozen=True)
+class PhaseCourse:
+    """How a phase went: `done`, `halted`, `skipped`, `now`, `ahead`, or `unreached` if the debate ended before it.
+
+    `reason` says why it was skipped or how it ended. `sure` is false if the phase has a condition. `absent` is how many
+    of its turns nobody spoke.
+    """
+
+    title: str
+    state: str
+    rounds: int
+    max_rounds: int
+    sure: bool
+    outcome: str
+    reason: str
+    absent: int
+    steps: tuple[StepCourse, ...]
+
+
+@dataclass(frozen=True)
+class RoundSpending:
+    """What one round cost. None is unknown, and `usd_at_least` is the part that is known. `failed` are calls without a
+    reply."""
+
+    title: str
+    calls: int
+    failed: int
+    input: int | None
+    output: int | None
+    usd: float | None
+    usd_at_least: float
+
+
+@dataclass(frozen=True)
+class Vote:
+    """The last vote of a phase. `outcome` is winner, tie or none; `counts` has what the method counts, highest first.
+
+    `of` is the weight of all voters, and `silent` are those whose vote was not heard.
+    """
+
+    title: str
+    method: str
+    outcome: str
+    summary: str
+    counts: tuple[tuple[str, float], ...]
+    leading: tuple[str, ...]
+    of: float
+    silent: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the debate went through its protocol: its phases, its votes, and what each round cost."""
+
+    phases: tuple[PhaseCourse, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    spending: tuple[RoundSpending, ...] = ()
+
+
+@dataclass(frozen=True)
 class Transcript:
     """The whole debate."""
 
@@ -235,7 +314,10 @@ class Transcript:
     effect: Effect | None
     waiting: OpenTurns | None
     receipts: tuple[ReceiptLine, ...]
+    ledger: LedgerTable | None = None
+    concerns: tuple[Mapping[str, Any], ...] = field(default=(), metadata=APART)
     beside: str = ""  # what members read besides their briefs, as far as that is known
+    course: Course = field(default=Course(), metadata=APART)
     overlaid: Mapping[str, str] = field(default_factory=dict, repr=False, metadata=APART)
 
     @property
@@ -245,10 +327,17 @@ class Transcript:
 
 def plain(value: Any) -> Any:
     """Convert to plain data for templates and JSON: no object of ours reaches a template that users can write."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.metadata != APART}
-    if isinstance(value, Mapping):
+        return {name: plain(getattr(value, name)) for name in _shown(type(value))}
+    if isinstance(value, (dict, Mapping)):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, tuple | list):
         return [plain(one) for one in value]
     return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
+
+
+@cache
+def _shown(kind: type) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind) if one.metadata != APART)

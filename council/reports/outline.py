@@ -37,7 +37,7 @@ def find_outline(workflow: Workflow, plan: Plan) -> Outline:
 
 
 def _join(first: str, second: str) -> str:
-    return "\n\n".join(filter(None, [first, second]))
+    return "\n\n".join(dict.fromkeys(filter(None, [first, second])))
 
 
 def find_reply(workflow: Workflow, plan: Plan) -> Reply:

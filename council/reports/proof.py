@@ -13,7 +13,7 @@ from pathlib import Path
 from council import __version__
 from council.engine.planner import Plan
 from council.errors import CouncilError, Damaged
-from council.record import attempts, chain, files, lock, signature
+from council.record import attempts, chain, desk, files, lock, signature
 from council.record import session as sessions
 from council.record.session import Session
 from council.reports import archive, derived, provenance
@@ -22,7 +22,7 @@ from council.speakers import registry
 from council.speakers.assistant import transcripts
 from council.text import join_words
 
-NOTES = (lock.NOTE, transcripts.NOTES, attempts.FOLDER)  # what a run leaves for the next one
+NOTES = (lock.NOTE, transcripts.NOTES, attempts.FOLDER, desk.FOLDER)  # what a run leaves for the next one
 
 
 @dataclass(frozen=True)

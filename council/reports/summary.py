@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from council.protocols import outcome
+from council.protocols.specialists import list_table
 from council.record import catalog
 from council.record import session as sessions
 from council.reports import archive, listing, markdown, totals, transcript
@@ -92,7 +93,7 @@ def summarize(folder: Path, known: Status | None = None) -> DebateResult:
         completed_at=datetime.fromisoformat(str(completed)) if completed else None,
         topic=str(facts["topic"]),
         workflow=found.session.workflow.name,
-        members=tuple(seat.name for seat in found.session.workflow.table),
+        members=tuple(seat.name for seat in list_table(found.session.workflow, found.plan.scene)),
         turns=len(found.session.said),
         due=() if kept else tuple(due.id for due in found.plan.due),
         outcome=facts.get("outcome") if kept else outcome.outcome(found.plan) if found.plan.done else None,
@@ -129,7 +130,7 @@ def as_document(result: DebateResult) -> dict[str, Any]:
     debate = result.transcript
     rounds = [
         {
-            "number": round.number,
+            "number": round.number or None,
             "phase": round.phase,
             "title": round.title,
             "turns": [_turn(statement) for statement in round.statements],
@@ -139,6 +140,7 @@ def as_document(result: DebateResult) -> dict[str, Any]:
     receipts = [plain(receipt) for receipt in debate.receipts]
     return as_row(result) | {
         "head": debate.head,
+        "ledger": list(debate.concerns),
         "question": debate.question,
         "verdict": _verdict(debate.verdict),
         "rounds": rounds,

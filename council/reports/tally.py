@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from council.engine.planner import ENDED, ENDED_BY_CAP, Plan
 from council.protocols import outcome
-from council.protocols import perspectives as casting
+from council.protocols import perspectives as sides
 from council.protocols.consensus import find_escalations
 from council.protocols.perspectives import CONFIDENCE, LOW
 from council.protocols.stances import AGREE, CONSENSUS, CONSENSUS_WITH_DISSENT, DISAGREE, MIXED, Standing, assess
@@ -41,6 +41,8 @@ NO_AGREEMENT = re.compile(
 def is_carried(plan: Plan, now: Standing) -> bool:
     """Whether the conclusion was decided: by a majority, by the rules on scores, by a person or by a phase."""
     ending = outcome.outcome(plan, now)
+    if outcome.find_denial(plan):
+        return False
     if now.own:
         return True
     if now.stances:
@@ -48,7 +50,7 @@ def is_carried(plan: Plan, now: Standing) -> bool:
     if now.scores:
         agreed = ending in (CONSENSUS, CONSENSUS_WITH_DISSENT)
         return agreed or any(one.adopted for one in find_escalations(plan.scene)[-1:])
-    return ending != ENDED_BY_CAP and not casting.were_too_few(plan.scene)
+    return ending != ENDED_BY_CAP and not sides.were_too_few(plan.scene)
 
 
 def count_votes(now: Standing) -> int:
@@ -69,11 +71,13 @@ def describe_lack(plan: Plan, now: Standing, quote: bool = True) -> str:
     """
     if is_carried(plan, now):
         return ""
+    if denied := outcome.find_denial(plan):
+        return denied.verdict.reason if quote else denied.outcome.capitalize()
     if now.stances:
         return f"{'Most disagree' if do_most_disagree(now) else 'No answer leads'}: {format_count(now)}"
     if now.scores:
         return f"No consensus: {now.reason}" if quote else "No consensus"
-    few = "fewer than two perspectives were heard in the last round" if casting.were_too_few(plan.scene) else ""
+    few = "fewer than two perspectives were heard in the last round" if sides.were_too_few(plan.scene) else ""
     why = few or (outcome.reason(plan, now) if quote else "")
     return f"Not settled: {why}" if why else "Not settled"
 
@@ -153,7 +157,7 @@ def explain_capped_confidence(plan: Plan) -> str:
     said = tries[-1].answers.get(CONFIDENCE) if tries else None
     if said in (None, LOW) or is_carried(plan, now := assess(plan.scene)):
         return ""
-    if casting.explain_low_confidence(plan.scene, ENDED_BY_CAP):
+    if sides.explain_low_confidence(plan.scene, ENDED_BY_CAP):
         return ""  # it says so itself
     why = "no answer has a majority" if now.stances else "nothing was settled"
     why = "most disagree" if do_most_disagree(now) else why

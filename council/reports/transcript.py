@@ -5,12 +5,12 @@ Nothing here reads a clock, a path or an earlier result, so the same record alwa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from council.config import command_line
 from council.engine import contributions
 from council.engine.anonymity import restore_names
-from council.engine.contributions import Addition, Record, following
+from council.engine.contributions import Addition, Record, following, shortfall
 from council.engine.planner import RETRY, Plan
 from council.engine.scene import Turn
 from council.protocols import outcome
@@ -18,12 +18,16 @@ from council.protocols.dissent import DISAGREES, find_missing_dissent
 from council.protocols.mind_changes import is_control
 from council.protocols.outcome import Decision
 from council.protocols.perspectives import LOW
+from council.protocols.specialists import list_table
 from council.protocols.stances import STANCE, find_leading_answer
 from council.record import chain, files
 from council.record.session import Session
 from council.record.turn_file import HOOK, MEMBER, sha256
 from council.replies import parse
-from council.reports import did_it_help, documents, in_force, tally, verdict
+from council.reports import did_it_help, documents, tally, verdict
+from council.reports.concerns import describe_ledger, read_concerns
+from council.reports.course import compose_course
+from council.reports.heading import absences, cast, facts, kind, title
 from council.reports.model import (
     Answer,
     Effect,
@@ -41,7 +45,7 @@ from council.speakers import registry
 from council.speakers.base import Caption
 from council.text import WORD, one_line
 from council.workflow import limits
-from council.workflow.model import Phase, Seat
+from council.workflow.model import Phase
 
 
 def compose(session: Session, plan: Plan) -> Transcript:
@@ -56,8 +60,8 @@ def compose(session: Session, plan: Plan) -> Transcript:
         topic=str(session.metadata["topic"]),
         question=session.topic,
         ended_at=ended_at(session),
-        facts=(*facts(session, cast(session, plan)), Fact("Head", chain.head(session))),
-        members=tuple(seat.name for seat in session.workflow.table),
+        facts=(*facts(session, cast(session, plan), plan=plan), Fact("Head", chain.head(session))),
+        members=tuple(seat.name for seat in list_table(session.workflow, plan.scene)),
         absent=tuple(absences(plan)),
         verdict=verdict.decide(session, plan, ends.values()),
         stages=tuple(_stage(session, plan, phase) for phase in session.workflow.phases),
@@ -66,7 +70,10 @@ def compose(session: Session, plan: Plan) -> Transcript:
         effect=_effect(session, plan) if plan.done else None,
         waiting=_waiting(session, plan),
         receipts=tuple(_receipts(session)),
+        ledger=describe_ledger(session, plan, lambda turn: f"`{turn.id}`"),
+        concerns=tuple(read_concerns(session, plan)),
         beside=_beside_briefs(session),
+        course=compose_course(session, plan),
         overlaid=documents.frozen_templates(session),
     )
 
@@ -77,6 +84,12 @@ def read_record(session: Session, plan: Plan) -> Record:
     return Record(session.workflow, plan, session.topic, session.metadata, session.extra, trials)
 
 
+def explain_shortfall(session: Session) -> str:
+    """Why a debate that is over did not reach what it was for; empty if it did, or has no such aim."""
+    record = read_record(session, session.plan())
+    return next((why for explain in shortfall.known.values() if (why := explain(record))), "")
+
+
 def list_following(session: Session, plan: Plan) -> list[str]:
     """The commands that may come next, as rooms know them."""
     record = read_record(session, plan)
@@ -84,76 +97,11 @@ def list_following(session: Session, plan: Plan) -> list[str]:
     return list(map(command_line.name_commands, lines))
 
 
-# ---- the heading ----
-
-
-def kind(session: Session) -> str:
-    """The kind of debate: its workflow, as a title."""
-    return outcome.heading(session.workflow.name)
-
-
-def title(session: Session) -> str:
-    return one_line(session.metadata["topic"], 200)
-
-
-def facts(session: Session, cast: Iterable[Seat] = (), longest: int | None = None) -> Iterator[Fact]:
-    """The heading of every transcript. It contains no path: the same record gives the same bytes anywhere.
-
-    `longest` is how many characters of each member's name are shown.
-    """
-    yield Fact("Session ID", session.id)
-    names = [seat.label for seat in (*session.workflow.table, *cast)]
-    yield Fact("Council Members", ", ".join(names if longest is None else (one_line(one, longest) for one in names)))
-    yield Fact("Rounds", _rounds_planned(session))
-    if note := _small_print(session):
-        yield Fact("Model", note, caution=True)
-    if used := in_force.describe_without_paths(session):
-        yield Fact("Overlays", used, caution=used.startswith("project"))
-    if source := session.metadata.get("replay_of"):
-        yield Fact("Replay of", f"{one_line(str(source))} (recorded replies, not a new debate)", caution=True)
-    elif replayed := count_replayed(session):
-        yield Fact("Replayed", f"{replayed} (recorded replies, not spoken in this debate)", caution=True)
-
-
-def count_replayed(session: Session) -> str:
-    """How many turns are the words of another session or of a script; empty if none are."""
-    replayed = sum(registry.describe(receipt.speaker).replays for receipt in session.receipts.values())
-    return f"{replayed} of {len(session.receipts)} turns" if replayed else ""
-
-
-def cast(session: Session, plan: Plan) -> list[Seat]:
-    """The seats that joined while the debate ran: no group of the workflow lists them."""
-    seated = session.workflow.seat_names()
-    return list({turn.seat.name: turn.seat for turn in plan.scene.turns if turn.seat.name not in seated}.values())
-
-
-def _small_print(session: Session) -> str:
-    """What readers must know about the models. Once a turn is recorded, only the receipts count."""
-    spoken = {(receipt.speaker, receipt.answered) for receipt in session.receipts.values() if receipt.answered}
-    to_come = {(session.speaker, session.metadata.get("model"))}
-    notes = {registry.describe(name).note(model) for name, model in (spoken if session.receipts else to_come)}
-    return "; ".join(sorted(notes - {""}))
-
-
-def _rounds_planned(session: Session) -> str:
-    flow = session.workflow
-    spoken = [one for one in flow.phases if not outcome.is_synthesis(one.name, flow) and not is_control(one.name, flow)]
-    least = sum(phase.min_rounds for phase in spoken if phase.when is None)
-    most = sum(phase.max_rounds for phase in spoken)
-    return f"{least}-{most} (adaptive based on convergence)" if least < most else str(least)
-
-
-def absences(plan: Plan) -> Iterator[str]:
-    """Who was missing, in which phase, and why."""
-    for turn in outcome.absences(plan):
-        yield f"{turn.seat.label} in {turn.phase} ({one_line(turn.absent or '', 120)})"
-
-
 # ---- rounds and turns ----
 
 
 def _stage(session: Session, plan: Plan, phase: Phase) -> Stage:
-    rounds = [compose_round(session, plan, *key) for key in outcome.rounds(plan) if key[0] == phase.name]
+    rounds = [compose_round(session, plan, *key) for key in outcome.passages(plan) if key[0] == phase.name]
     before: list[Decision] = []
     after: list[Decision] = []
     for note in plan.notes:
@@ -163,15 +111,19 @@ def _stage(session: Session, plan: Plan, phase: Phase) -> Stage:
 
 
 def compose_round(session: Session, plan: Plan, phase: str, round: int) -> Round:
-    """One round that is over."""
+    """One round, or a part without a number, that is over."""
     turns = outcome.turns_of(plan, phase, round)
     steps = len({turn.step for turn in turns}) > 1
-    statements = tuple(_statement(session, plan, turn, step=steps) for turn in turns)
-    heading = next(outcome.title(one) for one in session.workflow.phases if one.name == phase)
-    return Round(outcome.rounds(plan).index((phase, round)) + 1, phase, heading, statements)
+    statements = tuple(compose_statement(session, plan, turn, step=steps) for turn in turns)
+    number = outcome.number_rounds(plan).get((phase, round), 0)
+    declared = next(one for one in session.workflow.phases if one.name == phase)
+    place = f"round-{number}" if number else phase + (f"-{round}" if round > 1 else "")
+    heading = outcome.round_heading(number, declared, round)
+    return Round(number, phase, outcome.title(declared), heading, place, statements)
 
 
-def _statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> Statement:
+def compose_statement(session: Session, plan: Plan, turn: Turn, step: bool = False) -> Statement:
+    """One turn. Its title names the step if the round has several."""
     again, caption = session.said.get(f"{turn.id}.2"), _caption(turn)
     return Statement(
         id=turn.id,
@@ -270,7 +222,7 @@ def synthesis(session: Session, plan: Plan) -> Synthesis | None:
     """The last synthesis with what council adds: dissent that it left out, and problems found in it."""
     if not (tries := outcome.find_syntheses(plan)):
         return None
-    statement = _statement(session, plan, tries[-1])
+    statement = compose_statement(session, plan, tries[-1])
     author = tries[-1].seat.title.lower()
     before = tally.preface(plan, verdict.find_path(session, plan)[1]) if plan.done else ""
     return Synthesis(author, outcome.synthesis_body(plan), tuple(_additions(session, plan)), statement, before)
@@ -302,7 +254,7 @@ def _effect(session: Session, plan: Plan) -> Effect | None:
         return None
     alone = (turn for turn in plan.scene.turns if is_control(turn.phase, plan.scene))
     moves = did_it_help.moves(session, plan, comparison)
-    statements = tuple(_statement(session, plan, turn) for turn in alone)
+    statements = tuple(compose_statement(session, plan, turn) for turn in alone)
     return Effect(did_it_help.HEADING, did_it_help.sentence(comparison), tuple(moves), statements)
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from council.protocols.dissent import SYNTHESIS
-from council.reports import documents, filing
+from council.reports import documents, produce
 from council.reports.model import APART, Stage, Transcript
 from council.workflow.model import Kind, Reply, Workflow
 
@@ -33,7 +33,7 @@ def _renderings(workflow: Workflow, overlaid: Mapping[str, str]) -> Iterator[tup
     """The templates, each with what it might get: every choice once, and answers that are missing."""
     kind = workflow.document.kind if workflow.document else ""
     name = documents.find(overlaid, f"{workflow.name}/{kind}", f"{documents.FOLDER}/{kind}")
-    if kind and kind not in filing.KINDS and name:
+    if kind and kind not in produce.KINDS and name:
         for answers in _answers(_synthesis(workflow)):
             named = {part: answers.get(answer) for part, answer in workflow.document_answers.items()}
             written = {name: WORDS if value else "" for name, value in answers.items()}

@@ -12,12 +12,11 @@ from council.engine.anonymity import restore_names
 from council.engine.contributions import ReportSection
 from council.engine.planner import ENDED_BY_CAP, Plan
 from council.engine.scene import Turn
-from council.protocols import mind_changes, outcome
+from council.protocols import consensus, mind_changes, outcome
 from council.protocols.dissent import DISAGREES, OPPOSED, find_dissent
 from council.protocols.stances import (
     AGREE,
     AGREED_WITH_DISSENT,
-    BLOCKING,
     CONSENSUS_WITH_DISSENT,
     DISAGREE,
     INSUFFICIENT,
@@ -26,6 +25,7 @@ from council.protocols.stances import (
     STANCE,
     Standing,
     assess,
+    find_blocking,
 )
 from council.record.session import Session
 from council.replies import parse
@@ -129,22 +129,25 @@ def _grid(session: Session, plan: Plan, now: Standing) -> Grid:
     rounds = outcome.rounds(plan)
     flips = {flip.turn.id: flip for flip in mind_changes.find_flips(plan.scene, field)} if field else {}
     rows = []
-    for seat in _seats(session, plan, now):
+    for seat in find_members(session, plan, now):
         cells = []
         for key in rounds:
             turns = [turn for turn in outcome.turns_of(plan, *key) if turn.seat.name == seat.name]
             cells.append(_cell(turns, field, now, flips))
         rows.append(GridRow(seat.name, seat.label, str(seat.attributes.get("icon") or ""), tuple(cells)))
-    words = {"absent": tally.UNHEARD, "silent": tally.UNREADABLE}
     last = Counter(
-        (cell.text or words.get(cell.tone, tally.UNHEARD), tone(cell.text, now.answer) if cell.text else "silent")
-        for cell in (row.cells[-1] for row in rows if row.cells and field == STANCE)
+        (
+            said or (tally.UNREADABLE if seat in now.unreadable else tally.UNHEARD),
+            tone(said, now.answer) if said else "",
+        )
+        for seat, said in now.stances.items()
     )
-    counts = tuple((said, kind, number) for (said, kind), number in last.items())
-    return Grid(tuple(outcome.heading(phase) for phase, _ in rounds), tuple(rows), counts)
+    counts = tuple((said, kind or "silent", number) for (said, kind), number in last.items())
+    titles = tuple(outcome.heading(phase) for phase, _ in rounds)
+    return Grid(titles, tuple(rows), counts, consensus.find_target(session.workflow, field) if field == SCORE else None)
 
 
-def _seats(session: Session, plan: Plan, now: Standing) -> Iterator[Seat]:
+def find_members(session: Session, plan: Plan, now: Standing) -> Iterator[Seat]:
     """The seats that were asked for a stance or score; if none were, every seat that spoke in a round."""
     spoke = {turn.seat.name: turn.seat for key in outcome.rounds(plan) for turn in outcome.turns_of(plan, *key)}
     asked = {**now.stances, **now.scores}
@@ -163,7 +166,8 @@ def _cell(turns: list[Turn], field: str, now: Standing, flips: dict[str, mind_ch
     flip = flips.get(turn.id)
     if said is None:
         return Cell("", "absent" if turn.absent else "silent" if field in turn.asked else "spoke", turn.id)
-    moved = (_format_answer(flip.before), flip.kind) if flip else ("", "")
+    peer = flip.source.seat.title if flip and flip.source else ""
+    moved = (_format_answer(flip.before), flip.kind, peer) if flip else ()
     return Cell(_format_answer(said), tone(str(said), now.answer) if field != SCORE else "score", turn.id, *moved)
 
 
@@ -182,9 +186,8 @@ def tone(stance: str, leading: str) -> str:
 
 
 def _blocking(session: Session, plan: Plan) -> Iterator[Objection]:
-    for turn, items in plan.scene.last_words(BLOCKING).values():
-        for item in items:
-            yield Objection(turn.seat.label, restore_names(str(item), turn, session.workflow, plan.scene), turn.id)
+    for turn, item in find_blocking(plan.scene, accepted=True):
+        yield Objection(turn.seat.label, restore_names(item, turn, session.workflow, plan.scene), turn.id)
 
 
 def _strongest(session: Session, plan: Plan) -> Objection | None:

@@ -11,13 +11,13 @@ from council import __version__
 from council.engine.planner import Plan
 from council.errors import CouncilError, Damaged
 from council.protocols import outcome
-from council.record import chain, files, lock, session, signature
+from council.record import chain, desk, files, lock, session, signature
 from council.record.session import Session
 from council.record.turn_file import sha256
 from council.reports import archive, briefs, derived, provenance
 from council.speakers import registry
 from council.speakers.assistant import transcripts
-from council.text import join_words
+from council.text import join_words, one_line
 
 OURS = {*session.RECORD, *session.PLACES, lock.LOCK, lock.NOTE, transcripts.NOTES, signature.NAME}
 
@@ -71,6 +71,7 @@ def status(folder: Path) -> Status:
 def _findings(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     """What `check_derived` finds. Files that are unchanged since this version wrote them are not derived again."""
     yield from transcripts.check_notes(found.folder)
+    yield from desk.check(found.folder)
     there = derived.find(found.folder)
     if found.kept_from:
         yield from _check_kept(found, there)
@@ -93,7 +94,7 @@ def _check_kept(found: Session, there: Iterable[str]) -> Iterator[Damaged | Outd
 def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
     note = lock.read_note(found.folder)
     if running:
-        return "running", lock.describe(note)
+        return "running", "; ".join([lock.describe(note), *_outlook(found, plan)])
     if found.kept_from:
         return "complete", str(found.metadata.get("outcome", "finished"))
     if plan.done:
@@ -109,6 +110,14 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
     return "interrupted", f"before {due}" + (f"; `council next {found.id}` makes it" if by_hand else "")
 
 
+def _outlook(found: Session, plan: Plan) -> Iterator[str]:
+    """What a run will do next, as far as the files tell."""
+    if (by := desk.read_pause(found.folder)) is not None:
+        yield f"pauses before its next turns, as {one_line(by, 100)} asked"
+    if plan.due and all(one.of_a_person for one in plan.due):
+        yield f"waits for {join_words(one.id for one in plan.due)}"
+
+
 def verify(folder: Path) -> Iterator[Damaged | Outdated]:
     """What is wrong or outdated in a session, file by file. The record comes first: derived files follow from it."""
     try:
@@ -116,7 +125,7 @@ def verify(folder: Path) -> Iterator[Damaged | Outdated]:
     except Damaged as wrong:
         yield wrong
         return
-    record = [*found.check_turns(), *transcripts.check_notes(folder)]
+    record = [*found.check_turns(), *transcripts.check_notes(folder), *desk.check(folder)]
     yield from record
     if record:
         return

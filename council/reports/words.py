@@ -50,6 +50,15 @@ def place_below(words: str, level: int) -> str:
     return "\n".join(_blocks(lowered, _disarm))
 
 
+def tidy(text: str) -> str:
+    """The document with no two empty lines in a row, other than in code, and with one end of line at its end."""
+    lines: list[str] = []
+    for line, code in mark_code(text.split("\n")):
+        if code or line.strip() or (lines and lines[-1].strip()):
+            lines.append(line)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
 def _plain_headings(lines: list[str]) -> Iterator[tuple[str, bool]]:
     """Each line, and whether it is code. An underlined heading becomes one with number signs."""
     before: tuple[str, bool] | None = None

@@ -1,0 +1,137 @@
+"""From what a document says to the turn that said it.
+
+While a document is made, a reference to a turn is a mark that no author can write. At the end it becomes a link into
+the record, if that is filed beside the document, or else the turn's id, which `council show SESSION TURN` prints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from council.engine.planner import Plan
+from council.engine.scene import Turn
+from council.protocols import outcome
+from council.protocols.dissent import SYNTHESIS
+from council.replies.values import BULLET
+from council.text import content_words, mark_code, slug
+from council.workflow.model import Seat
+
+BEGIN, BETWEEN, END = "\ue0f0", "\ue0f1", "\ue0f2"
+WHOLE = "whole"  # in place of a turn's id
+MARKS = str.maketrans("", "", BEGIN + BETWEEN + END)
+REFERENCE = re.compile(f"{BEGIN}([^{BETWEEN}]*){BETWEEN}([^{END}]*){END}")
+WRITTEN = re.compile(r"(?<![\w/`.-])\[?`?(\d\d-[a-z0-9-]+/[a-z0-9-]+)`?\]?(?![\w/`-]|\()")
+OWNER = re.compile(r"[*_`]*([^:*_`\n]{1,80}?)[*_`]*:")
+ASIDE = re.compile(r"\(([^()\n]{1,80})\)")
+STANDS = re.compile(
+    r"[*_]*(\w[\w -]{0,60}?)[*_]* (?:\(\d+\) )?"
+    r"(?:still |would |will |disagrees?\b|objects?\b|holds?\b|stays?\b|blocks?\b)"
+)
+ABOUT = 0.75  # of the most words of an item that one turn has: as good a source, and a newer one is better
+NAMES_END = re.compile(r",|;| and | & |/")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The turns of a finished debate: what each seat said before the synthesis, and the number of each round."""
+
+    turns: Mapping[str, Turn]
+    said: Mapping[str, Sequence[Turn]]
+    numbers: Mapping[tuple[str, int], int]
+
+    def refer(self, turn: Turn | None) -> str:
+        """A reference to a turn; empty for none."""
+        if turn is None:
+            return ""
+        number = self.numbers.get((turn.phase, turn.round))
+        label = f"{name_seat(turn.seat)}, {f'round {number}' if number else outcome.heading(turn.step).lower()}"
+        return f"{BEGIN}{turn.id}{BETWEEN}{label}{END}"
+
+    def point(self, turn: Turn | None, text: str) -> str:
+        """A text that is a link to a turn where there are links, and only the text where there are none."""
+        return f"{BEGIN}{turn.id}{BETWEEN}={text}{END}" if turn else text
+
+    def cite(self, text: str) -> str:
+        """An author's text, with a reference behind each item of a list that says whose it is, and in place of the ids
+        of turns that the author cites. All else stays as it was written."""
+        lines = list(mark_code(text.translate(MARKS).split("\n")))
+        owners = dict(self._find_owners(lines))
+        cited = []
+        for place, (line, code) in enumerate(lines):
+            said = line if code else WRITTEN.sub(self._put, line)
+            new = [reference for turn in owners.get(place, ()) if (reference := self.refer(turn)) not in said]
+            cited.append(f"{said.rstrip()} ({', '.join(new)})" if new else said)
+        return "\n".join(cited)
+
+    def _put(self, found: re.Match[str]) -> str:
+        turn = self.turns.get(found[1])
+        return self.refer(turn) if turn else found[0]
+
+    def _find_owners(self, lines: list[tuple[str, bool]]) -> Iterator[tuple[int, list[Turn]]]:
+        """The last line of the first paragraph of each item, and the turns of the seats that it is ascribed to."""
+        for begin, (line, code) in enumerate(lines):
+            bullet = None if code or line[:1].isspace() else BULLET.match(line)
+            if not bullet:
+                continue
+            end = begin
+            while end + 1 < len(lines) and self._goes_on(*lines[end + 1]):
+                end += 1
+            words = " ".join([line[bullet.end() :], *(part for part, _ in lines[begin + 1 : end + 1])])
+            if turns := {turn.id: turn for name in _find_names(words) if (turn := self._find_turn(name, words))}:
+                yield end, list(turns.values())
+
+    def _find_turn(self, name: str, words: str) -> Turn | None:
+        """The newest turn of the seat that has about as many of the item's words as any other of its turns."""
+        sought = content_words(words)
+        shared = [(len(sought & content_words(turn.body)), turn) for turn in self.said.get(slug(name), ())]
+        most = max((count for count, _ in shared), default=0)
+        return next((turn for count, turn in reversed(shared) if count >= ABOUT * most), None)
+
+    @staticmethod
+    def _goes_on(line: str, code: bool) -> bool:
+        return not code and bool(line.strip()) and not BULLET.match(line) and line.lstrip()[:1] not in ("|", ">", "#")
+
+
+def name_seat(seat: Seat) -> str:
+    """The seat's short name: what it stands for, without a person's name."""
+    return seat.title
+
+
+def find_sources(plan: Plan) -> Sources:
+    """What a document of this debate can refer to."""
+    written = plan.scene.role(SYNTHESIS)
+    debate = [turn for turn in plan.scene.turns if turn.phase != written]
+    said: dict[str, list[Turn]] = {}
+    for turn in debate:
+        for name in () if turn.absent else {slug(name_seat(turn.seat)), turn.seat.name}:
+            said.setdefault(name, []).append(turn)
+    return Sources({turn.id: turn for turn in plan.scene.turns}, said, outcome.number_rounds(plan))
+
+
+def point_to_all(label: str) -> str:
+    """A reference to the whole record; nothing where that is not filed beside the document."""
+    return f"{BEGIN}{WHOLE}{BETWEEN}{label}{END}"
+
+
+def _find_names(words: str) -> Iterator[str]:
+    """The names at the beginning of an item, as in `Test and Security: …` or `Test disagrees`, and in brackets."""
+    owners = [found[1].partition(" (")[0] for pattern in (STANDS, OWNER) if (found := pattern.match(words))]
+    for part in [*owners, *ASIDE.findall(words)]:
+        yield from NAMES_END.split(re.sub(r"^(?:raised|held|argued|proposed)?(?: for)? ?by ", "", part))
+
+
+def resolve(text: str, record: str = "") -> str:
+    """The document with its references as links into the folder `record`, or as the ids of the turns."""
+
+    def put(found: re.Match[str]) -> str:
+        id, label = found[1], found[2].replace("[", "(").replace("]", ")")
+        if id == WHOLE:
+            return f"[{label}]({quote(record)}/transcript.md)" if record else ""
+        if record:
+            return f"[{label.removeprefix('=')}]({quote(record)}/turns/{id}.md)"
+        return label[1:] if label.startswith("=") else f"`{id}`"
+
+    return REFERENCE.sub(put, text)
