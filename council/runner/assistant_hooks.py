@@ -201,7 +201,7 @@ def wake(call: Mapping[str, Any], settings: Config) -> str | None:
         return None
     id, turn = found
     collected = _collect(settings, id)
-    if turn not in collected.said or subagents.find_in_flight(collected) or turn in _find_own(collected)[:-1]:
+    if turn not in collected.said or subagents.find_in_flight(collected) or not _was_last(collected, turn):
         return None
     return _describe_next(settings, id)
 
@@ -213,10 +213,15 @@ def _find_notified(call: Mapping[str, Any]) -> tuple[str, str] | None:
     return (found["session"], found["turn"]) if found else None
 
 
-def _find_own(found: Session) -> list[str]:
-    """The turns that were recorded from members of an assistant, in that order. Nobody tells it of any other."""
-    turns = [turn for turn, receipt in found.receipts.items() if receipt.recorded_by == HOOK]
-    return sorted(turns, key=lambda turn: found.turn_path(turn).stat().st_mtime_ns)
+def _was_last(found: Session, turn: str) -> bool:
+    """Whether no turn of an assistant's member was recorded later. Nobody tells the host of any other turn.
+
+    Two that were recorded within a tick of the file system's clock are both the last: a host that is woken twice only
+    looks again, and one that is never woken waits for ever.
+    """
+    own = {turn for turn, receipt in found.receipts.items() if receipt.recorded_by == HOOK}
+    when = {one: found.turn_path(one).stat().st_mtime_ns for one in own}
+    return turn not in own or when[turn] == max(when.values())
 
 
 def _hand_over(event: str, settings: Config, ids: Iterable[str]) -> Answer:

@@ -37,6 +37,8 @@ class Budget:
     max_usd: float | None = None
     calls: int = 0
     usd: float = 0.0
+    calls_set_by: str = "--max-calls"
+    usd_set_by: str = "--max-cost"
     reserved: float = 0.0
     running: int = 0
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -50,15 +52,15 @@ class Budget:
         charge = Charge(0.0, 0.0) if registry.describe(speaker).free else Charge(bound_usd(brief))
         most = charge.most or 0.0
         if self.max_usd is not None and charge.most is None:
-            raise Paused(explain_unpriced(brief.model.name))
+            raise Paused(explain_unpriced(brief.model.name, self.usd_set_by))
         async with self.changed:
             await self.changed.wait_for(lambda: self.fits(most) or not self.running)
             if self.max_calls is not None and self.calls >= self.max_calls:
-                raise OverBudget(f"--max-calls {self.max_calls} is reached; continue with a higher limit")
+                raise OverBudget(f"{self.calls_set_by} {self.max_calls} is reached; continue with a higher limit")
             if not self.fits(most):
                 raise OverBudget(
-                    f"the next call could exceed --max-cost {self.max_usd:g}: ${self.usd:.4f} spent, and it may cost "
-                    f"${most:.4f}; continue with a higher limit"
+                    f"the next call could exceed {self.usd_set_by} {self.max_usd:g}: ${self.usd:.4f} spent, and it may "
+                    f"cost ${most:.4f}; continue with a higher limit"
                 )
             self.calls += 1
             self.running += 1
@@ -103,5 +105,5 @@ def find_unpriced(
     return None
 
 
-def explain_unpriced(model: str) -> str:
-    return f"--max-cost needs the price of {model}; add it to prices in your Config.md"
+def explain_unpriced(model: str, limit: str = "--max-cost") -> str:
+    return f"{limit} needs the price of {model}; add it to prices in your Config.md"

@@ -18,7 +18,7 @@ from council.speakers.registry import describe
 
 
 @dataclass(frozen=True)
-class Answered:
+class CallResult:
     """A reply, and the call that brought it. `number` is its number among the attempts on record, None if it is free
     and so not on record.
     """
@@ -37,7 +37,7 @@ async def make_call(
     speaker: Speaker,
     brief: Brief,
     tell: Callable[[str], None],
-) -> Answered:
+) -> CallResult:
     """Make the call. If it is cancelled, its attempt stays on record without an end: nobody knows what it cost."""
     who = describe(speaker.name)
     async with budget.call(speaker.name, brief) as charge:
@@ -58,4 +58,4 @@ async def make_call(
                 await disk(partial(session.end_attempt, brief.turn, number, ended))
             raise
         charge.usd = who.usd(spoken, brief.model.price)
-        return Answered(spoken, started, time.monotonic() - clock, charge.most, number)
+        return CallResult(spoken, started, time.monotonic() - clock, charge.most, number)

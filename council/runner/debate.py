@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from council.config import personas, places
+from council.config import personas, places, protocols
+from council.config.protocols import Setting
 from council.config.settings import Config
 from council.errors import CouncilError, Paused, UsageError
-from council.record import files, tracked
+from council.record import desk, files, tracked
 from council.record import session as sessions
 from council.record.attempts import Attempt
 from council.record.session import Session
 from council.reports import derived
-from council.runner import start, subagents
+from council.runner import answering, configured, material, notify, start, subagents, tiers
 from council.runner.budget import Budget, explain_unpriced, find_unpriced
 from council.runner.loop import Events, Runner
 from council.runner.start import Request
@@ -33,11 +34,14 @@ Drive = Callable[[Coroutine[Any, Any, Path]], Path]
 
 @dataclass(frozen=True)
 class Limits:
-    """What the user allows for a session; None is no limit."""
+    """What the user allows for a session; None is no limit. What `others` took counts toward its calls and money."""
 
     quorum: int | None = None
     calls: int | None = None
     usd: float | None = None
+    calls_set_by: str = "--max-calls"
+    usd_set_by: str = "--max-cost"
+    others: tuple[Session, ...] = ()
 
     def __post_init__(self) -> None:
         if self.quorum is not None and self.quorum < 1:
@@ -47,19 +51,30 @@ class Limits:
         if self.usd is not None and not 0 <= self.usd < math.inf:
             raise UsageError(f"the maximum cost must be an amount in dollars, not {self.usd}")
 
+    def lower(self, found: Mapping[str, Setting]) -> Limits:
+        """These limits, or those of Config.md where they are lower."""
+        calls, usd = found.get(protocols.CALLS), found.get(protocols.COST)
+        lower = self
+        if calls and (self.calls is None or calls.value < self.calls):
+            lower = replace(lower, calls=int(calls.value), calls_set_by=f"{protocols.CALLS} in {calls.source.path}")
+        if usd and (self.usd is None or usd.value < self.usd):
+            lower = replace(lower, usd=float(usd.value), usd_set_by=f"{protocols.COST} in {usd.source.path}")
+        return lower
+
     def check_prices(self, session: Session, settings: Config, speaker: str) -> None:
         """Refuse a limit of money before anything is called, if a model has no price."""
         if self.usd is None or session.plan().done:
             return
         if model := find_unpriced(session.workflow, settings, session.metadata["tiers"], speaker):
-            raise Paused(explain_unpriced(model))
+            raise Paused(explain_unpriced(model, self.usd_set_by))
 
     def budget(self, session: Session, settings: Config) -> Budget:
         """The limits hold for the session, so what earlier runs of it took counts too."""
-        calls = [call for call in session.calls() if not registry.describe(call.speaker).machine]
+        made = [call for one in (*self.others, session) for call in one.calls()]
+        calls = [call for call in made if not registry.describe(call.speaker).machine]
         paid = [call for call in calls if registry.describe(call.speaker).costs]
         usd = 0.0 if self.usd is None else math.fsum(_count(call, settings) for call in paid)
-        return Budget(self.calls, self.usd, len(calls), usd)
+        return Budget(self.calls, self.usd, len(calls), usd, self.calls_set_by, self.usd_set_by)
 
 
 def _count(call: Attempt, settings: Config) -> float:
@@ -148,12 +163,13 @@ def check_pace(speaker: str, paced: bool) -> None:
 
 def choose_speaker(request: Request, wanted: str | None, settings: Config, can_ask: bool = False) -> Choice:
     """Who will speak in this debate. What is wrong with the request is said before anybody is asked anything."""
-    known = personas.load()
-    workflow = start.workflow_of(request, known)
-    start.read_documents(request, workflow)
-    settings = replace(settings, tiers=start.models_of(workflow, request, settings, known))
+    request = start.with_settings(request, settings)
+    workflow = start.workflow_of(request)
+    material.read_documents(request, workflow)
+    settings = replace(settings, tiers=tiers.models_of(workflow, request, settings, personas.load()))
     choice = select.choose(wanted, settings, workflow=workflow, can_ask=can_ask)
     select.check_seats(choice, settings, workflow)
+    start.check_project(workflow, replace(request, speaker=choice.name))
     return choice
 
 
@@ -172,24 +188,39 @@ def choose_again(session: Session, wanted: str | None, settings: Config, can_ask
 
 
 def voices_for(
-    session: Session, speaker: str, settings: Config, source: str | None = None, paced: bool = False, ask: bool = False
+    session: Session,
+    speaker: str,
+    settings: Config,
+    source: str | None = None,
+    paced: bool = False,
+    ask: bool = False,
+    wait: bool = False,
 ) -> select.Voices:
-    """Who speaks for each seat. Persons are asked at the terminal if `ask` says so."""
+    """Who speaks for each seat. Persons are asked at the terminal if `ask` says so; `wait` waits for them elsewhere."""
     if source and not registry.describe(speaker).replays:
         raise UsageError(f"--from goes with --speaker replay here; to continue another session, name it: {source}")
     check_pace(speaker, paced)
     select.warm_up(speaker)
     words_of = source or str(session.metadata.get("replay_of"))
-    return select.Voices(speaker, Setup(settings, source=words_of, paced=paced), ask)
+    return select.Voices(speaker, Setup(settings, source=words_of, paced=paced), ask, wait)
 
 
 def run(
-    session: Session, settings: Config, voices: select.Voices, limits: Limits, audience: Audience, drive: Drive
+    session: Session,
+    settings: Config,
+    voices: select.Voices,
+    limits: Limits,
+    audience: Audience,
+    drive: Drive,
+    interruptible: bool = False,
 ) -> Path:
     """Run the session to its end; the path of the archived transcript. What stops it is noted before it is raised.
 
-    `drive` runs the loop's coroutine, and closes the voices.
+    `drive` runs the loop's coroutine, and closes the voices. `interruptible`: SIGINT ends this process, and nothing
+    else of the user's.
     """
+    lowest = configured.find_limits(settings, start.is_shared_review(session.workflow.name))
+    limits, settings = limits.lower(lowest), configured.limit_times(settings, lowest)
     with session.hold():
         assert session.lock is not None
         start.check_quorum(session.workflow, limits.quorum)
@@ -198,13 +229,15 @@ def run(
             select.check_machines(session.workflow, voices.name, settings)
         archive = places.archive_of(settings, session.folder)
         files.prove_writable(archive)
-        session.lock.note()
+        desk.clear_pause(session.folder)
+        session.lock.note(interruptible=interruptible)
         if session.speaker != voices.name and not session.plan().done:
             session.merge(continued_by=voices.name)
         audience.begins()
-        subagents.harvest(session, settings)
+        answering.collect(session, settings)
         subagents.wait_for_assistant(session)
         runner = Runner(session, voices, settings, audience, limits.quorum, limits.budget(session, settings))
+        was_done = session.plan().done
         try:
             archived = drive(runner.run(archive))
         except BaseException as failure:  # also a signal: whoever looks at the folder next finds what was said
@@ -212,9 +245,14 @@ def run(
                 if isinstance(failure, CouncilError):
                     session.lock.note(paused=str(failure))
                 derived.build(session, session.plan())
+            if isinstance(failure, CouncilError):
+                notify.report_stop(settings.notify, session, runner.called)
             raise
         handouts.remove_notes(session.folder, ())
+        desk.clear_pause(session.folder)
         session.lock.clear()
+    if not was_done:
+        notify.report_end(settings.notify, session, notify.COMPLETE)
     return archived
 
 

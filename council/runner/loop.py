@@ -29,14 +29,18 @@ from council.errors import (
 )
 from council.prompts import brief as briefs
 from council.prompts import for_humans
-from council.record import chain
+from council.protocols.specialists import list_table
+from council.record import chain, desk
 from council.record.session import Session
 from council.record.turn_file import ABSENT, Receipt
 from council.reports import derived
 from council.reports.archive import finish
+from council.runner import notify
 from council.runner.budget import Budget
-from council.runner.calls import Answered, make_call
+from council.runner.calls import CallResult, make_call
+from council.runner.clock import Clock, Late
 from council.runner.limiter import SHARED, Limiters
+from council.runner.live import LiveWords
 from council.runner.prompt_cache import PromptCache, Start
 from council.runner.retry import RetryPolicy
 from council.speakers.base import Brief, Speaker, Spoken
@@ -70,33 +74,6 @@ class Events(Protocol):
     def unsaved(self, due: Due, body: str) -> None: ...
 
 
-class Late(CallFailed):
-    """A call that had not ended when its round ran out of time."""
-
-
-@dataclass
-class Clock:
-    """The seconds that models have taken in this run and in its current round. The time that people take is not
-    counted.
-    """
-
-    run: float = 0.0
-    round: float = 0.0
-    key: tuple[str, int] = ("", 0)
-    began: float = 0.0
-    ended: float = 0.0
-
-    def begin(self, phase: str, round: int) -> None:
-        """A batch begins: add the time of the one before it."""
-        taken = max(0.0, self.ended - self.began)
-        self.run, self.round = self.run + taken, self.round + taken if self.key == (phase, round) else 0.0
-        self.key, self.began, self.ended = (phase, round), time.monotonic(), 0.0
-
-    def end(self) -> None:
-        """A call of the batch has ended."""
-        self.ended = time.monotonic()
-
-
 @dataclass
 class Runner:
     """One run of a session whose lock is held. `voice` gives the speaker of a seat: None if its reply is recorded by
@@ -111,13 +88,16 @@ class Runner:
     budget: Budget = field(default_factory=Budget)
     limiters: Limiters = SHARED
     clock: Clock = field(default_factory=Clock)
+    called: set[str] = field(default_factory=set)  # the turns that a person was told of
     retries: RetryPolicy = field(init=False)
     cache: PromptCache = field(init=False)
+    live: LiveWords = field(init=False)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         self.retries = RetryPolicy(self.config.retry, self.config.concurrency)
         self.cache = PromptCache(self.config.cache_from)
+        self.live = LiveWords(self.session.folder, self.session.notices.append)
 
     async def run(self, archive: Path) -> Path:
         """Run until nothing is due, then write and archive the results. Returns the path of the archive."""
@@ -129,6 +109,7 @@ class Runner:
             reported = len(plan.notes)
             if plan.done:
                 return await self.disk(partial(finish, self.session, plan, archive))
+            desk.heed_pause(self.session.folder)
             await self.batch(plan)
 
     async def disk(self, work: Callable[[], T]) -> T:
@@ -159,6 +140,9 @@ class Runner:
         batch = tuple(due for due in plan.due if voices[due.id] is not None)
         prepared = [(due, prepare(self.session, self.config, due, voices[due.id])) for due in batch or plan.due]
         await self.disk(partial(self.session.write_briefs, {due.id: brief.text for due, brief in prepared}))
+        if people := [due for due in batch if _is_asked(voices[due.id])]:
+            notify.call_person(self.config.notify, self.session, people)
+            self.called |= {due.id for due in people}
         if not batch:
             ids = ", ".join(due.id for due in plan.due)
             raise Waiting(f"waiting for {ids}; `council next {self.session.id}` shows the briefs")
@@ -177,6 +161,8 @@ class Runner:
         except asyncio.CancelledError:
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
+        finally:
+            self.live.close()
         results, building = done[: len(speaking)], done[len(speaking) :]
         await self.settle(batch, results)
         for failure in building:
@@ -196,8 +182,10 @@ class Runner:
                 start.begun.set()
             if piece:
                 self.events.words(due, piece)
+                self.live.add(due.id, piece)
 
-        async def attempt() -> Answered:
+        async def attempt() -> CallResult:
+            self.live.end(due.id)  # the words of an attempt that failed
             return await make_call(self.session, self.budget, self.disk, speaker, brief, arrived)
 
         def waits(why: str, seconds: float) -> None:
@@ -244,9 +232,9 @@ class Runner:
     def limit(self, name: str, speaker: Speaker) -> float:
         """A limit in seconds. For a speaker on this machine, only one that was set for this debate counts."""
         if describe(speaker.name).on_this_machine and name not in self.session.metadata["options"]:
-            return math.inf
+            return self.config.longest.get(name, math.inf)
         seconds = limits.read_seconds(self.session.workflow.options, name)
-        return math.inf if seconds is None else seconds
+        return min(math.inf if seconds is None else seconds, self.config.longest.get(name, math.inf))
 
     async def record(self, due: Due, receipt: Receipt, body: str, answered: int | None = None) -> None:
         try:
@@ -254,6 +242,7 @@ class Runner:
         except CouncilError:
             self.events.unsaved(due, body)
             raise
+        self.live.end(due.id)
         self.events.spoke(due, receipt, body)
 
     async def settle(self, batch: tuple[Due, ...], results: list[BaseException | None]) -> None:
@@ -280,7 +269,7 @@ class Runner:
         """
         step = batch[0].id.partition("/")[0]
         here = {turn.partition("/")[2]: said for turn, said in self.session.said.items() if turn.startswith(f"{step}/")}
-        members = {seat.name for seat in self.session.workflow.table}
+        members = {seat.name for seat in list_table(self.session.workflow, batch[0].scene)}
         if any(isinstance(one, Cast) for one in batch[0].step.seats):
             before = {turn.seat.name for turn in batch[0].scene.turns if turn.phase == batch[0].phase.name}
             spoken = {*before, *(name.removesuffix(".2") for name in here), *(due.seat.name for due in batch)}
@@ -288,6 +277,11 @@ class Runner:
         gone = [name for name, said in here.items() if said.absent]
         seated = all(due.seat.name in members for due in batch)
         return self.quorum is not None and seated and len(members) - len(gone) - lost >= self.quorum
+
+
+def _is_asked(speaker: Speaker | None) -> bool:
+    """Whether a person is asked in this process, rather than a replay in their place."""
+    return speaker is not None and describe(speaker.name).is_person
 
 
 def explain_losses(lost: list[tuple[Due, BaseException]]) -> str:
@@ -307,7 +301,7 @@ def model_of(session: Session, config: Config, due: Due, speaker: Speaker | None
     frozen = session.metadata["tiers"].get(due.tier) or {}
     model = config.model(due.tier, frozen.get("endpoint"), frozen.get("model"))
     share = limits.bound_reply(session.workflow, due.phase.steps, due.step, due.seat)
-    model = replace(model, max_tokens=min(model.max_tokens, share or model.max_tokens))
+    model = replace(model, max_tokens=model.limit(share))
     own = describe(speaker.name).own_model() if speaker else None
     return replace(model, name=own, price=config.prices.get(own)) if own else model
 
@@ -317,15 +311,16 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
     text, work = briefs.find_job(session, due)
     shared, own, marks = briefs.render(session, due, text)
     deadline: float | None = config.deadline
-    shown = None
+    shown = place = None
     if speaker is not None and describe(speaker.name).is_person:
-        deadline = limits.read_seconds(session.workflow.options, limits.PERSON)
-        shown = for_humans.summarize(session, due, shared, own)
+        deadline = limits.read_patience(session.workflow.options, due.phase, config.longest)
+        shown, place = for_humans.summarize(session, due, shared, own), desk.Desk(session.folder, due.id)
     return Brief(
         turn=due.id, seat=due.seat.name, shared=shared, own=own, model=model_of(session, config, due, speaker),
         deadline=math.inf if deadline is None else deadline, reply=due.step.reply, openings=briefs.openings(due),
         marks=marks, person=due.of_a_person, shown=shown, casts=briefs.casts(session.workflow, due),
-        refuse=partial(find_refusal, scene=due.scene), work=work,
+        refuse=partial(find_refusal, scene=due.scene), work=work, desk=place, lapses=bool(due.phase.gates),
+        problems=due.problems,
     )  # fmt: skip
 
 
@@ -343,5 +338,6 @@ def receipt(
         output=spoken.usage.output, usd=who.usd(spoken, model.price), stop=spoken.stop, absent=spoken.absent,
         replayed=session.metadata.get("replay_of"), call=spoken.call,
         after=chain.after(session, due), by=spoken.by if who.is_person else None, recorded_by=spoken.recorded_by,
+        via=spoken.via if who.is_person else None,
         trial=None if spoken.trial is None else dict(spoken.trial),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any
 from council.config.settings import Config
 from council.engine.planner import Due
 from council.record.session import Session
+from council.runner import notify
 from council.runner.debate import NoAudience, close
 from council.runner.loop import Runner
 from council.speakers import registry, select
@@ -45,11 +46,13 @@ def run_due(session: Session, settings: Config, tell: Callable[[str], None] = la
     if not list_due(session):
         return
     assert session.lock is not None
+    before = session.plan()
     session.lock.note()  # others learn who is at work, and that it may take a while
     try:
         asyncio.run(_run(session, settings, select.Voices(by_hand, Setup(settings), ask=False), tell))
     finally:
         session.lock.clear()
+    notify.report_by_hand(settings.notify, session, before)
 
 
 async def _run(session: Session, settings: Config, voices: select.Voices, tell: Callable[[str], None]) -> None:

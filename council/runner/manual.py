@@ -15,11 +15,12 @@ from council.config.identity import LONGEST, user_name
 from council.config.settings import Config
 from council.engine.planner import Due, Plan
 from council.errors import UsageError
+from council.record import desk
 from council.record.session import Session
 from council.record.turn_file import HAND
 from council.replies import entry, parse
 from council.reports import archive, derived
-from council.runner import loop
+from council.runner import loop, notify
 from council.speakers import registry
 from council.speakers.assistant import handouts
 from council.speakers.base import Brief, Spoken
@@ -54,10 +55,12 @@ def record(
 
     A person's answer says who gave it; a member's, how it came.
     """
-    due = due_turn(session, session.plan(), turn)
+    before = session.plan()
+    due = due_turn(session, before, turn)
     spoken = replace(spoken, model=one_line(spoken.model or "", LONGEST) or None)  # it comes with the reply
     if due.of_a_person:
-        spoken = replace(spoken, by=one_line(spoken.by or "", LONGEST) or user_name(), recorded_by=None)
+        by, via = one_line(spoken.by or "", LONGEST) or user_name(), spoken.via or desk.RECORD
+        spoken = replace(spoken, by=by, via=via, recorded_by=None)
     elif spoken.by:
         raise UsageError(f"{turn} is not a person's turn, so nobody can be named for it; use --model for a model")
     else:
@@ -66,16 +69,23 @@ def record(
         spoken = replace(spoken, recorded_by=spoken.recorded_by or HAND)
     brief = loop.prepare(session, settings, due)
     if due.of_a_person and not spoken.absent:
-        answers = parse.read(due.step.reply, spoken.body, brief.text).found
-        if why := brief.refuse(answers):
-            raise UsageError(f"{turn}: {why}")
+        check_answer(due, brief, spoken.body)
     session.write_briefs({due.id: brief.text})
     speaker = HUMAN if due.of_a_person else registry.manual().name
     started = begun or datetime.now(UTC)
     session.record(loop.receipt(session, due, brief.model, speaker, spoken, started, seconds), spoken.body)
     plan = session.plan()
     handouts.remove_notes(session.folder, [one.id for one in plan.due])
-    return ManualState(plan, archived=_publish(session, plan, settings))
+    archived = _publish(session, plan, settings)
+    if not due.of_a_person:  # a person who has just answered sees how it goes on
+        notify.report_by_hand(settings.notify, session, before)
+    return ManualState(plan, archived=archived)
+
+
+def check_answer(due: Due, brief: Brief, body: str) -> None:
+    """Refuse a person's reply whose answers contradict what is known, such as an end that may not come yet."""
+    if why := brief.refuse(parse.read(due.step.reply, body, brief.text).found):
+        raise UsageError(f"{due.id}: {why}")
 
 
 def compose_reply(session: Session, settings: Config, turn: str, given: Iterable[tuple[str, str]]) -> str:

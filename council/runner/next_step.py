@@ -74,7 +74,8 @@ def _line(found: Session, due: Due, brief: Brief, name: str) -> str:
     if due.of_a_person:
         asked = (f"  {answer}: {allowed}" for answer, allowed in manual.list_answers(due).items())
         fetch = f"{command_line.program()} brief {found.id} {due.id}"
-        shown = f"- {name}: a person answers. `{fetch}` is what to show them"
+        itself = f"{command_line.program()} answer {found.id}"
+        shown = f"- {name}: a person answers. `{fetch}` is what to show them; or they run `{itself}`"
         return "\n".join([shown, *asked, f"  {manual.record_command(found, due)}"])
     model = subagents.alias_of(brief.model) or "-".join(brief.model.name.split())
     age = handouts.read_age(found.folder, due.id)
@@ -92,12 +93,12 @@ def format_age(seconds: float) -> str:
 
 def describe_round(found: Session, plan: Plan) -> str:
     """One line on the newest closed round; empty before there is one."""
-    if not (closed := outcome.rounds(plan)):
+    if not (closed := outcome.number_rounds(plan)):
         return ""
-    phase, number = closed[-1]
-    place = files.tilde(found.folder / f"round-{len(closed)}.md")
+    (phase, number), last = [*closed.items()][-1]
+    place = files.tilde(found.folder / f"round-{last}.md")
     facts = [place, _count(plan, phase, number), _describe_convergence(plan)]
-    return f"Round {len(closed)} ({phase}) is closed: {' · '.join(filter(None, facts))}"
+    return f"Round {last} ({phase}) is closed: {' · '.join(filter(None, facts))}"
 
 
 def _count(plan: Plan, phase: str, number: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from council.config.settings import Config
 from council.record import catalog
-from council.record.session import TURN
+from council.record.turn_file import TURN
 
 COMMAND = re.compile(
     rf"council (?P<verb>next|status|show|verify|brief) (?P<session>{catalog.ID.pattern})"

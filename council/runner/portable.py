@@ -37,7 +37,8 @@ TO_A_PERSON = """
 
 ---
 
-A person answers this. Store their words, exactly as they are, with: {command}
+A person answers this. They can do it themselves, in a terminal: {answer}
+Or store their words, exactly as they are, with: {command}
 """
 IN_FLIGHT = """
 
@@ -68,7 +69,8 @@ def hand_out(found: Session, settings: Config, turn: str, part: int | None = Non
     if tracked.explain(found.folder):
         return brief
     if due.of_a_person:
-        return brief + TO_A_PERSON.format(command=manual.record_command(found, due)).encode()
+        answer = f"{command_line.program()} answer {found.id}"
+        return brief + TO_A_PERSON.format(answer=answer, command=manual.record_command(found, due)).encode()
     if turn in transcripts.find_in_flight(found.folder, found.said):
         return brief + IN_FLIGHT.encode()
     parts = split(brief) if part else [brief]

@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from council import __version__, speakers
 from council.checks.lint import Known, check
-from council.config import overlays, personas, places, project
-from council.config.models import Model
+from council.config import overlays, places, project, protocols
 from council.config.settings import Config
 from council.errors import UsageError
 from council.prompts import templates
 from council.prompts.invocation import MODES, PATCHLIST, seats
 from council.prompts.phrases import split_names
-from council.protocols import outcome
+from council.protocols.specialists import ANALYSIS
 from council.record import catalog, moments
 from council.record.create import Content, create
 from council.record.program import Program
 from council.record.session import Session, derive_key
-from council.reports import documents, filing, markdown
-from council.runner import attachments
+from council.reports import documents, filing, produce
+from council.runner import configured, evidence
 from council.runner.attachments import LARGEST, LARGEST_WORDS
 from council.runner.budget import explain_unpriced, find_unpriced
 from council.runner.in_force import list_overlays
+from council.runner.material import check_topic, needs_documents, read_documents, read_outcome
+from council.runner.seating import find_workflow
+from council.runner.tiers import freeze_tiers
 from council.speakers import registry, select
-from council.text import did_you_mean, fence
+from council.text import did_you_mean, fence, join_words
+from council.workflow import gates
 from council.workflow.loader import load
 from council.workflow.model import Cast, Seat, Workflow
 from council.workflow.opening import Opening, settle
-from council.workflow.types import answer_types
 
 
 class Freezable(Protocol):
@@ -45,7 +48,8 @@ class Freezable(Protocol):
 @dataclass(frozen=True)
 class Request:
     """What a person asked for, in their words. `documents` are attached texts with their names. With `find_files`, the
-    files that the topic of a review names are attached too. `base` is what candidates are written on.
+    files that the topic of a review names are attached too. `base` is what candidates are written on. `personas` are
+    those of an earlier session, which count before the known ones.
     """
 
     topic: str
@@ -66,17 +70,27 @@ class Request:
     id: str | None = None
     without: tuple[str, ...] = ()
     base: Freezable | None = None
+    personas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    evidence: tuple[Path, ...] = ()
+    evidence_commands: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.id is not None:
             catalog.check_id(self.id)
 
 
-def workflow_of(request: Request, known: Mapping[str, Any]) -> Workflow:
+def workflow_of(request: Request) -> Workflow:
     """The workflow with the members and options that were asked for; `begin` checks the rest."""
+    found = find_workflow(request.workflow, request.options).with_personas(request.personas)
+    members = seat_members(found.workflow, request, found.personas)
+    options = choose_options(found.workflow, request)
+    return found.workflow.with_members(members).with_options(options).with_attributes(found.personas)
+
+
+def with_settings(request: Request, settings: Config) -> Request:
+    """The request with the options of Config.md, and the gates in it, where it names none itself."""
     workflow = load(*overlays.workflow_text(request.workflow))
-    members = seat_members(workflow, request, known)
-    return workflow.with_members(members).with_options(choose_options(workflow, request))
+    return replace(request, options=configured.add_options(workflow, request.options or {}, settings))
 
 
 @dataclass(frozen=True)
@@ -90,6 +104,7 @@ class Table:
     personas: Mapping[str, Any]
     program: Program
     overlays: tuple[Mapping[str, Any], ...]
+    configured: tuple[Mapping[str, Any], ...]
 
 
 def lay_table(request: Request, settings: Config) -> Table:
@@ -102,9 +117,16 @@ def lay_table(request: Request, settings: Config) -> Table:
             return lay_table(request, settings)
     named = (request.with_, request.only, request.without)
     same = (request.workflow, *named, request.mode, tuple(sorted((request.options or {}).items())))
-    if os.sep in request.workflow or request.workflow.endswith(".md"):
+    if request.personas or os.sep in request.workflow or request.workflow.endswith(".md"):
         return _lay_table(request, settings)  # a path, which no overlay accounts for
-    key = (*same, overlays.read_state(), repr(settings.tiers), tuple(speakers.names()))
+    key = (
+        *same,
+        overlays.read_state(),
+        repr(settings.tiers),
+        tuple(speakers.names()),
+        settings.gates,
+        repr(settings.debates),
+    )
     if key not in _tables:
         while len(_tables) >= MOST_TABLES:
             _tables.pop(next(iter(_tables)), None)
@@ -118,20 +140,15 @@ def is_shared_review(name: str) -> bool:
         return name.lower() in overlays.workflows() and bool(needs_documents(load(*overlays.workflow_text(name))))
 
 
-def needs_documents(workflow: Workflow) -> str:
-    """Why a debate of this workflow is refused without a document; empty if it is about none."""
-    asked = {kind.type for _, step in workflow.steps() for _, kind in step.reply}
-    return next((one.documents for one in answer_types().values() if one.name in asked and one.documents), "")
-
-
 MOST_TABLES = 8
 _tables: dict[tuple[object, ...], Table] = {}
 
 
 def _lay_table(request: Request, settings: Config) -> Table:
-    text, where = overlays.workflow_text(request.workflow)
-    known = personas.load()
-    workflow = load(text, where)
+    asked, request = request.options or {}, with_settings(request, settings)
+    found = find_workflow(request.workflow, request.options).with_personas(request.personas)
+    workflow, known = found.workflow, found.personas
+    sets = tuple(configured.list_configured(workflow, asked, settings))
     members = seat_members(workflow, request, known)
     options = choose_options(workflow, request)
     checked = check(
@@ -151,22 +168,31 @@ def _lay_table(request: Request, settings: Config) -> Table:
         )
     people = {name: persona for name, persona in known.items() if has_cast(checked) or name in checked.persona_names()}
     program = Program(templates.freeze(checked) | documents.freeze(checked), people)
-    in_force = tuple(list_overlays(Path(where), text, program))
-    return Table(text, checked, tuple(members), options, known, program, in_force)
+    in_force = tuple(list_overlays(found, program))
+    return Table(found.text, checked, tuple(members), options, known, program, in_force, sets)
 
 
-def begin(request: Request, settings: Config, held: bool = False) -> Session:
-    """A new session on disk, ready for its first turn. Whatever is wrong is said before anything is written."""
+def check_request(request: Request, settings: Config) -> tuple[Table, dict[str, dict[str, str]]]:
+    """The table and the models of its tiers. What is wrong with a request is said here, before anything is written."""
     table = lay_table(request, settings)
     checked = table.workflow
     check_quorum(checked, request.quorum)
+    check_project(checked, request)
     select.check_machines(checked, request.speaker, settings)
     tiers = freeze_tiers(checked, request, settings, table.personas)
     if request.max_cost is not None and (model := find_unpriced(checked, settings, tiers, request.speaker)):
         raise UsageError(explain_unpriced(model))
+    return table, tiers
+
+
+def begin(request: Request, settings: Config, held: bool = False) -> Session:
+    """A new session on disk, ready for its first turn."""
+    table, tiers = check_request(request, settings)
+    checked = table.workflow
     seed = secrets.token_hex(16)
     attached = [*read_outcome(request.after), *read_documents(request, checked)]
-    extra = request.base.encode() if request.base else {}
+    facts_given = evidence.gather(request.evidence, request.evidence_commands)
+    extra = {**(request.base.encode() if request.base else {}), **evidence.encode(facts_given)}
     settled = settle(checked.options, Opening(request.topic, extra, len(checked.table)))
     facts: dict[str, Any] = {
         "topic": check_topic(request.topic),
@@ -193,13 +219,27 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
         raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     if table.overlays:
         facts["overlays"] = list(table.overlays)
+    if table.configured:
+        facts["configured"] = list(table.configured)
+    fenced += "".join(evidence.write(facts_given, partial(derive_key, seed)))
     content = Content(table.text, request.topic + fenced, table.program, extra)
     return _create(settings, content, facts, request.id, held)
 
 
 def begin_again(source: Session, settings: Config, speaker: str, id: str | None = None, held: bool = False) -> Session:
     """The same question to the same table, for a replay: everything that decides the plan is taken over."""
-    same = ("topic", "workflow", "members", "output_mode", "rounds_planned", "options", "seed", "tiers", "overlays")
+    same = (
+        "topic",
+        "workflow",
+        "members",
+        "output_mode",
+        "rounds_planned",
+        "options",
+        "seed",
+        "tiers",
+        "overlays",
+        "configured",
+    )
     facts = {key: source.metadata[key] for key in same if key in source.metadata}
     text = (source.folder / "workflow.md").read_text("utf-8")
     facts |= {"speaker": speaker, "replay_of": source.id, "council": __version__, "project": find_project()}
@@ -220,48 +260,19 @@ def find_project() -> str:
     return str(filing.project(Path.cwd()) or "")
 
 
-def check_topic(text: str) -> str:
-    if not text.strip():
-        raise UsageError("the topic is empty; say what the council should debate")
-    if "\0" in text:
-        raise UsageError("the topic contains a NUL character; it must be text")
-    if len(text) > LARGEST:
-        raise UsageError(
-            f"the topic is larger than {LARGEST_WORDS}; ask the question, and attach the part it is about with --file"
-        )
-    return text
-
-
-def read_documents(request: Request, workflow: Workflow) -> list[tuple[str, str]]:
-    """The attached documents by name. A workflow whose answers are about documents is refused without any."""
-    needs = needs_documents(workflow)
-    given = {path.absolute() for path in request.files}
-    named = attachments.find(request.topic) if needs and request.find_files else ()
-    paths = (*request.files, *(path for path in named if path.absolute() not in given))
-    found = [*request.documents, *((attachments.format_name(path), attachments.read(path)) for path in paths)]
-    if needs and not found and request.after is None:
-        missing = attachments.find_missing(request.topic) if request.find_files else ""
-        raise UsageError(f"{missing}: no such file; {needs}" if missing else needs)
-    return found
-
-
-def read_outcome(before: Session | None) -> Iterator[tuple[str, str]]:
-    """What an earlier debate came to, as a document that the next one has before it."""
-    if before is not None:
-        plan = before.plan()
-        if not (plan.done and outcome.find_syntheses(plan)):
-            raise UsageError(f"--from {before.id}: that debate has no synthesis yet; `council recover {before.id}`")
-        yield f"synthesis of session {before.id}", markdown.synthesis_of(before, plan)
-
-
 def seat_members(workflow: Workflow, request: Request, known: Mapping[str, Any]) -> list[Seat]:
     """The members: the workflow's own or `only` these, those called in `with` them, and not those `without` whom it is
-    held. A group means its seats.
+    held. A group means its seats. Those that sit beside the members in every debate of this workflow may be named too.
     """
-    listed = (request.only, request.with_, request.without)
-    only, with_, without = (expand_groups(workflow, split_names(",".join(names))) for names in listed)
-    own = {seat.name: seat for seat in workflow.members}
-    seats(",".join((*only, *with_, *without)), {*known, *own})
+    only, with_, without = (read_names(workflow, names) for names in (request.only, request.with_, request.without))
+    own, fixed = {seat.name: seat for seat in workflow.members}, find_fixed_seats(workflow)
+    seats(",".join((*only, *with_, *without)), {*known, *own, *fixed})
+    for name in without:
+        if name in fixed:
+            raise UsageError(f"{name} sits in every {workflow.name}, so it cannot be left out")
+    if only and set(only) <= fixed:
+        raise UsageError(f"{join_words(only)}: these sit in every {workflow.name}; name another member with --only")
+    only, with_ = ([name for name in names if name not in fixed] for names in (only, with_))
     first = next(iter(workflow.groups))
     elsewhere = {name for _, step in workflow.steps() for name in step.seats if isinstance(name, str)} - {first}
     if {*only, *with_, *without} - set(own) and set(own) <= workflow.casting():
@@ -285,29 +296,44 @@ def check_quorum(workflow: Workflow, quorum: int | None) -> None:
         raise UsageError(f"--quorum {quorum}: this debate has only {len(workflow.table)} members")
 
 
-def expand_groups(workflow: Workflow, names: Iterable[str]) -> list[str]:
-    """The names, with the seats of a group in the place of its name."""
-    return [seat for name in names for seat in [one.name for one in workflow.groups.get(name, ())] or [name]]
+def check_project(workflow: Workflow, request: Request) -> None:
+    """Refuse a workflow that tries code if there is no project with tests to try it in: no attempt could pass."""
+    tries = any(machine and machine.benches for machine in map(registry.machine_of, workflow.all_seats()))
+    if tries and request.base is None and not registry.describe(request.speaker).replays:
+        raise UsageError(
+            f"{workflow.name} runs code that members write, and has no project to run it in. Begin it there: "
+            f'council code --workflow {workflow.name} "…"'
+        )
+
+
+def read_names(workflow: Workflow, names: Iterable[str]) -> list[str]:
+    """The names in what an option was given, with the seats of a group in the place of its name."""
+    listed = split_names(",".join(names))
+    return [seat for name in listed for seat in [one.name for one in workflow.groups.get(name, ())] or [name]]
+
+
+def find_fixed_seats(workflow: Workflow) -> set[str]:
+    """The seats that share a step with the members in every debate of this workflow."""
+    return {seat.name for seat in workflow.table} - {seat.name for seat in workflow.members}
 
 
 def choose_options(workflow: Workflow, request: Request) -> dict[str, Any]:
     """The options that differ from the workflow's own, each of a kind that the workflow's value has."""
     if request.mode not in MODES:
         raise UsageError(f'there is no output mode "{request.mode}"; {did_you_mean(request.mode, MODES)}')
-    alike = {name.replace("-", "_"): name for name in workflow.options}
-    wanted = {
-        name if name in workflow.options else alike.get(name.replace("-", "_"), name): value
-        for name, value in (request.options or {}).items()
-    }
+    wanted = {protocols.spell(workflow, name): value for name, value in (request.options or {}).items()}
     if request.mode == PATCHLIST:
         wanted[PATCHLIST] = True
+    named = read_names(workflow, (*request.only, *request.with_))
+    if ANALYSIS in workflow.options and set(named) - find_fixed_seats(workflow):
+        wanted.setdefault(ANALYSIS, False)  # who says who sits needs no analysis
     workflow.with_options(wanted)
     for name, value in wanted.items():
-        if isinstance(workflow.options[name], bool) != isinstance(value, bool):
+        if isinstance(workflow.options.get(name, gates.EVERYWHERE.get(name)), bool) != isinstance(value, bool):
             raise UsageError(
                 f'the option {name} takes {"a word" if isinstance(value, bool) else "true or false"}, not "{value}"'
             )
-    filing.check(workflow.with_options(wanted))
+    produce.check(workflow.with_options(wanted))
     return wanted
 
 
@@ -321,28 +347,3 @@ def describe_rounds(workflow: Workflow) -> str:
 
 def has_cast(workflow: Workflow) -> bool:
     return any(isinstance(one, Cast) for _, step in workflow.steps() for one in step.seats)
-
-
-def freeze_tiers(
-    workflow: Workflow, request: Request, settings: Config, known: Mapping[str, Any]
-) -> dict[str, dict[str, str]]:
-    """What each tier of this debate stands for: frozen, so that a recovered debate asks the same models."""
-    models = models_of(workflow, request, settings, known)
-    return {tier: {"endpoint": model.endpoint.name, "model": model.name} for tier, model in models.items()}
-
-
-def models_of(workflow: Workflow, request: Request, settings: Config, known: Mapping[str, Any]) -> dict[str, Model]:
-    """The model of each tier that the debate uses."""
-    changed = {}
-    for pair in request.tier_map:
-        tier, equals, target = pair.partition("=")
-        if not equals:
-            raise UsageError(f"--tier-map {pair}: write {tier or 'TIER'}=TARGET, as in haiku=sonnet")
-        if tier not in settings.tiers:
-            raise UsageError(f'--tier-map {pair}: unknown tier "{tier}"; {did_you_mean(tier, settings.tiers)}')
-        changed[tier] = settings.map_tier(tier, target)
-    used = {step.tier for _, step in workflow.steps()}
-    used |= {
-        str(seat.attributes.get("tier") or known.get(seat.name, {}).get("tier", "")) for seat in workflow.all_seats()
-    } - {""}
-    return {tier: changed.get(tier) or settings.model(tier) for tier in sorted(used)}

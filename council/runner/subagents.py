@@ -15,7 +15,8 @@ from council.engine.planner import Due
 from council.errors import Busy
 from council.record import files
 from council.record.catalog import ID
-from council.record.session import TURN, Session
+from council.record.session import Session
+from council.record.turn_file import TURN
 from council.runner import manual
 from council.speakers.assistant import handouts, transcripts
 

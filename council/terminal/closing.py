@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from council.record import files
 from council.record.session import Session
-from council.reports import markdown, transcript
+from council.reports import heading as headings
+from council.reports import markdown
 from council.reports.model import Fact, Transcript
 from council.terminal.screen import Screen
 from council.terminal.transcript import card, heading, section
@@ -14,8 +15,8 @@ from council.text import harmless
 def announce(session: Session, screen: Screen) -> None:
     """Show what is debated, by whom, and where the files are."""
     if paint := screen.paint:
-        facts = [*transcript.facts(session), Fact("Output", f"{files.tilde(session.folder)}/")]
-        screen.painted("\n".join(heading(transcript.kind(session), transcript.title(session), facts, paint)))
+        facts = [*headings.facts(session), Fact("Output", f"{files.tilde(session.folder)}/")]
+        screen.painted("\n".join(heading(headings.kind(session), headings.title(session), facts, paint)))
     else:
         screen.out(markdown.announcement(session))
 

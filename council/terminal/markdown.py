@@ -27,7 +27,7 @@ SENSE = {
 }  # fmt: skip
 CHANGED = {"+": "green", "-": "red", "@": "cyan"}  # the lines of a diff
 WIDEST = 100  # longer lines are hard to read
-HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*")
+HEADING = re.compile(r"(#{1,6})\s+(.+)")
 LEADING = re.compile(r"(\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s+|\s{0,12}>\s?|\s{0,12})(.*)", re.S)
 INLINE = re.compile(
     r"\\(?P<escaped>[\\`*_\[\]<>#|~&$+=:.-])|`(?P<code>[^`\n]+)`|\*\*(?P<strong>\S(?:[^*\n]*\S)?)\*\*"
@@ -101,7 +101,7 @@ class Paint:
 
     def _prose(self, line: str) -> Iterator[str]:
         if heading := HEADING.fullmatch(line.strip()):
-            words = heading.group(2) if self.colour else line.strip()
+            words = heading.group(2).rstrip("# ") if self.colour else line.strip()
             yield from (self.style(part, "bold") for part in text_width.wrap(words, self.width))
         elif (found := LEADING.fullmatch(line)) and found.group(2).strip():
             lead, words = found.groups()

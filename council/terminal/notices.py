@@ -30,7 +30,7 @@ def show_work(what: str) -> None:
 
 def describe_overlays(session: Session) -> list[str]:
     """The lines of it; none if all files are the kit's."""
-    lines = [*in_force.describe(session)]
+    lines = [*in_force.describe(session), *in_force.describe_settings(session)]
     unused = overlays.unused_project()
     if unused and not any(line.startswith("project") for line in lines):
         lines.append(f"project overlay not used: {unused}")

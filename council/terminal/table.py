@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 COLUMNS = ("SESSION", "STATE", "AGE", "COST", "OUTCOME", "TOPIC")
 NARROW = ("SESSION", "AGE", "COST", "STATE", "TOPIC")  # a complete debate shows its outcome as its state
+TINY = ("SESSION", "AGE", "STATE", "TOPIC")
 RIGHT = ("AGE", "COST")
 STATES = {"complete": "green", "running": "cyan", "damaged": "red"}
+LONGEST_STATE = 12  # columns, where there are so few
+SCARCE = 60  # below this many columns there is no room for the cost
 ROOMY = 110  # below this many columns an id is cut to its end, which every command accepts
 GAP = "  "
 
@@ -36,14 +39,19 @@ def show(rows: Sequence[Mapping[str, Any]], whole: bool = False) -> None:
 def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool, whole: bool = False) -> list[str]:
     """The header and one line per session; `columns` is 0 if the width is unlimited."""
     narrow = 0 < columns < ROOMY
-    names = NARROW if narrow else COLUMNS
+    names = TINY if 0 < columns < SCARCE else NARROW if narrow else COLUMNS
     header = {name: name for name in names}
     table = [header, *(facts(row, narrow, whole) for row in rows)]
     widths = {name: max(text_width.width(one[name]) for one in table) for name in names[:-1]}
+    if names == TINY:
+        widths["STATE"] = min(widths["STATE"], LONGEST_STATE)
     rest = max(columns - 1 - sum(widths.values()) - len(GAP) * len(widths), 8) if columns else 0
     shown = []
     for one in table:
-        padded = {name: text_width.pad(one[name], width, name in RIGHT) for name, width in widths.items()}
+        padded = {
+            name: text_width.pad(text_width.cut(one[name], width), width, name in RIGHT)
+            for name, width in widths.items()
+        }
         padded[names[-1]] = text_width.cut(one[names[-1]], rest) if rest else one[names[-1]]
         if colour:
             padded = {name: styled(text, style(name, one, one is header)) for name, text in padded.items()}

@@ -29,7 +29,7 @@ def lines(debate: Transcript, paint: Paint) -> Iterator[str]:
     for stage in debate.stages:
         yield from (decision(one, paint) for one in stage.before)
         for round in stage.rounds:
-            yield paint.rule(f"Round {round.number}: {round.title}") + "\n"
+            yield paint.rule(round.heading) + "\n"
             yield from (statement(turn, debate, paint) for turn in round.statements)
         yield from (decision(one, paint) for one in stage.after)
     yield from conclusion(debate, paint)

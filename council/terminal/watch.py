@@ -19,6 +19,7 @@ from council.errors import UsageError
 from council.protocols import outcome
 from council.protocols.mind_changes import is_control
 from council.protocols.stances import STANCE
+from council.record.desk import TERMINAL
 from council.record.session import Session
 from council.record.turn_file import Receipt
 from council.reports import transcript
@@ -70,7 +71,6 @@ class Watcher:
         self.speaking: dict[str, Speech] = {}
         self.heading = ""
         self.heard: set[tuple[str, int]] = set()
-        self.shown: set[str] = set()  # the turns that the terminal already shows
         self.held: list[Callable[[], None]] = []
 
     def begins(self) -> None:
@@ -90,11 +90,12 @@ class Watcher:
         if tried := [due for due in batch if self.speaker_of(due).machine]:
             self.screen.say(f"Running: {join_words(due.seat.label for due in tried)}", "dim")
         if called := [due for due in batch if self.speaker_of(due).is_called and not due.of_a_person]:
-            names = sorted({models[due.id].name for due in called})
+            replayed = describe(self.session.speaker).replays  # by whom it was said is in the receipts
+            names = [] if replayed else sorted({models[due.id].name for due in called})
             again = " (asked once more)" if any(due.first for due in called) else ""
             who = join_words(due.seat.label for due in called)
-            verb = "Replayed" if describe(self.session.speaker).replays else "Asking"
-            self.screen.say(f"{verb}: {who}{again}, {join_words(names)}" + "\n" * self.screen.watched, "dim")
+            verb, by = ("Replayed", "") if replayed else ("Asking", f", {join_words(names)}")
+            self.screen.say(f"{verb}: {who}{again}{by}" + "\n" * self.screen.watched, "dim")
         if self.typing():
             self.screen.wipe()
 
@@ -131,12 +132,10 @@ class Watcher:
             show()
 
     def show(self, due: Due, receipt: Receipt, body: str) -> None:
-        if self.screen.paint and not self.screen.silent_out:
-            self.shown.add(due.id)
-            if self.by_hand(due):
-                return  # it was typed here, just above
+        if self.screen.paint and not self.screen.silent_out and receipt.via == TERMINAL:
+            return  # it was typed here, just above
         icon = str(due.seat.attributes.get("icon") or "")
-        label = (icon + " " + due.seat.label).strip()
+        label = f"{icon} {due.seat.label}{step_of(due)}".strip()
         said = body.strip() if not receipt.absent else f"*absent: {receipt.absent}*"
         if paint := self.screen.paint:
             self.screen.painted(paint.speech(label, self.colour(due), said, due.step.reply))
@@ -177,7 +176,7 @@ class Watcher:
     def closed(self, plan: Plan, note: Note) -> None:
         """On a terminal, summarize a round that ended in this run."""
         key = (note.phase, note.round)
-        if not self.screen.watched or key not in self.heard or key not in outcome.rounds(plan):
+        if not self.screen.watched or key not in self.heard or key not in (numbers := outcome.number_rounds(plan)):
             return
         turns = [turn for turn in plan.scene.turns if (turn.phase, turn.round) == key]
         absent = sum(turn.absent is not None for turn in turns)
@@ -186,7 +185,7 @@ class Watcher:
         parts += [f"{absent} absent"] if absent else []
         parts += [f"{stances.count(stance)} {stance}" for stance in dict.fromkeys(sorted(stances))]
         parts.append(format_duration(time.monotonic() - self.round_began))
-        self.screen.say(f"Round {outcome.rounds(plan).index(key) + 1} closed: {' · '.join(parts)}\n", "dim")
+        self.screen.say(f"Round {numbers[key]} closed: {' · '.join(parts)}\n", "dim")
 
     def unsaved(self, due: Due, body: str) -> None:
         """Show a reply that was paid for and could not be stored, on any stream that still works."""
@@ -284,11 +283,17 @@ def format_unsaved(turn: str, body: str) -> str:
     return f"--- the reply of {turn}, which could not be stored ---\n{body}\n--- end of the reply ---\n"
 
 
+def step_of(due: Due) -> str:
+    """` (Rebut)` where a seat speaks in several steps of a round; empty for a step that is usually the only one."""
+    steps = due.phase.steps
+    alone = due.step == steps[0] and all(step.when is not None for step in steps[1:])
+    return "" if alone else f" ({outcome.heading(due.step.name)})"
+
+
 def heading_of(session: Session, plan: Plan, due: Due) -> str:
     """The heading that the round will have in its file; all steps of a round share one heading."""
     if outcome.is_synthesis(due.phase.name, due.scene):
         return "Council Synthesis" + ("" if due.round == 1 else ", corrected")
     if is_control(due.phase.name, session.workflow):
         return "Beside the debate: one plain answer"
-    number = len([key for key in outcome.rounds(plan) if key != (due.phase.name, due.round)]) + 1
-    return f"Round {number}: {outcome.title(due.phase)}"
+    return outcome.round_heading(outcome.number_of(plan, due.phase, due.round), due.phase, due.round)
