@@ -1,0 +1,111 @@
+// The shell: which view the address means, the keys that work everywhere, and what is said if something goes wrong.
+
+import { $, all, h } from "./dom.js";
+import { compare, choose } from "./compare.js";
+import { help, keys } from "./keys.js";
+import { list } from "./list.js";
+import { begin } from "./new.js";
+import { session } from "./session.js";
+
+const ROUTES = [
+  [/^#\/(?:\?.*)?$/, () => list],
+  [/^#\/new$/, () => begin],
+  [/^#\/compare\/([^/]+)\/([^/]+)$/, () => compare],
+  [/^#\/compare\/([^/]+)$/, () => choose],
+  [/^#\/s\/([^/]+)(?:\/(.+))?$/, () => session],
+];
+
+let leave = () => {};
+let turned = 0;
+
+/** Opens what the address means. A view draws itself into the main part and returns how it is left. */
+async function open() {
+  const hash = location.hash || "#/";
+  if (hash === "#main") return;
+  if (!hash.startsWith("#/")) return jump(hash.slice(1));
+  const turn = ++turned;
+  leave();
+  leave = () => {};
+  connection(true);
+  const main = $("#main");
+  for (const [pattern, view] of ROUTES) {
+    const found = pattern.exec(hash);
+    if (!found) continue;
+    main.className = view().name;
+    try {
+      const left = await view()(main, found.slice(1).map((part) => part && decodeURIComponent(part)), { connection });
+      if (turn === turned) leave = left ?? leave;
+      else left?.();
+    } catch (failure) {
+      if (turn === turned) explain(main, failure);
+    }
+    return;
+  }
+  explain(main, new Error(`There is nothing at ${hash}.`));
+}
+
+/** A link to a turn from a picture or a report, within the session that is shown. */
+function jump(turn) {
+  const [, id] = /^#\/s\/([^/]+)/.exec(shown) ?? [];
+  location.replace(id ? `#/s/${id}/${turn}` : "#/");
+}
+
+let shown = location.hash;
+
+function explain(main, failure) {
+  const locked = failure.status === 401 || failure.status === 403;
+  document.title = "council";
+  main.replaceChildren(
+    h("section", { class: "empty" },
+      h("h1", {}, locked ? "This page is locked" : failure.status === 0 ? "Disconnected" : "That did not work"),
+      h("p", {}, failure.message),
+      locked ? h("p", { class: "soft" }, "Each start of `council serve` prints a new address. Open that one.") : null,
+      h("p", {}, h("button", { class: "button", type: "button", onclick: open }, "Try again"))));
+}
+
+/** Shows that the server is gone, or does not know this page any more, and that it is back. */
+export function connection(there, locked = false) {
+  const place = $("#connection");
+  place.hidden = there;
+  document.body.classList.toggle("offline", !there);
+  const text = locked
+    ? "The server was started again and does not know this page. Open the address that it printed; nothing that you typed is lost."
+    : "Disconnected. Trying again … What you see may be out of date; nothing that you typed is lost.";
+  if (place.textContent !== (there ? "" : text)) place.textContent = there ? "" : text;
+}
+
+addEventListener("hashchange", () => {
+  open();
+  shown = location.hash.startsWith("#/") ? location.hash : shown;
+});
+$("#search").addEventListener("submit", (event) => event.preventDefault());
+// Typing leads to the list; only passing through with Tab does not.
+$("#q").addEventListener("input", () => {
+  if (!/^#\/(\?.*)?$/.test(location.hash || "#/") && !/^#\/compare\/[^/]+$/.test(location.hash)) location.hash = "#/";
+});
+$("#help").addEventListener("click", help);
+addEventListener("keydown", keys);
+
+// Whatever scrolls can be reached with the keyboard, and nothing else is a stop on the way. Headings that members wrote
+// begin at a level of their own: to a screen reader, each is at most one below the heading before it.
+let measuring = 0;
+function measure() {
+  measuring ||= requestAnimationFrame(() => {
+    measuring = 0;
+    let level = 0;
+    for (const one of all("h1, h2, h3, h4, h5, h6", $("#main")).filter((one) => one.checkVisibility())) {
+      const own = Number(one.tagName[1]);
+      level = Math.min(own, level + 1);
+      if (level !== own) one.ariaLevel = level;
+      else one.removeAttribute("aria-level");
+    }
+    for (const one of all("pre, .scroll, .words")) {
+      one.toggleAttribute("tabindex", one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1);
+      if (one.hasAttribute("tabindex")) one.tabIndex = 0;
+    }
+  });
+}
+new MutationObserver(measure).observe($("#main"), { childList: true, subtree: true });
+addEventListener("resize", measure);
+addEventListener("toggle", measure, true);
+open();
