@@ -46,9 +46,13 @@ COMMANDS = {
         FOLLOW_UP, "Continue an interrupted or paused debate.", f"{HERE}.run:recover",
         ("council recover", "council recover 1a2b3c4d --speaker claude"), SESSIONS, spends=True,
     ),
-    "list": Entry(
-        FOLLOW_UP, "List your sessions, newest first.", f"{HERE}.sessions:list_",
-        ("council list", "council list -n 5 --json"),
+    "pause": Entry(
+        FOLLOW_UP, "Ask a run in another process to stop.", f"{HERE}.run:pause",
+        ("council pause", "council pause 1a2b3c4d --now"), SESSIONS,
+    ),
+    "answer": Entry(
+        FOLLOW_UP, "Answer the question that a session asks you.", f"{HERE}.answer:answer",
+        ("council answer", 'council answer last --choose A --because "It can be undone."'), SESSIONS,
     ),
     "status": Entry(
         FOLLOW_UP, "Show the state of a session.", f"{HERE}.sessions:status",
@@ -61,6 +65,11 @@ COMMANDS = {
     "decision": Entry(
         FOLLOW_UP, "Write a session's decision document into your project.", f"{HERE}.sessions:decision",
         ("council decision", "council decision last --to docs/adr"), SESSIONS,
+    ),
+    "confirm": Entry(
+        FOLLOW_UP, "Check changes against what a decision promised.", f"{HERE}.confirm:confirm",
+        ("council confirm docs/decisions/adr-0007-x.md", "council confirm adr-0007-x.md --diff v1.2..HEAD --yes"),
+        spends=True,
     ),
     "verify": Entry(
         FOLLOW_UP, "Check the files of a session, also against a noted head.", f"{HERE}.proof:verify",
@@ -99,6 +108,14 @@ COMMANDS = {
         OWN, "Draw a workflow as a Mermaid flowchart.", f"{HERE}.workflows:diagram",
         ("council diagram board",), WORKFLOWS,
     ),
+    "specialists": Entry(
+        OWN, "Show, draft or copy the list of specialists.", f"{HERE}.specialists:specialists",
+        (
+            "council specialists",
+            "council specialists draft --to .council/Specialists.md",
+            "council specialists use web-service",
+        ),
+    ),
     "install-skill": Entry(
         ASSISTANTS, "Install council as a skill for AI assistants.", f"{HERE}.install_skill:install_skill",
         ("council install-skill", "council install-skill --project --copy", "council install-skill --undo"),
@@ -125,6 +142,10 @@ COMMANDS = {
         "`council next` lists the turns that are ready",
     ),
     "doctor": Entry(SETUP, "Check that a debate can run here.", f"{HERE}.doctor:doctor", ("council doctor",)),
+    "config": Entry(
+        SETUP, "Show the options and limits that Config.md sets.", f"{HERE}.config:config",
+        ("council config", "council config consensus"), WORKFLOWS,
+    ),
     "completion": Entry(
         SETUP, "Print the shell's completion script.", f"{HERE}.doctor:completion",
         ("council completion bash > ~/.local/share/bash-completion/completions/council",),

@@ -113,8 +113,7 @@ def tiers(_: click.Context) -> Offered:
 def feature_types(context: click.Context) -> Offered:
     """The feature types of the workflow that was given before."""
     from council.cli import options
-    from council.config import overlays
-    from council.workflow.loader import load
+    from council.runner.seating import find_workflow
 
     name = context.params.get("workflow") or context.info_name or ""
-    return sorted(options.feature_types(load(*overlays.workflow_text(name))))
+    return sorted(options.feature_types(find_workflow(name).workflow))

@@ -9,7 +9,7 @@ import click
 
 from council.cli import completion
 from council.cli.command import command
-from council.cli.options import JSON, ONLY, OVERLAYS, WITH, WITHOUT
+from council.cli.options import GATES, JSON, ONLY, OVERLAYS, WITH, WITHOUT, workflow_options
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 @WITH
 @WITHOUT
 @ONLY
+@GATES
 @JSON
 @OVERLAYS
 def cost(workflow: str, topic: str, as_json: bool, **named: tuple[str, ...]) -> None:
     """Estimate the calls, tokens and money of a debate, with upper bounds. Nothing is spent."""
     from council.checks.cost import Rates, bound_steps
-    from council.config import overlays, personas
     from council.config import settings as config
     from council.runner import start
-    from council.workflow.loader import load
 
-    settings, known = config.load(), personas.load()
-    found = load(*overlays.workflow_text(workflow))
-    request = start.Request(topic, workflow, named["with_"], named["only"], without=named["without"])
-    found = found.with_members(start.seat_members(found, request, known)).with_attributes(known)
+    settings = config.load()
+    request = start.Request(
+        topic, workflow, named["with_"], named["only"], without=named["without"], options=workflow_options(named)
+    )
+    found = start.workflow_of(start.with_settings(request, settings))
     rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
     rows = bound_steps(found, topic, rates)
     if as_json:

@@ -15,7 +15,7 @@ from council.cli import install_skill
 from council.cli.command import command
 from council.cli.context import State
 from council.config import command_line, overlays, places
-from council.errors import CouncilError
+from council.errors import CouncilError, UsageError
 from council.speakers.base import NotSetUp
 from council.terminal.output import echo
 
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 
 @command()
+@click.option("--notify", is_flag=True, help="Also send a test notification, as Config.md says.")
 @click.pass_obj
-def doctor(state: State) -> None:
+def doctor(state: State, notify: bool) -> None:
     """Check what a debate needs: Python, configuration, folders, keys, the skill and a working speaker."""
     failures: list[CouncilError] = []
-    for what, check in checks():
+    for what, check in (*checks(), *([("notification", send_test_notification)] if notify else [])):
         try:
             echo(f"ok    {what}: {check()}")
         except NotSetUp as missing:
@@ -68,6 +69,21 @@ def checks() -> Iterator[tuple[str, Callable[[], str]]]:
     yield "speaker", lambda: check_speaker(settings)
 
 
+def send_test_notification() -> str:
+    """Run the command and call the webhook, and wait for both."""
+    from council.config import settings as config
+    from council.runner import notifier
+
+    how = config.load().notify
+    if not how.outside:
+        raise NotSetUp("no command and no webhook; `notify` in your Config.md names them")
+    facts = {"event": "test", "session": "", "state": "", "at": ""}
+    if problems := notifier.deliver(list(how.command), how.webhook, facts):
+        raise UsageError("; ".join(problems))
+    sent = (("the command ran", how.command), ("the webhook took it", how.webhook))
+    return " and ".join(what for what, wanted in sent if wanted)
+
+
 def check_speaker(settings: Config) -> str:
     """Who would speak. One that has to be asked for is not set up."""
     from council.speakers import select
@@ -79,12 +95,18 @@ def check_speaker(settings: Config) -> str:
 
 
 def check_configuration() -> str:
+    from council.config import protocols
     from council.config import settings as config
-    from council.record import files
+    from council.record.files import tilde
+    from council.workflow.loader import load
 
     user = overlays.user_folder() / "Config.md"
-    config.load()
-    return f"{files.tilde(user)}{'' if user.is_file() else ' (none; the defaults apply)'}"
+    found = config.load()
+    files = list(protocols.list_files(found.debates))
+    protocols.check_names(files)
+    for name in {name for one in files for name in one.protocols}:
+        protocols.choose_options(load(*overlays.workflow_text(name)), found.debates)
+    return f"{tilde(user)}{'' if user.is_file() else ' (none; the defaults apply)'}"
 
 
 def check_place(settings: Config, kind: str) -> str:

@@ -35,11 +35,16 @@ def execute(
 ) -> dict[str, Any]:
     """Run the session to its end, and show it; the result for --json. If `watched`, the derived files keep up."""
     watcher = Watcher(session, screen, watched)
-    voices.setup.shown = watcher.shown
     watcher.expected = bound_usage(session, settings, voices.name)
     try:
         archived = debates.run(
-            session, settings, voices, limits, watcher, lambda loop: _until_stopped(loop, voices, watcher)
+            session,
+            settings,
+            voices,
+            limits,
+            watcher,
+            lambda loop: _until_stopped(loop, voices, watcher),
+            interruptible=True,
         )
     finally:
         screen.wipe()

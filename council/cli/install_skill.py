@@ -30,9 +30,9 @@ MANIFEST = ".council-copy.json"
 MADE_LATER = ("__pycache__", ".in_use")  # by Python and by assistants, inside a copy
 # The files of a checkout that form the skill; a wheel carries exactly these in its kit.
 KIT = (
-    "SKILL.md", "Config.md", "AgentPersonalities.md", "LICENSE", "Workflows", "templates", "agents", "hooks",
-    ".claude-plugin", "bin", "requirements.lock", "requirements-bench.lock", "requirements-local.lock", "scripts/setup",
-    "scripts/environment.py", "docs/workflows.md",
+    "SKILL.md", "Config.md", "AgentPersonalities.md", "LICENSE", "Specialists", "Workflows", "templates", "agents",
+    "hooks", ".claude-plugin", "bin", "requirements.lock", "requirements-bench.lock", "requirements-local.lock",
+    "scripts/setup", "scripts/environment.py", "docs/workflows.md",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +16,15 @@ from council.cli import completion
 from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import AFTER, FILE, JSON, OVERLAYS, REQUEST, SESSION, build_request, options, read_topic
+from council.config import command_line
 from council.errors import CouncilError, UsageError
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
+    from council.config.settings import Config
     from council.engine.planner import Due
     from council.record.session import Session
+    from council.runner.answering import Given
     from council.speakers.base import Brief
 
 
@@ -72,12 +76,12 @@ def next_(state: State, session: str, as_json: bool) -> None:
     Tests that are due are run first.
     """
     from council.config import settings as config
-    from council.runner import machines, manual, next_step, subagents
+    from council.runner import answering, machines, manual, next_step, subagents
     from council.terminal import notices
 
     settings, found = config.load(), state.open(session)
     with found.hold():
-        subagents.harvest(found, settings)
+        answering.collect(found, settings)
         machines.run_due(found, settings, notices.show_work)
         now = manual.advance(found, settings)
     if as_json:
@@ -85,19 +89,33 @@ def next_(state: State, session: str, as_json: bool) -> None:
         rows = [row(found, one, brief, one.id in flying) for one, brief in now.due]
         print_json({"session_id": found.id, "done": not rows, "due": rows, "archived_to": now.archived})
     else:
+        show_questions(found, [due for due, _ in now.due if due.of_a_person])
         echo(next_step.describe(found, now))
+
+
+def show_questions(found: Session, due: list[Due]) -> None:
+    """At a terminal, what a person is asked. Members wrote it, so an assistant gets only the command that prints it."""
+    from council.prompts import for_humans, question
+
+    if not sys.stdout.isatty():
+        return
+    for one in due:
+        echo(for_humans.fit(question.build(found, one), shutil.get_terminal_size().columns))
+        echo(f"\nAnswer it: {command_line.program()} answer {found.id}\n")
 
 
 def row(found: Session, due: Due, brief: Brief, flying: bool) -> dict[str, Any]:
     """A ready turn: whom to ask, how, and where its brief is for assistants without the hook."""
+    from council.prompts import question
     from council.runner import manual, portable, subagents
 
+    asked = {"question": question.as_json(question.build(found, due))} if due.of_a_person else {}
     return {
         "turn": due.id, "seat": due.seat.name, "name": due.seat.label, "tier": due.tier, "model": brief.model.name,
         "person": due.of_a_person, "state": "asked" if flying else "due", "agent": subagents.agent_of(due),
         "agent_model": subagents.alias_of(brief.model), "prompt": portable.format_sentence(found, due.id),
         "brief": str(found.brief_path(due.id)), "answers": manual.list_answers(due),
-        "record": manual.record_command(found, due),
+        "record": manual.record_command(found, due), **asked,
     }  # fmt: skip
 
 
@@ -142,7 +160,7 @@ def record(state: State, /, session: str, turn: str, file: Path | None, answers:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is ready."""
     from council.config import settings as config
     from council.record.turn_file import HAND, MEMBER
-    from council.runner import machines, manual, subagents
+    from council.runner import answering, machines, manual, subagents
     from council.speakers.assistant import handouts
     from council.speakers.base import Spoken
     from council.terminal import notices
@@ -154,6 +172,11 @@ def record(state: State, /, session: str, turn: str, file: Path | None, answers:
         raise UsageError("--answer replaces the whole reply; leave out --file and --absent")
     body = "" if absent or named else reply_text(file)
     turn = turn.removesuffix(".md")
+    if not about["model"] and is_for_person(found, turn):
+        given = answering.Absence(absent) if absent else named or body
+        with show_if_lost(found, turn, body if is_piped(file) else ""):
+            record_answer(found, settings, turn, given, about["by"] or "")
+        return
     with show_if_lost(found, turn, body if is_piped(file) else ""), found.hold():
         subagents.harvest(found, settings)
         body = manual.compose_reply(found, settings, turn, named) if named else body
@@ -164,10 +187,48 @@ def record(state: State, /, session: str, turn: str, file: Path | None, answers:
         if recorded_by != MEMBER and machines.list_due(found):  # a member's command must not wait for tests
             machines.run_due(found, settings, notices.show_work)
             now = manual.advance(found, settings)
-    if now.archived:
-        echo(f"recorded {turn}; the debate is finished and archived at {now.archived}")
+    say_recorded(found, turn, now.archived)
+
+
+def is_for_person(found: Session, turn: str) -> bool:
+    """Whether a person answers the turn, now or before."""
+    found.read_turns()
+    if turn in found.receipts:
+        return found.receipts[turn].by is not None
+    return any(due.id == turn and due.of_a_person for due in found.plan().due)
+
+
+def record_answer(
+    found: Session, settings: Config, turn: str, given: Given, by: str, via: str = "record",
+    quiet: bool = False,
+) -> None:  # fmt: skip
+    """Record a person's answer, also while a run waits for it."""
+    from council.record import lock
+    from council.runner import answering, machines, manual
+    from council.terminal import notices
+
+    done = answering.answer(found.folder, settings, turn, given, by, via)
+    done.refuse_late()
+    if quiet:
+        found.read_turns()
+        return
+    if lock.is_held(found.folder):
+        echo(f"recorded {turn}; the debate goes on in {lock.describe(lock.read_note(found.folder))}")
+        return
+    found.read_turns()
+    archived = done.archived
+    if machines.list_due(found):
+        with found.hold():
+            machines.run_due(found, settings, notices.show_work)
+            archived = manual.advance(found, settings).archived
+    say_recorded(found, turn, archived)
+
+
+def say_recorded(found: Session, turn: str, archived: Path | None) -> None:
+    if archived:
+        echo(f"recorded {turn}; the debate is finished and archived at {archived}")
     else:
-        echo(f"recorded {turn}; ready now: {', '.join(one.id for one in now.plan.due)}")
+        echo(f"recorded {turn}; ready now: {', '.join(one.id for one in found.plan().due)}")
 
 
 def parse_answers(answers: tuple[str, ...]) -> list[tuple[str, str]]:

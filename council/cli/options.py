@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from council.workflow.model import Workflow
 
 F = TypeVar("F", bound=Callable[..., Any])
+FORMATS = ("md", "json", "sarif", "rdjson", "github")  # of findings
 LARGEST_INPUT = 16_000_000
 
 
@@ -85,9 +86,14 @@ HELP = {
     "normative": "The question is what ought to be done: hold the third round.",
     "patchlist": "Ask for findings instead of prose, like --mode patchlist.",
     "perspectives": "Number of perspectives (default: the moderator decides).",
+    "specialists": "List of specialists: auto, or one of the kit's (`council specialists`).",
     "three_rounds": "Hold the third round in any case, like --rounds 3.",
     "words": "Length of a reply in words, as in 50-150.",
 }
+GATES = click.option(
+    "--gate", "gates", multiple=True, metavar="PHASE",
+    help="Let a person approve after this phase, or the debate ends there; `none` for no gates of yours.",
+)  # fmt: skip
 # What every workflow accepts. `run` also has the options of the kit's workflows, because it serves them all.
 GENERAL = [
     WITH,
@@ -99,8 +105,23 @@ GENERAL = [
     click.option(
         "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set an option of the workflow."
     ),
+    GATES,
     TIER_MAP,
     click.option("-f", "--file", "files", multiple=True, type=FILE, help="Attach a text file to the topic."),
+    click.option(
+        "--evidence",
+        multiple=True,
+        type=FILE,
+        metavar="FILE",
+        help="Freeze a text file as a fact that members can cite.",
+    ),
+    click.option(
+        "--evidence-command",
+        "evidence_commands",
+        multiple=True,
+        metavar="CMD",
+        help="Run a command in the sandbox, and freeze its output as a fact.",
+    ),
     ID,
 ]
 REQUEST = [
@@ -120,6 +141,9 @@ OUTPUT = [
     click.option("--json", "as_json", is_flag=True, help="Print only one JSON object, when finished."),
     click.option("-q", "--quiet", is_flag=True, help="Print the debate without progress messages."),
     click.option("--no-input", is_flag=True, help="Never prompt, even on a terminal."),
+    click.option(
+        "--wait", is_flag=True, help="Without a terminal, wait for a person's answer from elsewhere instead of pausing."
+    ),
     click.option("--watch", is_flag=True, help="Update the session's derived files after each step, as on a terminal."),
     click.option(
         "--quorum", type=click.IntRange(1), metavar="N",
@@ -182,6 +206,7 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
     """Build a request from the topic's phrases and the options; a session's id if they ask for a recovery."""
     from council.config import overlays, personas
     from council.prompts import invocation
+    from council.runner.seating import find_workflow
     from council.runner.start import Request
 
     known, workflows = personas.load(), overlays.workflows()
@@ -192,8 +217,9 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
         return call.recover
     workflow, mode = choose_workflow(call.words, given, workflows)
     listed = {name: ",".join(given[name]) for name in ("with_", "without", "only")}
+    chosen = workflow_options({**given, "rounds": given.get("rounds") or call.rounds})
     if any((call.with_, call.without, call.only, *listed.values())):
-        names = {*known, *own_names(workflow)}
+        names = {*known, *find_workflow(workflow, chosen).workflow.seat_names()}
         invocation.check_named(call, names)
     with_, without, only = (invocation.seats(words, names) if words else () for words in listed.values())
     return Request(
@@ -201,11 +227,13 @@ def build_request(text: str, given: Mapping[str, Any]) -> Request | str:
         workflow=workflow,
         with_=(*call.with_, *with_),
         without=(*call.without, *without),
-        only=(*call.only, *only, *feature_groups(workflow, given)),
+        only=(*call.only, *only, *feature_groups(workflow, given, chosen)),
         mode=mode or "deliberative",
-        options=workflow_options({**given, "rounds": given.get("rounds") or call.rounds}),
+        options=chosen,
         tier_map=tuple(pair for pairs in given["tier_map"] for pair in pairs.split(",")),
         files=given["files"],
+        evidence=given.get("evidence", ()),
+        evidence_commands=given.get("evidence_commands", ()),
         quorum=given.get("quorum"),
         max_cost=given.get("max_cost"),
         id=given.get("id"),
@@ -234,23 +262,14 @@ def choose_workflow(
     return workflow or otherwise, mode
 
 
-def own_names(workflow: str) -> set[str]:
-    """The seats and the groups that a workflow names itself."""
-    from council.config import overlays
-    from council.workflow.loader import load
-
-    return load(*overlays.workflow_text(workflow)).seat_names()
-
-
-def feature_groups(workflow: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+def feature_groups(workflow: str, given: Mapping[str, Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
     """The group that --feature-type selects."""
-    from council.config import overlays
-    from council.workflow.loader import load
+    from council.runner.seating import find_workflow
 
     wanted = given.get("feature_type")
     if wanted is None:
         return ()
-    types = feature_types(load(*overlays.workflow_text(workflow)))
+    types = feature_types(find_workflow(workflow, chosen).workflow)
     if wanted not in types:
         raise UsageError(f'{workflow} has no feature type "{wanted}"; {did_you_mean(wanted, types)}')
     return (wanted,)
@@ -269,6 +288,10 @@ def workflow_options(given: Mapping[str, Any]) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         wanted[name] = {"true": True, "false": False}.get(value, value) if equals else True
     wanted |= given.get("declared", {})
+    if given.get("gates"):
+        from council.workflow.gates import AFTER as GATE_AFTER
+
+        wanted[GATE_AFTER] = ",".join(given["gates"])
     for flag in ("normative", "control"):
         if given.get(flag):
             wanted[flag] = True

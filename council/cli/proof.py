@@ -101,6 +101,7 @@ def describe_checks(found: Proof, session: Session) -> Iterator[str]:
     files = "brief" if found.outdated else "brief and derived file"
     yield f"{session.id}: every receipt, hash{' and' if found.outdated else ','} {files} is correct"
     yield from in_force.describe(session)
+    yield from in_force.describe_settings(session)
     if found.typed:
         number = "1 turn was" if len(found.typed) == 1 else f"{len(found.typed)} turns were"
         yield f"{number} entered by hand (no API receipt): {', '.join(found.typed)}"

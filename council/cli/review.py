@@ -14,6 +14,7 @@ from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import (
     FILE,
+    FORMATS,
     ID,
     ONLY,
     OUTPUT,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from council.record.session import Session
     from council.reviews.formats.common import Review
 
-FORMATS = ("md", "json", "sarif", "rdjson", "github")
 GATES = ("blocking", "high", "medium", "low", "never")
 PATCHLIST = "patchlist"  # the workflow and the mode of a review
 

@@ -25,8 +25,8 @@ from council.cli.options import (
     options,
     read_topic,
 )
-from council.errors import Denied, StorageError
-from council.terminal.output import print_json
+from council.errors import Denied, NotAsWanted, StorageError, Undecided
+from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
     from council.config.settings import Config
@@ -100,6 +100,26 @@ def recover(state: State, /, session: str, source: str | None, **given: Any) -> 
     carry_on(state, config.load(), source, given)
 
 
+@command()
+@SESSION
+@click.option("--now", is_flag=True, help="Stop at once, as Ctrl-C does; calls under way may have been billed.")
+@click.option("--by", metavar="NAME", default="", help="Who asks (default: Git's user.name, or the login).")
+@click.pass_obj
+def pause(state: State, /, session: str, now: bool, by: str) -> None:
+    """Ask the run of SESSION, in another terminal or on the page, to stop before its next turns.
+
+    Replies that are on their way are still recorded. `council recover` continues.
+    """
+    from council.runner import answering
+
+    folder = state.open(session).folder
+    if now:
+        answering.cancel(folder)
+    else:
+        answering.ask_to_pause(folder, by)
+    echo(f"{folder.name} {'was told to stop' if now else 'pauses before its next turns'}")
+
+
 def is_paced(given: dict[str, Any]) -> bool:
     return bool(given["pace"] == "real")
 
@@ -151,6 +171,8 @@ def carry_on(
 
     `also` are further facts for --json."""
     from council.cli.execute import execute
+    from council.protocols.undecided import explain_undecided
+    from council.reports.transcript import explain_shortfall
     from council.runner import debate as debates
     from council.terminal import notices
     from council.terminal.screen import Screen
@@ -165,7 +187,8 @@ def carry_on(
     if choice is None:
         choice = debates.choose_again(session, given["speaker"], settings, can_ask(given))
         provide(settings, choice)
-    voices = debates.voices_for(session, choice.name, settings, source, is_paced(given), ask=not given["no_input"])
+    how = {"ask": not given["no_input"], "wait": given["wait"]}
+    voices = debates.voices_for(session, choice.name, settings, source, is_paced(given), **how)
     limits = debates.Limits(given["quorum"], given["max_calls"], given["max_cost"])
     Screen().say(f"speaker: {choice}", "dim")
     result = execute(session, settings, voices, screen, limits, given["watch"])
@@ -174,3 +197,7 @@ def carry_on(
         raise StorageError(f"the debate could not be printed: {screen.unwritten}")
     if given["as_json"]:
         print_json({**result, **also()})
+    if why := explain_shortfall(session):
+        raise NotAsWanted(why)
+    if why := explain_undecided(session.plan(), session.workflow):
+        raise Undecided(why)

@@ -1,11 +1,10 @@
-"""Sessions: `status`, `list`, `show`, and the commands that write files: `build`, `archive`, `decision`."""
+"""Sessions: `status`, `show`, and the commands that write files: `build`, `archive`, `decision`."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,7 +14,7 @@ from council import text_width
 from council.cli import completion
 from council.cli.command import command
 from council.cli.context import State
-from council.cli.options import FILE, JSON, SESSION
+from council.cli.options import FILE, FORMATS, JSON, SESSION
 from council.errors import Damaged, UsageError
 from council.terminal.output import as_text, echo, print_json
 from council.text import harmless, one_line
@@ -83,81 +82,85 @@ def sum_costs(found: Session) -> tuple[DebateCost, DebateCost | None] | None:
     return spent, watch.bound_usage(found, settings.load())
 
 
-@command("list")
-@JSON
-@click.option(
-    "-n", "most", type=click.IntRange(1), default=30, show_default=True, metavar="N", help="Number of sessions to list."
-)
-def list_(as_json: bool, most: int) -> None:
-    """List your sessions, newest first, then those in the project's .council."""
-    from council.config import places, settings
-    from council.reports import listing
-
-    rows = listing.list_rows(settings.load().sessions, most)
-    in_project = [listing.describe(folder) for folder in islice(places.list_in_project(), most)]
-    if as_json:
-        print_json([*rows, *in_project])
-        return
-    if not rows and not in_project:
-        click.echo('no sessions yet; start one with: council run "QUESTION"', err=True)
-        return
-    from council.terminal import table
-
-    if rows:
-        table.show(rows)
-    if in_project:
-        echo(("\n" if rows else "") + "In this project; each is found by its whole id only:")
-        table.show(in_project, whole=True)
-
-
 @command()
 @SESSION
 @click.argument("turn", required=False, metavar="[TURN]", shell_complete=completion.parts)
 @click.option("--html", is_flag=True, help="Print a self-contained HTML page.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="Print the findings of a review, or of checkers, in a format."
+)
 @JSON
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file.")
 @click.option("--force", is_flag=True, help="With -o: overwrite a file that council did not write.")
 @click.pass_obj
 def show(
-    state: State, session: str, turn: str | None, html: bool, as_json: bool, output: Path | None, force: bool
+    state: State, /, session: str, turn: str | None, output: Path | None, force: bool, form: str | None, **how: bool
 ) -> None:
     """Show the transcript of SESSION as far as it goes; on a terminal, in $PAGER or less.
 
-    With TURN, print only that reply. `synthesis` in its place prints the synthesis.
+    With TURN, print only that reply. `synthesis` in its place prints the synthesis. With --format, print the findings
+    of a review, or what checkers found in the code that won.
     """
     from council.record import files
     from council.reports import html as page
     from council.reports import markdown, summary
     from council.reports.transcript import compose
 
-    if html and as_json:
-        raise UsageError("--html and --json cannot be combined")
+    html, as_json = how["html"], how["as_json"]
+    plain = not (html or as_json or form)
+    if html + as_json + bool(form) > 1:
+        raise UsageError("only one of --html, --json and --format can be given")
     found = state.open(session)
     found.read_turns()
     if turn is not None:
-        if html or as_json or output:
-            raise UsageError("a turn or the synthesis is printed as it is; leave out --html, --json and -o")
+        if output or not plain:
+            raise UsageError("a turn or the synthesis is printed as it is; leave out --html, --json, --format and -o")
         echo(read_part(found, turn.removesuffix(".md")))
         return
-    if found.kept_from and not (html or as_json or output):
+    if found.kept_from and plain and not output:
         echo(files.read(found.folder / "transcript.md").decode("utf-8", "replace").removesuffix("\n"))
         return
     debate = compose(found, found.plan())
-    if sys.stdout.isatty() and not html and not as_json and output is None:
+    if sys.stdout.isatty() and plain and output is None:
         show_paged(debate, found)
         return
-    if as_json:
+    if form:
+        text = format_findings(found, form)
+        text = text if output else text.removesuffix("\n")  # which printing adds
+    elif as_json:
         text = as_text(summary.as_document(summary.summarize(found.folder)))
     else:
         text = page.page(debate) if html else markdown.whole(debate)
-    if output is not None:
-        if not force:
-            refuse_overwrite(output)
-        with open(output, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(files.encode(text))
-        click.echo(f"written: {output}", err=True)
-    else:
+    put(text, output, force)
+
+
+def put(text: str, output: Path | None, force: bool) -> None:
+    """Print the text, or write it to a file of the user's alone."""
+    from council.record import files
+
+    if output is None:
         echo(text)
+        return
+    if not force:
+        refuse_overwrite(output)
+    with open(output, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(files.encode(text))
+    click.echo(f"written: {output}", err=True)
+
+
+def format_findings(found: Session, form: str) -> str:
+    """What a review or its like found, in a format for programs."""
+    from council.engine.contributions import findings_report
+    from council.reports.transcript import read_record
+
+    record = read_record(found, found.plan())
+    for report in findings_report.known.values():
+        if (text := report(record, form)) is not None:
+            return text
+    raise UsageError(
+        f"{found.id} has no findings: it is no review, and no checker looked at code that won in it; "
+        "`council code --after STEP=BENCH` runs one"
+    )
 
 
 def read_part(found: Session, part: str) -> str:
@@ -187,11 +190,14 @@ def refuse_overwrite(output: Path) -> None:
     with output.open("rb") as file:
         begin = file.read(4000)
     transcript = begin.startswith(b"## Council ") and MARK in begin
-    if begin and page.OURS.encode() not in begin and not transcript and not begin.startswith(JSON_MARK):
+    findings = begin.startswith(b"{") and TOOL_MARK in begin
+    ours = page.OURS.encode() in begin or transcript or begin.startswith(JSON_MARK) or findings
+    if begin and not ours:
         raise UsageError(f"{output} already exists and council did not write it; choose another file, or add --force")
 
 
 MARK = b"\n**Session ID:** "
+TOOL_MARK = b'"name": "council"'
 JSON_MARK = b'{\n  "session_id": "'
 
 
@@ -245,23 +251,42 @@ def archive(state: State, session: str) -> None:
 
 @command()
 @SESSION
+@click.option("--as", "kind", metavar="KIND", default="", help="Another kind of document than the workflow's own.")
 @click.option("--to", "folder", type=FILE, help="Target folder (default: the project's docs/decisions).")
+@click.option("--with-record", "record", is_flag=True, help="File all that was said beside it, and link to it.")
+@click.option("--new", is_flag=True, help="File it as a new document, even if there is one already.")
+@click.option("--dry-run", is_flag=True, help="Print the document, and where it would be, and write nothing.")
 @click.pass_obj
-def decision(state: State, session: str, folder: Path | None) -> None:
-    """Write the document that SESSION produced (an ADR or a decision) into the project's docs/decisions again."""
-    from council.reports import filing
-    from council.reports.transcript import compose
+def decision(
+    state: State, session: str, kind: str, folder: Path | None, record: bool, new: bool, dry_run: bool
+) -> None:
+    """Write the document of SESSION, such as an ADR, into the project's docs/decisions.
+
+    A finished debate has already filed its own. `--as madr` makes another kind from the same record. A document that
+    somebody has changed stays as it is.
+    """
+    from council.reports import filing, produce
 
     found = state.open(session)
     with found.hold():
         plan = found.plan()
-        if not filing.derive(compose(found, plan), found, plan):
-            raise UsageError(
-                f"{found.id} has no document: the debate is not finished, or its workflow writes none "
-                "(-o document=adr or -o document=decision turns it on where the workflow has that option)"
-            )
+        if not plan.done:
+            raise UsageError(f"{found.id} has no document: the debate is not finished; `council next` says what is due")
+        produce.check_kind(kind, found.workflow)
+        made = filing.make(found, plan, kind)
+        if not made.texts:
+            raise UsageError(produce.explain_none(found, kind))
         home, why = filing.find_home(found)
-        if folder is None and home is None:
+        if folder is None and home is None and not dry_run:
             raise UsageError(f"{why}; choose a folder with --to")
-        for path in filing.place(found, plan, folder or (home or Path()) / filing.PLACE):
+        place = folder or (home or Path()) / filing.PLACE
+        where = filing.Filing(place, record, update=True, new=new)
+        if dry_run:
+            for path, text in where.find(made)[1].items():
+                click.echo(f"# {path if folder or home else path.name}", err=True)
+                echo(text)
+            return
+        for path, current in filing.place(made, where).items():
             echo(str(path))
+            if not current:
+                click.echo("# somebody has changed it, so it stays; --new files this version beside it", err=True)

@@ -11,7 +11,7 @@ import click
 
 from council.cli import commands, completion
 from council.cli.command import command
-from council.cli.options import OVERLAYS
+from council.cli.options import GATES, OVERLAYS, workflow_options
 from council.config import overlays, project
 from council.errors import UsageError
 from council.terminal.output import echo
@@ -185,10 +185,12 @@ def add_place(problem: str, text: str, where: str, kind: str = "") -> str:
 @command()
 @click.argument("workflow", shell_complete=completion.workflows)
 @click.option("--format", type=click.Choice(["mermaid"]), default="mermaid", expose_value=False, help="Output format.")
+@GATES
 @OVERLAYS
-def diagram(workflow: str) -> None:
+def diagram(workflow: str, **given: tuple[str, ...]) -> None:
     """Draw WORKFLOW (a name or a file) as a Mermaid flowchart, which GitHub and many editors render."""
     from council.checks.diagram import mermaid
     from council.workflow.loader import load
 
-    echo(mermaid(load(*overlays.workflow_text(workflow))).rstrip("\n"))
+    found = load(*overlays.workflow_text(workflow)).with_options(workflow_options(given))
+    echo(mermaid(found).rstrip("\n"))

@@ -97,8 +97,9 @@ def find_repository(proposal: Proposal, place: Path) -> Repository:
 
 def check(proposal: Proposal, red: bool) -> None:
     """Refuse what is not known to be green, unless the user insists."""
-    if proposal.doubts and not red:
-        raise UsageError(f"the winner is not green ({'; '.join(proposal.doubts)}); {RED} applies it nevertheless")
+    doubts = proposal.winner.doubts
+    if doubts and not red:
+        raise UsageError(f"the winner is not green ({'; '.join(doubts)}); {RED} applies it nevertheless")
 
 
 def describe(proposal: Proposal, repository: Repository) -> list[str]:

@@ -11,17 +11,10 @@ from council.cli import completion
 from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import FILE, GENERAL, OUTPUT, OVERLAYS, SPEAKER, TOPIC, build_request, options, read_topic
-from council.errors import CouncilError, UsageError
+from council.errors import UsageError
 
 TASK = "Make the failing tests pass."
 WORKFLOW = "reflexion"
-
-
-class TestsFail(CouncilError):
-    """The session is over, and its winner is not green."""
-
-    code = 5
-    __test__ = False
 
 
 @command()
@@ -56,7 +49,9 @@ def code(state: State, /, **given: Any) -> None:
     """
     from council.cli.run import begin, carry_on
     from council.config import settings as config
-    from council.lab import opening
+    from council.lab import apply, opening
+    from council.lab.proposal import propose
+    from council.runner.start import lay_table
     from council.terminal.screen import Screen
 
     if given["wants_branch"] and given["as_json"]:
@@ -68,13 +63,19 @@ def code(state: State, /, **given: Any) -> None:
     if isinstance(request, str):
         raise UsageError(f"to continue a session: council recover {request}")
     given |= {"workflow": request.workflow}
+    opening.load_workflow(request.workflow)
+    lay_table(request, settings)  # what is wrong with seats or options is said before the tests are run
     opened = opening.open_task(task, given, settings, lambda line: screen.say(line, "dim"))
     chosen = {**opened.options, **(request.options or {})}
     request = replace(request, base=opened.base, options=chosen, documents=opened.documents)
     given |= {"source": None, "pace": "none"}
     choice = begin(state, request, settings, given)
     carry_on(state, settings, None, given, choice, also=lambda: _list_facts(state))
-    _finish(state, given)
+    if given["wants_branch"]:
+        assert state.session is not None
+        proposal = propose(state.session)
+        repository = apply.find_repository(proposal, given["repo"])
+        apply.put_on_branch(proposal, repository, given["yes"], False, given["as_json"])
 
 
 def _list_facts(state: State) -> dict[str, Any]:
@@ -88,21 +89,3 @@ def _list_facts(state: State) -> dict[str, Any]:
         return {"winner": propose(state.session).facts(), "following": following}
     except UsageError as nothing:
         return {"winner": None, "why": str(nothing), "following": following}
-
-
-def _finish(state: State, given: dict[str, Any]) -> None:
-    """Whether the winner is green decides how the command ends, and whether it goes on."""
-    from council.lab import apply
-    from council.lab.proposal import propose
-
-    assert state.session is not None
-    state.next_step = f"council show {state.session.id}"
-    try:
-        proposal = propose(state.session)
-    except UsageError as nothing:
-        raise TestsFail(str(nothing)) from None
-    if proposal.doubts:
-        raise TestsFail(f"the code is not green ({'; '.join(proposal.doubts)})")
-    if given["wants_branch"]:
-        repository = apply.find_repository(proposal, given["repo"])
-        apply.put_on_branch(proposal, repository, given["yes"], False, given["as_json"])

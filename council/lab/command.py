@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from council.cli.command import command
 from council.cli.options import JSON, SPEAKER, Amount
 from council.errors import UsageError
 from council.terminal.output import echo, print_json
+from council.text import join_words
 
 
 @command()
@@ -85,6 +87,7 @@ def run(name: str, given: dict[str, Any]) -> int:
 
     from council.cli.run import provide
     from council.config import settings as config
+    from council.config.notifications import SILENT
     from council.lab import arms, experiment, sets
     from council.lab.run import LabRun
     from council.runner import debate
@@ -95,14 +98,15 @@ def run(name: str, given: dict[str, Any]) -> int:
 
     if not given["workflow"]:
         raise UsageError("--workflow: say what is to be compared, as in --workflow reflexion")
-    settings, tasks = config.load(), sets.load(name, say)
+    settings, tasks = replace(config.load(), gates=(), notify=SILENT), sets.load(name, say)
     code = {task.is_code for task in tasks}
     if len(code) > 1:
         raise UsageError(f"{name} has both code and questions; keep them in two files")
     workflow = arms.check_workflow(given["workflow"], code == {True})
     if code == {True}:
         benches.prepare({task.bench for task in tasks}, benches.load(settings), say=say)
-    request = Request(tasks[0].topic, given["workflow"], find_files=False)
+    base = tasks[0].base if tasks[0].is_code else None
+    request = Request(tasks[0].topic, given["workflow"], find_files=False, base=base)
     choice = debate.choose_speaker(request, given["speaker"], settings)
     provide(settings, choice)
     options = arms.choose_options(workflow, given["options"])
@@ -118,7 +122,12 @@ def run(name: str, given: dict[str, Any]) -> int:
     jobs = given["jobs"] or (1 if choice.speaker.on_this_machine else 8)
     voices = select.Voices(choice.name, Setup(settings), ask=False)
     known = {task.id: task for task in tasks}
-    asyncio.run(LabRun(folder, plan, known, settings, voices, jobs, given["max_cost"], say).run())
+    running = LabRun(folder, plan, known, settings, voices, jobs, given["max_cost"], say)
+    asyncio.run(running.run())
+    if left := sorted(running.elsewhere):
+        say(
+            f"not done here, because another run is at them: {join_words(left)}; `council lab report` says what is done"
+        )
     return 0
 
 

@@ -14,7 +14,7 @@ from council.candidates.approval import Approval, describe_refusal, find_approva
 from council.candidates.artifacts import RESULT
 from council.candidates.base import Base
 from council.candidates.results import Winner, explain_no_winner, find_winner, lay_code, lay_result, lay_tests
-from council.candidates.versions import FAILED, HIDDEN, PASSED, CheckedVersion, bench_of, follow, ids_of, kind_of, lay
+from council.candidates.versions import FAILED, HIDDEN, PASSED, bench_of, follow, ids_of, kind_of, lay
 from council.errors import UsageError
 from council.lab import branch
 from council.lab.branch import NewCommit
@@ -67,18 +67,6 @@ class Proposal:
         """The hash of the winner's files, as an approval names it."""
         return base.hash_files(lay(self.winner.version, self.project.tree))
 
-    @property
-    def doubts(self) -> list[str]:
-        """Why the winner is not known to be green; empty if it is."""
-        found = [f"{kind_of(one.turn.seat)} tests: {one.verdict}" for one in self.newest_trials if not one.green]
-        found += [f"{one.turn.id} was not run by council" for one in self.newest_trials if one.turn.said.trial is None]
-        return found or ([] if self.winner.green else ["its tests were not run"])
-
-    @property
-    def newest_trials(self) -> list[CheckedVersion]:
-        """The newest trial of the winner by each bench that runs tests."""
-        return list({one.turn.seat.name: one for one in self.winner.trials if one.ran_tests}.values())
-
     def list_commits(self, repository: Repository) -> Iterator[NewCommit]:
         """The commits of the branch: the uncommitted changes, if the session began with them, then the winner's."""
         files = {
@@ -111,12 +99,12 @@ class Proposal:
 
     def list_trials(self) -> Iterator[str]:
         """One line for each bench: which tests it ran, what it said, and how many passed."""
-        for one in self.newest_trials:
+        for one in self.winner.newest_trials:
             passed, failed = (len(ids_of(one.turn, answer)) for answer in (PASSED, FAILED))
             counted = f", {passed} of {passed + failed} passed" if passed + failed else ""
             doubt = "" if one.turn.said.trial is not None else " (not run by council)"
             yield f"{kind_of(one.turn.seat).capitalize()} tests ({bench_of(one.turn)}): {one.verdict}{counted}{doubt}"
-        if not any(kind_of(one.turn.seat) == HIDDEN for one in self.newest_trials) and self.project.hidden:
+        if not any(kind_of(one.turn.seat) == HIDDEN for one in self.winner.newest_trials) and self.project.hidden:
             yield "Hidden tests: not run"
 
     def describe_approval(self) -> str:
@@ -149,12 +137,12 @@ class Proposal:
                 {"tests": kind_of(one.turn.seat), "bench": bench_of(one.turn), "verdict": one.verdict,
                  "passed": len(ids_of(one.turn, PASSED)), "failed": len(ids_of(one.turn, FAILED)),
                  "turn": one.turn.id, "run_by_council": one.turn.said.trial is not None}
-                for one in self.newest_trials
+                for one in self.winner.newest_trials
             ],
             "approval": self.approval and {
                 "by": self.approval.turn.seat.name, "approved": self.approval.given, "covers": self.approval.covers,
             },
-            "doubts": self.doubts,
+            "doubts": self.winner.doubts,
         }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from council.lab import results
 from council.lab.arms import BEST, MOST_SAMPLES, SINGLE, write_baseline
 from council.lab.budget import allow
 from council.lab.experiment import Experiment, session_folder
+from council.lab.once import AskOnce
 from council.lab.sets.task import Say, Task
 from council.record import catalog, files, lock
 from council.record import session as sessions
@@ -54,6 +55,7 @@ class LabRun:
     stopped: threading.Event = field(default_factory=threading.Event)
     driven: set[Future[Path]] = field(default_factory=set)  # the loops of the sessions that run now
     denied: int = 0
+    elsewhere: list[str] = field(default_factory=list)  # tasks that another run is at
     costs: dict[str, float] = field(default_factory=dict)  # of sessions that are complete
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -87,7 +89,9 @@ class LabRun:
             try:
                 self.run_arm(entry, arm)
             except Busy:
-                return  # another run is at this task
+                if not self.stopped.is_set():
+                    self.elsewhere.append(str(entry["id"]))
+                return
             except CancelledError:
                 return
             except OverBudget as failure:
@@ -113,8 +117,9 @@ class LabRun:
         room = (
             nullcontext(None) if self.usd is None else allow(self.folder, id, most, self.usd, self.spent, self.stopped)
         )
+        voices = AskOnce(self.voices) if arm in (SINGLE, BEST) else self.voices
         with room as cap:
-            debate.run(session, self.settings, self.voices, Limits(usd=cap), NoAudience(), self.drive)
+            debate.run(session, self.settings, voices, Limits(usd=cap), NoAudience(), self.drive)
         results.unmark(self.folder, id)
         self.denied = 0
         self.tell(entry, arm)

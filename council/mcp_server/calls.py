@@ -39,7 +39,7 @@ class InputRequired(Exception):
 
 
 @dataclass
-class Question:
+class OpenForm:
     """A request of ours to the client, and its response, once there is one."""
 
     id: str = field(default_factory=lambda: f"council-{next(_numbers)}")
@@ -61,7 +61,7 @@ class ClientCall:
     working: threading.Lock
     closed: threading.Event
     cancelled: threading.Event = field(default_factory=threading.Event)
-    question: Question | None = None
+    question: OpenForm | None = None
     reports: int = 0
 
     def cancel(self) -> None:
@@ -122,7 +122,7 @@ class ClientCall:
         return given[name] if isinstance(given[name], dict) else {}
 
     def _ask(self, form: Mapping[str, Any]) -> Mapping[str, Any]:
-        self.question = asked = Question()
+        self.question = asked = OpenForm()
         self.check()
         self.send({"jsonrpc": "2.0", "id": asked.id, "method": "elicitation/create", "params": form})
         self.report("a person is being asked")

@@ -18,12 +18,12 @@ from council.mcp_server import forms, states
 from council.mcp_server.calls import ClientCall
 from council.mcp_server.states import ToolAnswer
 from council.prompts import invocation
-from council.record import session
+from council.record import lock, session
 from council.record.session import Session
 from council.record.turn_file import HAND, MEMBER
 from council.reports import markdown, summary
+from council.runner import answering, machines, manual, subagents
 from council.runner import debate as debates
-from council.runner import machines, manual, subagents
 from council.runner.manual import ManualState
 from council.runner.start import Request
 from council.speakers import registry
@@ -72,7 +72,7 @@ def next_(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
 
 def advance(found: Session, settings: Config, call: ClientCall) -> ManualState:
     with call.hold(found):
-        subagents.harvest(found, settings)
+        answering.collect(found, settings)
         machines.run_due(found, settings, call.report)
         return manual.advance(found, settings)
 
@@ -81,7 +81,7 @@ def brief(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
     settings, found = open_session(given["session"])
     turn = given["turn"]
     with call.hold(found):
-        subagents.harvest(found, settings)
+        answering.collect(found, settings)
         due = None if turn in found.said else manual.due_turn(found, found.plan(), turn)
         if due is not None:
             manual.advance(found, settings, turn)
@@ -103,8 +103,10 @@ def record(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
             return states.describe(found, advance(found, settings, call), call.client, declined=turn)
         given = {**given, **answers}
     check_key(found, turn, given.get("key"))
+    if "key" not in given and "model" not in given and is_awaited(found, turn):
+        return answer_run(found, settings, given)
     with call.hold(found):
-        subagents.harvest(found, settings)
+        answering.collect(found, settings)
         manual.record(found, settings, turn, read_reply(found, settings, given))
         if "key" not in given:  # a member must not wait for tests
             machines.run_due(found, settings, call.report)
@@ -113,6 +115,26 @@ def record(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
         todo = f"Reply only: recorded {turn}"
         return ToolAnswer(todo, {"session_id": found.id, "recorded": turn, "done": now.plan.done, "todo": todo})
     return states.describe(found, now, call.client, recorded=turn)
+
+
+def is_awaited(found: Session, turn: str) -> bool:
+    """Whether another process holds the session, and the turn is a person's, whose answer it takes or has taken."""
+    if not lock.is_held(found.folder):
+        return False
+    found.read_turns()
+    if turn in found.receipts:
+        return found.receipts[turn].by is not None
+    return any(due.id == turn and due.of_a_person for due in found.plan().due)
+
+
+def answer_run(found: Session, settings: Config, given: Mapping[str, Any]) -> ToolAnswer:
+    """Hand a person's answer to the run that waits for it, which goes on by itself."""
+    spoken, turn = read_reply(found, settings, given), given["turn"]
+    words = answering.Absence(spoken.absent) if spoken.absent else spoken.body
+    done = answering.answer(found.folder, settings, turn, words, spoken.by or "")
+    done.refuse_late()
+    todo = f"Recorded {turn}. The run that waited for it goes on by itself: nothing is left to do here."
+    return ToolAnswer(todo, {"session_id": found.id, "recorded": turn, "done": False, "todo": todo})
 
 
 def check_key(found: Session, turn: str, key: str | None) -> None:

@@ -16,7 +16,7 @@ from council.mcp_server.calls import ClientCall
 from council.mcp_server.protocol import BAD_PARAMS, BUG, NO_RESOURCE, Refused
 from council.mcp_server.resources import DOCUMENTS, LIST, MARKDOWN, format_address
 from council.record import catalog, session
-from council.reports import filing, markdown, summary
+from council.reports import markdown, produce, summary
 from council.reports.transcript import compose
 from council.text import one_line
 
@@ -91,7 +91,7 @@ def read_document(uri: str) -> str:
     text = {
         "transcript": lambda: markdown.whole(debate),
         "synthesis": lambda: markdown.synthesis(debate.synthesis, debate.overlaid) if debate.synthesis else "",
-        "decision": lambda: filing.derive(debate, found, plan).get(filing.NAMES[0], ""),
+        "decision": lambda: produce.derive(debate, found, plan).get(produce.MAIN, ""),
     }[address["name"]]()
     return cut_page(text, uri.partition("?")[0], int(address["page"] or 1))
 

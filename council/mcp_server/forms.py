@@ -11,22 +11,22 @@ from council.config.settings import Config
 from council.engine.planner import Due
 from council.errors import UsageError
 from council.mcp_server.calls import ClientCall
-from council.prompts import brief as briefs
 from council.prompts import for_humans
+from council.prompts import question as questions
 from council.record.session import Session
 from council.replies import entry, parse
-from council.runner import manual, subagents
+from council.runner import answering, manual
 from council.workflow.model import Kind
 
 REPLY = "reply"
-LONGEST_MESSAGE = 6_000  # characters of what was said; the transcript has the rest
+MOST_ROWS = 80
 TYPES = {"range": "number", "integer": "integer"}
 
 
 def ask_person(found: Session, settings: Config, turn: str, call: ClientCall) -> dict[str, Any] | None:
     """The person's answer, as arguments of council_record; None if there is none. Other requests go on meanwhile."""
     with call.hold(found):
-        subagents.harvest(found, settings)
+        answering.collect(found, settings)
         due = manual.due_turn(found, found.plan(), turn)
         if not due.of_a_person:
             raise UsageError(f"{turn} is a member's turn: give its reply, or in absent why the seat does not answer")
@@ -42,13 +42,8 @@ def ask_person(found: Session, settings: Config, turn: str, call: ClientCall) ->
 
 
 def write_message(found: Session, due: Due) -> str:
-    """What the person reads above the form: the state of the debate, what was said last, and the task."""
-    shared, own, _ = briefs.render(found, due)
-    shown = for_humans.summarize(found, due, shared, own)
-    said = "\n\n".join(text for _, text in shown.turns)
-    if len(said) > LONGEST_MESSAGE:
-        said = f"{said[:LONGEST_MESSAGE]} …\n\n(The rest is in {found.folder / 'transcript.md'}.)"
-    return "\n\n".join(filter(None, (shown.heading, said, shown.task)))
+    """What the person reads above the form. A client wraps it, and scrolls."""
+    return for_humans.fit(questions.build(found, due), rows=MOST_ROWS)
 
 
 def build_schema(due: Due) -> dict[str, Any]:
