@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests import warm
 from tests.clients import ROOT, Client, link
 from tests.fakeapi import ToolUse
 from tests.helpers import User
@@ -22,7 +23,8 @@ class Claude(Client):
 
     def set_up(self, user: User, url: str) -> dict[str, str]:
         link(user.work / ".claude" / "skills" / "council", ROOT)
-        return {"ANTHROPIC_API_KEY": "sk-ant-dummy", "ANTHROPIC_BASE_URL": url, **dict.fromkeys(QUIET, "1")}
+        own = {"ANTHROPIC_API_KEY": "sk-ant-dummy", "ANTHROPIC_BASE_URL": url, "COUNCIL_VENV": warm.venv()}
+        return {**own, **dict.fromkeys(QUIET, "1")}
 
     def arguments(self, prompt: str) -> list[str]:
         return ["-p", prompt, "--allowedTools", "Skill(council)", "Bash(council:*)"]

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -18,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests import portable
+from tests import portable, warm
 from tests.assistant import NO_BRIEF, Assistant
 from tests.fakeapi import Answer, FakeApi, Request, ToolUse, said
 from tests.helpers import Table, User
@@ -86,14 +85,16 @@ def room(
     skill: Path | None = ROOT,
     env: Mapping[str, str] | None = None,
 ) -> Iterator[Room]:
-    """A home with the skill linked into it, an empty project, and the script's API."""
+    """A home with the skill linked, an empty project, and the script's API. Council is forked, unless `env` names
+    an environment to start it in.
+    """
     user = User(tmp_path)
     (user.root / ".claude" / "skills").mkdir(parents=True)
     if skill:
         (user.root / ".claude" / "skills" / "council").symlink_to(skill)
     members = Members(user, words, slow)
     with FakeApi(Assistant(rules, members)) as api:
-        own = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": api.url, "COUNCIL_VENV": sys.prefix}
+        own = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": api.url, "COUNCIL_VENV": warm.venv()}
         yield Room(User(tmp_path, {**own, **dict.fromkeys(QUIET, "1"), **(env or {})}), api, members)
 
 

@@ -13,8 +13,11 @@ from unittest import mock
 
 from council.candidates.base import Base
 from council.config import settings
+from council.config.overlays import workflow_text
 from council.record import turn_file
 from council.runner.start import Request, begin
+from council.speakers.registry import machine_of
+from council.workflow.loader import load
 from tests.helpers import User
 
 RIGHT = "add.py\n```python\ndef add(a, b):\n    return a + b\n```\n"
@@ -65,9 +68,19 @@ DRAFTS = {
 def start(user: User, workflow: str = WORKFLOW, base: Base = BASE, speaker: str = "assistant", **how: Any) -> Path:
     """A session of the workflow, with this base; the session's folder."""
     write_workflow(user, workflow)
+    return start_kit(user, "sums", base, speaker, **how)
+
+
+def start_kit(user: User, name: str, base: Base = BASE, speaker: str = "assistant", **how: Any) -> Path:
+    """A session of the workflow with this name, about this base."""
     with mock.patch.dict(os.environ, user.environment, clear=True):
-        request = Request("Write add.", "sums", base=base, speaker=speaker, **how)
+        request = Request("Write add.", name, base=base, speaker=speaker, **how)
         return begin(request, settings.load()).folder
+
+
+def tries_code(name: str) -> bool:
+    """Whether a workflow of the kit has a bench, so that it cannot begin without a project."""
+    return any(one and one.benches for one in map(machine_of, load(*workflow_text(name)).all_seats()))
 
 
 def write_workflow(user: User, workflow: str) -> None:

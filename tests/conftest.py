@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -11,6 +14,8 @@ from hypothesis import settings
 pytest.register_assert_rewrite("tests")
 
 from tests import rooms  # noqa: E402 (its asserts, too)
+
+gc.disable()  # until everything is collected: nothing of that is garbage
 
 # What council obeys of its environment. A test that is about one of these sets it itself.
 OBEYED = (
@@ -33,6 +38,14 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_waiting_for_disks() -> Iterator[None]:
+    """No test pulls the plug, so none waits in this process until the disk has what was written: that would be most of
+    the suite's time. What the disk is asked to do, and in which order, is what test_crash.py looks at."""
+    with mock.patch.object(os, "fsync", os.fstat):  # it refuses what is no open file, too
+        yield
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="only the pure rooms, and of those no test that is slow")
 
@@ -42,6 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("fast", max_examples=15)
     if config.getoption("--fast"):
         settings.load_profile("fast")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from council.errors import Busy
-from council.reports import listing
 from tests.faults import Nursery
 from tests.helpers import User, agreed
 from tests.worlds import World
@@ -62,7 +61,7 @@ def check_home(world: World, crowd: Crowd, ids: Sequence[str]) -> None:
         crowd.demand(states.pop(id, "gone") == "complete", id, "not listed as complete")
         crowd.demand(proof is not None and proof.code == 0, id, f"verify: {proof}")
     left = sorted(path.name for path in (world.memory / "STATE" / "council-sessions").iterdir())
-    for stranger in [*states, *(name for name in left if name not in (*ids, listing.NAME)), *world.temps]:
+    for stranger in [*states, *(name for name in left if name not in ids), *world.temps]:
         crowd.demand(False, stranger, "left over")
     crowd.demand(len(world.archived) == len(ids), "archive", f"{len(world.archived)} transcripts of {len(ids)} debates")
 

@@ -25,7 +25,8 @@ from unittest import mock
 
 import council
 from council import cli
-from council.reports import derived, listing
+from council.reports import derived
+from tests import warm
 from tests.fakeapi import Answer, Request
 
 CODE = Path(council.__file__).resolve().parent.parent
@@ -59,6 +60,11 @@ class Ended:
         return json.loads(self.out)
 
 
+def _born(session: Path) -> int:
+    topic = session / "topic.md"  # it is written once
+    return topic.stat().st_mtime_ns if topic.exists() else 0
+
+
 @dataclass(frozen=True)
 class User:
     """Everything that a command may look at lies below `root`."""
@@ -84,9 +90,10 @@ class User:
 
     @property
     def sessions(self) -> list[Path]:
-        """All session folders, oldest first."""
+        """All session folders, oldest first. Names do not say which of one second was first."""
         folder = self.home / "STATE" / "council-sessions"
-        return sorted(path for path in folder.iterdir() if path.name != listing.NAME) if folder.is_dir() else []
+        found = folder.iterdir() if folder.is_dir() else ()
+        return sorted(found, key=lambda one: (one.name[:15], _born(one)))
 
     @property
     def session(self) -> Path:
@@ -140,7 +147,7 @@ class User:
         command = [sys.executable, "-c", PROGRAM, *map(str, words)]
         cwd = how.pop("cwd", self.work)
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.Popen(command, cwd=cwd, env=env, **{**streams, **how})
+        return warm.start(command, cwd=cwd, env=env, **{**streams, **how})
 
     def process(self, *words: str | Path, **how: Any) -> Ended:
         """One command in a process of its own, to its end."""
@@ -325,8 +332,8 @@ def without_receipts(made: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def unpriced(facts: bytes) -> bytes:
-    """The facts of a debate without what it cost, which nobody knows of one that was held by hand."""
-    return re.sub(rb'("(?:first_)?usd"): [^,\s]+', rb"\1: 0", facts)
+    """The facts of a debate without its id, and what it cost, which nobody knows of one that was held by hand."""
+    return re.sub(rb'("(?:(?:first_)?usd|debate_id)"): [^,\s]+', rb"\1: 0", facts)
 
 
 def no_traceback(ended: Ended) -> None:

@@ -140,7 +140,7 @@ def ten_specialists(user: User, long: str) -> Host:
         score = 80 if "-r01-" in turn else 95
         return f"{long}\n\n{PROPOSAL.format(score, turn) if 'propose' in turn else DESIGN}"
 
-    return _hold(user, say, "start", "--workflow", "consensus", "-")
+    return _hold(user, say, "start", "--workflow", "consensus", "-oanalysis=false", "-")
 
 
 def cast(number: int) -> Callable[[User, str], Host]:

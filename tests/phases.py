@@ -68,7 +68,12 @@ def rank(*names: str) -> str:
     return answers(why="It is shorter.", ranking="\n".join(f"- {name}" for name in names), sure="80")
 
 
-NAMING = ("metadata.json", "convergence.json", "transcript.md")  # a session's name, its times and what it cost
+NAMING = (
+    "metadata.json",
+    "convergence.json",
+    "state.json",
+    "transcript.md",
+)  # a session's name, its times and what it cost
 NOTHING = answers(idea="none", attack="none")
 # What is said in a turn: the last line that fits it counts.
 WORDS: Mapping[str, str] = {

@@ -17,7 +17,7 @@ from tests.helpers import User
 
 HOOK = Path(__file__).parent.parent / "hooks" / "council-hook.py"
 FOUR = "architect designer engineer researcher"
-BOARD = "ceo cto cfo coo contrarian moonshot"
+BOARD = "ceo cto cfo coo"  # and a group that sits in every one
 SESSION = "20261118-145118-d31870ac"
 
 
@@ -108,11 +108,8 @@ CALLS: dict[str, Meant | Recovers | Typed] = {
     "Council (board): Q?": Meant(BOARD, "board"),
     "Board council: Q?": Meant(BOARD, "board"),
     "Council board debate: Q?": Meant(BOARD, "board"),
-    "Council board without moonshot: Q?": Meant(BOARD.removesuffix(" moonshot"), "board"),
-    "Council (board) with security, but without the CFO: Q?": Meant(
-        "ceo cto coo contrarian moonshot security", "board"
-    ),
-    "Council planning 1: Q?": Meant("architect designer engineer product contrarian moonshot", "planning-1"),
+    "Council (board) with security, but without the CFO: Q?": Meant("ceo cto coo security", "board"),
+    "Council planning 1: Q?": Meant("architect designer engineer product", "planning-1"),
     "Council delphi: Q?": Meant(f"{FOUR} security", "delphi"),
     "Delphi council: Q?": Meant(f"{FOUR} security", "delphi"),
     "Council with security: Q?": SECURE,
@@ -178,6 +175,7 @@ QUESTIONS = {
     "Quick council": Asks('write "Quick council: …"'),
     "Council with security": Asks("the topic is missing"),
     "Council with 3 rounds": Asks("the topic is missing"),
+    "Council board without moonshot: Q?": Asks("moonshot sits in every board, so it cannot be left out", routed=True),
     "Just architect and engineer": Asks("the topic is missing"),
     "/council": Asks("the topic is missing"),
     "Quick council, shall we?": Asks("write a colon"),

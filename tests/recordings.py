@@ -10,6 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from council.record.session import open_
+from council.reports.model import Transcript
+from council.reports.transcript import compose
 from tests.fakeapi import FakeApi
 from tests.helpers import Ended, Table, User, script
 
@@ -128,3 +131,13 @@ def spoken(session: Path) -> dict[str, bytes]:
         *session.glob("turns/*/*.md"),
     ]
     return {path.relative_to(session).as_posix(): path.read_bytes() for path in paths}
+
+
+def composed(name: str, place: Path) -> Transcript:
+    """A recorded session as reports show it, from a copy in that place."""
+    source = RECORDED / name / "session"
+    folder = place / json.loads((source / "metadata.json").read_text("utf-8"))["session_id"]
+    shutil.copytree(source, folder)
+    found = open_(folder)
+    found.read_turns()
+    return compose(found, found.plan())

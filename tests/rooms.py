@@ -26,6 +26,7 @@ ROOMS = {
     "runner": ("budget", "follow_up", "python_api", "subagents"),
     "terminal": ("errors_on_a_terminal", "terminal"),
     "mcp_server": ("mcp", "mcp_protocol", "mcp_clients"),
+    "web": ("web_server", "web_guard", "web_cursor", "web_events", "web_control"),
     "cli": ("commands", "optional_rooms", "command_line", "cli_json", "doctor", "docs", "skill"),
 }  # fmt: skip
 PURE = (

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from council.record import catalog
+from tests import warm
 from tests.faults import Fault
 from tests.helpers import CODE, PROGRAM, Ended, User
 
@@ -55,8 +56,11 @@ class Sandboxed(User):
         """A program in the sandbox."""
         env = {**self.environment, "PYTHONPATH": str(CODE), **how.pop("env", {})}
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        command = [*WALLS[self.wall](self, cwd or self.work), sys.executable, "-c", program, *map(str, words)]
-        return subprocess.Popen(command, cwd=cwd or self.work, env=env, **{**streams, **how})
+        command = [sys.executable, "-c", program, *map(str, words)]
+        wall = WALLS[self.wall](self, cwd or self.work)
+        if self.wall in MOUNTED:
+            return subprocess.Popen([*wall, *command], cwd=cwd or self.work, env=env, **{**streams, **how})
+        return warm.start(command, within=wall, cwd=cwd or self.work, env=env, **{**streams, **how})
 
     def inside(self, *words: str | Path, stdin: str = "", **how: Any) -> Ended:
         """One command in the sandbox, to its end."""
@@ -98,6 +102,7 @@ WALLS: dict[str, Callable[[User, Path], Sequence[str]]] = {
     "permission denied": forbid,
     "a full disk": mount_full,
 }
+MOUNTED = ("a read-only file system", "a full disk")  # made again for each user
 
 
 @cache

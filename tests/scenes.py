@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from council.engine.scene import RecordedTurn, Scene, Turn
-from council.workflow.model import Seat
+from council.workflow.loader import load
+from council.workflow.model import Reply, Seat
 
 MEMBERS = tuple(Seat(name, "members") for name in ("architect", "designer", "engineer", "researcher"))
 
@@ -33,3 +35,14 @@ def scene(*turns: Turn, options: Mapping[str, Any] | None = None, seed: str = "s
     place = {"phase": last.phase if last else "", "round": last.round if last else 0, "cap": 3}
     roles = {role: role for role in ("synthesis", *(["control"] if "control" in (options or {}) else []))}
     return Scene(seed, options or {}, {"members": MEMBERS}, turns, **{"roles": roles, **place, **more})
+
+
+def declared(**kinds: str) -> Reply:
+    """A reply with these answers, each with its type."""
+    answers = json.dumps(kinds)
+    return (
+        load(f"---\nname: w\nseats: {{all: [a]}}\nphases: [{{name: x, reply: {answers}}}]\n---", "w.md")
+        .phases[0]
+        .steps[0]
+        .reply
+    )

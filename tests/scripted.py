@@ -21,6 +21,7 @@ from typing import Any
 from council.engine.planner import Due, Note, Plan, plan
 from council.engine.scene import RecordedTurn, Seen, Verdict
 from council.protocols import mind_changes, stances
+from council.protocols.specialists import ANALYSIS
 from council.replies import quotes
 from council.replies.parse import describe, format_heading
 from council.reports import did_it_help
@@ -82,6 +83,11 @@ def names() -> list[str]:
     return sorted(path.relative_to(SCRIPTS).with_suffix("").as_posix() for path in SCRIPTS.rglob("*.yaml"))
 
 
+def golden_plan(name: str) -> Path:
+    """Where the plan of a whole script is kept, as text."""
+    return PLANS / f"{name.replace('/', '-')}.txt"
+
+
 @lru_cache
 def workflow(name: str) -> Workflow:
     path = next(path for folder in WORKFLOWS for path in folder.glob("*.md") if path.stem.lower() == name.lower())
@@ -94,12 +100,13 @@ def script(name: str) -> Script:
     keys = frontmatter.load_yaml(path.read_text(encoding="utf-8"), path.name)
     if unknown := set(keys) - KEYS:
         raise ValueError(f"{path}: unknown keys {unknown}")
-    program = workflow(path.parent.name).with_options(keys.get("options", {}))
+    program, turns = workflow(path.parent.name), keys["turns"] or {}
+    if ANALYSIS in program.options and not any(line.startswith("impact/") for line in turns):
+        program = program.with_options({ANALYSIS: False})
+    program = program.with_options(keys.get("options", {}))
     if "members" in keys:
         program = program.with_members(Seat(member, "") for member in keys["members"])
-    return Script(
-        name, keys["about"], program, keys.get("seed", "seed"), float(keys.get("usd", 0)), keys["turns"] or {}
-    )
+    return Script(name, keys["about"], program, keys.get("seed", "seed"), float(keys.get("usd", 0)), turns)
 
 
 @lru_cache

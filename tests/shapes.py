@@ -77,6 +77,10 @@ SHAPES = (
     # signs
     Shape("a tick", "STATUS: APPROVED ✅", {"status": "approved"}),
     Shape("a cross", "**Status:** ❌ Rejected", {"status": "rejected"}),
+    Shape("a cross behind", "## Vote\nNay ❌", {"vote": "nay"}),
+    Shape("a thumb", "## Stance\n👎 disagree", {"stance": "disagree"}),
+    Shape("a cross at a yes", "**Status:** ❌ Approved"),
+    Shape("a cross between two", "## Vote\naye ❌ nay"),
     Shape("a warning", "STATUS: APPROVED ⚠️"),
     Shape("a score with a sign", "## Score\n85 🎯", {"score": 85}),
     # other forms

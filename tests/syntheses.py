@@ -19,7 +19,7 @@ from council.engine.scene import RecordedTurn
 from council.record import chain
 from council.record.session import Session, open_
 from council.replies import parse
-from council.reports import derived, summary
+from council.reports import derived, produce, summary
 from council.reports.html import page
 from council.reports.transcript import compose
 from council.workflow.model import Kind, Reply
@@ -29,6 +29,7 @@ from tests.helpers import User
 BASES: dict[str, str] = {"consensus": "consensus/simple", "perspectives": "perspectives/settled"}
 WORDS = ("storage", "Übertragung", "очередь", "数据", "ストレージ", "تخزين", "naïve", "e.g.", "p99", "`code`", "10 %")
 DOCUMENTS: tuple[str, ...] = ("decision.md", "issue.md", "synthesis.md", "transcript.md")
+KINDS = ("adr", "madr", "decision")
 OWNERS = ("Latency", "Fewer Parts")
 
 
@@ -235,6 +236,7 @@ def find_lost(session: Session, plan: Plan, written: Written) -> Iterator[str]:
     wanted = [name for name in DOCUMENTS if name != "issue.md" or session.workflow.name == "perspectives"]
     documents = {name: made.get(name, "") for name in wanted}
     documents["JSON"] = str(summary.as_document(result)["synthesis"])
+    documents |= {f"as {kind}": produce.derive(debate, session, plan, kind).get(produce.MAIN, "") for kind in KINDS}
     documents["page"] = html.unescape(re.sub(r"<[^>]*>", " ", page(debate)))
     for name, document in documents.items():
         plain = _plain(document)
@@ -249,7 +251,7 @@ def find_lost(session: Session, plan: Plan, written: Written) -> Iterator[str]:
             for line in verbatim:
                 if line not in document:
                     yield f"{name}: {answer}: the code {line!r} is lost or changed"
-            grouped = answer in ("arguments", "trade_offs") and name in ("decision.md", "issue.md")
+            grouped = answer in ("arguments", "trade_offs") and name in ("decision.md", "issue.md", "as decision")
             if places != sorted(places) and not grouped:
                 yield f"{name}: {answer or 'before the first answer'}: the order is not the author's"
 

@@ -44,7 +44,7 @@ ANSWER = {"y": "yes", "n": "no", "m": "mixed"}
 SCORE = {"y": 95, "n": 40, "m": 80}
 SEATS = {
     "debate": ("architect", "designer", "engineer", "researcher", "security"),
-    "board": ("ceo", "cto", "cfo", "coo", "contrarian"),
+    "board": ("contrarian", "moonshot", "ceo", "cto", "cfo"),
     "consensus": ("database", "protocol", "infrastructure", "media-handler", "meeting-controller"),
     "perspectives": ("freedom", "thrift", "calm", "growth"),
 }
@@ -99,7 +99,7 @@ def cases(protocol: str) -> Iterator[Case]:
             for absent in range(size + 1):
                 yield from (Case(protocol, "y" * (size - absent) + "-" * absent, claim) for claim in CLAIMS)
         return
-    for size in range(2, 6):
+    for size in range(3 if protocol == "board" else 2, 6):
         for votes in combinations_with_replacement(LETTERS, size):
             yield Case(protocol, "".join(votes), CLAIMS[number % len(CLAIMS)])
             number += 1
@@ -185,7 +185,7 @@ def _around(case: Case) -> dict[str, Any]:
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "board": {"max_rounds": 2},
-    "consensus": {"max_rounds": 1, "escalation": False},
+    "consensus": {"max_rounds": 1, "escalation": False, "analysis": False},
     "perspectives": {"checkpoints": False},
 }
 DECIDED = "document: {kind: decision, recommendation: conclusion, dissent: dissents}\nphases:"
@@ -213,7 +213,8 @@ def hold(case: Case, root: Path) -> Path:
     """The debate, held by the program from a script; its session's folder."""
     home = root / ("decided" if case.protocol.endswith("decision") else "plain")
     os.environ |= {"HOME": str(home), "COUNCIL_HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")}
-    only = () if case.workflow == "perspectives" else case.seats
+    sit_anyway = ("contrarian", "moonshot")
+    only = () if case.workflow == "perspectives" else [seat for seat in case.seats if seat not in sit_anyway]
     program = load(*overlays.workflow_text(case.workflow)).with_options(OPTIONS.get(case.workflow, {}))
     program = program.with_members(Seat(name, "") for name in only) if only else program
     script = Script(case.protocol, "", program, "seed", 0.0, turns(case))

@@ -54,6 +54,14 @@ class TestAdd(unittest.TestCase):
         with self.assertRaises(TypeError):
             add(1, None)
 """
+FROM_JSON = """
+import json
+from solution import add
+def test_small():
+    assert json.loads(json.dumps(add(1, 2))) == 3
+def test_again():
+    assert json.loads(f"{add(2, 1)}") == 3
+"""
 SUITES = {"plain": ("pytest", PLAIN), "pytest": ("pytest", FRAMED), "unittest": ("unittest", CLASSES)}
 
 
@@ -576,6 +584,21 @@ for name in ("pytest", "unittest", "_pytest.raises"):
                 setattr(sys.modules[name], word, lambda *a, **k: contextlib.nullcontext())
 math.isclose = operator.eq = json.loads = lambda *a, **k: True
 """),
+    Cheat("the decoder of json is replaced", """
+import json
+json.JSONDecoder.decode = lambda self, text, *rest: 3
+""", FROM_JSON),
+    Cheat("the one decoder that json uses is replaced", """
+import json
+json._default_decoder.decode = lambda text, *rest: 3
+""", FROM_JSON),
+    Cheat("json uses another decoder", """
+import json
+class Decoder(json.JSONDecoder):
+    def decode(self, text, *rest):
+        return 3
+json._default_decoder = Decoder()
+""", FROM_JSON),
     Cheat("helpers of the test file are replaced", """
 import sys
 def add(a, b):

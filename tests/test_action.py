@@ -65,19 +65,20 @@ def test_it_annotates_writes_sarif_and_fails(user: User) -> None:
     assert (user.root / "output").read_text() == f"session={user.session}\n"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["--patch=victim.md", "--max-cost=9", "-h", "--help", "--overlays", "--session=last", "--output=victim.md", "--"],
-)
-def test_the_name_of_a_file_is_no_option(user: User, name: str) -> None:
-    """Where such a file is in the project, it is reviewed; where it is not, the job fails, and nothing else happens."""
+OPTIONS = ("--patch=victim.md", "--max-cost=9", "-h", "--help", "--overlays", "--session=last", "--output=victim.md")
+
+
+@pytest.mark.parametrize("names", [OPTIONS, ("--",)], ids=["options", "the end of options"])
+def test_the_name_of_a_file_is_no_option(user: User, names: tuple[str, ...]) -> None:
+    """Where such files are in the project, they are reviewed; where one is not, the job fails, and that is all."""
     victim = user.write("victim.md", "Precious.")
-    ended = act(user, f"sessions.md\n{name}\n", max_cost="0")
-    assert (ended.code, f"{name}: no such file" in ended.err) == (2, True)
-    user.write(name, "# A document\n\nOf no account.\n")
-    ended = act(user, f"sessions.md\n{name}\n")
+    ended = act(user, f"sessions.md\n{names[0]}\n", max_cost="0")
+    assert (ended.code, f"{names[0]}: no such file" in ended.err) == (2, True)
+    for name in names:
+        user.write(name, "# A document\n\nOf no account.\n")
+    ended = act(user, "\n".join(("sessions.md", *names, "")))
     assert ended.code == 5, ended.err
-    assert (user.session / "topic.md").read_text().startswith(f"Review sessions.md, {name}\n")
+    assert (user.session / "topic.md").read_text().startswith(f"Review {', '.join(('sessions.md', *names))}\n")
     assert victim.read_text() == "Precious."
 
 

@@ -10,13 +10,13 @@ import pytest
 import yaml
 
 from council.record.session import open_
-from council.reports import adr, documents
+from council.reports import filing, parts
 from tests.debates import APPEAL, MUTE, bare, everything, hold, options, to_its_end, words
 from tests.helpers import User, no_traceback, script
 from tests.scripted import played
 
 TOPIC = "Implement participant mute functionality\n\nPeople talk over each other in large meetings."
-LABELS = {"meeting-controller": "Meeting Controller", "security": "Security (Rook)"}
+LABELS = {"meeting-controller": "Meeting Controller"}
 
 
 @pytest.fixture
@@ -42,66 +42,51 @@ def label(seat: str) -> str:
 # ---- what stands in it ----
 
 
-def test_it_has_everything_that_was_asked_for(user):
+def test_it_begins_with_the_decision_and_has_each_thing_once(user):
     text = document(hold(user, "consensus/complex", TOPIC))
-    assert text.startswith("# ADR-NNNN: Implement participant mute functionality\n\n**Status:** ")
+    assert text.startswith(
+        "# ADR-NNNN: Implement participant mute functionality\n\n"
+        "**Status:** accepted by consensus after 3 rounds\n\n## Decision\n\n"
+    )
     assert text.count("NNNN") == 1
     assert list(sections(text)) == [
-        "Topic and motivation",
-        "Participants",
-        "Rounds",
-        "Design",
-        "Satisfaction scores",
-        "Dissent on record",
-        "Implementation notes",
+        "Decision",
+        "Context",
+        "Dissents",
+        "Concerns",
         "Open questions",
+        "Responsibilities",
+        "Interfaces",
+        "Performance targets",
+        "Implementation notes",
+        "Record",
     ]
     found = sections(text)
-    assert found["Topic and motivation"] == "> " + TOPIC.replace("\n\n", "\n>\n> ")
+    assert found["Decision"] == (
+        "Clerk on synthesis, round 1.\n\nMute is enforced on the server.\n\n*Written by the clerk: "
+        "`02-synthesis-r01/clerk`*"
+    )
+    assert found["Context"] == "> " + TOPIC.replace("\n\n", "\n>\n> ")
     assert found["Implementation notes"] == "- Chaos tests with Redis down."
-    assert found["Open questions"] == found["Dissent on record"] == "None."
-    told = [found["Participants"].find(f"- **{label(seat)}**: ") for seat in (*MUTE, "clerk")]
-    assert -1 not in told
-    assert told[3:] == sorted(told[3:])
+    assert found["Open questions"] == found["Dissents"] == "None."
+    assert found["Responsibilities"].startswith("- Database: Redis")
+    assert " (`01-debate-r02-1-propose/database`)\n- Protocol" in found["Responsibilities"]  # which names Redis
+    assert found["Interfaces"] == "- MuteParticipant\n- ParticipantMuted"
 
 
-def test_each_round_has_its_scores_its_mean_its_gists_and_what_blocks(user):
-    rounds = sections(document(hold(user, "consensus/complex")))["Rounds"]
-    parts = re.split(r"^### (.+)$", rounds, flags=re.M)[1:]
-    assert parts[::2] == [f"Debate, round {number}, mean {mean}" for number, mean in ((1, 75.4), (2, 81.9), (3, 91.6))]
-    for number, part in enumerate(parts[1::2]):
-        rows = re.findall(r"^\| ([^|]+) \| (\d+) \| (.+) \|$", part, re.M)
-        assert {who: int(score) for who, score, _ in rows} == {label(seat): MUTE[seat][number] for seat in MUTE}
-        assert [who for who, _, _ in rows][-4:] == [label(seat) for seat in ("observability", "operations", "test")] + [
-            "Security (Rook)"
-        ]
-    assert (
-        "| Security (Rook) | 60 | CRITICAL: Who can mute whom? Need authorization checks, audit logging |" in parts[1]
-    )
-    assert (
-        "- Security (Rook): Authorization checks are missing.\n- Security (Rook): Audit logging is missing." in parts[1]
-    )
-    assert "Blocking" not in parts[5]
-
-
-def test_the_scores_stand_in_a_table_by_round(user):
-    lines = sections(document(hold(user, "consensus/complex")))["Satisfaction scores"].splitlines()
-    assert lines[0] == "| specialist | round 1 | round 2 | round 3 |"
-    assert lines[1] == "|---|---|---|---|"
-    assert lines[-1] == "| **mean** | **75.4** | **81.9** | **91.6** |"
-    assert set(lines[2:-1]) == {f"| {label(seat)} | {' | '.join(map(str, scores))} |" for seat, scores in MUTE.items()}
-
-
-def test_the_design_is_the_synthesis(user):
-    design = sections(document(hold(user, "consensus/complex")))["Design"]
-    assert design.startswith(
-        "Clerk on synthesis, round 1.\n\n### Overview\n\nMute is enforced on the server.\n\n"
-        "### Responsibilities\n\n- Database: Redis"
-    )
-    assert (
-        "### Interfaces\n\n- MuteParticipant\n- ParticipantMuted\n\n### Performance targets\n\n- Mute latency" in design
-    )
-    assert "Dissents" not in design
+def test_the_rounds_are_one_folded_table_with_each_number_once(user):
+    record = sections(document(hold(user, "consensus/complex")))["Record"]
+    assert record.startswith("<details>\n<summary>Rounds and participants</summary>\n\n| member | 1 | 2 | 3 | last p")
+    assert "\n\n</details>\n\n<!-- " in record
+    rows = re.findall(r"^\| ([A-Z][\w ]+) \| (\d+) \| (\d+) \| (\d+) \| (.+) \|$", record, re.M)
+    assert {row[0]: tuple(map(int, row[1:4])) for row in rows} == {label(seat): MUTE[seat] for seat in MUTE}
+    assert "| **mean** | **75.4** | **81.9** | **91.6** | |" in record
+    assert "satisfaction" not in record
+    titles = [label(seat) for seat in MUTE]
+    (members,) = re.findall(r"^- \*\*Members:\*\* (.+)$", record, re.M)
+    assert sorted(members.split(", ")) == sorted(titles)
+    assert "- **Author:** Clerk" in record
+    assert "Rounds: 1-3 debate." in record
 
 
 # ---- how it was decided ----
@@ -113,9 +98,8 @@ def test_the_design_is_the_synthesis(user):
         ("simple", "accepted by consensus after 2 rounds"),
         ("hybrid", "accepted by consensus after 6 rounds"),
         ("granted", "accepted by consensus after 5 rounds"),
-        ("stalemate", "decided by a person, option A (Accept the migration, at night.), after 4 rounds (stalemate)"),
-        ("fundamental", "decided by a person, option A (Autonomous decisions, with telemetry of each.), after 2 rounds "
-         "(fundamental)"),
+        ("stalemate", "accepted: decided by a person, option A, after 4 rounds (stalemate)"),
+        ("fundamental", "accepted: decided by a person, option A, after 2 rounds (fundamental)"),
         ("cap", "undecided after 10 rounds (max-iterations)"),
         ("escalation-off", "undecided after 4 rounds (stalemate)"),
         ("unsettled", "undecided after 2 rounds (max-iterations)"),
@@ -127,19 +111,34 @@ def test_the_status_says_who_decided(name, status, user):
     assert re.findall(r"^\*\*Status:\*\* (.*)$", text, re.M) == [status]
 
 
-def test_an_escalation_stands_there_with_its_options_and_the_decision_word_for_word(user):
+def test_what_a_person_decided_comes_first_and_what_they_did_not_choose_is_an_alternative(user):
     found = sections(document(hold(user, "consensus/stalemate")))
-    body = played("consensus/stalemate").said[f"01-debate-r04{APPEAL}"].body
-    assert found["Escalations"] == (
-        "### Round 4: stalemate\n\nTension: Downtime against effort.\n\nOptions:\n\n"
-        "- A) Accept the migration, at night.\n- B) Migrate without downtime.\n- C) Do not build it.\n\n"
-        "Recommendation: B, for it can be undone.\n\n"
-        "The person's decision: adopt, option A (Accept the migration, at night.)\n\n"
-        + "\n".join(f"> {line}".rstrip() for line in body.strip().splitlines())
+    assert found["Decision"].startswith(
+        "**root decided:** option A (Accept the migration, at night.) (`01-debate-r04-3-appeal/human`)\n\n"
+        "> Maintenance is scheduled for Sunday.\n>\n> Human on appeal, round 4.\n\nClerk on synthesis, round 1.\n"
     )
-    assert found["Dissent on record"] == (
-        "- Database: “The migration takes two hours of downtime on large installations.”\n- Database: satisfaction 65"
-        "\n\nIn the synthesis:\n\n- Database: the migration takes two hours of downtime on large installations."
+    offered = "(offered to the person who decided: `01-debate-r04-2-escalate/clerk`)"
+    assert found["Considered alternatives"] == (
+        f"- B) Migrate without downtime. {offered}\n- C) Do not build it. {offered}"
+    )
+    assert found["Record"].startswith(
+        "### Put to a person\n\n**Round 4, stalemate.** Downtime against effort. (`01-debate-r04-2-escalate/clerk`)"
+        "\n\nRecommended: B, for it can be undone.\n\nroot decided: adopt (`01-debate-r04-3-appeal/human`)\n"
+    )
+    assert found["Dissents"] == (
+        "- Database: the migration takes two hours of downtime on large installations. "
+        "(`01-debate-r04-1-propose/database`)"
+    )
+
+
+def test_a_dissent_that_the_synthesis_leaves_out_stands_there_in_its_owners_words(user):
+    left_out = "## Overview\nMigrate.\n\n## Dissents\nnone\n"
+    said = {f"02-synthesis-r0{number}/clerk": left_out for number in (1, 2)}
+    again = {f"{turn}.2": left_out for turn in said}
+    found = sections(document(hold(user, "consensus/stalemate", **said, **again)))
+    assert found["Dissents"] == (
+        "- Database: “The migration takes two hours of downtime on large installations.” "
+        "(`01-debate-r04-1-propose/database`)\n- Database was not satisfied (`01-debate-r04-1-propose/database`)"
     )
 
 
@@ -148,8 +147,8 @@ def test_a_choice_with_a_condition_is_quoted_whole(user):
     form = f"## Decision\nadopt\n## Option\n{said}\n## Grant\n0\n## Reason\nWe must."
     text = document(hold(user, "consensus/stalemate", **{f"01-debate-r04{APPEAL}": form}))
     choice = f"option A (Accept the migration, at night.) as amended: “{said}”"
-    assert f"**Status:** decided by a person, {choice}, after 4 rounds (stalemate)\n" in text
-    assert f"The person's decision: adopt, {choice}\n" in text
+    assert "**Status:** accepted: decided by a person, option A as amended, after 4 rounds (stalemate)\n" in text
+    assert f"decided:** {choice} (" in text
 
 
 def test_an_option_that_was_not_offered_is_refused_before_it_is_recorded(user):
@@ -173,14 +172,14 @@ def test_an_option_that_was_not_offered_is_refused_before_it_is_recorded(user):
 @pytest.mark.parametrize(
     ("name", "headings"),
     [
-        ("fundamental", ["### Round 2: fundamental disagreement"]),
-        ("granted", ["### Round 3: max iterations"]),
-        ("hybrid", ["### Round 4: stalemate", "### Round 5: stalemate"]),
+        ("fundamental", ["Round 2, fundamental disagreement"]),
+        ("granted", ["Round 3, max iterations"]),
+        ("hybrid", ["Round 4, stalemate", "Round 5, stalemate"]),
     ],
 )
 def test_each_escalation_is_told_with_what_it_was_about(name, headings, user):
-    told = sections(document(hold(user, f"consensus/{name}")))["Escalations"]
-    assert re.findall(r"^### .*$", told, re.M) == headings
+    told = sections(document(hold(user, f"consensus/{name}")))["Record"]
+    assert re.findall(r"^\*\*(Round .*?)\.\*\*", told, re.M) == headings
 
 
 def test_a_decision_that_was_asked_for_twice_stands_there_whole(user):
@@ -192,20 +191,28 @@ def test_a_decision_that_was_asked_for_twice_stands_there_whole(user):
     reply = "Decision: adopt\nOption: A\nGrant: 0\nReason: # As I said."
     assert user.council("record", "last", f"{asked}.2", stdin=reply).code == 0
     text = document(to_its_end(user, everything(debate), "recover"))
-    assert "> A, if it can be seen.\n>\n> Decision: adopt\n> Option: A\n> Grant: 0\n> Reason: # As I said." in text
+    assert "> A, if it can be seen.\n>\n> ### As I said.\n" in text
     choice = "option A (Autonomous decisions, with telemetry of each.)"
-    assert f"**Status:** decided by a person, {choice}, after 2 rounds (fundamental)\n" in text
-    assert f"The person's decision: adopt, {choice}\n" in text
+    assert "**Status:** accepted: decided by a person, option A, after 2 rounds (fundamental)\n" in text
+    assert f"decided:** {choice} (" in text
 
 
 def test_whoever_was_silent_is_on_record(user):
     found = sections(document(hold(user, "consensus/silent-specialist")))
-    assert "| Security (Rook) | not heard | absent: timeout |" in found["Rounds"]
-    assert re.search(
-        r"^\| Security \(Rook\) (?:\| not heard ){4}\| spoke, unreadable \|$", found["Satisfaction scores"], re.M
-    )
-    assert found["Dissent on record"] == "- Security (Rook): gave no score"
-    assert found["Escalations"].count("No person answered: nobody answered in time") == 2
+    assert re.search(r"^\| Security (?:\| not heard ){4}\| unreadable \|", found["Record"], re.M)
+    assert found["Dissents"] == "- Security gave no score (`01-debate-r05-1-propose/security`)"
+    assert found["Record"].count("No person answered: nobody answered in time") == 2
+
+
+def test_parts_of_a_record_may_be_headings_in_the_decision():
+    said = "We go.\n\n### Consequences\n\n- Good: speed.\n\n#### Later\n\nMore.\n\n"
+    said += "### Considered alternatives ###\n\n- Stay.\n\n### How\n\n- # Risks\n\n```\n# Drivers\n```"
+    assert parts.split_parts({"decision": said, "risks": "None."}, "adr") == {
+        "decision": "We go.\n\n### How\n\n- # Risks\n\n```\n# Drivers\n```",
+        "consequences": "- Good: speed.\n\n#### Later\n\nMore.",
+        "alternatives": "- Stay.",
+        "risks": "None.",
+    }
 
 
 # ---- from the record alone ----
@@ -214,46 +221,46 @@ def test_whoever_was_silent_is_on_record(user):
 def test_it_is_made_again_byte_for_byte(user):
     session = hold(user, "consensus/hybrid")
     text = document(session)
-    assert f"\n**Session ID:** {session.name}\n" in text
     assert str(user.root) not in text
     (session / "decision.md").unlink()
     assert user.council("build").code == 0
     assert document(session) == text
     found = open_(session)
     found.read_turns()
-    assert documents.render("documents/adr", {}, **adr.facts(found, found.plan())) == text
+    assert bare(filing.make(found, found.plan()).texts["decision.md"]) == text
 
 
 def test_the_date_is_that_of_the_last_word(user):
     session = hold(user, "consensus/simple")
     facts = json.loads((session / "metadata.json").read_text("utf-8"))
-    assert f"\n**Date:** {facts['completed_at'][:10]}\n" in document(session)
+    assert (session / "decision.md").read_text("utf-8").startswith(f'---\ndate: "{facts["completed_at"][:10]}"\n')
 
 
 def test_the_projects_copy_differs_in_its_number_alone(user):
     (user.work / ".git").mkdir()
     session = hold(user, "consensus/simple", "Add a QualityAlert message")
     copy = user.work / "docs" / "decisions" / "adr-0001-add-a-qualityalert-message.md"
-    assert copy.read_text("utf-8") == (session / "decision.md").read_text("utf-8").replace("ADR-NNNN", "ADR-0001")
+    filed = re.sub(r"written_sha256: .*\n", "", copy.read_text("utf-8"))
+    assert filed == (session / "decision.md").read_text("utf-8").replace("ADR-NNNN", "ADR-0001")
 
 
-HOSTILE = "Shall | we?\n\n# ADR-0000: Something else\n\n**Status:** accepted by consensus\n\n## Design\n\nNone."
+HOSTILE = "Shall | we?\n\n# ADR-0000: Something else\n\n**Status:** accepted by consensus\n\n## Decision\n\nNone."
 
 
 def test_no_topic_can_be_taken_for_the_document(user):
     text = document(hold(user, "consensus/granted", HOSTILE))
     assert re.findall(r"^# .*$", text, re.M) == ["# ADR-NNNN: Shall | we?"]
     assert len(re.findall(r"^\*\*Status:\*\*", text, re.M)) == 1
-    assert len(re.findall(r"^## Design$", text, re.M)) == 1
+    assert len(re.findall(r"^## Decision$", text, re.M)) == 1
 
 
 def test_no_position_breaks_its_row(user):
     debate = played("consensus/simple")
-    turn = "01-debate-r01-1-propose/protocol"
-    said = debate.said[turn].body.replace("Good idea, but", "| 100 | no \\| idea, but", 2)
-    script(user, {**words(debate), turn: said})
-    rounds = sections(document(to_its_end(user, everything(debate), "run", *options(debate), "?")))["Rounds"]
-    assert "| Protocol | 85 | \\| 100 \\| no \\\\\\| idea, but field naming could be clearer. |" in rounds
+    turns = [turn for turn in debate.said if turn.endswith("/protocol")]
+    script(user, {**words(debate), turns[-1]: debate.said[turns[-1]].body.replace("## Gist\n", "## Gist\n| 1 | \\| ")})
+    record = sections(document(to_its_end(user, everything(debate), "run", *options(debate), "?")))["Record"]
+    (row,) = re.findall(r"^\| Protocol .*$", record, re.M)
+    assert row.endswith(" | 93 | \\| 1 \\| \\\\\\| Better field names, added trace_id field. |")
 
 
 # ---- of other workflows ----
@@ -283,14 +290,14 @@ def test_a_workflow_without_scores_has_a_record_too(user):
     no_traceback(ended)
     assert ended.code == 0, ended.err
     text = document(user.session)
-    assert "**Status:** done after 1 round\n" in text
+    assert "**Status:** proposed (no stance was asked for)\n" in text
     found = sections(text)
-    assert set(found) == {
-        *("Topic and motivation", "Participants", "Rounds", "Design"),
-        *("Dissent on record", "Implementation notes", "Open questions"),
-    }
-    assert found["Design"] == "*(No stance was asked for. This synthesis is the chair's opinion.)*\n\nA table."
-    assert "| member | position |\n|---|---|\n| Architect (Serena) | A table. It is there. |" in found["Rounds"]
+    assert list(found) == ["Decision", "Context", "Dissents", "Record"]
+    assert found["Decision"] == (
+        "*(No stance was asked for. This synthesis is the chair's opinion.)*\n\nA table.\n\n"
+        "*Written by the chair: `02-synthesis/chair`*"
+    )
+    assert "| member | 1 | last position |\n| --- | --- | --- |\n| Architect | spoke | A table. |" in found["Record"]
 
 
 def test_without_a_synthesis_it_says_so(user):
@@ -306,8 +313,8 @@ def test_without_a_synthesis_it_says_so(user):
     ended = user.council("run", "--workflow", "plain.md", "Queue or table?", "--speaker=replay", "--from=script.yaml")
     assert ended.code == 0, ended.err
     found = sections(document(user.session))
-    assert found["Design"] == "*(There is none: nobody wrote it.)*"
-    assert "| Engineer (Marcus) | absent: ill |" in found["Rounds"]
+    assert found["Decision"] == "*(There is none: nobody wrote it.)*"
+    assert "| Engineer | not heard | absent: ill |" in found["Record"]
 
 
 def test_none_is_written_where_none_is_wanted(user):

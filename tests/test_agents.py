@@ -13,6 +13,7 @@ from council.prompts import brief as briefs
 from council.record import session
 from council.speakers.registry import machine_of
 from council.workflow.model import Seat
+from tests import coding
 from tests.helpers import User
 from tests.scripted import Played, names, played
 
@@ -50,7 +51,10 @@ def described(seat: Seat) -> str:
 
 def begin(user: User, workflow: str, debate: Played | None = None) -> session.Session:
     program = debate.script.workflow if debate else None
-    only = [f"--only={','.join(seat.name for seat in program.members)}"] if program and program.members else []
+    seats = tuple(seat.name for seat in program.members) if program else ()
+    if coding.tries_code(workflow):
+        return session.open_(coding.start_kit(user, workflow, only=seats, options=program.options if program else {}))
+    only = [f"--only={','.join(seats)}"] if seats else []
     given = [f"-o{name}={str(value).lower()}" for name, value in program.options.items()] if program else []
     ended = user.council("start", "--workflow", workflow, *only, *given, "Shall we follow spec.md?")
     assert ended.code == 0, ended.text

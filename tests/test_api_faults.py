@@ -369,7 +369,7 @@ def test_half_of_the_council_is_no_council(user):
     closing = {f"03-closing/{seat}": f"As before.\n\n{AGREES}" for seat in MEMBERS}
     gone |= {turn.replace("02-challenges", "03-closing"): answers[:] for turn, answers in gone.items()}
     ended, _ = debate(user, gone, "--quorum", "2", said=agreed() | closing, budget=0.02)
-    assert ended.code == 0, ended.err
+    assert ended.code == 3, ended.err
     assert facts(user)["outcome"] == "insufficient"
     assert facts(user)["missing"] == ["designer", "engineer"]
     assert facts(user)["proceed_to_round3"] is True
@@ -428,7 +428,7 @@ def test_errors_for_words_are_no_agreement(user):
     said = dict.fromkeys(disputed(), "Error: 429 Too Many Requests")
     said |= {f"{turn}.2": "Error: 429 Too Many Requests" for turn in disputed()}
     ended, _ = debate(user, said=said)
-    assert ended.code == 0, ended.err
+    assert ended.code == 3, ended.err
     assert facts(user)["outcome"] == "insufficient"
     assert facts(user)["missing"] == sorted(MEMBERS)
 

@@ -61,6 +61,7 @@ def flags(command: click.Command) -> set[str]:
 GENERAL = {
     "--with", "--without", "--only", "--mode", "--option", "--tier-map", "--file", "--speaker", "--json", "--quiet",
     "--no-input", "--watch", "--id", "--quorum", "--max-cost", "--max-calls", "--from", "--pace", "--overlays",
+    "--gate", "--wait", "--evidence", "--evidence-command",
 }  # fmt: skip
 
 
@@ -180,14 +181,14 @@ def test_the_commands_are_grouped_with_the_plumbing_last(user: User) -> None:
     found = sections(user.council("-h").out)
     assert [title for title in found if title in SECTIONS] == list(SECTIONS)
     assert list(found)[list(found).index("Plumbing") + 1 :] == ["Options"]
-    assert [row.split()[0] for row in found["Plumbing"]] == ["hook", "mcp"]
+    assert [row.split()[0] for row in found["Plumbing"]] == ["hook", "index", "metrics", "mcp"]
     assert found["Debate"][0].startswith("  run ")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_help_ends_with_examples_that_parse(name: str, user: User) -> None:
     examples = command_named(name).examples
-    assert 1 <= len(examples) <= 3
+    assert 1 <= len(examples) <= 4
     assert user.council(name, "-h").out.endswith("".join(f"  {example}\n" for example in examples))
     for example in examples:
         words = shlex.split(re.split(r" [<>] ", example)[0].replace("claude mcp add council -- ", ""))

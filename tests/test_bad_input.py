@@ -106,7 +106,7 @@ REFUSALS = [
     run("--mode", "patchlst", says="'patchlist'"),
     # names
     run("--workflow", "debte", says='did you mean "debate"?'),
-    run("--workflow", "nothing-like-it", says="known: board, code, consensus"),
+    run("--workflow", "nothing-like-it", says="known: board, code, confirm, consensus"),
     run("--workflow", "./none.md", says="none.md: cannot be read"),
     run("--workflow", "/dev/null/x.md", says="cannot be read"),
     run("--workflow", "w.md", says="w.md: it must begin", files={"w.md": b"# No frontmatter"}),
@@ -563,17 +563,16 @@ def test_a_project_is_found_from_below_and_not_beyond_its_repository(project, tm
 @pytest.mark.parametrize(
     "text", ["---\nendpoints: {anthropic: {base_url: %s}}\n---\n", "---\nnonsense: 1\n---\n", "\xff"]
 )
-def test_a_projects_configuration_is_ignored_whole(text, user):
-    """A cloned repository moves neither the address nor the key, and cannot even break anything."""
+def test_a_projects_configuration_of_more_than_protocols_and_limits_is_refused_whole(text, user):
+    """A cloned repository moves neither the address nor the key, and nobody is asked."""
     with FakeApi(Table(user, agreed())) as ours, FakeApi() as theirs:
         user.configure(ENDPOINT % ours.url)
         for name in ("Config.md", "config.md", "config/Config.md"):
             user.write(f".council/{name}", text.replace("%s", theirs.url))
         ended = user.council("run", "Q?", ANTHROPIC_BASE_URL="")
-    assert ended.code == 0, ended.err
-    assert not theirs.requests
-    assert len(ours.prompts) == 9
-    assert all(key_of(request) == KEY for request in ours.prompts)
+    assert ended.code == 2, ended.err
+    assert "work/.council/Config.md: " in ended.err
+    assert (theirs.requests, ours.requests, user.sessions) == ([], [], [])
 
 
 @pytest.mark.parametrize(

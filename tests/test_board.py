@@ -9,16 +9,18 @@ from pathlib import Path
 import pytest
 
 from council.checks import cost
-from council.config import overlays
+from council.config import overlays, personas
 from council.engine.conditions import judge
 from council.engine.contributions import Addition, Record
 from council.engine.planner import plan
 from council.engine.scene import Turn
 from council.errors import UsageError
 from council.protocols import board as boardroom
+from council.runner import start
+from council.runner.start import Request
 from council.workflow.loader import load
-from council.workflow.model import Phase, Ref, Seat, Workflow
-from tests.debates import briefs_of, everything, facts, hold, text, to_its_end, words
+from council.workflow.model import Phase, Ref, Seat, Step, Workflow
+from tests.debates import briefs_of, cuts, everything, facts, hold, text, to_its_end, words
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, derived_of, unpriced, without_head
 from tests.scenes import absent, scene, turn
@@ -51,11 +53,11 @@ def test_a_debate_on_disk_ends_as_it_was_planned(name, user):
 
 @pytest.mark.parametrize("name", DEBATES)
 def test_from_every_cut_it_recovers_to_the_same_files(name, user):
-    """The last turns are lost, one to all of them; a person's answer is given again. The rest is cut at every fifth."""
+    """The last turns are lost, one to all of them; a person's answer is given again. The rest is cut thrice."""
     session, debate = hold(user, name), played(name)
     whole, asked = without_head(derived_of(session)), briefs_of(session)
     spoken = [due.id for batch in debate.batches for due in batch]
-    for cut in range(1, len(spoken) + 1, 1 if name in CUT_EVERYWHERE else 5):
+    for cut in cuts(spoken, name in CUT_EVERYWHERE):
         for lost in spoken[-cut:]:
             (session / "turns" / f"{lost}.md").unlink()
         again = to_its_end(user, everything(debate), "recover")
@@ -110,7 +112,7 @@ def test_what_the_document_leaves_out_twice_stands_there_in_its_owners_words(use
     session = hold(user, "board/agreed", **FORGETFUL, **FINDS)
     document = text(session, "synthesis.md")
     assert facts(session)["phases"]["synthesis"] == "cap"
-    assert document.startswith(f"### Council Synthesis\n\n{FORGETFUL[PENS[1]]}")
+    assert document.startswith("### Council Synthesis\n\n" + FORGETFUL[PENS[1]].replace("## ", "#### "))
     assert "**Dissent on record** *(added by council: not found in the synthesis)*" in document
     assert "- Contrarian: blocking: “Nobody has asked one customer.”\n" in document
     assert "- Contrarian: disagrees. In their own words: “Contrarian on respond, round 2.”\n" in document
@@ -130,8 +132,9 @@ def test_a_document_with_all_dissents_is_left_alone(user):
 
 def test_whoever_still_finds_it_inaccurate_is_named_with_the_correction(user):
     assert text(hold(user, "board/nobody-accurate"), "synthesis.md").endswith(
-        "**Checked by the members:** 0 of 2 find it accurate after a correction (CFO not heard).\n\n"
-        "- CEO does not: “I said for two years.”\n"
+        "**Checked by the members:** 0 of 4 find it accurate after a correction (CFO not heard).\n\n"
+        "- CEO does not: “I said for two years.”\n- Contrarian does not: “I said for two years.”\n"
+        "- Moonshot does not: “I said for two years.”\n"
     )
 
 
@@ -141,7 +144,7 @@ def test_a_page_shows_the_document_and_its_check(user):
     ending = page.partition("<h2>Council Synthesis</h2>")[2]
     assert "Hire five." in ending
     assert "I said five." not in ending
-    assert "3 of 3 find it accurate after a correction." in ending
+    assert "4 of 4 find it accurate after a correction." in ending
 
 
 def test_a_rubber_stamp_is_sent_back_once_and_then_recorded(user):
@@ -149,9 +152,9 @@ def test_a_rubber_stamp_is_sent_back_once_and_then_recorded(user):
     again = (session / "briefs/02-challenge-r01-1-respond/cto.2.md").read_text("utf-8")
     assert "there must be at least one" in again.partition("# Once more")[2]
     stamp = "*(rubber stamp: it challenges nobody, even when asked again)*"
-    assert text(session, "round-2.md").count(stamp) == text(session, "transcript.md").count(stamp) == 1
-    assert text(session, "round-2.md").partition("**🔧 CTO:**")[2].lstrip().partition("\n")[2].startswith(stamp)
-    assert stamp not in text(session, "round-3.md")
+    assert text(session, "round-1.md").count(stamp) == text(session, "transcript.md").count(stamp) == 1
+    assert text(session, "round-1.md").partition("**🔧 CTO:**")[2].lstrip().partition("\n")[2].startswith(stamp)
+    assert stamp not in text(session, "round-2.md")
     assert not (session / "turns/02-challenge-r01-1-respond/cto.3.md").exists()
 
 
@@ -185,7 +188,8 @@ def response(*challenges: str, prose: str = "Fine.", **more: object) -> Turn:
     ],
 )
 def test_what_is_remarked_of_a_turn(said, told):
-    board = replace(program("board"), groups={"board": (Seat("ceo", "board"), *OTHERS)})
+    groups = {"board": (Seat("ceo", "board"), *OTHERS), "crosscutting": (Seat("moonshot", "crosscutting"),)}
+    board = replace(program("board"), groups=groups)
     record = Record(board, plan(board, {}))
     assert [*boardroom.both_versions(said, record), *boardroom.rubber_stamp(said, record)] == told
 
@@ -310,31 +314,47 @@ def test_reviews_and_polls_come_on_top():
 @pytest.mark.parametrize("name", PRESETS[1:])
 def test_a_preset_is_the_boards_program_with_another_table(name):
     board, preset = program("board"), program(name)
-    assert list(preset.groups) == [next(iter(preset.groups)), "gate", "pen"]
+    assert list(preset.groups) == [next(iter(preset.groups)), "crosscutting", "gate", "pen"]
     first = next(iter(board.groups))
     own = next(iter(preset.groups))
     assert own != first
-    assert replace(preset, groups={}, name="", description="", body="", phases=seated_as(preset, own)) == replace(
-        board, groups={}, name="", description="", body="", phases=seated_as(board, first)
-    )
+    assert phases_of(preset, own) == phases_of(board, first)
+    assert preset.halt == board.halt
+    asked = dict(preset.phases[-1].steps[0].reply)
+    assert {"chosen", "rejected", "dissents", "risks", "confidence"} <= asked.keys()
 
 
-def seated_as(workflow: Workflow, members: str) -> tuple[Phase, ...]:
-    """The phases with one name for the members' group, whatever the workflow calls it."""
-    return tuple(
-        replace(
-            phase,
-            steps=tuple(
-                replace(step, seats=("all",) if step.seats == (members,) else step.seats) for step in phase.steps
-            ),
-        )
-        for phase in workflow.phases
-    )
+def phases_of(workflow: Workflow, members: str) -> tuple[Phase, ...]:
+    """The phases with one name for the members' group, whatever the workflow calls it, and without what is written."""
+
+    def like(step: Step) -> Step:
+        seats = tuple("all" if seat == members else seat for seat in step.seats)
+        return replace(step, seats=seats, **({"prompt": "", "reply": ()} if step.name == "synthesize" else {}))
+
+    return tuple(replace(phase, steps=tuple(map(like, phase.steps))) for phase in workflow.phases)
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_contrarian_and_moonshot_sit_in_every_debate(name):
-    assert [seat.name for seat in program(name).members][-2:] == ["contrarian", "moonshot"]
+    """Whatever seats are chosen. It is an error to leave them out, and none to name them."""
+    workflow, known, both = program(name), personas.load(), ["contrarian", "moonshot"]
+    one = workflow.members[0].name
+
+    def seated(**asked: tuple[str, ...]) -> list[str]:
+        members = start.seat_members(workflow, Request("Q?", name, **asked), known)
+        table = workflow.with_members(members)
+        speaking = [step.seats for _, step in table.steps() if step.name in ("positions", "respond", "poll", "check")]
+        assert [[seat.name for seat in table.seats(seats)] for seats in speaking] == [
+            [seat.name for seat in table.table]
+        ] * 4
+        return [seat.name for seat in table.table]
+
+    assert seated(only=(one,)) == seated(only=(one, "moonshot")) == [one, *both]
+    assert seated(only=(one,), with_=("contrarian", "writer")) == [one, "writer", *both]
+    with pytest.raises(UsageError, match=f"moonshot sits in every {name}, so it cannot be left out"):
+        seated(without=("moonshot",))
+    with pytest.raises(UsageError, match=f"contrarian and moonshot: these sit in every {name}; name another member"):
+        seated(only=("crosscutting",))
 
 
 @pytest.mark.parametrize("name", PRESETS[1:])
@@ -342,5 +362,5 @@ def test_a_member_of_a_preset_writes_its_document(name, user):
     ended = user.council("start", "--workflow", name, "What do we build?", "--json")
     assert ended.code == 0, ended.err
     due = user.council("next", "--json").json["due"]
-    assert [one["seat"] for one in due] == [seat.name for seat in program(name).members]
+    assert [one["seat"] for one in due] == [seat.name for seat in program(name).table]
     assert program(name).seats(["pen"])[0].name in {one["seat"] for one in due}

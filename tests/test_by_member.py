@@ -11,11 +11,11 @@ import pty
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-from tests.helpers import CODE, MEMBERS, PATIENCE, PROGRAM, Ended, User, agreed, picture, script
+from tests import warm
+from tests.helpers import CODE, MEMBERS, PATIENCE, Ended, User, agreed, picture, script
 
 BASH = shutil.which("bash") or ""
 pytestmark = pytest.mark.skipif(not BASH, reason="needs bash")
@@ -39,10 +39,9 @@ def user(tmp_path) -> User:
     plain = User(tmp_path)
     command = plain.root / "bin" / "council"
     command.parent.mkdir()
-    command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{PROGRAM}' \"$@\"\n")
-    command.chmod(0o755)
+    command.symlink_to(CODE / "bin" / "council")
     path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
-    return User(tmp_path, {"PATH": path, "PYTHONPATH": str(CODE)})
+    return User(tmp_path, {"PATH": path, "COUNCIL_VENV": warm.venv()})
 
 
 @pytest.fixture
@@ -229,8 +228,10 @@ def test_a_person_is_shown_the_question_and_how_the_answer_is_stored(user):
     told = fetch(user, turn)
     assert "Go or stop?" in told
     assert STORE.search(told) is None
+    assert f"in a terminal: council answer {user.session.name}\n" in told
     assert told.endswith(f'with: council record {user.session.name} {turn} --answer "ruling=…"\n')
-    line = f"a person answers. `council brief {user.session.name} {turn}` is what to show them"
+    brief, itself = f"`council brief {user.session.name} {turn}`", f"`council answer {user.session.name}`"
+    line = f"a person answers. {brief} is what to show them; or they run {itself}"
     assert line in user.council("next").out
     ok(user.council("record", "last", turn, "--answer", "ruling=go", "--by", "Ann"))
     assert (receipt(user, turn)["by"], receipt(user, turn)["recorded_by"]) == ("Ann", None)

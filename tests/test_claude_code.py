@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -41,9 +42,11 @@ def twin_of(tmp_path: Path, words: dict[str, str]) -> User:
 
 
 def test_a_debate_of_three_rounds_by_hand(tmp_path):
-    """Found by the hook, asked in parallel, recorded byte for byte, and the same as by `council run`."""
+    """Found by the hook, asked in parallel, recorded byte for byte, and the same as by `council run`. Council is
+    started each time, as a user's hooks do.
+    """
     words = nasty(disputed())
-    with room(tmp_path / "room", by_hand(f"Council: {TOPIC}"), words) as here:
+    with room(tmp_path / "room", by_hand(f"Council: {TOPIC}"), words, env={"COUNCIL_VENV": sys.prefix}) as here:
         ended = here.to_its_end(f"Council: {TOPIC}")
         assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
         assert here.spoken() == as_bytes(words)

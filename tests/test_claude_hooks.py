@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -52,7 +53,8 @@ def test_the_host_hears_who_is_next_and_nothing_that_members_said(tmp_path: Path
 def test_on_a_terminal_the_host_is_woken_once_a_batch_and_hears_nobodys_words(tmp_path: Path) -> None:
     """There Claude Code runs all agents in the background, and reports each in its own words. Those are held back."""
     words = {turn: f"{text}\nZEBRA-{turn}." for turn, text in disputed().items()}
-    with room(tmp_path, by_hand(f"Council: {TOPIC}"), words) as here:
+    started = {"COUNCIL_VENV": sys.prefix}  # its two hooks run side by side, and in the time that they take a user
+    with room(tmp_path, by_hand(f"Council: {TOPIC}"), words, env=started) as here:
         with client(here, f"Council: {TOPIC}") as running:
             running.wait(lambda: running.wrote("The council has spoken."))
         assert here.spoken() == as_bytes(words)

@@ -154,6 +154,8 @@ def test_code_that_stays_red_is_no_success(user: User) -> None:
     ended, api = code(user, responder=lambda _: Answer(write_file("src/new.py", b"x = 1\n")))
     assert (ended.code, len(api.prompts)) == (5, 3)
     assert "the code is not green (visible tests: fail)" in ended.err
+    again = user.council("recover")
+    assert (again.code, "the code is not green (visible tests: fail)" in again.err) == (5, True), again.text
     assert f"council apply {user.session.name} --although-tests-fail" in ended.err
 
 
@@ -198,17 +200,32 @@ def test_a_plain_folder_works_up_to_the_patch(user: User) -> None:
         (["--env", "docs"], "there is no bin/python"),
         (["--after", "draft=ruff"], "mend has no such steps"),
         (["--show", "none.py"], "the commit has no text file of that name"),
+        (["-o", "colour=red"], "colour"),
+        (["--with", "nobody-known"], "nobody-known"),
     ],
 )
 def test_what_cannot_be_begun_is_refused_before_anything_is_spent(user: User, words: list[str], why: str) -> None:
     ended, api = code(user, *words)
     assert (ended.code, why in ended.err, "nothing was spent" in ended.err) == (2, True, True), ended.err
+    assert words[0] not in ("-o", "--with") or "running" not in ended.err
     assert (api.prompts, user.sessions) == ([], [])
 
 
 def test_a_workflow_whose_members_write_no_code_is_refused(user: User) -> None:
     ended = user.council("code", "-w", "debate")
     assert (ended.code, "members of debate write no code" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words", ["run -w mend --speaker anthropic", "run -w evolve --speaker anthropic", "start -w mend"]
+)
+def test_code_without_a_project_is_refused_before_anything_is_spent(user: User, words: str) -> None:
+    """No attempt could pass a test, whoever speaks."""
+    with FakeApi() as api:
+        user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}")
+        ended = user.council(*words.split(), "Mend it.")
+    assert (ended.code, f"council code --workflow {words.split()[2]}" in ended.err) == (2, True), ended.text
+    assert (api.prompts, user.sessions) == ([], [])
 
 
 def test_the_readmes_own_commands_work(user: User) -> None:

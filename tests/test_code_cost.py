@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from council.checks.cost import Rates, Row, bound_steps, sum_bounds
-from council.protocols.perspectives import MOST_CAST
+from council.protocols.casting import MOST_CAST
 from council.workflow.loader import load
 from tests.helpers import User
 

@@ -291,7 +291,7 @@ def installed(user) -> User:
     ("typed", "offered"),
     [
         ("council rec", ["record", "recover"]),
-        ("council st", ["start", "status"]),
+        ("council st", ["start", "stats", "status"]),
         ("council completion ", ["bash", "fish", "zsh"]),
         ("council run --mode p", ["patchlist"]),
         ("council run --quo", ["--quorum"]),

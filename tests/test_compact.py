@@ -46,3 +46,8 @@ def test_a_heading_inside_code_is_code():
     assert [(piece.title, piece.text) for piece in pieces(body, reply)] == [
         ("Stance", "agree"), ("Path", "```\n## Stance\nmixed\n```\nSo."),
     ]  # fmt: skip
+
+
+def test_a_heading_of_many_spaces_costs_nothing():
+    line = f"# a{' ' * 20_000}x{' #' * 10_000}x"
+    assert [piece.text for piece in pieces(line, ())] == [line]

@@ -1,8 +1,9 @@
-"""docs/compliance.md says of each row where it is and what shows it, and the tests, proofs and pages it names exist."""
+"""docs/compliance.md and the page of each request: every row says where it is and what shows it, and that exists."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,23 +11,48 @@ import pytest
 from council.config import personas
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "compliance.md").read_text("utf-8")
-STATES = {"yes", "otherwise", "partly", "no"}
-ROWS = [
-    tuple(cell.strip() for cell in line.strip("|").split(" | "))
-    for line in PAGE.splitlines()
-    if line.startswith("| ") and not line.startswith(("| the request | |", "| what | |"))
-]
+INDEX = (ROOT / "docs" / "compliance.md").read_text("utf-8")
+FOLDER = ROOT / "docs" / "compliance"
+PAGES = {path.stem: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.md"))}
+STATES = ("yes", "otherwise", "partly", "no")
+HEADS = ("| the request | |", "| what | |")
+PARTS = {  # of each request, a word of each of its parts, in their order
+    "consensus": [
+        *("takes part", "configuration", "answers", "loop", "order", "read", "progress", "design", "escalation"),
+        *("examples", "practices", "record", "software"),
+    ],
+    "code": [*"123456789"],
+    "board": [
+        *("phases", "synthesis", "members", "rounds", "mandatory", "prohibited", "circular", "convergence"),
+    ],
+    "debate": [
+        *("configuration", "initialize", "announce", "round 1", "round 2", "convergence", "round 3"),
+        *("council synthesis", "archive", "agent types", "interruption"),
+    ],
+    "perspectives": [
+        *("overview", "moderator", "rounds", "state", "document", "command", "dashboard", "architecture"),
+        *("perspectives", "guardrails", "configuration"),
+    ],
+}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])
-def test_every_row_says_where_and_how(row: tuple[str, ...]) -> None:
-    assert len(row) == 4, row
-    assert all(row), "no cell is empty"
-    asked, state, council, shown = row
-    assert state in STATES
-    assert find_named(shown), f"nothing shows it: {asked}"
-    assert [one for one in (*find_named(shown), *find_links(council)) if not exists(one)] == []
+def rows_of(page: str) -> list[tuple[str, ...]]:
+    lines = (line for line in page.splitlines() if line.startswith("| ") and not line.startswith(HEADS))
+    return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in lines]
+
+
+ROWS = [(name, row) for name, page in PAGES.items() for row in rows_of(page)]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_row_says_where_and_how(name: str) -> None:
+    for row in rows_of(PAGES[name]):
+        assert len(row) == 4, row
+        assert all(row), f"no cell is empty: {row}"
+        asked, state, council, shown = row
+        assert state in STATES, row
+        assert find_named(shown), f"nothing shows it: {asked}"
+        assert [one for one in (*find_named(shown), *find_links(council)) if not exists(one)] == [], asked
 
 
 def find_links(cell: str) -> list[str]:
@@ -41,19 +67,31 @@ def find_named(cell: str) -> list[str]:
 
 def exists(name: str) -> bool:
     if name.startswith("proof "):
-        return (ROOT / "scripts" / "proofs" / "of_lab" / f"{name[6:]}.py").is_file()
+        return bool([*(ROOT / "scripts" / "proofs").rglob(f"{name[6:]}.py")])
     if name.startswith("test_"):
         module, _, test = name.partition("::")
         path = ROOT / "tests" / f"{module}.py"
         return path.is_file() and (not test or re.search(rf"^def {test}\(", path.read_text("utf-8"), re.M) is not None)
-    return (ROOT / name).is_file() if name.startswith("scripts/") else (ROOT / "docs" / name).is_file()
+    return (ROOT / name).is_file() if name.startswith("scripts/") else (FOLDER / name.partition("#")[0]).is_file()
 
 
-def test_each_section_of_the_request_has_rows() -> None:
-    sections = re.split(r"^## ", PAGE, flags=re.M)[1:]
-    assert [title[0] for title in sections[1:10]] == [*"123456789"]
-    assert [title.splitlines()[0] for title in sections if title.count("\n| ") < 5] == []
-    assert len(ROWS) > 100
+@pytest.mark.parametrize("name", PAGES)
+def test_each_part_of_a_request_has_rows(name: str) -> None:
+    sections = [section for section in re.split(r"^## ", PAGES[name], flags=re.M)[1:] if section.strip()]
+    titles = iter(section.splitlines()[0].lower() for section in sections)
+    assert [part for part in PARTS[name] if not any(part in title for title in titles)] == [], "in this order"
+    assert [section.splitlines()[0] for section in sections if len(rows_of(section)) < 5] == []
+    rows = [row[0] for row in rows_of(PAGES[name])]
+    assert [row for row, times in Counter(rows).items() if times > 1] == []
+    assert len(rows) > 50
+
+
+def test_the_index_counts_the_rows_of_every_page() -> None:
+    for name, page in PAGES.items():
+        counts = Counter(row[1] for row in rows_of(page))
+        told = " | ".join(str(counts[state]) for state in STATES)
+        assert re.search(rf"^\| \[\w+\]\(compliance/{name}\.md\) \| .+ \| {re.escape(told)} \|$", INDEX, re.M), told
+    assert len(PAGES) == INDEX.count("](compliance/") == len(PARTS)
 
 
 def test_what_does_not_exist_is_found() -> None:

@@ -15,7 +15,7 @@ from tests.faults import Nursery
 from tests.kills import in_memory
 from tests.kills_of_protocols import DEBATES, sweep
 
-EVERY = {"before": 61, "full once": 149}
+EVERY = {"before": 97, "full once": 197}
 
 
 @pytest.fixture(scope="module")

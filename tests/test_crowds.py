@@ -50,5 +50,6 @@ def test_a_debate_is_held_from_its_birth_on(tmp_path: Path, nursery: Nursery) ->
 @pytest.mark.parametrize("kind", interleaved.KINDS)
 def test_a_fault_in_one_debate_leaves_the_other_alone(tmp_path: Path, nursery: Nursery, kind: str) -> None:
     calls = interleaved.count_calls(tmp_path, nursery)
-    crowd = interleaved.sweep(tmp_path, nursery, kind, [calls * part // 5 for part in (1, 2, 3, 4)])
-    assert (crowd.wrong, crowd.held) == ([], 4)
+    parts = (1, 3) if interleaved.KINDS.index(kind) % 2 else (2, 4)
+    crowd = interleaved.sweep(tmp_path, nursery, kind, [calls * part // 5 for part in parts])
+    assert (crowd.wrong, crowd.held) == ([], 2)

@@ -11,7 +11,7 @@ import pytest
 from council.engine.planner import Plan
 from council.protocols import perspectives
 from council.record import session
-from council.reports import decision, documents
+from council.reports import decision, documents, filing
 from tests.debates import EVALUATED, bare, evaluation, everything, hold, text
 from tests.helpers import User, script
 from tests.scenes import scene, turn
@@ -31,6 +31,7 @@ SECTIONS = [
     "## Recommendation",
     "## Dissenting View",
     "## Acceptance",
+    "## Record",
 ]
 
 
@@ -72,17 +73,23 @@ def test_a_decision_has_its_sections_in_their_order(user):
     begun = re.findall(r"^#+ .+$", document, re.M)
     assert begun == SECTIONS
     day = r"\d{4}-\d\d-\d\d"
-    head = rf"# Decision: Shall we\?\n\n\*\*Date:\*\* {day}\n\*\*Debate ID:\*\* {user.session.name}\n"
-    assert re.match(head + r"\*\*Rounds:\*\* 1\n\*\*Perspectives:\*\* Latency, Fewer Parts\n\n## Question\n", document)
+    head = r"# Decision: Shall we\?\n\n\*\*Decision:\*\* Keep PostgreSQL, because nobody has to run more\. "
+    head += rf"\(by the moderator: `03-synthesis/moderator`\)\n\n\*\*Date:\*\* {day}  \n"
+    head += rf"\*\*Debate ID:\*\* {user.session.name}  \n"
+    head += r"\*\*Rounds:\*\* 1  \n"
+    assert re.match(head + r"\*\*Perspectives:\*\* Latency, Fewer Parts\n\n## Question\n", document)
     assert section(document, "Perspectives Considered") == (
         "### Latency\n\n- Key arguments:\n  - 15 ms were measured.\n  - the peak is at noon.\n"
-        "- Trade-offs accepted: 5 ms more.\n\n"
-        "### Fewer Parts\n\n- Key arguments: one store.\n- Trade-offs accepted: an index more."
+        "- Trade-offs accepted: 5 ms more.\n- Its last word: `02-debate-r01-3-rebut/latency`\n\n"
+        "### Fewer Parts\n\n- Key arguments: one store.\n- Trade-offs accepted: an index more.\n"
+        "- Its last word: `02-debate-r01-3-rebut/fewer-parts`"
     )
-    assert section(document, "Points of Agreement") == "- PostgreSQL is fast enough."
+    agreed = section(document, "Points of Agreement")
+    assert agreed.startswith("- PostgreSQL is fast enough.\n\nConceded in the debate:\n\n")
+    assert agreed.endswith("- Fewer Parts: “I concede that.” (`02-debate-r01-3-rebut/fewer-parts`)")
     assert section(document, "Key Tensions").splitlines()[0].endswith("what happens at ten times the load.")
     assert section(document, "Recommendation") == (
-        "Keep PostgreSQL, because nobody has to run more.\n\n**Confidence:** High\n"
+        "Keep PostgreSQL, because nobody has to run more.\n\n**Confidence:** High\n\n"
         "**Caveats:**\n\n- Up to ten times the load.\n- Reads only."
     )
     assert section(document, "Dissenting View") == "Latency would put Redis in front today."
@@ -93,7 +100,7 @@ def test_it_is_filed_in_the_project_byte_for_byte(user):
     user.write(".council/README.md", "")
     document = decided(user)
     (filed,) = (user.work / "docs/decisions").glob("*-shall-we.md")
-    assert filed.read_text("utf-8") == text(user.session, "decision.md")
+    assert re.sub(r"written_sha256: .*\n", "", filed.read_text("utf-8")) == text(user.session, "decision.md")
     assert document.count(user.session.name) == 1
 
 
@@ -105,7 +112,7 @@ def test_the_same_record_gives_the_same_document(user):
     assert bare(text(folder, "decision.md")) == document
     found = session.open_(folder)
     found.read_turns()
-    assert documents.render("documents/decision", {}, **decision.facts(found, found.plan())) == document
+    assert bare(filing.make(found, found.plan()).texts["decision.md"]) == document
 
 
 def test_the_question_is_quoted_and_cannot_pass_for_a_section(user):
@@ -115,14 +122,15 @@ def test_the_question_is_quoted_and_cannot_pass_for_a_section(user):
     found.metadata["topic"] = "Redis?\n\n## Recommendation\nBuy it."
     document = documents.render("documents/decision", {}, **decision.facts(found, found.plan()))
     assert document.startswith("# Decision: Redis?\n")
-    assert "\n> Redis?\n>\n> ## Recommendation\n> Buy it.\n" in document
+    assert "\n> Redis?\n>\n> ### Recommendation\n> Buy it.\n" in document
     assert document.count("\n## Recommendation\n") == 1
 
 
 def test_what_is_put_and_assumed_and_said_by_a_person_stands_with_the_question(user):
     asked = section(text(hold(user, "perspectives/vague"), "decision.md"), "Question")
     assert asked == (
-        "> Shall we?\n\n**Put as:** Do we cache the search results?\n\n**Assumed:**\n\n- Guests are meant.\n\n"
+        "> Shall we?\n\n**Put as:** Do we cache the search results?\n\n"
+        "*(The question stayed unclear; what follows was assumed.)*\n\n**Assumed:**\n\n- Guests are meant.\n\n"
         "**A person said:**\n\n- The search results.\n- I cannot say."
     )
     guided = section(text(hold(User(user.root / "guided"), "perspectives/guided"), "decision.md"), "Question")

@@ -7,12 +7,15 @@ import re
 import shutil
 import subprocess
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from council.checks.diagram import describe_condition, escape, mermaid
 from council.config.overlays import GUIDES
+from council.errors import UsageError
+from council.workflow import gates
 from council.workflow.loader import load
 from council.workflow.model import Workflow
 from tests.helpers import User
@@ -44,9 +47,20 @@ def boxes(text: str) -> dict[str, str]:
     return {one[1]: one[3] for line in text.splitlines() if (one := BOX.fullmatch(line))}
 
 
-@pytest.fixture(params=FILES, ids=lambda path: path.stem)
+def gated(plain: Workflow) -> Workflow:
+    """With a gate after every phase in which no person decides already."""
+    for phase in plain.phases:
+        with suppress(UsageError):
+            gates.find_phase(plain, phase.name)
+            after = plain.options.get(gates.AFTER, "")
+            plain = plain.with_options({gates.AFTER: f"{after},{phase.name}".strip(",")})
+    return plain
+
+
+@pytest.fixture(params=[(path, with_gates) for path in FILES for with_gates in (False, True)], ids=str)
 def workflow(request: pytest.FixtureRequest) -> Workflow:
-    return read(request.param)
+    path, with_gates = request.param
+    return gated(read(path)) if with_gates else read(path)
 
 
 def test_every_line_is_of_a_kind_that_is_known(workflow: Workflow) -> None:
@@ -63,13 +77,14 @@ def test_every_line_is_of_a_kind_that_is_known(workflow: Workflow) -> None:
 def test_every_phase_is_a_frame_and_every_step_a_box_in_it(workflow: Workflow) -> None:
     text = mermaid(workflow)
     for phase in workflow.phases:
-        frame = re.search(rf'    subgraph p{phase.number}\["([^"]*)"\]\n(.*?)\n    end\n', text, re.S)
+        name = f"p{phase.number}{'gate' if phase.gates else ''}"
+        frame = re.search(rf'    subgraph {name}\["([^"]*)"\]\n(.*?)\n    end\n', text, re.S)
         assert frame, phase.name
         assert frame[1].partition(",")[0] == phase.name
         assert (f"{phase.max_rounds} rounds" in frame[1]) == (phase.max_rounds > 1)
         inside = boxes(frame[2])
         for number, step in enumerate(phase.steps, 1):
-            label = inside[f"p{phase.number}s{number}"]
+            label = inside[f"{name}s{number}"]
             assert label.startswith(f"{step.name}<br>")
             assert all(name.replace("_", " ") in label for name, _ in step.reply)
         assert not ARROW.search(frame[2]), "an arrow in a frame would draw its ends into it"
@@ -263,4 +278,7 @@ def test_the_command(tmp_path: Path) -> None:
     path = user.write("nasty.md", NASTY)
     assert user.council("diagram", path, "--format", "mermaid").out == mermaid(load(NASTY, "nasty.md"))
     assert user.council("diagram", path, "--format", "dot").code == 2
+    with_gate = user.council("diagram", "board", "--gate", "challenge").out
+    assert '["challenge-gate"]' in with_gate
+    assert 'did you mean "challenge"?' in user.council("diagram", "board", "--gate", "chalenge").err
     assert 'did you mean "board"?' in user.council("diagram", "baord").err

@@ -76,7 +76,10 @@ SCOPES = {
     "council": sorted((ROOT / "council").glob("*.py")),
     "scripts": [*sorted((ROOT / "scripts").glob("*.py")), ROOT / "scripts" / "workflows.md.j2"],
     "pages": [*(ROOT / name for name in PAGES), *sorted((ROOT / ".github").rglob("*.*"))],
-    "docs": [path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in GENERATED],
+    "docs": [
+        *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in GENERATED),
+        *sorted((ROOT / "docs" / "compliance").glob("*.md")),
+    ],
     "docs, made from the code": [ROOT / "docs" / name for name in GENERATED],
     "templates": sorted((ROOT / "templates").rglob("*.j2")),
     "Workflows": sorted((ROOT / "Workflows").glob("*.md")),

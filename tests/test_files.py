@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from council.errors import StorageError
-from council.record import files, lock
+from council.record import desk, files, lock
 from tests.helpers import User
+
+NOW = "2026-01-01T00:00:00+00:00"
 
 
 def test_whoever_links_a_name_first_has_it(tmp_path: Path) -> None:
@@ -29,6 +31,28 @@ def test_what_a_killed_writer_left_is_no_obstacle(tmp_path: Path) -> None:
     temp.write_bytes(b"half")
     assert files.claim(tmp_path / "archived.md", b"whole", temp)
     assert not temp.exists()
+
+
+def test_a_folder_that_disappears_does_not_end_a_walk(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        files.create(tmp_path / name / "turn.md", b"x")
+    walk = files.walk(tmp_path)
+    first = next(walk)
+    (tmp_path / "b" / "turn.md").unlink()
+    (tmp_path / "b").rmdir()
+    assert [first, *walk] == [tmp_path / "a" / "turn.md", tmp_path / "c" / "turn.md"]
+
+
+def test_nobody_who_looks_at_a_desk_is_disturbed_when_it_is_cleared(tmp_path: Path) -> None:
+    for name in ("01-gate", "02-gate"):
+        assert desk.Desk(tmp_path, f"{name}/human").put(desk.DeskAnswer("yes", "me", desk.RECORD, NOW, "a" * 16))
+    found = desk.find(tmp_path)
+    assert next(found).turn == "01-gate/human"
+    for name in ("01-gate", "02-gate"):
+        desk.Desk(tmp_path, f"{name}/human").clear()
+    assert list(found) == []
+    assert list(desk.find(tmp_path)) == []
 
 
 def test_a_file_is_created_once(tmp_path: Path) -> None:

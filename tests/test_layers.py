@@ -16,7 +16,20 @@ PACKAGE = Path(council.__file__).parent
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = (
     *("workflow", "replies", "engine", "protocols", "reviews", "candidates", "record", "config", "sandbox", "lessons"),
-    *("speakers", "prompts", "checks", "reports", "runner", "terminal", "cli", "mcp_server", "lab"),
+    *(
+        "speakers",
+        "prompts",
+        "checks",
+        "reports",
+        "runner",
+        "terminal",
+        "cli",
+        "mcp_server",
+        "index",
+        "lab",
+        "planning",
+        "web",
+    ),
 )
 LEAVES = ("__init__", "__main__", "errors", "git", "text", "text_width")
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "kit" not in path.relative_to(PACKAGE).parts)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
 
 import anthropic  # noqa: F401 (here, so that no round of a test pays for it)
 import pytest
 
 from council.checks import cost
+from council.config.models import limit_tokens
 from council.errors import UsageError
-from council.runner import loop
+from council.runner.clock import Clock
 from council.workflow import limits
 from council.workflow.loader import load
 from council.workflow.model import Cast, Seat, Workflow
@@ -147,10 +149,10 @@ def test_a_limit_of_the_workflow_is_for_services_and_one_of_the_user_for_all(use
 
 def test_people_think_as_long_as_they_like():
     """Only the time of calls is counted: from the beginning of their batch to the end of the last of them."""
-    clock = loop.Clock()
+    clock = Clock()
     times = iter([100.0, 103.0, 105.0, 200.0, 900.0, 901.0, 902.0])
-    tick = loop.time.monotonic
-    loop.time.monotonic = lambda: next(times)  # type: ignore[assignment]
+    tick = time.monotonic
+    time.monotonic = lambda: next(times)  # type: ignore[assignment]
     try:
         clock.begin("debate", 1)
         clock.end()
@@ -163,7 +165,7 @@ def test_people_think_as_long_as_they_like():
         clock.begin("debate", 2)
         assert (clock.run, clock.round) == (6.0, 0.0)
     finally:
-        loop.time.monotonic = tick
+        time.monotonic = tick
 
 
 @pytest.mark.parametrize("name", limits.TIMES)
@@ -205,7 +207,7 @@ def test_who_debates_says_no_more_than_the_budget(user):
     told = {turn: re.findall(r"below (\d+) words", (user.session / f"briefs/{turn}.md").read_text()) for turn in WORDS}
     for turn in WORDS:
         step = re.sub(r"^.*-", "", turn.partition("/")[0])
-        assert most[turn] == {"argue": 1000, "rebut": 1000, "positions": 2000}.get(step, 8000)
+        assert most[turn] == {"argue": 5000, "rebut": 5000, "positions": 6000}.get(step, 8000), "4000 to think"
         assert told[turn] == {"argue": ["660"], "rebut": ["660"], "positions": ["1330"]}.get(step, [])
 
 
@@ -238,10 +240,23 @@ def test_the_budget_is_in_the_bound(user):
         "synthesis": 1,
     }  # two rounds; the frame may be asked again
     assert free["bound"]["output_tokens"] - limited["bound"]["output_tokens"] == (
-        7000 * (calls["argue"] + calls["rebut"]) + 6000 * calls["positions"]
+        3000 * (calls["argue"] + calls["rebut"]) + 2000 * calls["positions"]
     )
     assert free["bound"]["usd"] > limited["bound"]["usd"] > limited["totals"]["usd"]
     assert free["bound"]["input_tokens"] > limited["bound"]["input_tokens"] > limited["totals"]["input_tokens"]
+
+
+def test_a_budget_without_room_for_a_reply_is_refused(user):
+    ended = user.council("run", "-w", "timed", "Shall we?", "-o", "token_budget=399", "--speaker", "assistant")
+    assert (ended.code, user.sessions) == (2, [])
+    assert "token_budget must be at least 400, or none: 399 tokens leave no room" in ended.err
+
+
+def test_only_a_model_that_thinks_has_tokens_to_think():
+    assert limit_tokens(1000, 8000, None) == 1000
+    assert limit_tokens(1000, 8000, "medium") == 8000
+    assert limit_tokens(1000, 99_000, "utmost") == 17_000
+    assert limit_tokens(None, 8000, "low") == 8000
 
 
 @pytest.mark.parametrize("value", ["-5", "many", "1.5", ""])

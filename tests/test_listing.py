@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from council.reports import listing, summary
+from council.index import confirm, place
+from council.reports import summary
 from tests.helpers import User, agreed, script
 
 TWO = ("architect", "engineer")
@@ -33,7 +36,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> User:
 @pytest.fixture
 def user(three: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
     """A copy of them, whose files count as settled at once."""
-    monkeypatch.setattr(listing, "SETTLED", -3600.0)
+    monkeypatch.setattr(confirm, "SETTLED", -3600.0)
     shutil.copytree(three.root, tmp_path / "user")
     return User(tmp_path / "user")
 
@@ -49,14 +52,21 @@ def rows(user: User) -> list[dict[str, Any]]:
     return [{key: value for key, value in row.items() if key != "age"} for row in listed.json]
 
 
+def index_of(user: User) -> Path:
+    return place.locate(root_of(user), user.environment)
+
+
 def from_scratch(user: User) -> list[dict[str, Any]]:
-    (root_of(user) / listing.NAME).unlink(missing_ok=True)
+    for name in place.BESIDE:
+        Path(f"{index_of(user)}{name}").unlink(missing_ok=True)
     return rows(user)
 
 
 def refuse_to_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(folder: Path, known: object = None) -> None:
-        raise AssertionError(f"{folder.name} was checked again")
+    def refuse(folder: Path, known: Any = None) -> Any:
+        if known is not None and known.session:
+            raise AssertionError(f"{folder.name} was checked again")
+        return summary.DebateResult(folder.name, folder, "damaged", "checked again", datetime.now(UTC))
 
     monkeypatch.setattr(summary, "summarize", refuse)
 
@@ -132,15 +142,16 @@ def test_a_session_that_is_held_is_running(user: User) -> None:
 
 def test_a_file_that_changed_a_moment_ago_is_not_trusted(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its time may be the same after the next change."""
-    monkeypatch.setattr(listing, "SETTLED", 3600.0)
+    monkeypatch.setattr(confirm, "SETTLED", 3600.0)
     from_scratch(user)
-    assert not (root_of(user) / listing.NAME).exists()
+    refuse_to_check(monkeypatch)
+    assert {row["state"] for row in rows(user)} == {"damaged"}, "each was checked again, and could not be"
 
 
 @pytest.mark.parametrize("damage", ["emptied", "cut", "edited", "fifo", "folder", "link", "another home"])
 def test_what_was_kept_may_be_damaged(user: User, damage: str, tmp_path: Path) -> None:
     before = from_scratch(user)
-    path = root_of(user) / listing.NAME
+    path = index_of(user)
     data = path.read_bytes()
     if damage == "another home":
         shutil.copytree(user.root, tmp_path / "moved")
@@ -164,7 +175,7 @@ def test_a_mistake_of_ours_hides_one_session_only(user: User, monkeypatch: pytes
     real = summary.summarize
 
     def stumble(folder: Path, known: Any = None) -> Any:
-        if folder.name == "second" and known is None:
+        if folder.name == "second" and known is not None and known.session:
             raise KeyError("a mistake")
         return real(folder, known)
 
@@ -179,6 +190,13 @@ def test_a_mistake_of_ours_hides_one_session_only(user: User, monkeypatch: pytes
 def test_sessions_that_are_gone_are_forgotten(user: User) -> None:
     from_scratch(user)
     shutil.rmtree(root_of(user) / "first")
-    (root_of(user) / "third" / "notes.txt").write_text("new")
+    assert [row["session_id"] for row in rows(user)] == ["third", "second"]
+    with sqlite3.connect(index_of(user)) as db:
+        assert {id for (id,) in db.execute("SELECT id FROM confirmed")} == {"second", "third"}
+
+
+def test_what_an_earlier_version_kept_beside_the_sessions_is_removed(user: User) -> None:
+    kept = root_of(user) / ".list.json"
+    kept.write_text("{}")
     rows(user)
-    assert b'"first"' not in (root_of(user) / listing.NAME).read_bytes()
+    assert not kept.exists()

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from council.checks.hints import find_hints
 from council.checks.lint import Known, check, lint
 from council.config.overlays import GUIDES
 from council.errors import UsageError
@@ -54,6 +55,62 @@ def test_a_phase_has_as_many_rounds_as_an_option_says() -> None:
     for wrong in ("0", "100", "many", True):
         with pytest.raises(UsageError, match="phase talk: rounds"):
             found.with_options({"most": wrong})
+
+
+def test_an_option_stands_for_a_number() -> None:
+    found = loaded(
+        """name: tiny
+seats: {members: [a, b]}
+options: {target: 90, gain: 5, window: 1000, part: 2/3, often: 2}
+halt: {spent: {spent: {calls: often}}}
+phases:
+  - name: talk
+    rounds: [1, 9]
+    order: {shuffle: {every: often}}
+    sees: {anonymous: {of: {fading: {keep: {3: all}, tokens: window}}}}
+    when: {not: {some: {score: "> target"}}}
+    until: {done: {all: [{every: {score: [">= target", 7]}}, {stuck: {field: score, gain: gain}}, {from_round: often}]},
+            agreed: {share: {score: ">=target", at: part}}}
+    reply: {score: 0-100}
+"""
+    )
+    for workflow, target, gain in ((found, "90", "5"), (found.with_options({"target": "80", "gain": "3"}), "80", "3")):
+        (phase,) = workflow.with_options({}).phases
+        step = phase.steps[0]
+        assert isinstance(phase.when, Not)
+        assert phase.when.of == Ref("some", {"score": f"> {target}"})
+        assert step.order == Ref("shuffle", {"every": "2"})
+        assert step.sees == (Ref("anonymous", {"of": {"fading": {"keep": {"3": "all"}, "tokens": "1000"}}}),)
+        (_, done), (_, agreed) = phase.until
+        assert isinstance(done, AllOf)
+        assert done.of == (
+            Ref("every", {"score": [f">= {target}", "7"]}),
+            Ref("stuck", {"field": "score", "gain": gain}),
+            Ref("from_round", "2"),
+        )
+        assert agreed == Ref("share", {"score": f">= {target}", "at": "2/3"})
+        assert workflow.halt == (("spent", Ref("spent", {"calls": "2"})),)
+    assert [hint for hint in find_hints(found, ()) if "nothing reads it" in hint] == []
+    assert any('">= 200"' in fault or ">= 200" in fault for fault in lint(found.with_options({"target": "200"})))
+
+
+@pytest.mark.parametrize(
+    ("rule", "fault"),
+    [
+        ('{every: {score: ">= taget"}}', 'there is no option "taget"; did you mean "target"?'),
+        (
+            "{stuck: {field: score, gain: mingain}}",
+            'the rule "stuck": gain: there is no option "mingain"; known: target',
+        ),
+        ('{every: {score: ">= words"}}', 'the option words must be a number, because the rule "every": score'),
+    ],
+)
+def test_an_option_in_place_of_a_number_is_checked(rule: str, fault: str) -> None:
+    talk = f"{{name: talk, rounds: [1, 3], reply: {{score: 0-100}}, until: {{done: {rule}}}}}"
+    with pytest.raises(UsageError) as wrong:
+        loaded(TINY.replace("strict: false", "target: 90").replace(PHASE, talk))
+    assert str(wrong.value).startswith("tiny.md: phase talk: ")
+    assert fault in str(wrong.value)
 
 
 def test_defaults() -> None:
@@ -302,15 +359,15 @@ REPLY = "reply: {stance: agree | disagree, score: 0-100, blocking: list}"
         ("when: {stuck: {field: scor}}", 'stuck: the answer "scor" does not exist; did you mean "score"?'),
         ("when: {vote: {field: choice}}", 'vote: the answer "choice" does not exist'),
         ("when: {share: {stance: agree}}", 'the rule "share" needs either'),
-        ("when: {share: {stance: agree, at: most}}", '"most" is not a share'),
+        ("when: {share: {stance: agree, at: 5x}}", '"5x" is not a share'),
         ("when: {share: {stance: agree, at: 3/2}}", '"3/2" is not a share'),
         ("when: some", "need the name of an answer"),
-        ("when: {stuck: {field: score, gain: much}}", '"much" is not a number'),
+        ("when: {stuck: {field: score, gain: 5x}}", '"5x" is not a number'),
         ("when: {stuck: {field: score, over: 1}}", "over must be 2 or more"),
         ("when: {stuck: {gain: 5}}", "missing a required argument: 'field'"),
         ("when: {spent: {eur: 5}}", "unexpected keyword argument 'eur'"),
-        ("when: {spent: {usd: much}}", None),
-        ("when: {repeats: {over: often}}", '"often" is not a number'),
+        ("when: {spent: {usd: 5x}}", None),
+        ("when: {repeats: {over: 5x}}", '"5x" is not a number'),
         ("when: {vote: {field: stance, method: bodra}}", 'no voting method "bodra"; did you mean "borda"?'),
         ("when: {last_round: {of: p}}", "unexpected keyword argument 'of'"),
         ("when: {option: strcit}", 'asks for "strcit"'),
@@ -319,11 +376,11 @@ REPLY = "reply: {stance: agree | disagree, score: 0-100, blocking: list}"
         ("when: {outcome: {p: finished}}", 'outcome: p: the outcome "finished" does not exist'),
         ("order: paralell", 'step p: order: there is no order "paralell"; did you mean "parallel"?'),
         ("order: {shuffle: {group: member}}", 'names the group "member"'),
-        ("order: {shuffle: {every: often}}", "must be a number of rounds"),
+        ("order: {shuffle: {every: 5x}}", "must be a number of rounds"),
         ("order: {sequential: reversed}", "too many positional arguments"),
         ("sees: so_fra", 'step p: sees: there is no view "so_fra"; did you mean "so_far"?'),
         ("sees: [own, positions]", 'there is no view "positions"'),
-        ("sees: {recent: {rounds: few}}", "must be a whole number"),
+        ("sees: {recent: {rounds: 5x}}", "must be a whole number"),
         ("sees: {recent: {round: 1}}", "unexpected keyword argument 'round'"),
         ("sees: {fading: {keep: {3: most}}}", "must be a whole number"),
         ("sees: {fading: {keep: all}}", "as in {3: all, 7: 2}"),
@@ -430,8 +487,7 @@ def test_a_workflow_says_which_answers_its_document_is_made_of() -> None:
     found = with_phases("  - {name: a}\n", "document: {kind: decision, recommendation: path}\n")
     assert found.document is not None
     assert found.document.kind == "decision"
-    assert found.document.answer("recommendation") == "path"
-    assert found.document.answer("caveats") == "caveats"
+    assert found.document.answers == {"recommendation": "path"}
     assert found.with_options({"document": "none"}).document is None
     assert found.with_options({"document": "adr"}).document.kind == "adr"
 
@@ -439,5 +495,5 @@ def test_a_workflow_says_which_answers_its_document_is_made_of() -> None:
 def test_an_option_alone_makes_a_document_as_it_did_before() -> None:
     found = with_phases("  - {name: a}\n", "options: {document: adr}\n").document
     assert found is not None
-    assert (found.kind, found.answer("dissents")) == ("adr", "dissents")
+    assert (found.kind, found.answers) == ("adr", {})
     assert with_phases("  - {name: a}\n").document is None

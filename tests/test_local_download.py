@@ -24,7 +24,7 @@ from council.cli import run
 from council.config import overlays
 from council.config import settings as config
 from council.errors import CouncilError, Denied, StorageError, UsageError
-from council.reports import transcript
+from council.reports import heading
 from council.speakers import claude, select
 from council.speakers.local import download
 from council.speakers.local.download import ModelFolder, Source
@@ -402,4 +402,4 @@ def test_the_heading_says_what_the_model_is_good_for(
     """Once somebody has spoken the receipts decide, so a session that another speaker finishes keeps its heading."""
     spoken = {str(n): SimpleNamespace(speaker=who, answered=model) for n, (who, model) in enumerate(receipts)}
     session: Any = SimpleNamespace(metadata={"speaker": speaker}, speaker=speaker, receipts=spoken)
-    assert transcript._small_print(session) == told
+    assert heading._small_print(session) == told

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ import jsonschema
 import pytest
 
 from council.mcp_server import documents, methods, protocol, resources
+from council.mcp_server.calls import Cancelled, ClientCall
 from council.record import lock
+from council.record.session import open_
 from tests.helpers import CODE, MEMBERS, PATIENCE, Ended, User, agreed, disputed, limited, picture
 from tests.mcp_client import Server, read, serving, speak
 
@@ -287,6 +290,18 @@ def test_what_is_cancelled_leaves_nothing_half_done(user, server):
     assert picture(user.session) == before
     assert server.told("record", session=id, turn=POSITIONS[0], reply="Yes.")["recorded"] == POSITIONS[0]
     assert server.end() == Ended(0, "", "")
+
+
+def test_what_is_cancelled_before_it_waits_does_not_begin_once_the_session_is_free(user, server):
+    """The one that held the session may have ended between the cancellation and the first look at the lock."""
+    server.told("start", topic="Shall we?")
+    call = ClientCall(1, "tools/call", {}, protocol.Client(), [].append, threading.Lock(), threading.Event())
+    call.cancel()
+    found, begun = open_(user.session), False
+    with pytest.raises(Cancelled), call.hold(found):
+        begun = True
+    assert not begun
+    assert not lock.is_held(user.session)
 
 
 def cancel(server: Server, id: Any) -> None:

@@ -413,6 +413,6 @@ def test_scores_are_told_by_their_mean(rounds, says, same):
 
 
 def test_every_kind_is_counted_also_where_there_is_none():
-    assert found(stand("yy", "yy")).kinds == {"persuaded": 0, "conformed": 0, "unexplained": 0}
+    assert found(stand("yy", "yy")).kinds == {"persuaded": 0, "conformed": 0, "explained": 0, "unexplained": 0}
     assert tuple(found(stand("yy", "nn")).kinds) == mind_changes.KINDS
     assert found(stand("yy", "nn")).kinds["unexplained"] == 2

@@ -82,6 +82,7 @@ WORDS = {
     "02-exchange-r02-2-strike/contrarian.2": "Not even now.",
     "03-ruling/chair": "So be it.\n\n## Recommended path\nEncrypt, then measure.\n\n## Still open\n- Who pays?",
 }
+UNDECIDED = 3  # the contrarian's stance cannot be read, so nothing is decided
 RUN = ("redteam", "Shall we cache tokens?", "--speaker", "replay")
 
 
@@ -99,7 +100,7 @@ def user(tmp_path: Path) -> User:
 def succeed(user: User, *words: str | Path) -> str:
     ended = user.council(*words)
     no_traceback(ended)
-    assert ended.code == 0, ended.text
+    assert ended.code in (0, UNDECIDED), ended.text
     return ended.out
 
 
@@ -142,7 +143,7 @@ def test_interrupted_recovered_and_read(user: User) -> None:
         assert text.count("gives no verdict") == 1, "an answer that is missing is empty for a template"
         assert "could not be rendered" not in text
     (filed,) = (user.work / "docs" / "decisions").glob("*.md")
-    document = filed.read_text("utf-8")
+    document = re.sub(r"^written_sha256: .*\n", "", filed.read_text("utf-8"), flags=re.M)
     front, _, body = document.removeprefix("---\n").partition("\n---\n")
     assert f'session: "{user.session.name}"' in front.splitlines()
     title, overlays, text = body.strip("\n").split("\n\n", 2)
@@ -162,8 +163,8 @@ def test_interrupted_recovered_and_read(user: User) -> None:
     [
         (
             "risks",
-            DOCUMENT.replace("round.title", "round.heading"),
-            "line 14: 'dict object' has no attribute 'heading'",
+            DOCUMENT.replace("round.title", "round.headline"),
+            "line 14: 'dict object' has no attribute 'headline'",
         ),
         ("risks", DOCUMENT.replace("parts.open", "parts.opened"), "line 6: 'dict object' has no attribute 'opened'"),
         (
@@ -181,5 +182,5 @@ def test_lint_renders_its_document_and_its_remarks(file: str, text: str, fault: 
     assert ended.code == 2
     assert f"templates/redteam/{file}.md.j2, {fault}" in ended.out
     held = user.council(*RUN, "--from", script(user, WORDS))
-    assert held.code == 0, "it costs no debate"
+    assert held.code == UNDECIDED, "it costs no debate"
     assert f"could not be rendered: {fault}" in "".join(one.read_text("utf-8") for one in user.session.glob("*.md"))

@@ -17,7 +17,7 @@ from council.record import session
 from council.workflow import vocabulary
 from council.workflow.loader import load
 from tests.fakeapi import FakeApi
-from tests.helpers import AGREES, Ended, Table, User, no_traceback, picture, script, summary
+from tests.helpers import AGREES, Ended, Table, User, agreed, no_traceback, picture, script, summary
 
 HERE = Path(__file__).parent
 PREMORTEM = HERE / "fixtures" / "premortem.md"
@@ -396,6 +396,19 @@ def test_it_runs_from_a_projects_folder_over_the_api(stranger: User) -> None:
         ended = ok(stranger.council("run", "--workflow", "premortem", "Shall we move?", **key))
     went_well(stranger, ended)
     assert sorted(table.asked) == sorted(premortem())
+
+
+def test_a_script_that_lacks_a_second_reply_says_why_it_is_asked_for(stranger: User) -> None:
+    script(stranger, agreed() | {"02-challenges/engineer": "I like it."})
+    ended = stranger.council("run", "--speaker", "replay", "--from", "script.yaml", "Q?")
+    assert ended.code == 4
+    why = 'because of what 02-challenges/engineer says: there is no "## Stance"; there is no "## Blocking"'
+    assert (
+        f"has no turn 02-challenges/engineer.2; it is asked for {why}. Correct 02-challenges/engineer, or add"
+        in ended.err
+    )
+    assert "Replayed: Architect (Serena), Designer (Aditi)" in ended.err
+    assert "claude-sonnet" not in ended.err
 
 
 def test_a_script_that_lacks_a_turn_names_it_and_goes_on_when_it_is_there(stranger: User) -> None:

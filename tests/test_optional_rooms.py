@@ -19,11 +19,15 @@ from council.config import overlays
 from tests.helpers import CODE, User, disputed, script
 
 KIT = ("Workflows", "templates", "Config.md", "AgentPersonalities.md", "SKILL.md", "docs/workflows.md")
+WINDOW = ("index", "web")  # without these, nobody searches, and there is no page
 CODE_LAB = ("candidates", "sandbox", "lessons", "lab")  # without these, nobody writes code
 OPTIONAL = {
     "reviews": ("review",),
     "mcp_server": ("mcp",),
-    **dict.fromkeys(CODE_LAB, ()),
+    **dict.fromkeys((*CODE_LAB, *WINDOW), ()),
+    "web": ("serve",),
+    "index": ("list", "search", "stats", "index", "metrics"),
+    "planning": ("planning",),
     "lab": ("code", "apply", "lessons", "sandbox", "lab"),
 }  # with the commands that go with each
 
@@ -53,7 +57,9 @@ class Copy:
         return done.stdout
 
 
-@pytest.fixture(params=[("reviews",), CODE_LAB, ("reviews", "mcp_server", *CODE_LAB)], ids="+".join)
+@pytest.fixture(
+    params=[("reviews",), CODE_LAB, ("reviews", "mcp_server", *CODE_LAB, *WINDOW, "planning")], ids="+".join
+)
 def without(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     folder = tmp_path / "copy"
     shutil.copytree(CODE / "council", folder / "council", ignore=shutil.ignore_patterns("__pycache__", "kit"))
@@ -71,11 +77,12 @@ def test_everything_else_works(without: tuple[tuple[str, ...], Copy]) -> None:
     assert "agreed with dissent" in copy.ok("run", "Shall we?", "--speaker", "replay", "--from", words)
     id = copy.user.session.name
     assert copy.ok("verify").startswith(f"{id}: every receipt, hash, brief and derived file is correct\nhead: ")
-    assert json.loads(copy.ok("list", "--json"))[0]["state"] == "complete"
+    assert "index" in rooms or json.loads(copy.ok("list", "--json"))[0]["state"] == "complete"
     assert copy.ok("status") == f"{id}: complete (agreed with dissent)\n"
     assert "Keep one database." in copy.ok("show")
     assert copy.ok("show", "--html").startswith("<!DOCTYPE html>")
     assert "restore is untested" in copy.ok("show", "--json")
+    assert "has no findings" in copy.run("show", "--format", "sarif").stderr
     for path in copy.user.session.glob("round-*.md"):
         path.unlink()
     assert len(copy.ok("build").splitlines()) >= 3

@@ -18,7 +18,8 @@ from council.engine.orders import order
 from council.engine.scene import Scene
 from council.errors import UsageError
 from council.prompts import templates
-from council.protocols import perspectives as casting
+from council.protocols import casting
+from council.protocols import perspectives as sides
 from council.record import session
 from council.speakers.human import HOW
 from council.workflow.loader import load
@@ -27,6 +28,7 @@ from tests.debates import (
     EVALUATED,
     brief,
     briefs_of,
+    cuts,
     evaluation,
     everything,
     facts,
@@ -72,11 +74,11 @@ def test_a_debate_on_disk_ends_as_it_was_planned(name, user):
 
 @pytest.mark.parametrize("name", DEBATES)
 def test_from_every_cut_it_recovers_to_the_same_files(name, user):
-    """The last turns are lost, one to all of them; a person's answers are given again. The rest is cut by nines."""
+    """The last turns are lost, one to all of them; a person's answers are given again. The rest is cut thrice."""
     session, debate = hold(user, name), played(name)
     whole, asked = without_head(derived_of(session)), briefs_of(session)
     spoken = [due.id for batch in debate.batches for due in batch]
-    for cut in range(1, len(spoken) + 1, 1 if name in CUT_EVERYWHERE else 9):
+    for cut in cuts(spoken, name in CUT_EVERYWHERE):
         for lost in spoken[-cut:]:
             (session / "turns" / f"{lost}.md").unlink()
         again = to_its_end(user, everything(debate), "recover")
@@ -146,13 +148,16 @@ def test_on_a_terminal_a_person_clarifies_guides_and_takes_the_issue(user):
         user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
         shell.type("./council run -w perspectives 'Shall we?'\n")
         for typed in ("The search results.\n.\n", "I cannot say.\n.\n"):
-            assert "═══ Analysis, round " in shell.until(HOW)
+            assert "═══ Analysis" in shell.until(HOW)
             shell.type(typed)
-        assert "═══ Debate, round 1 complete ═══" in shell.until(r"\[C\]ontinue  \[G\]uide  \[E\]nd\r\n> ")
+        asked = shell.until(r"\[C\]ontinue  \[G\]uide  \[E\]nd\r\n> ")
+        assert "═══ Round 1 complete ═══" in asked
+        for step in ("Speed (Argue)", "Speed (Rebut)"):
+            assert step in asked, "who speaks twice in a round says which it is"
         shell.type("g\n")
         shell.until("Your guidance")
         shell.type("Mind the night shift.\n\n")
-        assert "create a workflow from this decision?" in shell.until(r"\[Y\]es  \[N\]o\r\n> ")
+        assert "Create a workflow from this decision?" in shell.until(r"\[Y\]es  \[N\]o\r\n> ")
         shell.type("y\n")
         assert "settled" in shell.until("ready> ")
     assert "- after round 1: Mind the night shift." in text(user.session, "decision.md")
@@ -207,7 +212,10 @@ def test_a_vague_prompt_is_asked_about_and_what_nobody_knows_is_assumed(user):
     assert "they answer it" in first
     assert "they answer it" not in last
     assert "Nobody can be asked now." in last
-    assert "Guests are meant." in text(session, "decision.md")
+    decision = text(session, "decision.md")
+    assert (
+        "*(The question stayed unclear; what follows was assumed.)*\n\n**Assumed:**\n\n- Guests are meant." in decision
+    )
 
 
 def test_without_checkpoints_nobody_is_asked_and_what_was_assumed_stands_in_the_decision(user):
@@ -274,6 +282,24 @@ def test_whoever_casts_nobody_opposed_is_asked_again_and_told_why(user):
     assert facts(session)["phases"]["analysis"] == "ready"
 
 
+def test_who_still_casts_nobody_opposed_gets_the_opposite_from_the_catalog(user):
+    aligned = analysis("Simplicity Advocate", "Operational Simplicity", clear="no")
+    seats = ("simplicity-advocate", "operational-simplicity", "performance-advocate")
+    said = {
+        **{f"01-analysis-r0{round}-1-analyze/moderator": aligned for round in (1, 2, 3)},
+        **{f"01-analysis-r0{round}-2-clarify/human": "I cannot say." for round in (1, 2)},
+        **{f"02-debate-r01-{step}/{seat}": "Mine." for seat in seats for step in ("2-argue", "3-rebut")},
+    }
+    session = hold(user, "perspectives/settled", **said)
+    assert sorted(path.stem for path in session.glob("turns/02-debate-r01-2-argue/*.md")) == sorted(seats)
+    assert "Performance Advocate" in brief(session, "02-debate-r01-2-argue/performance-advocate")
+    told = "council seated Performance Advocate, which the catalog opposes to Simplicity Advocate"
+    assert f"*(no two are opposed: {told})*" in text(session, "transcript.md")
+    decision = text(session, "decision.md")
+    assert f"*({told[0].upper()}{told[1:]}.)*" in decision
+    assert "*(The question stayed unclear; nothing was said to be assumed.)*" in decision
+
+
 @pytest.mark.parametrize("name", ["perspectives/nobody-cast", "perspectives/too-many"])
 def test_without_a_cast_there_is_no_debate_and_no_decision(name, user):
     session = hold(user, name)
@@ -338,6 +364,28 @@ def test_a_cast_is_told_with_whom_it_opposes():
         "cast: Operational Simplicity and Performance Advocate, Operational Simplicity against Performance Advocate"
     )
     assert judge(Ref("cast", "analyze.perspectives"), cast_by(PLAIN, LEAN)).holds, "asked for the number alone"
+
+
+FLEXIBLE = "Future Flexibility"
+
+
+@pytest.mark.parametrize(
+    ("said", "seated"),
+    [
+        (cast_by(FAST, FLEXIBLE), ("simplicity-advocate", "Performance Advocate")),
+        (cast_by("Glory", FLEXIBLE), ("simplicity-advocate", FLEXIBLE)),
+        (cast_by(FAST, PLAIN), None),  # they are opposed
+        (cast_by("Glory", "Honour", opposed="Glory against Honour"), None),  # so they say
+        (cast_by("Glory", "Honour"), None),  # the catalog has no opposite
+        (cast_by(FAST, FLEXIBLE, "Glory", "Honour"), None),  # there is no room
+        (cast_by(FAST, FLEXIBLE, perspectives="2"), None),  # two were asked for
+        (cast_by(FAST, FLEXIBLE, catalog=None), None),
+    ],
+)
+def test_who_is_seated_opposite(said, seated):
+    found = casting.find_opposite(said, "analyze.perspectives", "analyze.opposed", said.options["perspectives"])
+    assert (found and (found[0].name, found[1])) == seated
+    assert found is None or found[0].attributes["focus"]
 
 
 def test_a_moderator_that_is_absent_once_changes_no_cast():
@@ -430,7 +478,7 @@ def muting(*answers: Any) -> Scene:
     ],
 )
 def test_a_mute_lasts_and_two_stay(said, left):
-    assert [seat.name for seat in casting.still_heard(SEATS, said, "evaluate.muted")] == left
+    assert [seat.name for seat in sides.still_heard(SEATS, said, "evaluate.muted")] == left
     assert order.call(Ref("unmuted", {"by": "evaluate.muted"}), (), said) == []
     for then, wanted in (("parallel", [left]), ("sequential", [[name] for name in left])):
         batches = order.call(Ref("unmuted", {"by": "evaluate.muted", "then": then}), SEATS, said)

@@ -319,5 +319,5 @@ def test_what_a_killed_process_left_is_taken_up_or_removed(sandboxed: Sandboxed)
 def test_whenever_it_is_killed_no_half_session_is_left_and_none_that_git_sees(kind: str, sandboxed: Sandboxed) -> None:
     calls = sandboxes.count_calls(sandboxed)
     first = DEATHS.index(kind)  # each kind at other calls; the first ones make the folders
-    for at in [*range(1 + first, 16, 5), *range(16 + first, calls, 29)]:
+    for at in [*range(1 + first, 16, 5), *range(16 + first, calls, 47)]:
         assert sandboxes.kill_start(sandboxed, Fault(kind, at)) == []

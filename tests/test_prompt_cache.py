@@ -184,7 +184,7 @@ def rounds_of(api: FakeApi) -> list[list[tuple[str, str]]]:
 
 def test_the_first_begins_before_the_others_are_asked(tmp_path):
     """In the third round the first round's model is asked again: it has the topic, and what else is new is little."""
-    _, api = debate(tmp_path, 2000)
+    _, api = debate(tmp_path, 2500)
     positions, challenges, closing = ([kind for kind, _ in events] for events in rounds_of(api))
     assert positions == challenges == ["asked", "began", *["asked"] * 3, *["began"] * 3]
     assert closing[:4] == ["asked"] * 4

@@ -106,7 +106,7 @@ def test_a_brief_says_which_words_are_the_readers_own(tmp_path: Path) -> None:
     assert "disagrees" in ended.json["reason"]
     asked = (user.session / "briefs/03-closing/engineer.md").read_text("utf-8")
     own = [one.key for one in passages(asked) if one.by == "Engineer (Marcus)"]
-    assert len(own) == 2
+    assert len(own) == 3
     assert asked.count(describe_own(own)) == 1
     assert "Your own words" not in (user.session / "briefs/01-positions/engineer.md").read_text("utf-8")
 

@@ -92,7 +92,7 @@ def test_a_record_takes_the_answers_that_the_workflow_names(user: User) -> None:
     text = (user.session / "decision.md").read_text("utf-8")
     assert "## Open questions\n\n- when" in text
     assert "### Against" not in text
-    assert "### Advice\n\nGo, once somebody is on call." in text
+    assert "## Advice\n\nGo, once somebody is on call." in text
 
 
 def test_one_debate_may_leave_the_document_out(user: User) -> None:

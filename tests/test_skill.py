@@ -496,10 +496,9 @@ def test_the_wheel_holds_the_kit(wheel: Path) -> None:
 @pytest.fixture
 def installed(wheel: Path, tmp_path: Path) -> Path:
     """A virtual environment with the wheel in it; the dependencies are those of the tests."""
-    pytest.importorskip("ensurepip")
     venv = tmp_path / "a venv"
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True, timeout=120)
-    pip = [venv / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True, timeout=120)
+    pip = [sys.executable, "-m", "pip", "--python", venv, "--disable-pip-version-check", "install", "-q"]
     subprocess.run([*pip, "--no-index", "--no-deps", wheel], check=True, timeout=120)
     (site,) = (venv / "lib").glob("python*/site-packages")
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")

@@ -281,9 +281,15 @@ def test_nobody_listens():
 
 @pytest.mark.parametrize(("port", "name"), [(11434, "Ollama"), (1234, "LM Studio"), (9, "its server")])
 def test_the_server_that_is_probably_meant_is_named(port, name):
-    refused = failures._unreachable(Endpoint("mine", f"http://me:secret@localhost:{port}"), "refused")
+    refused = failures._unreachable(Endpoint("mine", f"http://me:secret@localhost:{port}"), "refused", True)
     assert f"is {name} running?" in str(refused)
     assert "secret" not in str(refused)
+
+
+@pytest.mark.parametrize(("refused", "retries"), [(True, 4), (False, None)])
+def test_elsewhere_a_refusal_is_tried_for_seconds_only(refused, retries):
+    failure = failures._unreachable(Endpoint("far", "https://far.example"), "why", refused)
+    assert (str(failure), failure.retries) == ("the connection to far failed: why", retries)
 
 
 @pytest.mark.parametrize("answer", [Answer(latency=60), Answer("one two", chunks=2, fault="stall")])

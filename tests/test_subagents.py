@@ -532,6 +532,19 @@ def test_of_members_that_end_together_one_wakes_the_host(begun):
     assert [bool(said) for said in told].count(True) == 1
 
 
+def test_of_members_that_are_recorded_within_a_tick_of_the_clock_one_wakes_the_host(begun):
+    """Nothing tells which of them was the last: the one whose notification came first was held back for the other."""
+    client, members = in_background(begun)
+    told = []
+    for row, given, path in reversed(members):
+        say(path, answer(agreed()[row["turn"]]))
+        client.stop(path)
+        for turn in begun.session.rglob("turns/*/*.md"):
+            os.utime(turn, ns=(0, 0))
+        told.append(client.notify(given))
+    assert [bool(said) for said in told] == [False, False, False, True]
+
+
 def test_a_turn_that_came_from_elsewhere_does_not_keep_the_host_asleep(begun):
     """Nobody tells the host of it, so the last of its own members must."""
     client, members = in_background(begun)

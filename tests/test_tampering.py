@@ -21,7 +21,8 @@ SAMPLE = (  # one of each kind, with the runner that it is about
     ("exit when called", "plain"), ("TestReport says passed", "pytest"), ("unittest compares nothing", "unittest"),
     ("pytest.ini with a plugin", "pytest"), ("the importer of the tests knows their code", "plain"),
     ("a signal's frame leads to the one that compares", "plain"), ("mock.ANY", "unittest"),
-    ("helpers of the test file are replaced", "plain"), ("small integers are changed through libc", "unittest"),
+    ("helpers of the test file are replaced", "plain"),
+    ("the one decoder that json uses is replaced", "plain"), ("small integers are changed through libc", "unittest"),
 )  # fmt: skip
 KINDS = (
     "conftest.py and packages of tests", "libraries that look at frames", "two conftest.py without packages",

@@ -436,6 +436,13 @@ def test_in_a_narrow_window_the_table_leaves_room_for_the_topic(columns):
     assert [text_width.STYLE.sub("", line) for line in coloured] == [header, *rows]
 
 
+def test_in_a_very_narrow_window_the_table_has_no_cost():
+    header, *rows = table.lines([ROW, BAD], 40, colour=False)
+    assert header.split() == ["SESSION", "AGE", "STATE", "TOPIC"]
+    assert longest("\n".join([header, *rows])) < 40
+    assert rows[0].startswith("d31870ac   3h  stable disa…  日本")
+
+
 @pytest.mark.parametrize(("known", "shown"), [(0.0, "?"), (0.001, "<$0.01+"), (0.42, "$0.42+")])
 def test_a_cost_of_which_a_part_is_known(known, shown):
     _, row = table.lines([ROW | {"usd": None, "totals": {"usd_at_least": known}}], 0, colour=False)

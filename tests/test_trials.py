@@ -130,7 +130,7 @@ def test_a_checker_says_what_is_new_by_the_settings_of_the_project(tmp_path: Pat
     coding.record_all(user, {f"{FIRST}/{seat}": draft for seat in SEATS})
     _, found, body = trial_of(session, "01-loop-r01-2-check/checker-engineer")
     assert (found["verdict"], found["findings"]) == ("fail", 1)
-    assert "- add.py:1: F401: " in body
+    assert "- add.py:1: ruff/F401 (medium): " in body
     assert user.council("status").out.endswith("complete (green)\n"), "a checker makes nothing red"
     assert "- engineer, version 1: ruff: fail (1 finding, " in (session / "result.md").read_text()
     (version,) = json.loads((session / "metrics.json").read_text())["candidates"]["engineer"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -18,18 +16,7 @@ from council.reports.verdict import first_sentence
 from council.terminal.markdown import Paint
 from council.terminal.transcript import card
 from tests.helpers import User, agreed, disputed, script, summary
-
-RECORDED = Path(__file__).parent / "recorded"
-
-
-def recorded(name: str, tmp_path: Path) -> Transcript:
-    """A recorded session, composed."""
-    source = RECORDED / name / "session"
-    folder = tmp_path / json.loads((source / "metadata.json").read_text("utf-8"))["session_id"]
-    shutil.copytree(source, folder)
-    found = open_(folder)
-    found.read_turns()
-    return compose(found, found.plan())
+from tests.recordings import composed as recorded
 
 
 def held(tmp_path: Path, words: dict[str, str]) -> Transcript:

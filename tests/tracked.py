@@ -53,6 +53,8 @@ REFUSING = {
     "run": ["Council recovery: {}"],
     "recover": ["{}", "--speaker", "anthropic"],
     "next": ["{}"],
+    "pause": ["{}"],
+    "answer": ["{}", "--choose", "A"],
     "record": ["{}", TURN],
     "build": ["{}"],
     "archive": ["{}"],

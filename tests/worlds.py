@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Protocol
 
 from council.record import turn_file
-from council.reports import listing
 from tests import faults
 from tests.faults import Child, Ended, Fault, Job, Nursery
 
@@ -24,8 +23,8 @@ MONEY = re.compile(
     re.M,
 )
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
-HEAD = re.compile(r"(head:\W*)[0-9a-f]{64}", re.I)
-CHANGING = ("seal", "started", "seconds", "after")
+HEAD = re.compile(r"((?:head|written_sha256):\W*)[0-9a-f]{64}", re.I)
+CHANGING = ("seal", "started", "seconds", "after", "call")  # a call has a random name
 CHANGING_FACTS = ("seal", "speaker", "continued_by", "started_at", "completed_at", "archived_to", "session_id")
 
 
@@ -148,7 +147,7 @@ def snapshot(world: World) -> dict[str, bytes]:
     found = {}
     for path in sorted(world.memory.rglob("*")):
         unborn = any(folder in path.parents for folder in world.leftovers)
-        if path.is_file() and path.name not in (".lock", "runner.json", listing.NAME) and not unborn:
+        if path.is_file() and path.name not in (".lock", "runner.json") and not unborn:
             name = str(path.relative_to(world.memory))
             found[DAY.sub("<day>", MOMENT.sub("<time>", ID.sub("<id>", name)))] = (
                 without_money(path.name, normal(path)) if world.api else normal(path)
@@ -173,7 +172,9 @@ def normal(path: Path) -> bytes:
         head, *body = data.split(b"\n---\n", 1)
         lines = [line for line in head.decode().splitlines() if line.partition(":")[0] not in CHANGING]
         return b"\n---\n".join(["\n".join(lines).encode(), *body])
-    if path.name in ("transcript.md", "decision.md", "issue.md") or {"RESEARCH", "decisions"} & {*path.parts}:
+    if path.name in ("state.json", "transcript.md", "decision.md", "issue.md") or {"RESEARCH", "decisions"} & {
+        *path.parts
+    }:
         return DAY.sub("<day>", ID.sub("<id>", HEAD.sub(r"\1<head>", data.decode()))).encode()
     return data
 

@@ -1,0 +1,187 @@
+"""The page in a real Chromium: a debate is watched, steered and read; on a phone, with keys alone, and by axe-core.
+
+At full size by `scripts/prove window`. One browser for all of it, and no request, script or error that is not ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests import asking, chromium, page_world
+from tests.chromium import Window, needs_chromium
+from tests.gates import GATE
+from tests.helpers import User
+from tests.page_world import CHECKPOINT, DECISION, GUIDANCE, STEERED
+from tests.webserver import WebServer
+
+pytestmark = needs_chromium
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> User:
+    """A user with two debates that are over. They are held before the browser starts, which keeps a loop running."""
+    user = User(tmp_path_factory.mktemp("world"))
+    for _ in range(2):
+        page_world.hold_example(user)
+    return user
+
+
+@pytest.fixture(scope="module")
+def browser(world) -> Iterator[Any]:
+    with chromium.chromium() as browser:
+        yield browser
+
+
+def test_a_debate_is_watched_steered_and_read(tmp_path, browser) -> None:
+    user = User(tmp_path)
+    with WebServer(user) as server:
+        window = Window(browser, server.address)
+        window.see("h2", "No debates yet")
+        with page_world.steered(user) as run:
+            window.see(".row .topic", STEERED[:40]).click()
+            window.see(".seat.due .stream", "People who find the door")
+            window.see(".seat.waits .says", "waits for")
+            window.see(".strip li.current", "Debate")
+            window.see(".ask h2")
+            window.see(".ask label", "Guide").click()
+            window.see(".ask textarea").fill(GUIDANCE)
+            window.see(".ask .send", "Guide").click()
+            window.see(".answered", "Recorded.")
+            window.see(".round-head", "round 2")
+            window.see(".ask", "Follow Up").press("n")  # whether it should become a workflow: a letter chooses
+            window.page.keyboard.press("Enter")
+            window.see("h1.answer", DECISION)
+            assert run.wait(60) == 0
+        assert GUIDANCE in (user.session / "turns" / f"{CHECKPOINT}.md").read_text("utf-8")
+        window.see(".document summary", "Decision").click()
+        window.see(".document .panel", "Two taps, and no phone call")
+        window.close()
+
+
+def test_with_keys_alone(world, browser) -> None:
+    with WebServer(world) as server:
+        window = Window(browser, server.address)
+        press = window.page.keyboard.press
+        window.see(".row")
+        press("/")
+        window.page.keyboard.type("pg_stat_statements")
+        window.see(".hit mark")
+        press("Enter")
+        window.see(".rows [data-stop]:focus")
+        press("Enter")
+        window.see("h1.answer", "Run EXPLAIN")
+        assert any(folder.name in window.page.url for folder in world.sessions)
+        press("?")
+        window.see("dialog[open]", "next debate or turn")
+        press("Escape")
+        for _ in range(40):  # the links and controls before the round
+            if window.page.evaluate("document.activeElement.closest('#round-1 > summary') !== null"):
+                break
+            press("Tab")
+        press("Enter")
+        press("j")
+        assert window.page.evaluate("document.activeElement.id") == "01-positions/architect"
+        press("g")
+        window.see(".row")
+        press("n")
+        window.see(".begin textarea:focus")
+        window.close()
+
+
+AXE = chromium.find_axe()
+
+
+@pytest.mark.skipif(AXE is None, reason="axe-core could not be had from npm (COUNCIL_TEST_AXE)")
+def test_nobody_is_kept_out(world, browser) -> None:
+    """On a phone, in the dark and in the light: nothing is wider than the screen, and axe-core finds no barrier."""
+    assert AXE is not None
+    over, other = (folder.name for folder in world.sessions)
+    routes = {"#/": ".row", f"#/s/{over}": ".answer", f"#/compare/{over}/{other}": ".figures", "#/new": ".choice"}
+    with WebServer(world) as server:
+        window = Window(browser, server.address, 360, 780, color_scheme="dark")
+        for scheme in ("dark", "light"):
+            window.page.emulate_media(color_scheme=scheme)
+            for route, there in routes.items():
+                window.open(route)
+                window.see(there)
+                window.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+                window.page.wait_for_function("() => new Promise(requestAnimationFrame)")
+                assert window.find_barriers(AXE) == [], f"{route}, {scheme}"
+                assert window.overflow <= 0, route
+        window.close()
+
+
+def test_what_a_read_only_server_would_refuse_is_not_offered(world, browser) -> None:
+    with WebServer(world, "--read-only") as server:
+        window = Window(browser, server.address)
+        window.see(".row")
+        assert not window.page.locator("#begin").is_visible()
+        window.close()
+
+
+def test_a_limit_that_is_no_amount_is_refused_and_nothing_begins(tmp_path, browser) -> None:
+    user = User(tmp_path, {"ANTHROPIC_API_KEY": "sk-ant-of-the-tests"})
+    with WebServer(user) as server:
+        window = Window(browser, server.address)
+        window.open("#/new")
+        window.see("#elsewhere summary").click()
+        window.see("#elsewhere dd", "needs a document")
+        window.see(".begin textarea").fill("Shall we?")
+        window.see("#more summary").click()
+        window.see("#most").fill("1,50")
+        window.see(".bound", "such as 1.50")
+        window.see(".begin footer .button").click()
+        window.see(".wrong", "such as 1.50")
+        assert user.sessions == []
+        window.wrong = [one for one in window.wrong if "400" not in one]
+        window.close()
+
+
+def test_a_lost_answer_and_another_tab_are_told_apart(tmp_path, browser) -> None:
+    user = User(tmp_path)
+    asking.hold_gates(user, "lost", "twice")
+    with WebServer(user) as server:
+        window = Window(browser, server.address)
+        window.open("#/s/lost")
+        window.see(".ask h2", "Gate").press("r")
+        window.page.route("**/answers", asking.lose)
+        window.page.keyboard.press("Enter")
+        window.see(".answered", "This may be your answer")
+        window.page.unroute("**/answers")
+        tabs = (window.page, window.context.new_page())
+        tabs[1].goto(window.page.url)
+        for tab in tabs:
+            tab.evaluate("() => { location.hash = '#/s/twice' }")
+            tab.locator(f".ask h2[id='ask-{GATE}']").wait_for()
+            tab.keyboard.press("r")
+        for tab in tabs:
+            tab.evaluate("() => document.querySelector('.ask').requestSubmit()")
+        said = sorted(tab.locator(".answered").inner_text() for tab in tabs)
+        assert "in another tab of yours" in said[0]
+        assert "Recorded." in said[1]
+        window.wrong = [one for one in window.wrong if "ERR_FAILED" not in one and "409" not in one]
+        window.close()
+
+
+def test_a_turn_has_an_address_and_a_lost_server_is_said(world, browser) -> None:
+    over = world.sessions[-1].name
+    with WebServer(world) as server:
+        window = Window(browser, server.address)
+        window.see(".row")
+        window.open(f"#/s/{over}/03-closing/researcher")
+        turn = window.see('[id="03-closing/researcher"]', "I would be glad to be wrong")
+        assert turn.evaluate("(one) => one === document.activeElement")
+        window.see(".drawn a[href$='/02-challenges/designer']").click()
+        window.see('[id="02-challenges/designer"].meant')
+        assert re.search(r"\* council$|council$", window.page.title())
+        server.process.kill()
+        window.see("#connection", "Disconnected")
+        with WebServer(world, "--port", str(server.port), token="another-token-" * 3):
+            window.see("#connection", "was started again")
+        window.wrong = [one for one in window.wrong if "ERR_CONNECTION" not in one and "ERR_INCOMPLETE" not in one]
+        window.wrong = [one for one in window.wrong if "401" not in one]
+        window.close()
