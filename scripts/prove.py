@@ -40,7 +40,7 @@ PAGES = ROOT / "docs" / "proofs"
 STATE = ROOT / ".proofs"
 CODE = (
     "council", "templates", "Workflows", "scripts", "tests", "agents", "hooks", "bin", "SKILL.md",
-    "AgentPersonalities.md", "Config.md",
+    "AgentPersonalities.md", "Config.md", "Specialists",
 )  # fmt: skip
 
 

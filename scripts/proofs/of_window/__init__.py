@@ -1,0 +1,1 @@
+"""The promises that `scripts/prove window` tries to break: one module for each."""
