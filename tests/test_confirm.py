@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from council import git
 from council.cli.confirm import add
 from council.errors import StorageError, UsageError
 from council.reports.confirmation import ConfirmationSource, add_entry, find_promises, list_lines, mark_citations
+from tests.fakeapi import Answer, FakeApi, sequence
 from tests.helpers import User, script
 from tests.scenes import absent, scene, turn
 
@@ -158,13 +162,17 @@ def test_where_the_entry_stands(text, expected):
     assert all(line in rest for line in text.splitlines() if line), "nothing is lost, and nothing is moved"
 
 
-@given(st.text(st.sampled_from("#-*|<>`[]() \n:.ab\x1b\u2028"), max_size=80))
+@given(st.text(st.sampled_from("#-*|<>`~[]() \n:.ab\x1b\u2028"), max_size=80))
+@example("```")
+@example("- > ~~~ x")
+@example("#\n```")
 def test_no_words_of_a_specialist_are_more_than_an_item(words):
     said = turn("database", "check/check", kept="kept", evidence=(words,), missing=())
     made = add_entry("# A\n", planned(said), DIFF, SOURCE)
     lines = made.splitlines()
     assert len(lines) == 10
     assert lines[-1].startswith("  - ")
+    assert not re.match(r"(?:[-*+> ]|\d+[.)])*(?:```|~~~)", lines[-1]), "it opens a block of code"
     assert "\x1b" not in made
 
 
@@ -247,17 +255,67 @@ def test_a_decision_is_made_built_and_confirmed(user):
 PROMISE = "# A\n\n## Responsibilities\n\n- **Database**: the table of mutes\n"
 
 
-def built(user: User) -> tuple[str, ...]:
+def built(user: User, promise: str = PROMISE, seats: Iterable[str] = ("database",)) -> tuple[str, ...]:
     """A repository with a document that promises something, and a change since."""
     git_in(user.work, "init", "-q")
-    user.write("docs/a.md", PROMISE)
+    user.write("docs/a.md", promise)
     git_in(user.work, "add", "docs")
     git_in(user.work, "commit", "-qm", "decide")
     user.write("schema.sql", "create table mutes (id int);\n")
     git_in(user.work, "add", "schema.sql")
     git_in(user.work, "commit", "-qm", "build")
-    script(user, {"01-check/database": "## Kept\nkept\n\n## Evidence\n- schema.sql:1: it\n\n## Missing\n- none\n"})
+    kept = "## Kept\nkept\n\n## Evidence\n- schema.sql:1: it\n\n## Missing\n- none\n"
+    script(user, {f"01-check/{seat}": kept for seat in seats})
     return ("--speaker", "replay", "--from", "script.yaml")
+
+
+def promising(*names: str) -> str:
+    return "# A\n\n## Responsibilities\n\n" + "".join(f"- **{name}**: the table\n" for name in names)
+
+
+def test_a_name_in_a_document_is_only_a_name(user):
+    """Whatever the names mean to council: they are no person, no group, no persona with a role and no tier."""
+    names = {
+        "Human": "the-human", "Specialists": "the-specialists", "Moonshot": "the-moonshot", "Chair": "chair",
+        "Gate reviewer": "gate-reviewer", "Shell": "shell", "Intern": "intern",
+        "Search and Rescue": "search-and-rescue", "Database": "database", "The human": "the-the-human",
+    }  # fmt: skip
+    replay = built(user, promising(*names), names.values())
+    ended = user.council("confirm", "docs/a.md", *replay)
+    assert ended.code == 0, ended.err
+    assert ended.out.casefold().count("** kept\n") == len(names)
+    (folder,) = user.sessions
+    assert sorted(path.stem for path in folder.glob("turns/*/*.md")) == sorted(names.values())
+    personas = json.loads((folder / "program.json").read_text("utf-8"))["personas"]
+    assert personas["database"]["perspective"]
+    for seat in set(names.values()) - {"database"}:
+        assert (personas[seat].keys(), personas[seat]["perspective"]) == ({"title", "perspective"}, ""), seat
+
+
+def test_a_document_asks_no_crowd(user):
+    replay = built(user, promising(*(f"Part {number}" for number in range(300))), ["part-7", "part-200"])
+    refused = user.council("confirm", "docs/a.md", *replay)
+    assert (refused.code, user.sessions) == (2, [])
+    assert "names 300 who promised something, and a confirmation asks at most 24" in refused.err
+    unknown = user.council("confirm", "docs/a.md", "--only", "Part 301", *replay)
+    assert (unknown.code, 'the document names no "Part 301"' in unknown.err, user.sessions) == (2, True, [])
+    some = user.council("confirm", "docs/a.md", "--only", "part-7", "--only", "Part 200", "--id", "some", *replay)
+    assert some.code == 0, some.err
+    assert "confirm: 2 calls, 4 if each reply had to be asked for again; free of charge" in some.err
+    assert ("**Part 7:** kept" in some.out, "**Part 8:**" in some.out) == (True, False)
+    assert "Not asked: Part 0, Part 1, " in some.out
+    both = user.council("confirm", "docs/a.md", "--only", "part-7", "--session", "some")
+    assert (both.code, "--only can leave nobody out" in both.err) == (2, True)
+
+
+def test_what_a_confirmation_can_cost_is_said_first_and_limited(user):
+    built(user, promising("Database", "Test"))
+    with FakeApi(sequence(Answer("## Kept\nkept\n"))) as api:
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
+        speaker = ("--speaker", "anthropic")
+        paused = user.council("confirm", "docs/a.md", *speaker, "--max-calls", "0", ANTHROPIC_API_KEY="k")
+        assert re.search(r"confirm: 2 calls, 4 if .*; likely \$0\.\d+.*, at most \$0\.\d+", paused.err), paused.err
+        assert ("--max-calls 0 is reached" in paused.err, api.requests) == (True, [])
 
 
 def test_what_is_checked_does_not_choose_who_checks_it(user):

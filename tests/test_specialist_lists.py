@@ -113,6 +113,7 @@ def test_types_of_features_are_those_of_the_list(user):
     [
         ("# Nothing\n", "there are no specialists"),
         ("## Payments Team\n\nx\n", '"Payments Team" cannot be a name'),
+        ("## human\n\nx\n", '"human" means the person in every workflow'),
         ("## payments\n\n- **Owns:** x\n", 'unknown field "owns"'),
         ("## clerk\n\nx\n", "clerk has another role in consensus; rename the section"),
         ("## security\n\nx\n", "it names only security, who sit in every consensus"),

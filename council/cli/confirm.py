@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.cli import completion
+from council.cli import completion, promises
 from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import ID, OUTPUT, OVERLAYS, PACE, SOURCE, SPEAKER, TIER_MAP, options
@@ -22,34 +21,36 @@ from council.terminal.output import echo, print_json
 from council.text import one_line
 
 if TYPE_CHECKING:
+    from council.cli.promises import Promised
     from council.config.settings import Config
     from council.git import CommitDiff
     from council.record.session import Session
+    from council.speakers.select import Choice
 
 WORKFLOW = "confirm"
 DIFF = "changes.diff"
 
 
-@dataclass(frozen=True)
-class Promised:
-    """What a document promises: by seat, with the seats' labels and personas, and a note on where it was read."""
-
-    promises: Mapping[str, list[str]]
-    labels: Mapping[str, str]
-    personas: Mapping[str, Mapping[str, Any]]
-    note: str = ""
-
-
 @command()
 @click.argument("document", type=click.Path(path_type=Path))
 @click.option("--diff", metavar="A..B", help="The changes to check (default: since the document was committed).")
+@click.option("--only", multiple=True, metavar="NAME", help="Ask only these of those who promised something.")
 @click.option("--yes", is_flag=True, help="Add the result to the document without asking.")
 @click.option(
     "--session", metavar="SESSION", shell_complete=completion.sessions, help="Use this earlier confirmation again."
 )
 @options(SPEAKER, TIER_MAP, ID, *OUTPUT, SOURCE, PACE, OVERLAYS)
 @click.pass_obj
-def confirm(state: State, /, document: Path, diff: str | None, yes: bool, session: str | None, **given: Any) -> None:
+def confirm(
+    state: State,
+    /,
+    document: Path,
+    diff: str | None,
+    only: tuple[str, ...],
+    yes: bool,
+    session: str | None,
+    **given: Any,
+) -> None:
     """Have each specialist check what DOCUMENT says that it promised against the changes made since.
 
     The promises are those of the document's section on responsibilities. The result is shown as a change of the
@@ -60,12 +61,16 @@ def confirm(state: State, /, document: Path, diff: str | None, yes: bool, sessio
 
     if not project.counts_explicitly():
         project.decide(False)  # what is checked must not choose who checks it
+    if session and only:
+        raise UsageError("--session uses a confirmation that was made, so --only can leave nobody out of it")
     text = read_document(document)
     changes = read_changes(document, diff)
     if session:
         check_session(state.open(session), text, changes)
     else:
-        check(state, config.load(), document, text, changes, given)
+        settings = config.load()
+        promised = promises.find(text, settings).limit_to(only)
+        check(state, settings, ConfirmationRequest(document, text, changes, promised), given)
     found = state.session
     assert found is not None
     plan = found.plan()
@@ -105,84 +110,52 @@ def read_changes(document: Path, diff: str | None) -> CommitDiff:
     return found
 
 
-# ---- what was promised ----
-
-
-def find_promised(text: str, settings: Config) -> Promised:
-    """The promises, from the document as it is now; from the debate's session if the document lists none."""
-    from council.config import personas
-    from council.protocols import outcome
-    from council.protocols.specialists import list_table
-    from council.reports import confirmation
-
-    session, note = find_session(text, settings)
-    if session is None:
-        promises, known = confirmation.find_promises(text, {}), personas.load()
-        labels = {seat: seat.replace("-", " ").capitalize() for seat in promises}
-        unknown = {seat: {"title": labels[seat], "perspective": ""} for seat in promises if seat not in known}
-        found = Promised(promises, labels, unknown, note)
-    else:
-        plan = session.plan()
-        seats = {seat.name: seat for seat in list_table(session.workflow, plan.scene)}
-        titles = {name: seat.title for name, seat in seats.items()}
-        texts = (text, outcome.synthesis_whole(plan))
-        promises = next(filter(None, (confirmation.find_promises(one, titles) for one in texts)), {})
-        personas_of = {name: seats[name].attributes for name in promises}
-        found = Promised(promises, {name: seat.label for name, seat in seats.items()}, personas_of, note)
-    if not found.promises:
-        raise UsageError("the document says of no specialist what it is responsible for, so nothing can be confirmed")
-    return found
-
-
-def find_session(text: str, settings: Config) -> tuple[Session | None, str]:
-    """The session that the document came from, if it is here; else why it is not read."""
-    from council.config import places
-    from council.record import chain
-    from council.record import session as sessions
-    from council.reports import front_matter
-
-    facts = front_matter.read(text)
-    if "session" not in facts:
-        return None, "The document names no session: the promises are as it says them."
-    try:
-        session = sessions.open_(places.find(settings, str(facts["session"])))
-    except UsageError:
-        session = None
-    if session is None or session.id != facts["session"]:  # a document may say `last`
-        return None, "The session of the document is not on this machine: the promises are as the document says them."
-    session.read_turns()
-    if facts.get("head") not in (None, chain.head(session)):
-        raise UsageError(
-            f"the document names the head {facts['head']}, and session {session.id} has another: one of them was "
-            f"changed; `council verify {session.id}` says more"
-        )
-    return session, ""
-
-
 # ---- the check ----
 
 
-def check(
-    state: State, settings: Config, document: Path, text: str, changes: CommitDiff, given: dict[str, Any]
-) -> None:
-    """Begin a session for the document, and run it to its end."""
+@dataclass(frozen=True)
+class ConfirmationRequest:
+    """What is asked: whether the changes keep what the text of the document promises."""
+
+    document: Path
+    text: str
+    changes: CommitDiff
+    promised: Promised
+
+
+def check(state: State, settings: Config, asked: ConfirmationRequest, given: dict[str, Any]) -> None:
+    """Begin a session for the document, say what it can cost, and run it to its end."""
     from council.reports import confirmation, front_matter
     from council.runner import attachments
     from council.runner.start import Request
 
-    promised = find_promised(text, settings)
-    question = confirmation.describe_question(front_matter.find_title(text), promised.promises, promised.labels)
-    about = f"{confirmation.MARK}{attachments.format_name(document)}{describe(text, changes)}"
-    notes = [about, promised.note, *(f"Not shown: {one_line(cut, 300)}" for cut in changes.cut)]
+    promised, changes = asked.promised, asked.changes
+    question = confirmation.describe_question(front_matter.find_title(asked.text), promised.promises, promised.titles)
+    about = f"{confirmation.MARK}{attachments.format_name(asked.document)}{describe(asked.text, changes)}"
+    notes = [about, *promised.notes(), *(f"Not shown: {one_line(cut, 300)}" for cut in changes.cut)]
     tiers = tuple(pair for pairs in given["tier_map"] for pair in pairs.split(","))
     request = Request(
-        "\n".join([question, *filter(None, notes)]), WORKFLOW, only=tuple(promised.promises),
+        "\n".join([question, *notes]), WORKFLOW, only=tuple(promised.promises),
         personas=promised.personas, documents=((DIFF, changes.text),), tier_map=tiers, find_files=False,
         id=given["id"], quorum=given["quorum"], max_cost=given["max_cost"],
     )  # fmt: skip
     choice = begin(state, request, settings, given)
+    assert state.session is not None
+    if not (given["quiet"] or given["as_json"]):
+        describe_cost(state.session, settings, choice)
     source = given["source"] if choice.speaker.replays else None
     carry_on(state, settings, source, {**given, "as_json": False}, choice, silent=True)
+
+
+def describe_cost(session: Session, settings: Config, choice: Choice) -> None:
+    """Who is asked, and the most that it can take, before anybody is."""
+    from council.checks.cost import format_bounds
+    from council.terminal.watch import bound_usage
+
+    most, asked = bound_usage(session, settings, choice.name), len(session.workflow.members)
+    calls = f"{asked} calls, {2 * asked} if each reply had to be asked for again" if asked > 1 else "1 call, or 2"
+    money = format_bounds(most) if most else "free of charge" if not choice.speaker.costs else "at an unknown price"
+    click.echo(f"confirm: {calls}; {money}", err=True)
 
 
 def describe(text: str, changes: CommitDiff) -> str:
@@ -214,8 +187,9 @@ def describe_source(session: Session, changes: CommitDiff) -> Any:
 
     day, head = f"{ended_at(session):%Y-%m-%d}", chain.head(session)
     replayed = count_replayed(session)
-    note = next((line for line in str(session.metadata["topic"]).splitlines() if line.startswith("The ")), "")
-    note = " ".join(filter(None, [note, f"Replayed: {replayed}." if replayed else ""]))
+    lines = str(session.metadata["topic"]).splitlines()
+    notes = [line for line in lines if line.startswith(promises.NOTES)]
+    note = " ".join([*notes, *([f"Replayed: {replayed}."] if replayed else [])])
     return ConfirmationSource(day, changes.first, changes.second, session.id, head, changes.cut, note)
 
 

@@ -14,7 +14,7 @@ from council.config import overlays, personas
 from council.config.personas import Persona
 from council.errors import UsageError
 from council.text import did_you_mean
-from council.workflow.model import Seat, Workflow, is_name
+from council.workflow.model import HUMAN, Seat, Workflow, is_name
 from council.workflow.opening import AUTO
 
 FILE = "Specialists.md"
@@ -67,6 +67,8 @@ def parse(text: str, path: Path) -> SpecialistList:
     for name in (*sections, *found.features()):
         if not is_name(name):
             raise UsageError(f'{path}: "{name}" cannot be a name: use lowercase letters, digits and hyphens')
+    if HUMAN in sections:
+        raise UsageError(f'{path}: "{HUMAN}" means the person in every workflow; rename the section')
     if clash := sorted(set(sections) & set(found.features())):
         raise UsageError(f'{path}: "{clash[0]}" is a specialist and a type of feature; rename one of them')
     return found

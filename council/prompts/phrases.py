@@ -134,7 +134,7 @@ def read_just(text: str, seats: Collection[str]) -> Invocation | None:
 
 def split_names(text: str) -> list[str]:
     """Names separated by commas or `and`, as council writes them."""
-    words = re.split(r"\s*(?:[,\u3001&+]|\band\b|\bund\b)\s*", text.strip())
+    words = re.split(r"\s*(?:[,\u3001&+]|(?<![\w-])(?:and|und)(?![\w-]))\s*", text.strip())
     return [re.sub(r"^(?:the|an?)\s+", "", word.strip().lower()).replace(" ", "-") for word in words if word.strip()]
 
 

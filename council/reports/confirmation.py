@@ -17,7 +17,7 @@ from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.protocols.casting import MARKS, NAME_END, find_mentioned
 from council.replies.values import BULLET
-from council.reports.words import contain
+from council.reports.words import contain_line
 from council.text import fold, mark_code, one_line, slug
 from council.workflow import declare
 from council.workflow.model import LONGEST_NAME, is_name
@@ -169,7 +169,8 @@ def compose_entry(plan: Plan, diff: str, source: ConfirmationSource, level: int)
     lines = list_lines(diff)
     span = f"`{source.first[:SHOWN_COMMIT]}..{source.second[:SHOWN_COMMIT]}`"
     parts = [f"{'#' * level} {source.day}: {span}"]
-    parts += [f"Checked in session {source.session} (head {source.head})." + (f" {source.note}" if source.note else "")]
+    note = f" {contain_line(one_line(source.note, 4 * LONGEST))}" if source.note else ""
+    parts += [f"Checked in session {source.session} (head {source.head}).{note}"]
     checked = (turn for turn in plan.scene.turns if KEPT in turn.asked)
     parts.append("\n".join(line for turn in checked for line in _describe_turn(turn, lines)))
     if source.cut:
@@ -187,7 +188,7 @@ def _describe_turn(turn: Turn, lines: Mapping[str, set[int]]) -> Iterator[str]:
 
 
 def _put(words: str) -> str:
-    return contain(one_line(words, LONGEST))
+    return contain_line(one_line(words, LONGEST))
 
 
 # ---- into the document ----

@@ -27,6 +27,7 @@ TICKS = re.compile(r"(`+)")
 HEADING = re.compile(r"((?: {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+)* {0,3})(#{1,6})(?=[ \t]|$)")
 UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 NO_TITLE = re.compile(r"\s*$|\s{4}|\s*(?:[>|#]|[-*+][ \t]|\d{1,9}[.)][ \t]|(?:[-*_][ \t]*){3,}$)")
+OPENED = re.compile(r"^((?:[ \t]|(?:[-*+>]|\d{1,9}[.)])(?=[ \t`~]))*)(?=`{3}|~{3})")
 DEEPEST = 6
 
 
@@ -35,6 +36,11 @@ def contain(words: str) -> str:
     return "\n".join(
         _blocks(words.split("\n"), lambda block: TITLES.sub(r"\1\\", UNDERLINED.sub(r"\1\\", _disarm(block))))
     )
+
+
+def contain_line(words: str) -> str:
+    """The words of an item, disarmed: one line that begins no block of code, so none of ours is inside of it."""
+    return OPENED.sub(r"\1\\", _disarm(" ".join(words.split("\n"))))
 
 
 def place_below(words: str, level: int) -> str:
