@@ -14,7 +14,7 @@ from council.protocols import ledger
 from council.protocols.concerns import count_items
 from council.protocols.dissent import find_dissent
 from council.protocols.ledger import ACCEPTED, ANSWERED, OPEN, WITHDRAWN, Concern, read_ledger
-from council.protocols.settling import find_accepted, find_settled, split_ids
+from council.protocols.settling import split_ids
 from council.protocols.stances import assess_stances
 from council.workflow.model import Seat
 from tests.scenes import absent, scene, turn
@@ -163,57 +163,31 @@ def test_several_ids_in_an_item_name_several_concerns() -> None:
     assert split_ids("**C1**, C2 and c3: as before") == (["C1", "C2", "C3"], "as before", True)
 
 
-@pytest.mark.parametrize(
-    ("words", "settled"),
-    [
-        ("C2 answered by Database: a TTL.", ["C2"]),
-        ("C1 and C2 are withdrawn.", ["C1", "C2"]),
-        ("I withdraw my concern C2.", ["C2"]),
-        ("**C2** (withdrawn)", ["C2"]),
-        ("Database's TTL settles C2, though not C3.", []),
-        ("C2 is not answered.", []),
-        ("C2 is answered if there is a TTL.", []),
-        ("C2 must be answered.", []),
-        ("Is C2 answered?", []),
-        ("Database says “C2 is answered”.", []),
-        ("> C2 is withdrawn", []),
-        ("C2: packets are dropped under load.", []),
-        ("C2 is only partly resolved.", []),
-        ("C2 is answered, but C3 is not.", ["C2"]),
-        ("C2 unanswered; C3 resolved.", ["C3"]),
-        ("I doubt that C2 is answered.", []),
-        ("Database claims that C2 is answered.", []),
-        ("C1 is answered by Database\nif the key is hashed.", []),
-        ("C1 is\nanswered by Database.", ["C1"]),
-        ("C1 is not answered\nc2 is answered by Database", ["C2"]),
-    ],
-)
-def test_only_plain_sentences_settle(words: str, settled: list[str]) -> None:
-    assert [one.id for one in find_settled(words)] == settled
+def test_an_owner_who_calls_it_open_keeps_it_whatever_the_list_says() -> None:
+    raised, later = (said("engineer", 1, PII), said("architect", 1)), said("engineer", 2, words="C1 is not answered.")
+    (one,) = read(*raised, later)
+    assert (one.status, one.text, course(one)[-1]) == (OPEN, PII, "repeated 2 engineer")
+    (one,) = read(*raised, said("engineer", 2, words="C1 is answered."), said("engineer", 3, words="I reopen C1."))
+    assert (one.status, course(one)[-1]) == (OPEN, "reopened 3 engineer")
+    (one,) = read(*raised, said("engineer", 2), said("architect", 3, words="C1 is not answered."))
+    assert (one.status, one.holders) == (WITHDRAWN, ()), "nobody else keeps it by a sentence"
 
 
-@pytest.mark.parametrize(
-    ("words", "accepted"),
-    [
-        ("accept C3", ["C3"]),
-        ("I accept the risk of C3 and C4: it is worth it.", ["C3", "C4"]),
-        ("C3: accepted", ["C3"]),
-        ("I cannot accept C3.", []),
-        ("I would accept C3.", []),
-        ("I accept C3 if it is logged.", []),
-        ("I accept what is still open.", ["*"]),
-        ("I accept all open concerns, and go on.", ["*"]),
-        ("I accept all but C2", []),
-        ("I accept all concerns, but C2 must be logged.", []),
-        ("I accept all risks of the vendor.", []),
-        ("I accept all three proposals.", []),
-        ("I refuse to accept C3.", []),
-        ("It is wrong to accept C3.", []),
-        ("Accepting nothing.", []),
-    ],
-)
-def test_a_person_accepts_in_plain_sentences(words: str, accepted: list[str]) -> None:
-    assert list(find_accepted(words)) == accepted
+def test_a_line_that_begins_with_a_peers_name_is_the_peers() -> None:
+    raised = (said("engineer", 1, PII), said("architect", 1))
+    quoted = "**Architect:** C1 is answered.\nThe plan of the Architect has no hash."
+    (one,) = read(*raised, said("engineer", 2, "C1: still there", words=quoted))
+    assert one.status == OPEN
+    challenge = turn("engineer", "c/respond", 1, challenges=("CFO: the saving leaves out the migration",))
+    beside, later = turn("architect", "c/respond", 1), replace(turn("engineer", "c/respond", 2), prose=quoted)
+    assert read(challenge, beside, later)[0].status == OPEN
+    own = replace(later, prose="Verdict: C1 is answered.")
+    assert read(challenge, beside, own)[0].status == ANSWERED
+
+
+def test_an_item_that_begins_like_a_settlement_is_a_concern() -> None:
+    (one,) = read(said("engineer", 1, "Packets are lost."), said("engineer", 2, "C1: drops packets under load"))
+    assert (one.status, one.text) == (OPEN, "drops packets under load")
 
 
 def test_a_target_that_is_reached_with_an_open_concern_is_consensus_with_dissent() -> None:

@@ -68,7 +68,7 @@ def find(text: str, settings: Config) -> Promised:
 
 
 def read_alone(text: str) -> tuple[dict[str, list[str]], dict[str, dict[str, Any]]]:
-    """The promises of those whom the document names. One whom the list of specialists has is seated as described there."""
+    """The promises of those whom the document names. One on the list of specialists is seated as described there."""
     from council.reports import confirmation
     from council.runner.seating import find_workflow
 

@@ -1,23 +1,32 @@
 """The ledger of concerns: every blocking item, challenge and risk, who raised it, and what became of it.
 
 A concern is an item of an answer that is declared with `concern`. It gets an id when it is first named. Its owner keeps
-it by naming it again, by its id or in about the same words, and settles it by saying so; a blocking item is settled too
-if its owner was heard and no longer names it. Nobody else can settle it but a person, who accepts it. A seat that names
-another's concern joins it, and holds it open for itself alone. An absent seat settles nothing.
+it by naming it again, by its id or in about the same words, or by calling it open, and settles it by saying so; a
+blocking item is settled too if its owner was heard and no longer names it. Nobody else can settle it but a person, who
+accepts it. A seat that names another's concern joins it, and holds it open for itself alone. An absent seat settles
+nothing.
 
 The ledger is read turn by turn, so what was said later changes nothing in what it says of earlier turns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from council.engine.scene import Scene, Turn
 from council.protocols.consensus import ADOPT, DECISION
 from council.protocols.mentions import find_mentioned
-from council.protocols.settling import Settled, ends_concern, find_accepted, find_ids, find_settled, split_ids
+from council.protocols.settling import (
+    Settled,
+    ends_concern,
+    find_accepted,
+    find_ids,
+    find_kept,
+    find_settled,
+    split_ids,
+)
 from council.text import content_words, fold, split_passages
 from council.workflow import declare
 from council.workflow.declare import Word
@@ -154,6 +163,7 @@ class _Reader:
         if is_beside(turn, self.scene):
             return
         said, named = self.list_items(turn)
+        self.keep(turn, find_kept(text), named)
         self.settle(turn, [*said, *find_settled(text)], named)
         self.take_up(turn, text)
         self.spoke[turn.seat.name] = turn
@@ -200,6 +210,18 @@ class _Reader:
         self.drafts.append(_Draft(f"C{len(self.drafts) + 1}", word, turn.seat))
         return self.drafts[-1]
 
+    def keep(self, turn: Turn, kept: Mapping[str, str], named: set[str]) -> None:
+        """Take in that a seat calls a concern open that it raised or holds: "C2 is not answered", "I reopen C2"."""
+        for draft in self.find(kept, turn):
+            if turn.seat.name in (draft.owner.name, *draft.held) and not self.is_quoted(kept[draft.id], turn):
+                self.name(draft, turn, kept[draft.id], "", named)
+
+    def is_quoted(self, sentence: str, turn: Turn) -> bool:
+        """Whether a sentence begins with another seat's name and a colon, as a line of what was said before does."""
+        head, colon, _ = sentence.partition(":")
+        others = (one.seat for one in self.spoke.values() if one.seat.name != turn.seat.name)
+        return bool(colon) and not find_ids(head) and bool(find_mentioned(f"{head}:", others))
+
     def find(self, ids: Iterable[str], turn: Turn) -> list[_Draft]:
         """The concerns of these ids. An id counts only if the seat's brief shows it: members may number their own."""
         numbers = (int(id[1:]) for id in ids)
@@ -224,7 +246,8 @@ class _Reader:
         held = self.held.get(turn.seat.name, {})
         told: dict[str, Settled] = {}
         for one in said:
-            told.setdefault(one.id, one)
+            if not self.is_quoted(one.words, turn):
+                told.setdefault(one.id, one)
         shown = {draft.id for draft in self.find(told, turn)}
         for draft in [draft for id, draft in held.items() if id not in named]:
             words = told.get(draft.id) if draft.id in shown else None

@@ -1,6 +1,9 @@
-"""What a text says about concerns by their ids: which it names, which it calls settled, and which a person accepts.
+"""What a text says about concerns by their ids: which it names, which it calls settled or open, and which a person
+accepts.
 
-Reading is careful: the verb must be next to the id, and a sentence with a "not", an "if" or a "must" settles nothing.
+Reading is careful. A sentence counts only in a plain form: the verb is next to the id, what follows does not make it
+another statement ("C2 drops packets"), and nothing in it is a condition, a doubt, a question, a limit, or somebody
+else's words. Of two sentences about one concern, the later one counts. In doubt, the concern stays open.
 """
 
 from __future__ import annotations
@@ -9,41 +12,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from council.replies.values import TAKEN_BACK
-from council.text import unwrap
+from council.protocols import settling_forms as forms
+from council.text import mark_code, unwrap
 
-ID = re.compile(r"(?<![\w-])[Cc](\d{1,5})(?![\w-])")
-IDS = r"(?<![\w-])[Cc]\d{1,5}(?![\w-])(?:[\s,;:)\]*_/&+]{1,4}(?:(?:and|or)\s+)?[Cc]\d{1,5}(?![\w-])){0,20}"
-LEADING = re.compile(rf"[\W_]*(?P<ids>{IDS})(?P<rest>.*)", re.S)
+LEADING = re.compile(rf"[\W_]*(?P<ids>{forms.IDS})(?P<rest>.*)", re.S)
 PARTED = re.compile(r"\s*(?:[:.,;)\]*_–—]|-\s|\(|$)")
-SENTENCE = re.compile(r"(?<=[.!?…])\s+|[;\n]+")
-CLAUSE = re.compile(rf"{SENTENCE.pattern}|,? but (?=[^.;\n]{{0,200}}\b[Cc]\d)")
-QUOTED = re.compile(r"^[ \t]*>.*$|“[^“”]*”|\"[^\"\n]*\"", re.M)
-WITHDRAWS = r"withdraw|withdraws|withdrew|withdrawn|drop|drops|dropped|retract|retracts|retracted"
-SETTLES = (
-    r"answers|answered|addresses|addressed|resolves|resolved|settles|settled|solves|solved|meets|met|fixes|fixed"
-    r"|satisfies|satisfied|closes|closed|mitigates|mitigated|removes|removed"
-)
-ACCEPTS = r"accept|accepts|accepted|accepting"
-LINKS = r"(?:(?:is|are|was|were|has|have|been|being|now|fully|thus|therefore|all|both|hereby|done and)\s+)*"
-SETTLED_ITEM = re.compile(rf"{LINKS}(?:{WITHDRAWS}|{SETTLES})\b", re.I)  # behind its id, an item that ends a concern
-WHAT_IS_OPEN = (
-    r"(?:\s+(?:of|the|these|those|them|it|that|is|are|still|open|remain\w*|concerns?|items?|risks?|challenges?))*"
-)
-ALL_OPEN = re.compile(
-    rf"\b(?:{ACCEPTS})\s+(?:(?:all|every(?:thing)?){WHAT_IS_OPEN}|what(?:ever)? is (?:still )?open)"
-    r"(?=[\s*_]*(?:$|[.!,:;()–—]|- |(?:and|as|so|because|since|for)\b))",
-    re.I,
-)
-LONGEST_SENTENCE = 2_000  # characters: a longer one is a dump, and is not read
-HEAD_END = re.compile(r"[:(,–—]|\s-\s|\b(?:because|since|as|for)\b", re.I)
-DOUBT = re.compile(
-    r"\b(?:not|never|no|nobody|nothing|none|neither|nor|hardly|cannot|must|should|shall|would|could|may|might|will"
-    r"|to be|needs?|has to|have to|want|when|as soon as|before|part(?:ly|ially)|half|mostly|almost|nearly|only|yet"
-    r"|still|remains?|un\w+ed|doubt(?:s|ed)?|refus(?:es?|ed)|declin(?:es?|ed)|fail(?:s|ed)?|wrong|false|claim(?:s|ed)?)\b"
-    r"|n['’]t\b",
-    re.I,
-)
+LONGEST_SENTENCE = 1_000  # characters: a longer one is a dump, and is not read
 
 
 @dataclass(frozen=True)
@@ -57,7 +31,7 @@ class Settled:
 
 def find_ids(text: str) -> list[str]:
     """Every id in the text, as the ledger writes it."""
-    return [f"C{int(match[1])}" for match in ID.finditer(text)]
+    return [f"C{int(match[1])}" for match in forms.ID.finditer(text)]
 
 
 def split_ids(item: str) -> tuple[list[str], str, bool]:
@@ -71,44 +45,104 @@ def split_ids(item: str) -> tuple[list[str], str, bool]:
 def ends_concern(item: str) -> bool:
     """Whether an item does not name a concern but ends one, as in "C2 withdrawn: …"."""
     ids, rest, _ = split_ids(item)
-    return bool(ids) and SETTLED_ITEM.match(rest) is not None and any(find_settled(item))
+    return bool(ids) and forms.SETTLED_ITEM.match(rest) is not None and any(find_settled(item))
 
 
 def find_settled(text: str) -> Iterator[Settled]:
-    """The concerns that a text calls settled, other than in quotations."""
-    for withdrawn, verbs in ((True, WITHDRAWS), (False, SETTLES)):
-        for ids, sentence in _find_said(verbs, r"my|our|the|concerns?|items?|blockers?|both|all of", text):
-            yield from (Settled(id, withdrawn, sentence) for id in ids)
+    """The concerns that a text calls settled."""
+    found: dict[str, Settled | None] = {}
+    for sentence in _find_sentences(text):
+        for withdrawn, form in ((True, forms.WITHDRAWS), (False, forms.ANSWERS)):
+            for match in form.finditer(sentence):
+                plain = _is_plain(sentence, match)
+                for id in find_ids(match["before"] or match["after"]):
+                    found[id] = Settled(id, withdrawn, sentence.strip()) if plain else None
+        found |= dict.fromkeys(_read_kept(sentence))
+    yield from filter(None, found.values())
+
+
+def find_kept(text: str) -> dict[str, str]:
+    """The concerns that a text calls open, each with the sentence: "C2 is not answered", "I reopen C2"."""
+    found: dict[str, str] = {}
+    for sentence in _find_sentences(text):
+        found |= dict.fromkeys(_read_kept(sentence), sentence.strip())
+    for one in find_settled(text):
+        found.pop(one.id, None)
+    return found
 
 
 def find_accepted(text: str) -> dict[str, str]:
     """The concerns that a person's words accept, each with the sentence; `*` for all that are open."""
-    found = {id: said for ids, said in _find_said(ACCEPTS, r"[\w'’-]+", text, most=6) for id in ids}
-    for sentence in () if found else _split(text, SENTENCE):  # "all but C2" is not all
-        if (match := ALL_OPEN.search(sentence)) and _is_plain(ALL_OPEN.sub("accept", sentence), match.start()):
+    found: dict[str, str] = {}
+    for sentence in _find_sentences(text):
+        for match in forms.ACCEPTS.finditer(sentence):
+            for id in find_ids(match["before"] or match["after"]):
+                found.pop(id, None)
+                found |= {id: sentence.strip()} if _is_plain(sentence, match) else {}
+        for match in forms.REFUSES.finditer(sentence):
+            for id in find_ids(match["after"]):
+                found.pop(id, None)
+    for sentence in () if found else _split(text):  # "all but C2" is not all
+        if (everything := forms.ALL_OPEN.search(sentence)) and _is_plain(sentence, everything):
             found["*"] = sentence.strip()
     return found
 
 
-def _find_said(verbs: str, between: str, text: str, most: int = 3) -> Iterator[tuple[list[str], str]]:
-    """The ids beside one of the verbs, and the sentence, wherever it is said without a doubt or a condition."""
-    if not ID.search(text):
-        return
-    behind = rf"(?P<before>{IDS})[\W_]{{0,5}}{LINKS}(?:{verbs})\b"
-    pattern = re.compile(rf"{behind}|\b(?:{verbs})(?:\s+(?:{between})){{0,{most}}}?[\W_]{{1,4}}(?P<after>{IDS})", re.I)
-    for sentence in _split(text):
-        for match in pattern.finditer(sentence):
-            if _is_plain(sentence, match.end()):
-                yield find_ids(match["before"] or match["after"]), sentence.strip()
+# ---- sentences ----
 
 
-def _split(text: str, ends: re.Pattern[str] = CLAUSE) -> Iterator[str]:
-    """The sentences of a text that are no quotations."""
-    return (one for one in ends.split(unwrap(QUOTED.sub("", text))) if len(one) <= LONGEST_SENTENCE)
+def _find_sentences(text: str) -> Iterator[str]:
+    """The author's own sentences that name a concern; those that say something of several, clause by clause."""
+    for sentence in _split(text) if forms.ID.search(text) else ():
+        if forms.ID.search(sentence):
+            yield from _cut(sentence)
 
 
-def _is_plain(sentence: str, end: int) -> bool:
-    """Whether nothing takes a statement back: no condition anywhere, and no doubt up to the end of its main clause."""
-    rest = HEAD_END.search(sentence, end)
+def _split(text: str) -> Iterator[str]:
+    """The sentences of a text that are neither quotations nor code."""
+    own = "\n".join("" if code else line for line, code in mark_code(text.split("\n")))
+    sentences = forms.SENTENCE.split(unwrap(forms.QUOTED.sub("", own)))
+    return (one for one in sentences if one and len(one) <= LONGEST_SENTENCE)
+
+
+def _cut(sentence: str) -> Iterator[str]:
+    """The clauses of "C2 is answered, but C3 is not", where none of them is part of what another says."""
+    begin = 0
+    for match in forms.CUT.finditer(sentence) if not forms.CONDITIONAL.search(sentence) else ():
+        clause = sentence[begin : match.start()]
+        first = forms.ID.search(clause)
+        before = clause[: first.start()] if first else clause
+        if forms.HAS_VERB.search(clause) and not (forms.DOUBT.search(before) or forms.REPORTED.search(before)):
+            yield clause
+            begin = match.end()
+    yield sentence[begin:]
+
+
+def _is_plain(sentence: str, match: re.Match[str]) -> bool:
+    """Whether nothing takes a statement back: no condition anywhere, no doubt up to the end of its main clause, nobody
+    else's words before it, and no second thought behind it."""
+    before, ids = sentence[: match.start()], match.groupdict()
+    if forms.TAKES_BACK.search(sentence) or forms.REPORTED.search(before) or _is_question(sentence):
+        return False
+    if forms.EITHER.search(ids.get("before") or ids.get("after") or ""):
+        return False
+    if ids.get("before") and forms.OF_IT.search(before) and not forms.ALL_OF_IT.search(before):
+        return False
+    rest = forms.HEAD_END.search(sentence, match.end())
     head = sentence[: rest.start() if rest else len(sentence)]
-    return not (TAKEN_BACK.search(sentence) or DOUBT.search(head) or sentence.rstrip(" *_").endswith("?"))
+    if forms.DOUBT.search(head if ids else head.replace(match[0], "")):  # "accept what is still open" is no doubt
+        return False
+    revoked = forms.REVOKED.search if rest and rest[0] == "," else forms.DENIED.match
+    return rest is None or not revoked(sentence, rest.end())
+
+
+def _read_kept(sentence: str) -> Iterator[str]:
+    for match in forms.KEEPS.finditer(sentence):
+        before = sentence[: match.start()]
+        limited = forms.TAKES_BACK.search(before) or forms.REPORTED.search(before) or forms.GONE.search(sentence)
+        if not limited and not _is_question(sentence):
+            yield from find_ids(match["before"] or match["after"])
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip(" *_)").endswith("?")
