@@ -23,7 +23,9 @@ from council.candidates.versions import (
 )
 from council.engine.planner import Due
 
-SKIPPED = "skipped"  # a fact of the base: tests that were skipped on it, as where something is not installed
+# Facts of the base: tests that were skipped on it, as where something is not installed; and what it replaces of
+# Python's own library, as an honest program may.
+SKIPPED, REPLACED = "skipped", "replaced"
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,8 @@ class Trial:
 
     `run` are the test files to run, all of `tests` if empty. `void` are tests that do not count, by id. `env` is a
     virtual environment of the project. `base` is the tree that the candidate was written on: it has the settings that
-    count, and what a checker found there already is no news.
+    count, and what a checker found there already is no news. `allowed` names what the project itself replaces of
+    Python's own library.
     """
 
     bench: str
@@ -83,6 +84,7 @@ class Trial:
     void: tuple[str, ...] = ()
     env: Path | None = None
     base: Mapping[str, bytes] = field(default_factory=dict)
+    allowed: tuple[str, ...] = ()
 
 
 PASS, FAIL, TAMPERED, TIMEOUT, UNKNOWN = "pass", "fail", "tampered", "timeout", "unknown"
@@ -94,9 +96,10 @@ class Tried:
     """What a bench says of a candidate. Tests are named by id.
 
     `unasked` are those of the failed that were skipped although the test file does not say so, as where something is
-    not installed. `findings` are what a checker found, `metrics` numbers by name, `survivors` the mistakes that no test
-    noticed where mutants were tried (then `metrics` has the percentage `killed`). `receipt` is what was run and how:
-    argv, tree, exit, signal, seconds, peak, bounds, level, report, tools.
+    not installed. `replaced` names what was replaced of Python's own library. `findings` are what a checker found,
+    `metrics` numbers by name, `survivors` the mistakes that no test noticed where mutants were tried (then `metrics`
+    has the percentage `killed`). `receipt` is what was run and how: argv, tree, exit, signal, seconds, peak, bounds,
+    level, report, tools.
     """
 
     verdict: str
@@ -108,3 +111,4 @@ class Tried:
     receipt: Mapping[str, Any] = field(default_factory=dict)
     survivors: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()

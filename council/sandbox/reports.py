@@ -35,7 +35,7 @@ def conclude(bench: Bench, job: Job, facts: Mapping[str, Any]) -> Tried:
     names = tuple(said.get("passed", ())), tuple(said.get("failed", ()))
     return Tried(
         verdict, *names, log, metrics=said.get("metrics", {}), receipt=make_receipt(bench, job, ran, facts),
-        unasked=tuple(said.get("unasked", ())),
+        unasked=tuple(said.get("unasked", ())), replaced=tuple(said.get("replaced", ())),
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
     measured = find_measured(trial) if bench.kind == "coverage" else []
     plan = {
         "runner": "pytest" if bench.kind == "coverage" else bench.kind, "run": wanted, "void": trial.void,
-        "options": [], "tools": python.site,
+        "allowed": trial.allowed, "own": sorted(list_own(trial)), "options": [], "tools": python.site,
         "measure": {path: trial.tree[path].decode("utf-8", "replace") for path in measured},
         "tests": {path: base64.b64encode(data).decode() for path, data in tests.items()},
     }  # fmt: skip
@@ -43,6 +43,12 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
         bounds=give_bounds(bench), report=True,
     )  # fmt: skip
     return conclude(bench, job, python.facts)
+
+
+def list_own(trial: Trial) -> set[str]:
+    """What the project and the tests import by a name that Python's own library has as well."""
+    parts = (path.removeprefix("src/").partition("/") for path in (*trial.base, *trial.tests))
+    return {first if rest else first.removesuffix(".py") for first, _, rest in parts}
 
 
 def lay(trial: Trial, tests: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -10,16 +10,20 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from council.sandbox.harness import audit, guard, measure, signals, suite
+from council.sandbox.harness import audit, guard, library, measure, signals, suite
 
 
 def main(read_end: int, write_end: int) -> None:
     leave = os._exit
     with os.fdopen(read_end, "rb") as pipe:
         payload = marshal.load(pipe)
+    library.load(payload["imports"])
+    signals.shield()
     own: guard.Own = []
-    is_trusted = judge_classes(trusted_folders(), frozenset(payload["codes"]), frozenset(payload["mentions"]))
-    voice = guard.raise_voice(write_end, payload["secret"], is_trusted, own)
+    trusted, tests = trusted_folders(), frozenset(payload["codes"])
+    find_replaced = library.keep(payload["imports"], frozenset(payload["named"]), judge_files(trusted, tests))
+    is_trusted = judge_classes(trusted, tests, frozenset(payload["mentions"]))
+    voice = guard.raise_voice(write_end, payload["secret"], is_trusted, own, find_replaced)
     words = {payload["words"][name]: getattr(voice, name) for name in suite.WORDS}
     codes = {path: guard.bind(marshal.loads(data), words) for path, data in payload["codes"].items()}
     guard.hide(codes, own)
@@ -27,22 +31,33 @@ def main(read_end: int, write_end: int) -> None:
     run = load(payload["runner"])
     sys.path.remove("/harness")
     sys.path[:0] = [place for place in ("/job/src", "/job") if os.path.isdir(place)]  # noqa: PTH112 - pathlib is slow
-    audit.watch(voice.say, trusted_folders(), frozenset(codes), payload["parent"])
+    audit.watch(voice.say, trusted, tests, payload["parent"])
     for name in [name for name in sys.modules if name == "__main__" or name.split(".")[0] == "council"]:
         del sys.modules[name]
     sys.modules["__main__"] = types.ModuleType("__main__")
     arguments = payload["run"], payload["options"]
     stop = measure.start(payload["measure"]) if payload["measure"] else None
-    signals.shield()
-    del payload, codes, words, own
+    del payload, codes, words, own, find_replaced
     try:
         run(*arguments, voice)
+        voice.settle()
         if stop:
             voice.say(lines=stop())
         voice.say(end=True)
         sys.stdout.flush()  # which leaving so does not do
     finally:
         leave(0)
+
+
+def judge_files(trusted: tuple[str, ...], tests: frozenset[str]) -> Callable[[str], bool]:
+    """Whether code in a file is of the tests, or of a package of the environment."""
+    python = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib"))
+
+    def is_theirs(file: str) -> bool:
+        package = "/site-packages/" in file or "/dist-packages/" in file
+        return file in tests or (file.startswith(trusted) and (package or not file.startswith(python)))
+
+    return is_theirs
 
 
 COMPARING = "__eq__ __lt__ __le__ __gt__ __ge__ __sub__ __rsub__ __abs__ __round__".split()

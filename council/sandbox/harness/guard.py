@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 MOST_SEEN = 2_000  # parts of a value that are looked at
+MOST_LOOKS = 200  # at Python's own library, in the midst of a test
 FIXED = (int, float, str, bytes, tuple, frozenset, type, types.FunctionType)
 Own = list[tuple[dict[str, Any], dict[str, Any]]]  # the names of each file of the tests, and those that stay
 
@@ -32,15 +33,25 @@ class Voice(NamedTuple):
     compare: Callable[[str, Any, Any], Any]
     look: Callable[[Any], Any]
     tell: Callable[..., str]
+    ready: Callable[..., Any]
     remember: Callable[[], Callable[[], None]]
+    settle: Callable[[], None]
 
 
-def raise_voice(descriptor: int, secret: str, is_trusted: Callable[[type], bool], own: Own) -> Voice:
+def raise_voice(
+    descriptor: int,
+    secret: str,
+    is_trusted: Callable[[type], bool],
+    own: Own,
+    find_replaced: Callable[[bool], list[str]],
+) -> Voice:
     """`is_trusted` says of a class whether nothing of the candidate decides what it equals. `own` will have the names
-    of the tests' files.
+    of the tests' files. `find_replaced` names what was replaced of Python's own library.
     """
     say = _speaker(descriptor, secret)
-    return Voice(say, _finisher(say), *_comparer(say, is_trusted), lambda: _keeper(say, own))
+    compare, look, tell = _comparer(say, is_trusted)
+    done, ready, settle = _watcher(say, find_replaced)
+    return Voice(say, done, compare, look, tell, ready, lambda: _keeper(say, own), settle)
 
 
 def _speaker(descriptor: int, secret: str) -> Callable[..., None]:
@@ -55,12 +66,32 @@ def _speaker(descriptor: int, secret: str) -> Callable[..., None]:
     return say
 
 
-def _finisher(say: Callable[..., None]) -> Callable[..., Any]:
+def _watcher(
+    say: Callable[..., None], find_replaced: Callable[[bool], list[str]]
+) -> tuple[Callable[..., Any], Callable[..., Any], Callable[[], None]]:
+    """What a test calls at its end, and before each of its calls; and what is called when all of them have ended."""
+    told: set[str] = set()
+    looks = [0]
+
+    def watch(at_the_end: bool) -> None:
+        for name in find_replaced(at_the_end):
+            if name not in told:
+                told.add(name)
+                say(replaced=name)
+
     def done(key: str, *value: Any) -> Any:
+        looks[0] = 0
+        watch(False)
         say(done=key)
         return value[0] if value else None
 
-    return done
+    def ready(*value: Any) -> Any:
+        looks[0] += 1
+        if looks[0] <= MOST_LOOKS:
+            watch(False)
+        return value[0] if value else ()
+
+    return done, ready, lambda: watch(True)
 
 
 # ---- comparing ----
@@ -252,23 +283,17 @@ def _keeper(say: Callable[..., None], own: Own) -> Callable[[], None]:
     return check
 
 
-FREE = frozenset("print open input breakpoint exit quit help copyright credits license __import__ _".split())
 DECIDING = (
     "_pytest.runner", "_pytest.reports", "_pytest.python", "_pytest.skipping", "_pytest.unittest", "_pytest.main",
     "_pytest.raises", "_pytest.python_api", "_pytest.outcomes", "_pytest.recwarn", "_pytest.nodes", "_pytest.fixtures",
     "_pytest._code.code", "pluggy._hooks", "pluggy._callers", "pluggy._manager", "unittest.case", "unittest.result",
-    "unittest.suite", "unittest.loader", "unittest.mock", "unittest.async_case", "json.decoder", "json.encoder",
+    "unittest.suite", "unittest.loader", "unittest.mock", "unittest.async_case",
 )  # fmt: skip
-BORROWED = (  # what tests compare with, or take from another place than where it was made
-    "pytest", "unittest", "math", "operator", "json", "re", "difflib", "copy", "functools", "itertools", "collections",
-    "json.decoder", "json.encoder", "json.scanner",
-)  # fmt: skip
+BORROWED = ("pytest", "unittest")  # where tests take it from
 
 
 def _parts() -> Iterator[tuple[Any, str, Any, Any]]:
     """What must stay: whose it is, its name, itself, and what a function does."""
-    for name in set(vars(builtins)) - FREE:
-        yield builtins, name, getattr(builtins, name), None
     for module in [sys.modules[name] for name in BORROWED if name in sys.modules]:
         yield from ((module, name, value, None) for name, value in vars(module).items() if callable(value))
     for module in [sys.modules[name] for name in DECIDING if name in sys.modules]:
@@ -276,14 +301,7 @@ def _parts() -> Iterator[tuple[Any, str, Any, Any]]:
         for name, value in vars(module).items():
             if isinstance(value, type) and value.__module__ == module.__name__:
                 yield module, name, value, None
-                # Programs replace `JSONEncoder.default` for good reasons.
-                yield from (part for part in _functions(value) if part[1] != "default")
-
-    for word in ("_default_decoder", "_default_encoder"):  # which work for `json.loads` and `json.dumps`
-        worker = vars(json)[word]
-        yield json, word, worker, None
-        names = {"decode", "raw_decode", "encode", "iterencode", *vars(worker)}
-        yield from ((worker, name, vars(worker).get(name), None) for name in names)
+                yield from _functions(value)
 
 
 def _functions(owner: Any) -> Iterator[tuple[Any, str, Any, Any]]:

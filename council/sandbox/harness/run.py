@@ -53,7 +53,9 @@ def main() -> None:
     payload = compose(files, chosen, plan, runner)
     with os.fdopen(write_end, "wb") as pipe:
         marshal.dump(payload, pipe)
-    judge = verdict.Judge([case for file in chosen for case in file.cases], plan["void"], payload["secret"])
+    judge = verdict.Judge(
+        [case for file in chosen for case in file.cases], plan["void"], payload["secret"], plan["allowed"]
+    )
     ended = follow(child, ours, judge)
     said = judge.conclude(ended) | {"seconds": time.monotonic() - began, "runner": runner}
     if plan["measure"]:
@@ -93,6 +95,9 @@ def compose(
 ) -> dict[str, Any]:
     """What the child is given: code, and no sources; it does not know which tests are canaries."""
     words = {word: suite.make_key() for word in suite.WORDS}
+    mentions, named, imports = (  # before the files become what is run
+        sorted(set().union(*map(read, files))) for read in (suite.list_mentions, suite.list_named, suite.list_library)
+    )
     codes = {f"/job/{file.path}": suite.weave(file, words, canaries=file in chosen) for file in files}
     names: dict[str, list[str]] = {}
     for file in sorted(files, key=lambda file: file in chosen):
@@ -100,7 +105,8 @@ def compose(
             names.setdefault(name, []).append(f"/job/{file.path}")
     return {
         "runner": runner, "secret": suite.make_key(), "words": words, "codes": codes, "names": names,
-        "mentions": sorted(set().union(*(suite.list_mentions(file) for file in files))),
+        "mentions": mentions, "named": named,
+        "imports": [name for name in imports if name.partition(".")[0] not in plan["own"]],
         "run": [file.path for file in chosen], "options": plan["options"],
         "measure": [f"/job/{path}" for path in plan["measure"]], "parent": os.getpid(),
     }  # fmt: skip

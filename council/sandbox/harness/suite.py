@@ -1,8 +1,9 @@
 """Reads test files without running them: which tests they have, and the code that is run in their place.
 
-The code differs from the file in four ways. A test says that it came to its end, with a key that is known to nobody
+The code differs from the file in five ways. A test says that it came to its end, with a key that is known to nobody
 else. An `assert` that compares asks the guard to compare, which knows objects that equal everything. A message says
-what was compared. And there are canaries: more tests, that must fail.
+what was compared. Before each call, and after each import, the guard looks whether Python's own library is still what
+it was. And there are canaries: more tests, that must fail.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import ast
 import marshal
 import os
 import random
+import sys
 import warnings
 from collections.abc import Iterator
 
-WORDS = ("done", "compare", "look", "tell")  # what the tests' code is given by the guard
+WORDS = ("done", "compare", "look", "tell", "ready")  # what the tests' code is given by the guard
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SAFE_IN_SKIPIF = {"sys", "os", "platform"}
 NOT_PLAIN = {"setup_module", "teardown_module", "setup_function", "teardown_function", "load_tests", "pytest_plugins"}
@@ -74,6 +76,25 @@ def list_mentions(file: TestFile) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found |= {(node.module or "").partition(".")[0], *(alias.name for alias in node.names)}
     return found
+
+
+def list_library(file: TestFile) -> set[str]:
+    """The modules that a file imports, or may: `from a import b` could mean `a.b`."""
+    found = set()
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {name for name in found if name.partition(".")[0] in sys.stdlib_module_names}
+
+
+def list_named(file: TestFile) -> set[str]:
+    """The names that a file has in quotes, as `monkeypatch` and `mock.patch` are given them, and those that it sets."""
+    nodes = [*ast.walk(file.tree)]
+    quoted = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    parts = {part for text in quoted for part in text.split(".") if text.replace(".", "").isidentifier()}
+    return parts | {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
 
 
 def make_key() -> str:
@@ -229,13 +250,32 @@ class _Weaver(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assert"):
             node.args = [one if isinstance(one, ast.Starred) else self._seen(one) for one in node.args]
+        self._make_ready(node)
         return node
+
+    def _make_ready(self, node: ast.Call) -> None:
+        """Look when everything was computed that is given to the call. A frame between the two would be noticed."""
+        if node.keywords:
+            node.keywords[-1].value = self._call("ready", node.keywords[-1].value)
+        elif node.args and isinstance(last := node.args[-1], ast.Starred):
+            last.value = self._call("ready", last.value)
+        elif node.args:
+            node.args[-1] = self._call("ready", node.args[-1])
+        else:
+            node.args = [ast.Starred(self._call("ready"), ast.Load())]
+
+    def visit_Import(self, node: ast.Import) -> list[ast.AST]:
+        return [node, ast.copy_location(ast.Expr(self._call("ready")), node)]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.AST]:
+        return [node] if node.module == "__future__" else [node, ast.copy_location(ast.Expr(self._call("ready")), node)]
 
     def _seen(self, value: ast.expr) -> ast.expr:
         return value if isinstance(value, ast.Constant) else ast.copy_location(self._call("look", value), value)
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         text = ast.unparse(node.test)[:500]
+        self.generic_visit(node)
         node.test = self._compared(node.test)
         node.msg = ast.copy_location(self._call("tell", ast.Constant(text), *([node.msg] if node.msg else [])), node)
         return node

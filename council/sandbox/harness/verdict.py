@@ -12,11 +12,12 @@ from council.sandbox.harness.suite import Case
 class Judge:
     """Hears the child's lines. A test has passed if it was said to, and its own code said that it came to its end."""
 
-    def __init__(self, cases: list[Case], void: list[str], secret: str) -> None:
+    def __init__(self, cases: list[Case], void: list[str], secret: str, allowed: list[str]) -> None:
         self._cases = {case.id: case for case in cases}
         self._names = {case.key: case.id.rpartition("::")[2] for case in cases}
         self._canaries = {self._names[case.key] for case in cases if case.canary}
-        self._void, self._secret = set(void), secret
+        self._void, self._secret, self._allowed = set(void), secret, set(allowed)
+        self._replaced: list[str] = []
         self._done: Counter[str] = Counter()
         self._runs: Counter[str] = Counter()
         self._outcomes: dict[str, str] = {}
@@ -35,11 +36,8 @@ class Judge:
             trusted = False
         if not trusted:
             self._strange.append("something else wrote to the runner")
-        elif "tampered" in said:
-            self._strange.append(str(said["tampered"]))
-        elif "impostor" in said:
-            self._texts.append(("", f"{said['impostor']} equals whatever it is compared with"))
-            self._strange.append("a result equals whatever it is compared with")
+        elif {"tampered", "replaced", "impostor"} & said.keys():
+            self._suspect(said)
         elif "done" in said:
             self._done[said["done"]] += 1
         elif "result" in said:
@@ -51,6 +49,17 @@ class Judge:
             self.lines = said["lines"]
         elif "end" in said:
             self.ended = True
+
+    def _suspect(self, said: dict[str, Any]) -> None:
+        if "tampered" in said:
+            self._strange.append(str(said["tampered"]))
+        elif "impostor" in said:
+            self._texts.append(("", f"{said['impostor']} equals whatever it is compared with"))
+            self._strange.append("a result equals whatever it is compared with")
+        else:
+            self._replaced.append(said["replaced"])
+            if said["replaced"] not in self._allowed:
+                self._strange.append(f"{said['replaced']} was replaced")
 
     def _take(self, test: str, outcome: str, text: str) -> None:
         base = test.partition("[")[0]
@@ -96,7 +105,7 @@ class Judge:
         failed = [test for test in dict.fromkeys(failed) if self._counts(test)]
         return {
             "verdict": self._decide(passed, failed, ended), "passed": passed, "failed": failed,
-            "unasked": unasked,
+            "unasked": unasked, "replaced": self._replaced,
             "texts": [(test, text) for test, text in self._texts if self._counts(test)],
             "strange": list(dict.fromkeys(self._strange)), "ended": ended,
             "silent": not self._runs and not self._unread,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from council.candidates import base
 from council.candidates.base import Base, hash_files
-from council.candidates.trials import DueTrial, find_trial
+from council.candidates.trials import REPLACED, DueTrial, find_trial
 from council.candidates.versions import runs
 from council.sandbox.model import FAIL, PASS, TAMPERED, Trial
 from council.speakers.shell import ENV
@@ -54,7 +54,8 @@ class Work:
         return Path(named) if named else None
 
     def make_trial(self, bench: str) -> Trial:
-        return Trial(bench, self.due.tree, self.due.tests, self.due.run, self.due.void, self.env, self.project.tree)
+        due, allowed = self.due, tuple(self.project.facts.get(REPLACED, ()))
+        return Trial(bench, due.tree, due.tests, due.run, due.void, self.env, self.project.tree, allowed)
 
 
 def find_job(session: Session, due: Due) -> tuple[str, Work]:
