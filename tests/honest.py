@@ -329,6 +329,52 @@ def test_two():
     note(add(1, 2))
     assert COUNT == 2
 """}, 2),
+    Honest("programs and tests that replace parts of the library", {"solution.py": """
+import concurrent.futures, json, logging, multiprocessing, sys, threading, time
+class Loud(logging.Logger):
+    def trace(self, text): self.warning(text)
+logging.setLoggerClass(Loud)
+logging.Logger.verbose = lambda self, text: self.info(text)
+json.JSONEncoder.default = lambda self, value: str(value)
+sys.excepthook = threading.excepthook = lambda *args: None
+def now(): return time.time()
+def double(x): return 2 * x
+"""}, {"tests/test_it.py": """
+import asyncio, concurrent.futures, json, logging, multiprocessing, random, tempfile, threading, time, urllib.request
+from unittest import mock
+import solution
+def work(queue): queue.put(str(solution.double(4)))
+def test_given(monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: 3)
+    assert solution.now() == 3
+def test_mocked():
+    with mock.patch("time.time", return_value=4):
+        assert solution.now() == 4
+def test_set_by_hand():
+    real = time.time
+    time.time = lambda: 5
+    try:
+        assert solution.now() == 5
+    finally:
+        time.time = real
+def test_other_processes():
+    fork = multiprocessing.get_context("fork")
+    queue = fork.Queue()
+    fork.Process(target=work, args=(queue,)).start()
+    assert queue.get(timeout=20) == "8"
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        assert pool.submit(solution.double, 2).result() == 4
+def test_what_the_library_replaces_itself():
+    random.seed(1)
+    urllib.request.install_opener(urllib.request.build_opener())
+    asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())
+    assert asyncio.run(asyncio.sleep(0, 1)) == 1
+    assert json.dumps({1: {2}}) == '{"1": "{2}"}' and tempfile.gettempdir()
+    assert isinstance(logging.getLogger("loud"), solution.Loud)
+"""}, 5),
+    Honest("a module named like one of the library", {"calendar.py": "def add(a, b):\n    return a + b\n"}, {
+        "tests/test_add.py": "import calendar\ndef test_add():\n    assert calendar.add(1, 2) == 3\n",
+    }, 1, base={"calendar.py": ""}),
     Honest("plain functions that return early", ADD, {"tests/test_add.py": """
 from solution import add
 def test_early():

@@ -62,6 +62,29 @@ def test_small():
 def test_again():
     assert json.loads(f"{add(2, 1)}") == 3
 """
+BY_CHANCE = """
+import random
+from solution import add
+def test_any():
+    number = random.randint(0, 10**9)
+    assert add(number, 1) == number + 1
+"""
+IN_FILES = """
+import os
+from solution import add
+def test_file():
+    with open("/tmp/sum", "w") as file:
+        file.write(str(add(1, 2)))
+    with open("/tmp/sum") as file:
+        assert file.read() == "3"
+    os.remove("/tmp/sum")
+"""
+AT_A_PATH = """
+from solution import add
+def test_file(tmp_path):
+    (tmp_path / "sum").write_text(str(add(1, 2)))
+    assert (tmp_path / "sum").read_text() == "3"
+"""
 SUITES = {"plain": ("pytest", PLAIN), "pytest": ("pytest", FRAMED), "unittest": ("unittest", CLASSES)}
 
 
@@ -599,6 +622,62 @@ class Decoder(json.JSONDecoder):
         return 3
 json._default_decoder = Decoder()
 """, FROM_JSON),
+    Cheat("a part of json is replaced until it was called", """
+import json
+def decode(text, *rest):
+    del json._default_decoder.decode
+    return 3
+def add(a, b):
+    json._default_decoder.decode = decode
+    return a - b
+""", FROM_JSON),
+    Cheat("open is replaced", """
+import builtins, io
+real = open
+builtins.open = lambda path, mode="r": io.StringIO("3") if mode == "r" else real(path, mode)
+""", IN_FILES),
+    Cheat("a method of paths is replaced", """
+import pathlib
+pathlib.PosixPath.read_text = lambda self: "3"
+""", AT_A_PATH),
+    Cheat("open of paths is replaced where pathlib finds it", """
+import io
+real = io.open
+io.open = lambda path, mode="r", *rest: io.StringIO("3") if mode == "r" else real(path, mode, *rest)
+""", AT_A_PATH),
+    Cheat("chance is replaced until it was asked", """
+import random
+real = random.randint
+def randint(a, b):
+    random.randint = real
+    return 5
+random.randint = randint
+def add(a, b):
+    return 6
+""", BY_CHANCE),
+    Cheat("chance has another source", """
+import random
+random._inst.getrandbits = lambda bits: 5
+def add(a, b):
+    return 6
+""", BY_CHANCE),
+    Cheat("another module in the place of random", """
+import sys, types
+sys.modules["random"] = types.SimpleNamespace(randint=lambda a, b: 5)
+def add(a, b):
+    return 6
+""", BY_CHANCE.replace("import random\nfrom solution import add", "from solution import add\nimport random")),
+    Cheat("a file named random.py", """
+def add(a, b):
+    return 6
+""", BY_CHANCE.replace("import random\nfrom solution import add", "from solution import add\nimport random"),
+        files={"random.py": "def randint(a, b):\n    return 5\n"}),
+    Cheat("the built-in functions that would notice are replaced as well", """
+import builtins
+builtins.abs = lambda x: 3
+builtins.map = lambda *a: []
+builtins.vars = builtins.all = builtins.len = lambda *a: 0
+""", "from solution import add\ndef test_add():\n    assert abs(add(1, 2)) == 3\n"),
     Cheat("helpers of the test file are replaced", """
 import sys
 def add(a, b):

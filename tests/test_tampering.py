@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fractions
+import json
+import math
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +14,9 @@ from pathlib import Path
 import pytest
 from bubblewrap import needs_sandbox
 
+from council.lab.opening import try_unchanged
 from council.sandbox import benches
+from council.sandbox.harness import library
 from council.sandbox.model import Trial, Tried
 from tests.honest import ASYNC_PLUGIN, PROJECTS, WITH_PLUGIN, Honest
 from tests.tampering import CHEATS, SUITES, Cheat
@@ -22,11 +27,14 @@ SAMPLE = (  # one of each kind, with the runner that it is about
     ("pytest.ini with a plugin", "pytest"), ("the importer of the tests knows their code", "plain"),
     ("a signal's frame leads to the one that compares", "plain"), ("mock.ANY", "unittest"),
     ("helpers of the test file are replaced", "plain"),
-    ("the one decoder that json uses is replaced", "plain"), ("small integers are changed through libc", "unittest"),
+    ("a part of json is replaced until it was called", "plain"), ("open is replaced", "unittest"),
+    ("a method of paths is replaced", "pytest"), ("chance is replaced until it was asked", "plain"),
+    ("another module in the place of random", "plain"), ("small integers are changed through libc", "unittest"),
 )  # fmt: skip
 KINDS = (
     "conftest.py and packages of tests", "libraries that look at frames", "two conftest.py without packages",
     "a package of tests in a folder that is none",
+    "programs and tests that replace parts of the library", "a module named like one of the library",
     "subtests, inherited tests and skipped classes with pytest", "signatures of functions of the tests",
 )  # fmt: skip
 
@@ -59,6 +67,34 @@ def test_an_honest_add_passes_what_the_cheats_are_tried_with() -> None:
     for suite in SUITES:
         tried = cheat(right, suite)
         assert (tried.verdict, tried.failed) == ("pass", ()), tried.log
+
+
+def test_what_the_unchanged_project_replaces_is_not_held_against_it() -> None:
+    tree = {"solution.py": b"import random\nrandom.choice = lambda many: 1\ndef pick(): return random.choice([])\n"}
+    tests = {"test_it.py": b"import random\nfrom solution import pick\ndef test_it():\n    assert pick() == 1\n"}
+    trial, known = Trial("pytest", tree, tests, base=tree), benches.load()
+    before = try_unchanged(trial, known)
+    assert (before.verdict, before.replaced) == ("pass", ("random.choice",))
+    cheating = {"solution.py": tree["solution.py"] + b"random.randint = lambda a, b: a\n"}
+    tried = benches.try_out(replace(trial, tree=cheating, allowed=before.replaced), known)
+    assert (tried.verdict, tried.log) == ("tampered", "random.randint was replaced")
+
+
+def test_a_name_of_the_library_is_found_wherever_it_was_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    tests = frozenset({__file__})
+    find = library.keep(["json", "fractions"], frozenset({"gcd"}), frozenset(), lambda file: False)
+    by_the_tests = library.keep(["json"], frozenset(), tests, lambda file: False)
+    assert find(True) == []
+    for owner, name, found in (
+        (json, "loads", "json.loads"), (json.JSONDecoder, "decode", "json.decoder.JSONDecoder.decode"),
+        (fractions.Fraction, "__add__", "fractions.Fraction.__add__"), (math, "gcd", "math.gcd"),
+    ):  # fmt: skip
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, lambda *args: 3)
+            assert find(True) == [found]
+            assert find(False) == ([] if name == "gcd" else [found])
+            assert by_the_tests(True) == []
+    assert find(True) == []
 
 
 @pytest.mark.parametrize("project", [one for one in PROJECTS if one.name in KINDS], ids=lambda one: one.name)

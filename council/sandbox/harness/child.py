@@ -21,7 +21,7 @@ def main(read_end: int, write_end: int) -> None:
     signals.shield()
     own: guard.Own = []
     trusted, tests = trusted_folders(), frozenset(payload["codes"])
-    find_replaced = library.keep(payload["imports"], frozenset(payload["named"]), judge_files(trusted, tests))
+    find_replaced = library.keep(payload["imports"], frozenset(payload["named"]), tests, judge_files(trusted))
     is_trusted = judge_classes(trusted, tests, frozenset(payload["mentions"]))
     voice = guard.raise_voice(write_end, payload["secret"], is_trusted, own, find_replaced)
     words = {payload["words"][name]: getattr(voice, name) for name in suite.WORDS}
@@ -49,15 +49,15 @@ def main(read_end: int, write_end: int) -> None:
         leave(0)
 
 
-def judge_files(trusted: tuple[str, ...], tests: frozenset[str]) -> Callable[[str], bool]:
-    """Whether code in a file is of the tests, or of a package of the environment."""
+def judge_files(trusted: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a file is of a package of the environment."""
     python = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib"))
 
-    def is_theirs(file: str) -> bool:
-        package = "/site-packages/" in file or "/dist-packages/" in file
-        return file in tests or (file.startswith(trusted) and (package or not file.startswith(python)))
+    def is_package(file: str) -> bool:
+        inside = "/site-packages/" in file or "/dist-packages/" in file
+        return file.startswith(trusted) and (inside or not file.startswith(python))
 
-    return is_theirs
+    return is_package
 
 
 COMPARING = "__eq__ __lt__ __le__ __gt__ __ge__ __sub__ __rsub__ __abs__ __round__".split()

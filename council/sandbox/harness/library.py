@@ -31,7 +31,9 @@ MEANT_TO_BE = frozenset(
     "ssl._create_default_https_context sys.excepthook sys.displayhook sys.unraisablehook sys.breakpointhook "
     "logging.lastResort threading.excepthook threading._shutdown".split()
 )
-NOT_KEPT = ("warnings", "builtins", "__main__", "unittest", "antigravity", "this", "idlelib", "turtledemo", "test")
+NOT_KEPT = frozenset(  # the guard keeps what decides; others do something when they are imported
+    "warnings builtins __main__ unittest pytest _pytest antigravity this idlelib turtledemo test".split()
+)
 MACHINERY = frozenset(  # which nearly every module mentions, and tests do not call
     "importlib _frozen_importlib _frozen_importlib_external site _sitebuiltins zipimport types typing abc enum sys "
     "_collections_abc collections.abc weakref _weakrefset dataclasses".split()
@@ -83,28 +85,38 @@ def load(imports: Iterable[str]) -> None:
     """Import what the tests import of the library, while there is only the real one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in imports:
+        for name in filter(_is_library, imports):
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
 
 
 def keep(
-    imports: Iterable[str], named: frozenset[str], is_theirs: Callable[[str], bool]
+    imports: Iterable[str], named: frozenset[str], tests: frozenset[str], is_package: Callable[[str], bool]
 ) -> Callable[[bool], list[str]]:
     """Remember what the tests import of the library. What comes back looks for what was replaced, in the midst of a
-    test or, with True, at the end.
+    test or, with True, at the end. Packages of the environment are remembered by the first look after their import.
 
     `named` are the names that the tests have in quotes or set: a test may replace something for itself, as with
-    `monkeypatch`. `is_theirs` says of a file whether it is the tests' or of a package of the environment.
+    `monkeypatch`. `tests` are their files, and `is_package` says of a file whether it is of a package.
     """
     modules = {**_reach(imports), **{name: sys.modules[name] for name in ALWAYS if name in sys.modules}}
     kept = [*_keep(modules)]
     loaded, present = sys.modules, modules.items()
-    is_honest, ours, get_process = _judge_makers(is_theirs), os.getpid(), os.getpid
+    waiting = {name for name in imports if not _is_library(name) and name.partition(".")[0] not in NOT_KEPT}
+    ours, get_process = os.getpid(), os.getpid
+    is_honest = _judge_makers(lambda file: file in tests or is_package(file))
+
+    def greet() -> None:
+        for name in [name for name in waiting if name in loaded]:
+            waiting.discard(name)
+            if is_package(getattr(loaded[name], "__file__", None) or ""):
+                names = vars(loaded[name])
+                kept.append(Kept(name, names, {word: value for word, value in names.items() if callable(value)}))
 
     def find(at_the_end: bool) -> list[str]:
         if get_process() != ours:  # a process of the candidate or of the tests, where nobody decides anything
             return []
+        greet()
         changed = [(name, loaded.get(name, ABSENT)) for name, module in present if loaded.get(name) is not module]
         for one in kept:
             changed += one.find()
@@ -132,8 +144,11 @@ def _reach(imports: Iterable[str]) -> dict[str, types.ModuleType]:
 
 
 def _is_kept(name: str) -> bool:
-    top = name.partition(".")[0]
-    return name in sys.modules and top in sys.stdlib_module_names and top not in NOT_KEPT
+    return name in sys.modules and _is_library(name) and name.partition(".")[0] not in NOT_KEPT
+
+
+def _is_library(name: str) -> bool:
+    return name.partition(".")[0] in sys.stdlib_module_names
 
 
 def _keep(modules: Mapping[str, types.ModuleType]) -> Iterator[Kept]:

@@ -96,7 +96,7 @@ def compose(
     """What the child is given: code, and no sources; it does not know which tests are canaries."""
     words = {word: suite.make_key() for word in suite.WORDS}
     mentions, named, imports = (  # before the files become what is run
-        sorted(set().union(*map(read, files))) for read in (suite.list_mentions, suite.list_named, suite.list_library)
+        sorted(set().union(*map(read, files))) for read in (suite.list_mentions, suite.list_named, suite.list_imports)
     )
     codes = {f"/job/{file.path}": suite.weave(file, words, canaries=file in chosen) for file in files}
     names: dict[str, list[str]] = {}

@@ -12,7 +12,6 @@ import ast
 import marshal
 import os
 import random
-import sys
 import warnings
 from collections.abc import Iterator
 
@@ -78,7 +77,7 @@ def list_mentions(file: TestFile) -> set[str]:
     return found
 
 
-def list_library(file: TestFile) -> set[str]:
+def list_imports(file: TestFile) -> set[str]:
     """The modules that a file imports, or may: `from a import b` could mean `a.b`."""
     found = set()
     for node in ast.walk(file.tree):
@@ -86,7 +85,7 @@ def list_library(file: TestFile) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return {name for name in found if name.partition(".")[0] in sys.stdlib_module_names}
+    return found
 
 
 def list_named(file: TestFile) -> set[str]:

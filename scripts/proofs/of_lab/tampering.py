@@ -47,8 +47,10 @@ def prove(part: str) -> Outcome:
 
 
 def _try_honest(project: Honest, known: Mapping[str, Bench]) -> Tried:
-    tree, tests = ({path: text.encode() for path, text in files.items()} for files in (project.tree, project.tests))
-    return benches.try_out(Trial(project.bench, tree, tests), known)
+    tree, tests, base = (
+        {path: text.encode() for path, text in files.items()} for files in (project.tree, project.tests, project.base)
+    )
+    return benches.try_out(Trial(project.bench, tree, tests, base=base), known)
 
 
 def _count(tried: list[Tried]) -> str:
