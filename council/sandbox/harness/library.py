@@ -43,7 +43,7 @@ IMMUTABLE = 1 << 8  # a flag of types that are written in C
 ABSENT = object()
 
 
-class Kept:
+class Names:
     """The names of a module, class or object as they were, and the most of them that nobody may replace."""
 
     def __init__(self, name: str, names: Mapping[str, Any], kept: Mapping[str, Any], owner: Any = None) -> None:
@@ -65,7 +65,7 @@ class Kept:
             self.values = values
 
     def _hides(self, name: str, value: Any) -> bool:
-        """Whether this is new, and stands before what the class or its bases have under this name."""
+        """Whether this is new, and hides what the class or its bases have under this name."""
         if name in self.kept or not _is_code(value):
             return False
         above = self.owner.__mro__[1:] if isinstance(self.owner, type) else type(self.owner).__mro__
@@ -111,7 +111,7 @@ def keep(
             waiting.discard(name)
             if is_package(getattr(loaded[name], "__file__", None) or ""):
                 names = vars(loaded[name])
-                kept.append(Kept(name, names, {word: value for word, value in names.items() if callable(value)}))
+                kept.append(Names(name, names, {word: value for word, value in names.items() if callable(value)}))
 
     def find(at_the_end: bool) -> list[str]:
         if get_process() != ours:  # a process of the candidate or of the tests, where nobody decides anything
@@ -151,19 +151,19 @@ def _is_library(name: str) -> bool:
     return name.partition(".")[0] in sys.stdlib_module_names
 
 
-def _keep(modules: Mapping[str, types.ModuleType]) -> Iterator[Kept]:
-    yield Kept("builtins", vars(builtins), {name: value for name, value in vars(builtins).items() if name not in FREE})
+def _keep(modules: Mapping[str, types.ModuleType]) -> Iterator[Names]:
+    yield Names("builtins", vars(builtins), {name: value for name, value in vars(builtins).items() if name not in FREE})
     owners: dict[int, Any] = {}
     for name, module in modules.items():
         names = vars(module)
-        yield Kept(name, names, {word: value for word, value in names.items() if _must_stay(word, value)})
+        yield Names(name, names, {word: value for word, value in names.items() if _must_stay(word, value)})
         for value in names.values():
             owners |= {id(one): one for one in (value, getattr(value, "__self__", None)) if _is_pliable(one)}
     for owner in owners.values():
         kind = owner if isinstance(owner, type) else type(owner)
         if kind.__module__ in modules:
             kept = {word: value for word, value in vars(owner).items() if _is_code(value)}
-            yield Kept(f"{kind.__module__}.{kind.__qualname__}", vars(owner), kept, owner)
+            yield Names(f"{kind.__module__}.{kind.__qualname__}", vars(owner), kept, owner)
 
 
 def _must_stay(name: str, value: Any) -> bool:
