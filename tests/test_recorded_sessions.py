@@ -113,6 +113,8 @@ def test_its_derived_files_are_built_again(recorded: Recorded, tmp_path: Path) -
     assert derived_of(session) == built
     assert spoken(session) == {name: data for name, data in before.items() if name != "metadata.json"}
     assert {key: value for key, value in facts_of(session).items() if key not in STAMPS} == facts
+    status, before_that = done(user.council("status", "--json")).json, recorded.case["status"]
+    assert (status["state"], status["due"]) == (before_that, recorded.case["due"]), "building changes nothing"
     transcript = built["transcript.md"].decode("utf-8")
     assert [turn for turn in sorted(turns_of(session)) if turn not in transcript] == []
     if recorded.complete:

@@ -52,9 +52,15 @@ def made_by(session: Session, name: str, data: bytes | None, kind: str = "derive
     return None
 
 
-def derived_before(session: Session) -> str | None:
+def derived_before(session: Session, kind: str = "derived") -> str | None:
     """The version that derived this session's files from its turns, if it was another one."""
-    found = session.metadata.get("derived")
+    found = session.metadata.get(kind)
     by = session.metadata.get("council", "an earlier version") if found is None else found["council"]
     same_turns = found is None or found["turns"] == session.hash_turns()
     return str(by) if by != __version__ and same_turns else None
+
+
+def finished_before(session: Session) -> str | None:
+    """The version that wrote the facts of a finished debate beside its archived copy, if it was another one. Files that
+    were built again since say nothing of these facts."""
+    return derived_before(session, "archived")

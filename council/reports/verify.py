@@ -177,7 +177,7 @@ def _check_completion(found: Session, plan: Plan) -> Iterator[Damaged | Outdated
     path = found.folder / "metadata.json"
     facts = archive.completion(found, plan) if plan.done else {"completed_at": None}
     wrong = [name for name, value in facts.items() if found.metadata.get(name) != value]
-    if wrong and "completed_at" not in wrong and (by := provenance.derived_before(found)):
+    if wrong and "completed_at" not in wrong and (by := provenance.finished_before(found)):
         yield Outdated(path, tuple(wrong), by, f"council archive {found.id}")
     elif wrong:
         yield Damaged(path, f"{', '.join(wrong)} do not follow from the turns; `council recover {found.id}`")
