@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 
 from council.checks import cost
+from council.checks.sizes import bound_any_tokens
 from council.config import overlays
 from council.config.models import Endpoint, Model, Price
 from council.record import catalog
+from council.runner import evidence
 from council.workflow.loader import load
 from tests import coding
 from tests.fakeapi import FakeApi
@@ -109,6 +111,39 @@ def test_the_bound_of_the_command_is_the_bound_of_the_debate(user):
         bound = user.council("run", "Shall we?", "--speaker", "anthropic", "--json").json["bound"]
     assert sum(row["most"] + row["again"] for row in rows) == bound["calls"]
     assert sum(row["most_output"] for row in rows) == bound["output_tokens"]
+
+
+def test_the_bound_of_the_command_has_what_is_attached(user):
+    """Files, facts and an earlier debate count as they do in the debate itself, and a log has a token a byte."""
+    user.write("log.txt", "2026-11-19 21:08:24.118 0x7f3a [17] {200}\n" * 400)
+    more = ("--file", user.write("spec.md", "# A spec\n\nIt is long.\n" * 50), "--evidence", user.work / "log.txt")
+    with FakeApi(Table(user, agreed())) as api:
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
+        first = user.council("run", "Shall we?", "--speaker", "anthropic", "--json").json
+        more = (*more, "--from", first["session_id"])
+        bound = user.council("run", "Shall we?", "--speaker", "anthropic", "--json", *more).json["bound"]
+    plain, found = (user.council("cost", "debate", "Shall we?", "--json", *one).json["totals"] for one in ((), more))
+    assert 0 <= found["most_input"] - bound["input_tokens"] < 24 * 100, "the keys of the marks are random"
+    assert found["bound"] == pytest.approx(bound["usd"], rel=0.01)
+    assert found["most_input"] - plain["most_input"] > 24 * 400 * 30
+    assert len(api.requests) == 2 * 9, "nobody was asked for an estimate"
+    dearer = user.council("cost", "debate", "Shall we?", "--json", "--tier-map", "haiku=opus").json["totals"]
+    assert dearer["bound"] > plain["bound"]
+
+
+def test_a_command_counts_at_its_maximum_and_is_not_run(user):
+    ran = user.work / "ran"
+    words = ("cost", "quick", "Shall we?")
+    found = user.council(*words, "--evidence-command", f"touch {ran}", "--evidence-command", "true")
+    assert (found.code, ran.exists()) == (0, False)
+    assert "What a command prints counts at its maximum." in found.out
+    most = evidence.bound_output(1, []).max_
+    plain, one = (user.council(*words, "--json", *more).json for more in ((), ("--evidence-command", "true")))
+    calls = plain["totals"]["most"] + plain["totals"]["again"]
+    assert one["totals"]["most_input"] - plain["totals"]["most_input"] >= calls * most
+    for text in ("\n" * 99_999 + "x", "😀" * 100_000, "1" * 100_000, "1\n" * 50_000, "x" * 300_000):
+        fact = evidence.make("commands", "😀" * 400, b"", text)
+        assert bound_any_tokens("".join(evidence.write([fact], lambda by, words: "f" * 64))) <= most
 
 
 GATE = ("--gate", "challenges")

@@ -1,8 +1,9 @@
 """Estimates and bounds the calls, tokens and price of a debate from its workflow alone.
 
-The maximum is a bound under these assumptions: prose has at least `BYTES_A_TOKEN` bytes per token, custom templates are
-no longer than the kit's, a reply casts at most `MOST_CAST` seats, and people grant no rounds and write no more than a
-model may. Failed calls are not included, because no receipt says what they cost.
+The maximum is a bound under these assumptions: prose has at least `BYTES_A_TOKEN` bytes per token (what is given to a
+debate may be anything, up to a token a byte), custom templates are no longer than the kit's, a reply casts at most
+`MOST_CAST` seats, and people grant no rounds and write no more than a model may. Failed calls are not included, because
+no receipt says what they cost.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ MARKS = 100  # heading and marks around a turn in a brief
 SCORE = 20  # a seat and its score, in a brief's history of scores
 ANSWERS = 80  # the headings and short answers below a reply
 USUAL_WORDS = 200
+NOTHING = Size()
 RUN, MOST_RUN = 600, 24_000  # what a machine says: its answers, the names of its tests, and the end of a log
 
 
@@ -176,9 +178,10 @@ def format_dollars(usd: float | None) -> str:
     return "unknown" if usd is None else f"${usd:.4f}"
 
 
-def bound_steps(workflow: Workflow, topic: str, rates: Mapping[str, Rates]) -> list[Row]:
-    """One row per step: its calls, its usual tokens and price, and the bounds."""
-    alone, history = Size.of(topic), History(workflow)
+def bound_steps(workflow: Workflow, topic: str, rates: Mapping[str, Rates], more: Size = NOTHING) -> list[Row]:
+    """One row per step: its calls, its usual tokens and price, and the bounds. `topic` has all that was given to the
+    debate, but for what is not known yet, of which `more` is the size."""
+    alone, history = Size.of(topic) + more, History(workflow)
     rows = []
     for phase in workflow.phases:
         if phase.when is not None and is_off(phase.when, workflow):

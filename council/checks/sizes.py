@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from string import ascii_letters
 
 from council.engine.orders import order
 from council.engine.positions import list_named
@@ -16,6 +17,8 @@ from council.protocols.ledger import is_concern
 from council.workflow.model import Phase, Seat, Step, Workflow
 
 BYTES_A_TOKEN = Fraction(5, 2)  # prose has about four, but a bound needs a margin
+# A token has several bytes of these. Of any other, such as digits and other scripts, it may have one alone.
+PROSE = f"{ascii_letters} \n".encode()
 GIST = 80  # tokens of a gist, usually
 MOST_GIST = 600  # the maximum: 300 characters of four bytes, and some figures
 
@@ -28,6 +31,13 @@ def bound_tokens(text: str) -> int:
     return int(len(text.encode("utf-8", "replace")) / BYTES_A_TOKEN) + 1
 
 
+def bound_any_tokens(text: str) -> int:
+    """The maximum of a text that may be anything, such as a log: of what is no prose, each byte can be a token."""
+    data = text.encode("utf-8", "replace")
+    others = len(data.translate(None, PROSE))
+    return int((len(data) - others) / BYTES_A_TOKEN) + others
+
+
 @dataclass(frozen=True)
 class Size:
     """A number of tokens: the usual one, and the maximum."""
@@ -37,7 +47,8 @@ class Size:
 
     @classmethod
     def of(cls, text: str) -> Size:
-        return cls(estimate_tokens(text), bound_tokens(text))
+        """The size of a text that somebody gave, which may be anything."""
+        return cls(estimate_tokens(text), bound_any_tokens(text) + 1)
 
     def __add__(self, other: Size) -> Size:
         return Size(self.usual + other.usual, self.max_ + other.max_)

@@ -9,7 +9,8 @@ import click
 
 from council.cli import completion
 from council.cli.command import command
-from council.cli.options import GATES, JSON, ONLY, OVERLAYS, WITH, WITHOUT, workflow_options
+from council.cli.options import AFTER, FEATURE_TYPE, GENERAL, JSON, OVERLAYS, build_request, options
+from council.errors import UsageError
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
@@ -20,29 +21,33 @@ if TYPE_CHECKING:
 @command()
 @click.argument("workflow", default="debate", shell_complete=completion.workflows)
 @click.argument("topic", default="")
-@WITH
-@WITHOUT
-@ONLY
-@GATES
-@JSON
-@OVERLAYS
-def cost(workflow: str, topic: str, as_json: bool, **named: tuple[str, ...]) -> None:
-    """Estimate the calls, tokens and money of a debate, with upper bounds. Nothing is spent."""
+@options(*GENERAL[:-1], FEATURE_TYPE, AFTER, JSON, OVERLAYS)
+def cost(workflow: str, topic: str, as_json: bool, **given: Any) -> None:
+    """Estimate the calls, tokens and money of a debate, with upper bounds. Nothing is spent, and no command is run."""
     from council.checks.cost import Rates, bound_steps
+    from council.config import personas
     from council.config import settings as config
-    from council.runner import start
+    from council.record.session import derive_key
+    from council.runner import debate, evidence, material, start, tiers
 
     settings = config.load()
-    request = start.Request(
-        topic, workflow, named["with_"], named["only"], without=named["without"], options=workflow_options(named)
-    )
+    request = build_request(topic, {**given, "workflow": workflow})
+    if isinstance(request, str):
+        raise UsageError("a recovery asks for what is missing; `council status` has the bounds of a session")
+    request, _ = debate.with_source(request, settings.speaker, given["source"], settings)
     found = start.workflow_of(start.with_settings(request, settings))
-    rates = {tier: Rates.of(model) for tier, model in settings.tiers.items()}
-    rows = bound_steps(found, topic, rates)
+    facts = evidence.gather(request.evidence, ())
+    longest_key = "0" * len(derive_key("", "", ""))  # no other has more tokens
+    text = material.compose(request, material.list_documents(request, found), facts, lambda *_: longest_key).text
+    output = evidence.bound_output(len(request.evidence_commands), facts)
+    models = tiers.models_of(found, request, settings, personas.load())
+    rows = bound_steps(found, text, {tier: Rates.of(model) for tier, model in models.items()}, output)
     if as_json:
         print_json(as_data(found, rows))
-    else:
-        print_table(rows)
+        return
+    print_table(rows)
+    if request.evidence_commands:
+        echo("What a command prints counts at its maximum. For a closer bound, save it and use --evidence FILE.")
 
 
 def as_data(workflow: Workflow, rows: list[Row]) -> dict[str, Any]:

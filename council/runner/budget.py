@@ -6,17 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from string import ascii_letters
 
-from council.checks.sizes import BYTES_A_TOKEN
+from council.checks.sizes import bound_any_tokens
 from council.config.settings import Config
 from council.errors import OverBudget, Paused
 from council.speakers import registry, select
 from council.speakers.base import Brief, Usage, cost
 from council.workflow.model import Cast, Seat, Workflow
-
-# A token has several bytes of these. Of any other, such as digits and other scripts, it may have one alone.
-PROSE = f"{ascii_letters} \n".encode()
 
 
 @dataclass
@@ -81,9 +77,7 @@ class Budget:
 
 def bound_usd(brief: Brief) -> float | None:
     """The most a call can cost: none of its prompt cached, and the longest reply allowed. None without a price."""
-    text = brief.text.encode("utf-8", "replace")
-    others = len(text.translate(None, PROSE))
-    prompt = int((len(text) - others) / BYTES_A_TOKEN) + others
+    prompt = bound_any_tokens(brief.text)
     usual = cost(brief.model.price, Usage(input=prompt, output=brief.model.max_tokens))
     written = cost(brief.model.price, Usage(cache_write=prompt, output=brief.model.max_tokens))
     return None if usual is None or written is None else max(usual, written)

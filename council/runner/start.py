@@ -25,14 +25,13 @@ from council.record.program import Program
 from council.record.session import Session, derive_key
 from council.reports import documents, filing, produce
 from council.runner import configured, evidence
-from council.runner.attachments import LARGEST, LARGEST_WORDS
 from council.runner.budget import explain_unpriced, find_unpriced
 from council.runner.in_force import list_overlays
-from council.runner.material import check_topic, needs_documents, read_documents, read_outcome
+from council.runner.material import check_topic, compose, needs_documents, read_documents
 from council.runner.seating import find_workflow
 from council.runner.tiers import freeze_tiers
 from council.speakers import registry, select
-from council.text import did_you_mean, fence, join_words
+from council.text import did_you_mean, join_words
 from council.workflow import gates
 from council.workflow.loader import load
 from council.workflow.model import Cast, Seat, Workflow
@@ -190,8 +189,9 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
     table, tiers = check_request(request, settings)
     checked = table.workflow
     seed = secrets.token_hex(16)
-    attached = [*read_outcome(request.after), *read_documents(request, checked)]
+    documents = read_documents(request, checked)
     facts_given = evidence.gather(request.evidence, request.evidence_commands)
+    given = compose(request, documents, facts_given, partial(derive_key, seed))
     extra = {**(request.base.encode() if request.base else {}), **evidence.encode(facts_given)}
     settled = settle(checked.options, Opening(request.topic, extra, len(checked.table)))
     facts: dict[str, Any] = {
@@ -204,7 +204,7 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
         "seed": seed,
         "speaker": request.speaker,
         "tiers": tiers,
-        "attachments": [name for name, _ in attached],
+        "attachments": list(given.attached),
         "council": __version__,
         "project": find_project(),
     }
@@ -214,15 +214,11 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
         facts["replay_of"] = request.replay_of
     if request.after:
         facts["after"] = request.after.id
-    fenced = "".join(f"\n\n{fence(f'file {name}', words, derive_key(seed, name, words))}" for name, words in attached)
-    if len(fenced) > LARGEST:
-        raise UsageError(f"the attachments are larger than {LARGEST_WORDS} together; attach the parts that matter")
     if table.overlays:
         facts["overlays"] = list(table.overlays)
     if table.configured:
         facts["configured"] = list(table.configured)
-    fenced += "".join(evidence.write(facts_given, partial(derive_key, seed)))
-    content = Content(table.text, request.topic + fenced, table.program, extra)
+    content = Content(table.text, given.text, table.program, extra)
     return _create(settings, content, facts, request.id, held)
 
 
