@@ -12,7 +12,7 @@ TAGS = set(
 )
 SHAPES = set("svg g desc line path rect circle text".split())
 GEOMETRY = set("role width height x y x1 x2 y1 y2 r rx d dx overflow text-anchor transform".split())
-ATTRIBUTES = {"charset", "http-equiv", "content", "name", "class", "dir", "start", "id", "href", "tabindex"}
+ATTRIBUTES = {"charset", "http-equiv", "content", "name", "class", "dir", "start", "id", "href", "tabindex", "open"}
 PLACE = re.compile(r"#[a-z0-9/.-]+")  # a place of the page itself
 EVIL = [
     "<script>alert(1)</script>",

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from council.engine import planner
+from council.mcp_server import debate, states
+from council.record import session as sessions
+from council.reports.concerns import list_shown
+from council.web import views
 from tests import schemas
 from tests.debates import brief, facts, record
 from tests.helpers import User, script
@@ -156,3 +163,52 @@ def test_the_state_says_the_same(user: User, session: Path) -> None:
     assert third["rebuttals"][-1]["responding_to"] == ["database"]
     assert "I accept C1" in state["rounds"][6]["human_guidance"]
     assert state["scores"] == dict.fromkeys(SEATS, 92)
+
+
+def test_pages_show_it_with_links_to_the_turns(user: User, session: Path) -> None:
+    shown = views.session(session)
+    assert shown["concerns"]["summary"] == "2 concerns: 1 withdrawn, 1 accepted by a person."
+    first, second = shown["concerns"]["rows"]
+    assert (first["id"], first["label"], first["turn"], first["round"]) == (
+        "C1", "Security (Rook)", "01-debate-r01-1-propose/security", 1,
+    )  # fmt: skip
+    assert (first["ended"], first["settled"], first["more"]) == ("accepted by", APPEAL, "opened again before")
+    assert (second["ended"], second["settled"]) == ("withdrawn by", "01-debate-r08-1-propose/operations")
+    text = user.council("show", session.name, "--html").out
+    assert '<details class="round" id="concerns">' in text, "folded, since nothing is open"
+    place = text.index('id="concerns"')
+    for part in (PII, f'accepted by <a href="#{APPEAL}">', "opened again before", "No runbook"):
+        place = text.index(part, place)
+
+
+def test_an_assistant_is_told_the_counts_and_what_is_open(user: User, session: Path) -> None:
+    with mock.patch.dict(os.environ, user.environment):
+        told = debate.status({"session": session.name}, mock.Mock())
+    assert (told.facts["concerns"], told.facts["open_concerns"]) == ({"accepted": 1, "withdrawn": 1}, [])
+    assert "concerns: 1 accepted, 1 withdrawn\n" in told.text
+    over = sessions.open_(session)
+    over.read_turns()
+    said = {id: turn for id, turn in over.said.items() if id < "01-debate-r02"}
+    begun = states.describe_concerns(over, planner.plan(over.workflow, said, over.metadata["seed"]))
+    assert begun == {"concerns": {"open": 1}, "open_concerns": [f"C1 (blocking), Security (Rook): {PII}"]}
+
+
+def test_an_objection_that_is_only_an_id_is_written_out(session: Path) -> None:
+    found = views.session(session)["verdict"]
+    assert found["dissent"]["text"] == f"{PII} (now: in the traces too)"
+
+
+def test_what_is_open_comes_first_and_of_that_what_blocks() -> None:
+    def concern(number: int, kind: str, status: str) -> dict[str, Any]:
+        turn = {"turn": f"01-positions/{number}", "round": 1, "by": None}
+        return {
+            "id": f"C{number}", "kind": kind, "status": status, "text": "Why?", "wordings": ["Why?"], "owner": "a",
+            "label": "A", "opened": turn, "settled": turn if status != "open" else None, "held_by": [], "history": [],
+        }  # fmt: skip
+
+    raised = [("risk", "answered"), ("risk", "open"), ("blocking", "open"), ("blocking", "withdrawn")]
+    shown = list_shown([concern(number, *one) for number, one in enumerate(raised, 1)], {"01-positions/1": "Ada"})
+    assert [(one.id, one.tone) for one in shown] == [
+        ("C3", "disagree"), ("C2", "mixed"), ("C1", "agree"), ("C4", "agree"),
+    ]  # fmt: skip
+    assert (shown[2].ended, shown[2].settled_by, shown[0].settled) == ("answered, says", "Ada", "")

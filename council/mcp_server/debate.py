@@ -21,7 +21,7 @@ from council.prompts import invocation
 from council.record import lock, session
 from council.record.session import Session
 from council.record.turn_file import HAND, MEMBER
-from council.reports import markdown, summary
+from council.reports import markdown, summary, verify
 from council.runner import answering, machines, manual, subagents
 from council.runner import debate as debates
 from council.runner.manual import ManualState
@@ -162,9 +162,13 @@ def read_reply(found: Session, settings: Config, given: Mapping[str, Any]) -> Sp
 
 
 def status(given: dict[str, Any], _: ClientCall) -> ToolAnswer:
-    row = summary.as_row(summary.summarize(places.find(config.load(), given.get("session", "last"))))
+    folder = places.find(config.load(), given.get("session", "last"))
+    known = verify.status(folder)
+    row = summary.as_row(summary.summarize(folder, known))
     kept = ("session_id", "state", "why", "topic", "outcome", "turns", "due", "folder")
     facts = {name: row[name] for name in kept}
+    if known.session is not None and known.plan is not None:
+        facts |= states.describe_concerns(known.session, known.plan)
     return ToolAnswer("\n".join(f"{name}: {states.in_words(value)}" for name, value in facts.items()), facts)
 
 

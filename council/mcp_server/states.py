@@ -5,25 +5,30 @@ The same facts are given as data and as text, since some clients show their mode
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from council.engine.planner import Due
+from council.engine.planner import Due, Plan
 from council.mcp_server.protocol import Client
 from council.protocols import outcome
+from council.protocols.ledger import OPEN
 from council.record import chain
 from council.record.session import Session
 from council.reports import markdown
+from council.reports.concerns import list_shown, read_concerns
 from council.runner import manual, next_step, subagents
 from council.runner.manual import ManualState
 from council.speakers.assistant import handouts
 from council.speakers.base import Brief
+from council.text import one_line
 
 ASK = (
     "{whom} at once, each in a subagent of its own, with the model named, if you can choose, and with its prompt and "
     "nothing else. Never answer for a member yourself. When all have answered, call council_next."
 )
+MOST_CONCERNS, LONGEST_CONCERN = 10, 200  # open concerns in an answer, and characters of each
 OVER = "The debate is over. Show the synthesis, the outcome, who was absent, and where the files are."
 STORE = (
     'Store your whole answer to this brief with council_record: session "{session}", turn "{turn}", key "{key}", and '
@@ -95,6 +100,20 @@ def describe_end(found: Session, state: ManualState) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def describe_concerns(found: Session, plan: Plan) -> dict[str, Any]:
+    """How many concerns there are in each status, and the open ones, what blocks first; nothing if there are none."""
+    concerns = list_shown(read_concerns(found, plan), {})
+    if not concerns:
+        return {}
+    counts = Counter(one.status for one in concerns)
+    listed = [
+        f"{one.id} ({one.kind}), {one.label}: {one_line(one.text, LONGEST_CONCERN)}"
+        for one in concerns
+        if one.status == OPEN
+    ]
+    return {"concerns": dict(counts), "open_concerns": listed[:MOST_CONCERNS]}
+
+
 def say_how_to_store(found: Session, turn: str, due: Due | None, asked: bool) -> str:
     if due is None:
         return RECORDED.format(turn=turn)
@@ -130,4 +149,6 @@ def format_row(row: Mapping[str, Any]) -> str:
 
 
 def in_words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{count} {name}" for name, count in value.items())
     return ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.protocols import outcome
 from council.protocols.concerns import join_wordings, list_concerns
-from council.protocols.ledger import ACCEPTED, OPEN, REOPENED, STATUSES
+from council.protocols.ledger import ACCEPTED, ANSWERED, BLOCKS, OPEN, REOPENED, STATUSES
 from council.record.session import Session
 from council.reports.sources import name_seat
 
@@ -65,8 +65,56 @@ def read_concerns(session: Session, plan: Plan) -> list[dict[str, Any]]:
     return list_concerns(plan.scene, session.workflow, outcome.number_rounds(plan))
 
 
-def _describe_end(concern: dict[str, Any]) -> str:
-    again = any(event["what"] == REOPENED for event in concern["history"])
+@dataclass(frozen=True)
+class ShownConcern:
+    """A concern for a page, which links to turns: `turn` raised it, and `settled` is the turn that ended it, if any.
+
+    `ended` is how, up to the name of who spoke that turn; `more` is what else there is to know.
+    """
+
+    id: str
+    kind: str
+    text: str
+    label: str
+    status: str
+    tone: str
+    turn: str
+    round: int
+    more: str
+    ended: str
+    settled: str
+    settled_by: str
+
+
+def list_shown(concerns: Iterable[Mapping[str, Any]], labels: Mapping[str, str]) -> tuple[ShownConcern, ...]:
+    """What is open first, and of that what blocks; otherwise in the order of the ids. `labels` say who spoke a turn."""
+    ranked = sorted(concerns, key=lambda one: (one["status"] != OPEN, one["status"] == OPEN and one["kind"] != BLOCKS))
+    return tuple(_show(one, labels) for one in ranked)
+
+
+def _show(one: Mapping[str, Any], labels: Mapping[str, str]) -> ShownConcern:
+    ended, status = one["settled"], one["status"]
+    turn = (ended["by"] or ended["turn"]) if ended else ""
+    owner_says = status == ANSWERED and ended and not ended["by"]
+    more = "; ".join(filter(None, (_find_others(one), "opened again before" if _was_reopened(one) else "")))
+    tones = {OPEN: "disagree" if one["kind"] == BLOCKS else "mixed", ACCEPTED: "silent"}
+    return ShownConcern(
+        one["id"], one["kind"], join_wordings(one["wordings"][0], one["text"]), one["label"], status,
+        tones.get(status, "agree"), one["opened"]["turn"], one["opened"]["round"], more,
+        ended=f"{status}, says" if owner_says else f"{status} by", settled=turn, settled_by=labels.get(turn, turn),
+    )  # fmt: skip
+
+
+def _describe_end(concern: Mapping[str, Any]) -> str:
+    held, again = _find_others(concern), _was_reopened(concern)
+    end = MANNER.get(concern["status"], concern["status"])
+    return f"{end}{f', {held}' if held else ''}{' (it was opened again before)' if again else ''}"
+
+
+def _find_others(concern: Mapping[str, Any]) -> str:
     others = [seat for seat in concern["held_by"] if seat != concern["owner"]]
-    held = f", also for {', '.join(others)}" if concern["status"] == OPEN and others else ""
-    return f"{MANNER.get(concern['status'], concern['status'])}{held}{' (it was opened again before)' if again else ''}"
+    return f"also for {', '.join(others)}" if concern["status"] == OPEN and others else ""
+
+
+def _was_reopened(concern: Mapping[str, Any]) -> bool:
+    return any(event["what"] == REOPENED for event in concern["history"])

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from council.checks import cost
 from council.engine.contributions import ReportSection
+from council.protocols.ledger import OPEN
 from council.protocols.outcome import Decision
 from council.replies.compact import pieces
 from council.reports import markdown, pictures
+from council.reports.concerns import list_shown
 from council.reports.markup import clean, markup
 from council.reports.model import Answer, DebateVerdict, Effect, Objection, Round, Statement, Transcript
 from council.text import fold
@@ -88,6 +90,7 @@ def head(debate: Transcript) -> Iterator[str]:
         kind = "path" if verdict.carried else "path opinion"
         yield f'<section class="panel {kind}" dir="auto">\n<h2>{clean(verdict.path_title)}</h2>\n{markup(verdict.path)}'
         yield "</section>"
+    yield from draw_ledger(debate)
 
 
 def whole_question(debate: Transcript) -> str:
@@ -146,6 +149,23 @@ def draw_objections(verdict: DebateVerdict) -> Iterator[str]:
 
 def link(one: Objection) -> str:
     return f'— <a href="#{one.turn}">{clean(one.label)}</a>'
+
+
+def draw_ledger(debate: Transcript) -> Iterator[str]:
+    """Every concern, what is open first; folded if nothing is."""
+    if debate.ledger is None:
+        return
+    concerns = list_shown(debate.concerns, debate.speakers)
+    unfolded = " open" if concerns[0].status == OPEN else ""
+    yield f'<details class="round" id="concerns"{unfolded}>\n<summary><h2>Concerns</h2> '
+    yield f'<span class="brief">{clean(debate.ledger.summary)}</span></summary>\n<ul class="ledger">'
+    for one in concerns:
+        who = [f'raised by <a href="#{one.turn}">{clean(one.label)}</a>, round {one.round}']
+        who += [f'{one.ended} <a href="#{one.settled}">{clean(one.settled_by)}</a>'] if one.settled else []
+        about = " · ".join(filter(None, [f"{one.id}, {clean(one.kind)}", *who, clean(one.more)]))
+        badge = f'<span class="badge {one.tone}">{one.status}</span>'
+        yield f'<li dir="auto"><p>{clean(one.text)}</p>\n<p class="cite">{badge} {about}</p></li>'
+    yield "</ul></details>"
 
 
 def contents(debate: Transcript) -> Iterator[str]:

@@ -324,6 +324,11 @@ class Transcript:
     def rounds(self) -> tuple[Round, ...]:
         return tuple(round for stage in self.stages for round in stage.rounds)
 
+    @property
+    def speakers(self) -> dict[str, str]:
+        """Who spoke each turn, by its id."""
+        return {turn.id: turn.label for round in self.rounds for turn in round.statements}
+
 
 def plain(value: Any) -> Any:
     """Convert to plain data for templates and JSON: no object of ours reaches a template that users can write."""

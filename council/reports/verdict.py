@@ -13,7 +13,9 @@ from council.engine.contributions import ReportSection
 from council.engine.planner import ENDED_BY_CAP, Plan
 from council.engine.scene import Turn
 from council.protocols import consensus, mind_changes, outcome
+from council.protocols.concerns import join_wordings, list_concerns
 from council.protocols.dissent import DISAGREES, OPPOSED, find_dissent
+from council.protocols.settling import split_ids
 from council.protocols.stances import (
     AGREE,
     AGREED_WITH_DISSENT,
@@ -187,7 +189,18 @@ def tone(stance: str, leading: str) -> str:
 
 def _blocking(session: Session, plan: Plan) -> Iterator[Objection]:
     for turn, item in find_blocking(plan.scene, accepted=True):
-        yield Objection(turn.seat.label, restore_names(item, turn, session.workflow, plan.scene), turn.id)
+        yield Objection(turn.seat.label, _write_out(session, plan, turn, item), turn.id)
+
+
+def _write_out(session: Session, plan: Plan, turn: Turn, item: str) -> str:
+    """An objection in words: one that only names a concern by its id has those of the concern."""
+    said = restore_names(item, turn, session.workflow, plan.scene)
+    if not split_ids(said)[0]:
+        return said
+    for one in list_concerns(plan.scene, session.workflow):
+        if any((event["turn"], event["text"]) == (turn.id, said) for event in one["history"]):
+            return join_wordings(one["wordings"][0], one["text"])
+    return said
 
 
 def _strongest(session: Session, plan: Plan) -> Objection | None:
@@ -200,7 +213,7 @@ def _strongest(session: Session, plan: Plan) -> Objection | None:
         return None
     turn, words = ranked[0]
     text = _against(turn.prose or turn.body) if words == DISAGREES else words
-    said = restore_names(text, turn, session.workflow, plan.scene)
+    said = _write_out(session, plan, turn, text)
     return Objection(turn.seat.label, one_line(tally.MARKS.sub("", said), LONGEST_DISSENT), turn.id)
 
 

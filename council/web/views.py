@@ -17,6 +17,7 @@ from council.protocols import outcome
 from council.record.session import Session
 from council.reports import documents, filing, front_matter, pictures, produce, summary, transcript
 from council.reports import html as page
+from council.reports.concerns import list_shown
 from council.reports.markdown import addition_text
 from council.reports.markup import markup
 from council.reports.model import DebateVerdict, Round, Stage, Transcript, plain
@@ -48,6 +49,7 @@ def session(folder: Path) -> dict[str, Any]:
         "notes": [plain(fact) for fact in debate.facts if fact.caution],
         "absent": list(debate.absent),
         "facts": [plain(fact) for fact in debate.facts if not fact.caution],
+        "concerns": _concerns(debate, seats),
         "strip": list(table.strip(found, plan)),
         "questions": [question.as_json(question.build(found, due)) for due in plan.due if due.of_a_person],
         "open": table.open_round(found, plan, debate, seats),
@@ -91,6 +93,15 @@ def _verdict(debate: Transcript, seats: Sequence[str]) -> dict[str, Any]:
         "blocking": [plain(one) for one in verdict.blocking if one != verdict.dissent],
         "grid": _grid(debate, seats),
     }
+
+
+def _concerns(debate: Transcript, seats: Sequence[str]) -> dict[str, Any] | None:
+    """The ledger, what is open first; None if nobody raised a concern."""
+    if debate.ledger is None:
+        return None
+    owners = {one["id"]: table.colour(one["owner"], seats) for one in debate.concerns}
+    rows = [plain(one) | {"colour": owners[one.id]} for one in list_shown(debate.concerns, debate.speakers)]
+    return {"summary": debate.ledger.summary, "rows": rows}
 
 
 def _grid(debate: Transcript, seats: Sequence[str]) -> dict[str, Any]:

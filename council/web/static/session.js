@@ -6,7 +6,7 @@ import { STATES } from "./list.js";
 import { table } from "./live.js";
 import { documents, follow, receipts, rounds, synthesis } from "./rounds.js";
 import { controls, desk } from "./steer.js";
-import { course, dissent, path, pictures, pills, sections } from "./verdict.js";
+import { concerns, course, dissent, path, pictures, pills, sections } from "./verdict.js";
 
 export async function session(main, [id, turn], shell) {
   main.replaceChildren(h("p", { class: "loading" }, "Loading …"));
@@ -65,7 +65,7 @@ async function refresh(view) {
 
 // ---- the frame: a column to read and, where there is room, one that stays in sight ----
 
-const SLOTS = ["head", "question", "live", "notes", "against", "stood", "path", "sections", "synthesis", "documents", "rounds", "course", "record"];
+const SLOTS = ["head", "question", "live", "notes", "against", "stood", "path", "sections", "concerns", "synthesis", "documents", "rounds", "course", "record"];
 
 function frame(main, view) {
   view.slots = Object.fromEntries([...SLOTS, "state", "strip", "facts"].map((name) => [name, slot("div", { class: `slot slot-${name}` })]));
@@ -95,6 +95,7 @@ function draw(view) {
   slots.course.draw(data.course, course);
   slots.path.draw([verdict.path, verdict.carried], () => path(verdict));
   slots.sections.draw(data.sections, () => sections(data.sections));
+  slots.concerns.draw(data.concerns, () => concerns(data.concerns, view.id));
   slots.synthesis.draw([data.synthesis, data.effect], () => synthesis(data));
   slots.documents.draw(data.documents, () => documents(data.documents));
   slots.rounds.draw(data.stages, () => rounds(data.stages, view.id));

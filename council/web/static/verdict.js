@@ -31,6 +31,38 @@ export function path(verdict) {
   return [h("section", { class: `panel ${kind}`, dir: "auto" }, h("h2", {}, verdict.path.title), markup(verdict.path.html))];
 }
 
+const OTHERS = 5; // open concerns that block nothing, in sight: a board may have dozens
+
+/** The ledger of concerns: what is open, and below it, folded, how the others ended. */
+export function concerns(found, id) {
+  if (!found) return [];
+  const open = found.rows.filter((one) => one.status === "open");
+  const blocking = open.filter((one) => one.kind === "blocking").length;
+  const shown = open.slice(0, blocking + OTHERS);
+  const list = (rows) => h("ul", { class: "ledger" }, rows.map((one) => concern(one, id)));
+  const rest = [["open", open.slice(shown.length)], ["settled", found.rows.slice(open.length)]].filter(([, rows]) => rows.length);
+  const folded = rest.map(([name, rows]) =>
+    shown.length
+      ? h("details", { id: `concerns-${name}` }, h("summary", {}, name === "open" ? `${plural(rows.length, "other")} open` : `${rows.length} settled`), list(rows))
+      : list(rows));
+  return [
+    h("details", { class: "round", id: "concerns", open: blocking > 0 || (open.length > 0 && open.length <= OTHERS) },
+      h("summary", {}, h("h2", {}, "Concerns"), " ", h("span", { class: "brief" }, found.summary)),
+      shown.length ? list(shown) : null, folded)];
+}
+
+function concern(one, id) {
+  const parts = [
+    `${one.id}, ${one.kind}`,
+    ["raised by ", h("a", { href: place(id, one.turn) }, one.label), `, round ${one.round}`],
+    one.settled ? [`${one.ended} `, h("a", { href: place(id, one.settled) }, one.settled_by)] : null,
+    one.more];
+  return h("li", { dir: "auto", class: one.colour === null ? null : `seat-${one.colour}` },
+    h("p", {}, one.text),
+    h("p", { class: "cite" }, h("span", { class: `badge ${one.tone}` }, one.status), " ",
+      parts.filter(Boolean).map((part, at) => [at ? " · " : "", part])));
+}
+
 /** A protocol's own lists, such as the findings of a review, by severity. */
 export function sections(found) {
   return found.map((one) =>
