@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from council.engine.contributions import Record
 from council.errors import UsageError
+from council.mcp_server import debate, protocol
 from council.protocols.evidence import FILE, Evidence, cites_nothing, find_citations
 from council.runner import evidence
 from council.runner.evidence import SHOWN, gather, read_file
@@ -179,3 +182,12 @@ def test_evidence_of_a_strange_shape_is_damage(user: User) -> None:
 
 def test_the_room_for_commands_registers_itself() -> None:
     assert opening.find_runner() is not None
+
+
+def test_over_mcp_facts_are_texts_by_name(user: User) -> None:
+    call = mock.Mock(client=protocol.Client(), hold=lambda found: found.hold())
+    with mock.patch.dict(os.environ, user.environment), contextlib.chdir(user.work):
+        debate.start({"topic": "Keep one?", "evidence": {"load.txt": NOTES}}, call)
+    (frozen,) = json.loads((user.session / FILE).read_text("utf-8"))["evidence"]
+    assert (frozen["kind"], frozen["name"], frozen["lines"]) == ("text", "load.txt", 3)
+    assert "3 | three" in user.council("brief", "last", "01-positions/engineer").out

@@ -137,7 +137,8 @@ def test_a_debate_begins_and_survives_the_server(tmp_path: Path) -> None:
         env = {"ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": api.url}
         user = User(tmp_path, env)
         with WebServer(user) as server:
-            about = {"topic": "Council recovery", "workflow": "debate", "options": {"normative": True}}
+            facts_given = {"load test.txt": "one\ntwo\n", "Schéma.sql": "create table a (b);\n"}
+            about = {"topic": "Council recovery", "options": {"normative": True}, "evidence": facts_given}
             status, bounds = post(server, "/api/sessions", dry=True, **about)
             assert (status, "at most $" in bounds["cost"], bounds["calls"]) == (200, True, "9 to 14 calls"), bounds
             assert user.sessions == []
@@ -147,6 +148,9 @@ def test_a_debate_begins_and_survives_the_server(tmp_path: Path) -> None:
             pass
         facts = json.loads((user.session / "metadata.json").read_text())
         assert (facts["topic"], facts["options"]["normative"]) == ("Council recovery", True)
+        frozen = json.loads((user.session / "evidence.json").read_text("utf-8"))["evidence"]
+        assert {one["name"]: f"{one['text']}\n" for one in frozen} == facts_given
+        assert "2 | two" in (user.session / "briefs/01-positions/engineer.md").read_text("utf-8")
 
 
 NO_DEBATES = (
@@ -155,7 +159,10 @@ NO_DEBATES = (
     ({"topic": "x", "max_cost": True}, "max_cost"), ({"topic": "x", "options": {"--id": "y"}}, "option"),
     ({"topic": "x", "options": {"nothing": "y"}}, "nothing"), ({"topic": "x", "file": "/etc/passwd"}, "unknown"),
     ({"topic": "x", "speaker": "replay"}, "replay"), ({"topic": "x", "gates": ["nowhere"]}, "nowhere"),
-    ({"topic": ["x"]}, "topic"),
+    ({"topic": ["x"]}, "topic"), ({"topic": "x", "evidence": {"../x": "a"}}, "without a slash"),
+    ({"topic": "x", "evidence": {"..": "a"}}, "a name"), ({"topic": "x", "evidence": {"a\nb": "a"}}, "a name"),
+    ({"topic": "x", "evidence": {"a": " "}}, "empty"), ({"topic": "x", "evidence": {"a": 1}}, "must be a text"),
+    ({"topic": "x", "evidence": ["/etc/passwd"]}, "an object"), ({"topic": "x", "evidence": {"a" * 61: "a"}}, "a name"),
 )  # fmt: skip
 
 

@@ -49,6 +49,7 @@ def start(given: dict[str, Any], call: ClientCall) -> ToolAnswer:
         mode=given.get("mode", "deliberative"),
         options={"three_rounds": True} if "rounds" in given else {},
         documents=(("document", given["document"]),) if given.get("document", "").strip() else (),
+        evidence_texts=tuple(given.get("evidence", {}).items()),
         find_files=False,  # as above
         speaker=speaker,
         after=open_session(given["from"])[1] if "from" in given else None,

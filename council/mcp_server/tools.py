@@ -82,6 +82,10 @@ def names(about: str = "") -> Schema:
     return {"type": "array", "items": {"type": "string"}, **({"description": about} if about else {})}
 
 
+def texts(about: str) -> Schema:
+    return {"type": "object", "additionalProperties": {"type": "string"}, "description": about}
+
+
 def facts(required: str, **properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": required.split()}
 
@@ -106,6 +110,7 @@ TOOLS = {
             "only": names("Only these members."),
             "mode": text("Prose, or a list of findings.", enum=list(invocation.MODES)),
             "document": text("The whole text to debate. A review needs one."),
+            "evidence": texts("Facts to cite: texts by name."),
             "rounds": {"type": "integer", "enum": [3], "description": "Force the third round."},
             "from": text("A session to start from its outcome."),
         },
@@ -136,9 +141,7 @@ TOOLS = {
             "turn": TURN,
             "reply": text("The whole reply, unchanged."),
             "key": text("From council_brief, if you are the member."),
-            "answers": {
-                "type": "object", "additionalProperties": WORDS, "description": "Instead: a person's, by name.",
-            },
+            "answers": texts("Instead: a person's, by name."),
             "absent": text("Instead: why this seat does not answer. It still counts."),
             "by": text("The person who answered."),
             "model": text("The model that answered."),

@@ -17,7 +17,7 @@ from council.text import join_words, mark_code, one_line
 FILE, CITATIONS = "evidence.json", "citations.json"
 CITED = re.compile(r"\[(E\d{1,4}(?::\d[\d-]*)?(?:\s*[,;]\s*E\d{1,4}(?::\d[\d-]*)?)*)\]")
 ONE = re.compile(r"E(\d{1,4})(?::(\d{1,7})(?:-(\d{1,7}))?)?")
-FILES, COMMANDS = "file", "command"
+FILES, TEXTS, COMMANDS = "file", "text", "command"
 
 
 @dataclass(frozen=True)

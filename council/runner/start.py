@@ -72,6 +72,7 @@ class Request:
     personas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     evidence: tuple[Path, ...] = ()
     evidence_commands: tuple[str, ...] = ()
+    evidence_texts: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if self.id is not None:
@@ -190,7 +191,7 @@ def begin(request: Request, settings: Config, held: bool = False) -> Session:
     checked = table.workflow
     seed = secrets.token_hex(16)
     documents = read_documents(request, checked)
-    facts_given = evidence.gather(request.evidence, request.evidence_commands)
+    facts_given = evidence.gather(request.evidence, request.evidence_commands, request.evidence_texts)
     given = compose(request, documents, facts_given, partial(derive_key, seed))
     extra = {**(request.base.encode() if request.base else {}), **evidence.encode(facts_given)}
     settled = settle(checked.options, Opening(request.topic, extra, len(checked.table)))

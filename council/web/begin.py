@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +21,8 @@ from council.config import settings as config
 from council.config.settings import Config
 from council.errors import Busy, Paused, UsageError
 from council.record import files, lock
-from council.runner import debate, material, start, tiers
+from council.record.session import derive_key
+from council.runner import debate, evidence, material, start, tiers
 from council.runner.start import Request
 from council.speakers import select
 from council.terminal import watch
@@ -54,7 +55,7 @@ def recover(folder: Path, given: Given) -> tuple[int, Json]:
 
 def begin(given: Given) -> tuple[int, Json]:
     """A new debate; with `dry`, only what it can cost."""
-    given.refuse_others("topic", "workflow", "options", "gates", "speaker", "max_cost", "dry", "by")
+    given.refuse_others("topic", "workflow", "options", "gates", "evidence", "speaker", "max_cost", "dry", "by")
     settings, dry = config.load(), given.take("dry", bool, False)
     request = read_request(given)
     if not dry:
@@ -78,9 +79,20 @@ def begin(given: Given) -> tuple[int, Json]:
         *money(most),
         "-",
     ]
-    # Without the prefix, a topic such as "Council recovery" would be a call.
-    launch(words, files.encode(f"Council: {request.topic}"), lambda: places.exists(settings, id))
+    with tempfile.TemporaryDirectory(prefix="council-evidence-") as folder:  # until it is frozen; for its user alone
+        words[-1:-1] = write_evidence(Path(folder), request.evidence_texts)
+        # Without the prefix, a topic such as "Council recovery" would be a call.
+        launch(words, files.encode(f"Council: {request.topic}"), lambda: places.exists(settings, id))
     return 201, facts | {"session_id": id}
+
+
+def write_evidence(folder: Path, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What was pasted or uploaded, as files under the names that it was given. A page names no file of this machine."""
+    for number, (name, text) in enumerate(texts, 1):
+        path = folder / str(number) / name
+        path.parent.mkdir()
+        path.write_bytes(files.encode(text))
+        yield f"--evidence={path}"
 
 
 def read_request(given: Given) -> Request:
@@ -94,7 +106,9 @@ def read_request(given: Given) -> Request:
         raise UsageError("the name of an option has no = and no hyphen at its beginning")
     if after := given.listed("gates"):
         options[gates.AFTER] = ",".join(after)
-    return Request(given.take("topic", str, ""), name, options=options, find_files=False)
+    texts = tuple(given.words("evidence").items())
+    evidence.gather((), (), texts)  # refused now, in words that name no file
+    return Request(given.take("topic", str, ""), name, options=options, find_files=False, evidence_texts=texts)
 
 
 def _refuse(name: str) -> None:
@@ -109,16 +123,19 @@ def bound_cost(request: Request, settings: Config, speaker: str) -> tuple[Json, 
     """What a debate can cost: in words, as `council cost --json`, whether anything, and in dollars if it does."""
     found = start.workflow_of(start.with_settings(request, settings))
     models = tiers.models_of(found, request, settings, personas.load())
-    rows = cost.bound_steps(found, request.topic, {tier: cost.Rates.of(model) for tier, model in models.items()})
+    facts = evidence.gather((), (), request.evidence_texts)
+    longest_key = "0" * len(derive_key("", "", ""))  # no other has more tokens
+    text = material.compose(request, (), facts, lambda *_: longest_key).text
+    rows = cost.bound_steps(found, text, {tier: cost.Rates.of(model) for tier, model in models.items()})
     data, bound = as_data(found, rows), cost.sum_bounds(rows)
     priced = is_paid(found, speaker)
     totals = data["totals"]
     calls = f"{totals['least']} to {totals['most']}" if totals["least"] < totals["most"] else f"{totals['most']}"
-    facts = {
+    said = {
         "cost": cost.format_bounds(bound) if priced else f"costs nothing with {speaker}",
         "calls": f"{calls} calls", "bounds": data,
     }  # fmt: skip
-    return facts, priced, bound.usd if priced else None
+    return said, priced, bound.usd if priced else None
 
 
 def is_paid(workflow: Workflow, speaker: str) -> bool:

@@ -26,6 +26,11 @@ BEGIN = {
     "workflow": {**TEXT, "default": "debate"},
     "options": {"type": "object", "additionalProperties": {"type": ["string", "boolean"]}},
     "gates": {"type": "array", "items": TEXT, "description": "Phases after which a person must approve."},
+    "evidence": {
+        "type": "object",
+        "additionalProperties": TEXT,
+        "description": "Texts by name, which are frozen as facts to cite.",
+    },
     "speaker": TEXT,
     "max_cost": {**NUMBER, "description": "US dollars; by default the bound that `dry` shows."},
     "dry": {"type": "boolean", "description": "Only say what it can cost."},

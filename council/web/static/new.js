@@ -2,6 +2,7 @@
 
 import { $, h, sentence } from "./dom.js";
 import { get, post } from "./api.js";
+import { evidence, facts, forget } from "./facts.js";
 
 const USUAL = ["debate", "quick", "perspectives", "delphi", "consensus", "board"]; // the others follow by name
 
@@ -19,10 +20,12 @@ export async function begin(main) {
   const cards = h("div", { class: "choices", role: "radiogroup", "aria-label": "Protocol" }, workflows.map((one, at) => protocol(one, at)));
   const gates = h("div", { class: "gates" });
   const most = h("input", { id: "most", type: "text", inputmode: "decimal", placeholder: "the most that is shown below" });
+  const offered = evidence(() => priced());
   const form = h("form", { class: "begin" },
     h("h1", {}, "What should the council decide?"),
     h("p", { class: "field" }, h("label", { for: "topic" }, "The question"), topic),
     h("fieldset", {}, h("legend", {}, "Protocol"), cards),
+    offered.part,
     h("details", { id: "more" }, h("summary", {}, "More"),
       gates,
       h("p", { class: "field" }, h("label", { for: "most" }, "Pause before it could cost more than (US dollars)"), most)),
@@ -32,6 +35,7 @@ export async function begin(main) {
   const workflow = () => workflows.find((one) => one.name === form.elements.workflow.value) ?? workflows[0];
   const request = (dry) => ({
     topic: topic.value.trim(), workflow: workflow().name, dry,
+    evidence: facts(),
     gates: [...form.querySelectorAll("[name=gate]:checked")].map((one) => one.value),
     ...(most.value.trim() ? { max_cost: amount(most.value) } : {}),
   });
@@ -53,10 +57,12 @@ export async function begin(main) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     wrong.hidden = true;
+    if (!offered.take()) return;
     send.disabled = true;
     try {
       const made = await post("/api/sessions", request(false));
       view.kept.removeItem("council topic");
+      forget();
       location.hash = `#/s/${made.session_id}`;
     } catch (failure) {
       wrong.hidden = false;
