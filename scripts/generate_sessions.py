@@ -87,11 +87,14 @@ def read_pattern(folder: Path) -> Pattern:
 
 
 class Writer:
-    """Writes sessions into a folder. The same seed writes the same sessions."""
+    """Writes sessions into a folder, `apart` minutes from one to the next. The same seed writes the same sessions."""
 
-    def __init__(self, root: Path, patterns: Sequence[Pattern], seed: int = 0, words: int = 110) -> None:
+    def __init__(
+        self, root: Path, patterns: Sequence[Pattern], seed: int = 0, words: int = 110, apart: float = 37
+    ) -> None:
         longest = sorted(patterns, key=lambda one: len(one.turns))[-2:]
         self.root, self.patterns, self.words = root, [*patterns, *longest], words
+        self.apart = timedelta(minutes=apart)
         self.dice = random.Random(seed)
         self.vocabulary = [*COMMON * 12, *(self._invent() for _ in range(6_000))]
 
@@ -110,7 +113,7 @@ class Writer:
     def write(self, number: int) -> Path:
         """One session, as old as its number is small."""
         dice, pattern = self.dice, self.patterns[number % len(self.patterns)]
-        began = NEWEST + timedelta(minutes=37 * number, seconds=dice.randint(0, 59))
+        began = NEWEST + self.apart * number + timedelta(seconds=dice.randint(0, 59))
         id = f"{began:%Y%m%d-%H%M%S}-{dice.getrandbits(32):08x}"
         topic = (
             f"{SUBJECTS[number % len(SUBJECTS)]} Case {number}: {' '.join(self.vocabulary[-1 - number % 6000 :][:3])}"

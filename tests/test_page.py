@@ -100,7 +100,10 @@ def test_nobody_is_kept_out(world, browser) -> None:
     """On a phone, in the dark and in the light: nothing is wider than the screen, and axe-core finds no barrier."""
     assert AXE is not None
     over, other = (folder.name for folder in world.sessions)
-    routes = {"#/": ".row", f"#/s/{over}": ".answer", f"#/compare/{over}/{other}": ".figures", "#/new": ".choice"}
+    routes = {
+        "#/": ".row", f"#/s/{over}": ".answer", f"#/compare/{over}/{other}": ".figures", "#/new": ".choice",
+        "#/figures": ".drawing",
+    }  # fmt: skip
     with WebServer(world) as server:
         window = Window(browser, server.address, 360, 780, color_scheme="dark")
         for scheme in ("dark", "light"):
@@ -138,6 +141,48 @@ def test_a_limit_that_is_no_amount_is_refused_and_nothing_begins(tmp_path, brows
         window.see(".wrong", "such as 1.50")
         assert user.sessions == []
         window.wrong = [one for one in window.wrong if "400" not in one]
+        window.close()
+
+
+def test_evidence_is_pasted_and_read_in_the_browser(tmp_path, browser) -> None:
+    """What is begun has the texts under their names; what is no text is refused where it was chosen."""
+    user = User(tmp_path)
+    notes, binary = user.write("notes.txt", "one\ntwo\n"), user.write("binary", b"\xff\x00")
+    sent: list[Any] = []
+    with WebServer(user) as server:
+        window = Window(browser, server.address)
+        window.page.route("**/api/sessions", lambda route: answer_begin(route, sent))
+        window.open("#/new")
+        window.see("#topic").fill("Shall we?")
+        window.see("#evidence summary").click()
+        window.page.set_input_files("#fact-files", [str(binary), str(notes), str(notes)])
+        window.see("#evidence .wrong", "binary is not a text file")
+        window.see(".given li", "notes.txt (2)")
+        window.see('[aria-label="Remove notes.txt (2)"]').click()
+        window.see("#fact-text").fill("three\n")
+        window.see(".begin footer .button").click()
+        window.see(".begin > .last .wrong", "as asked")
+        body = next(one for one in sent if not one["dry"])
+        assert body["evidence"] == {"notes.txt": "one\ntwo\n", "pasted.txt": "three\n"}
+        window.wrong = [one for one in window.wrong if "400" not in one]
+        window.close()
+
+
+def answer_begin(route: Any, sent: list[Any]) -> None:
+    """Notes what the page would have begun, and refuses it."""
+    sent.append(body := route.request.post_data_json)
+    if body["dry"]:
+        return route.fulfill(json={"cost": "nothing", "calls": "1 call"})
+    return route.fulfill(status=400, json={"error": "not begun, as asked"})
+
+
+def test_the_list_is_narrowed_and_the_counts_stay(world, browser) -> None:
+    with WebServer(world) as server:
+        window = Window(browser, server.address)
+        window.see(".chip", "Finished 2").click()
+        window.see('.chip[aria-pressed="true"]', "Finished 2")
+        window.see(".chip", "All 2")
+        assert window.page.locator(".row").count() == 2
         window.close()
 
 

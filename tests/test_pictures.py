@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from council.reports import pictures
 from council.reports.model import Cell, Course, Grid, GridRow, PhaseCourse, RoundSpending, StepCourse, Vote
-from council.reports.pictures import svg
+from council.reports.pictures import Month, svg
 from tests.recordings import composed as recorded
 from tests.strict_html import EVIL, GEOMETRY, SHAPES
 
@@ -59,6 +59,35 @@ def grid(seats: int, rounds: int, label: str = "Engineer (Marcus)") -> Grid:
     cells = tuple(Cell(TONES[n % 3], TONES[n % 3], TURN, "mixed" if n % 3 == 2 else "") for n in range(rounds))
     rows = tuple(GridRow(f"seat-{n}", label, "⚙️", cells[n % 2 :] + cells[: n % 2]) for n in range(seats))
     return Grid(tuple(f"Phase {n // 2}" for n in range(rounds)), rows, (("agree", "agree", seats),))
+
+
+# ---- months ----
+
+
+def test_months_are_drawn_without_a_gap_and_say_how_their_debates_ended() -> None:
+    ends = {"agreed": 3, "consensus with dissent": 2, "split": 1, "reviewed, contested": 1, "": 1}
+    root = parsed(
+        pictures.draw_months([Month("2026-02", ends, 1.5, 1.5), Month("2025-11", {"agreed": 1}, None, 0.004)])
+    )
+    assert [element.get("class", "").split() for element in root.iter("rect")] == [
+        ["stack", "agree"], *(["stack", tone] for tone in ("agree", "mixed")), ["half"],
+        *(["stack", tone] for tone in ("disagree", "spoke", "absent")), ["bar"], ["stack", "absent"], ["bar"],
+    ]  # fmt: skip
+    names = [name for name in texts(root) if name in ("Sep", "Oct", "Nov", "Dec", "Jan", "Feb")]
+    assert names == ["Sep", "Oct", "Nov", "Dec", "Jan", "Feb"], "at least six, the newest last"
+    assert root.findtext("desc") == (
+        "November 2025: 1 debate, 1 agreed, $0.0040+. February 2026: 8 debates, 3 agreed, 2 with dissent, "
+        "1 no agreement, 1 another outcome, 1 not finished, $1.50"
+    )
+    assert {"$1.50", "$2", "<1¢+"} <= set(texts(root)), "the short form is for narrow places"
+
+
+def test_of_many_months_the_newest_are_drawn_and_of_none_nothing() -> None:
+    long_ago = [Month(f"{year}-06", {"agreed": 1}) for year in range(2000, 2027)]
+    root = parsed(pictures.draw_months(long_ago))
+    assert root.findtext("desc") == "June 2026: 1 debate, 1 agreed"
+    assert "Cost" not in shown(root), "nothing had a price"
+    assert pictures.draw_months([]) == pictures.draw_months([Month("2026-11")]) == ""
 
 
 # ---- whatever is drawn ----

@@ -208,6 +208,9 @@ def test_sums_are_those_of_the_index(calm: WebServer) -> None:
     (row,) = calm.ask("GET", "/api/stats?by=workflow").json["rows"]
     assert (row["name"], row["sessions"]) == ("gated", 1)
     assert calm.ask("GET", "/api/stats?by=weather").status == 400
+    months = calm.ask("GET", "/api/stats?by=month").json
+    assert months["rows"][0]["outcomes"] == {"": 1}, "it is not finished"
+    assert "1 debate, 1 not finished" in months["picture"]
 
 
 def test_a_stream_is_no_answer_to_head(calm: WebServer) -> None:

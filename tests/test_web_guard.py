@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from council.web import guard
+from council.web import guard, peer
 from council.web import server as servers
+from tests.coding import wait_until
 from tests.helpers import User
 from tests.hostile_requests import REQUESTS, Hostile
 from tests.webserver import WebServer
@@ -60,13 +68,65 @@ def test_who_sends_nothing_is_not_waited_for(server: WebServer, monkeypatch: pyt
         assert server.ask("GET", "/api/sessions").status == 200
 
 
-def test_a_code_is_good_for_one_login() -> None:
-    access = guard.Access(1, frozenset(), "t" * 32, codes={"once"})
-    assert [access.accepts_login("once"), access.accepts_login("once"), access.accepts_login("")] == [
-        True,
-        False,
-        False,
-    ]
+def test_a_code_is_good_for_one_login_and_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard.peer, "TABLES", ())  # where nobody can tell whose a connection is
+    access = guard.Access(1, frozenset(), "t" * 32)
+    code = access.make_code()
+    assert [access.accepts_login(one, 2) for one in (code, code, "")] == [True, False, False]
+    late = access.make_code()
+    access.codes[late] -= guard.CODE_LASTS
+    assert not access.accepts_login(late, 2)
+
+
+def test_whose_a_connection_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A socket that is closed, or not connected, reads as root's: it counts for nobody."""
+
+    def line(uid: int, state: str = "01", inode: int = 5, port: int = 0x1000) -> str:
+        return f" 0: 0100007F:{port:04X} 0100007F:2000 {state} 0:0 00:0 0  {uid} 0 {inode} 1 0 20 4 30 10 -1\n"
+
+    table = tmp_path / "tcp"
+    monkeypatch.setattr(peer, "TABLES", (table, tmp_path / "none"))
+    own, other = os.geteuid(), os.geteuid() + 1
+    for lines, ours in (
+        ([line(own)], True), ([line(peer.ROOT)], True), ([line(other)], False), ([line(own), line(other)], False),
+        ([line(peer.ROOT, inode=0)], False), ([line(own, state="06")], False), ([line(own, port=0x1001)], False),
+    ):  # fmt: skip
+        table.write_text("".join(["  sl  local_address\n", *lines]))
+        assert peer.is_own_user(0x1000, 0x2000) is ours, lines
+    table.unlink()
+    assert peer.is_own_user(0x1000, 0x2000) is None
+
+
+ASK = """exec 3<>/dev/tcp/127.0.0.1/$0
+printf 'GET /?%s HTTP/1.1\\r\\nHost: 127.0.0.1:%s\\r\\nConnection: close\\r\\n\\r\\n' "$1" "$0" >&3
+read -r _ status _ <&3; echo "$status" """
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed, which opens the connections")
+def test_the_browser_gets_a_code_that_nobody_else_can_use(tmp_path: Path) -> None:
+    """A browser's command line is no secret: it has no token, and its code is worth nothing to another user."""
+    user, seen = User(tmp_path), tmp_path / "seen"
+    browser = user.write("browser", f'#!/bin/sh\nprintf %s "$1" > {seen}.new && mv {seen}.new {seen}\n')
+    browser.chmod(0o700)
+    served = user.spawn("serve", "--open", env={"BROWSER": f"{browser} %s"})
+    try:
+        assert served.stdout
+        printed = urlsplit(served.stdout.readline().decode().strip())
+        assert wait_until(seen.exists)
+        given = urlsplit(seen.read_text())
+        assert (given.netloc, given.path) == (printed.netloc, printed.path)
+        assert parse_qs(printed.query)["token"][0] not in seen.read_text()
+
+        def ask(**how: Any) -> str:
+            words = ["bash", "-c", ASK, str(given.port), given.query]
+            return subprocess.run(words, capture_output=True, text=True, check=True, **how).stdout.strip()
+
+        if os.geteuid() == 0 and sys.platform == "linux":
+            assert ask(user=65534, cwd="/") == "401"
+        assert [ask(), ask()] == ["303", "401"]
+    finally:
+        served.kill()
+        served.communicate()
 
 
 def test_names_are_allowed_with_their_ports() -> None:

@@ -27,6 +27,23 @@ QUERY = """SELECT {key} AS name, count(DISTINCT session.number),
     coalesce(sum(turn.known_usd), 0.0), coalesce(sum(turn.seconds), 0.0)
     FROM session {join} JOIN turn ON turn.session = session.number WHERE {where} GROUP BY 1"""
 
+# Without an outcome, a session is not finished, or cannot be read.
+ENDS = """SELECT substr(started, 1, 7), CASE WHEN completed IS NULL OR fault IS NOT NULL THEN ''
+    ELSE coalesce(outcome, 'finished') END, count(*) FROM session WHERE {where} GROUP BY 1, 2"""
+
+
+def count_outcomes(index: Index) -> dict[str, dict[str, int]]:
+    """For each month, how many sessions ended in which outcome; those that are not finished have an empty one."""
+
+    def action() -> dict[str, dict[str, int]]:
+        where, values = index.where(EVERYTHING)
+        found: dict[str, dict[str, int]] = {}
+        for month, outcome, number in index.store.rows(ENDS.format(where=where), values):
+            found.setdefault(month, {})[outcome] = number
+        return found
+
+    return dict(index.ask(action))
+
 
 def count(index: Index, by: str, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:
     """A row of sums for each workflow, model, seat, outcome or month: the most sessions first, months in their order.

@@ -16,7 +16,12 @@ NEEDED = ("starlette", "uvicorn")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen on this port (default: a free one)."
 )
-@click.option("--open/--no-open", "opens", default=None, help="Open the page in your browser (default: on a terminal).")
+@click.option(
+    "--open/--no-open",
+    "opens",
+    default=None,
+    help="Open the page in your browser (default: on a terminal with a display).",
+)
 @click.option("--read-only", is_flag=True, help="Show debates, and refuse to begin, answer or stop any.")
 @click.option(
     "--allow-host", "names", multiple=True, metavar="NAME[:PORT]", help="Answer to this name too, as behind a tunnel."

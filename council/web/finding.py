@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from council.web.events import HEARTBEAT, RETRY, Watch, Watches, format_event
 from council.web.freshness import FRESHNESS
 
 MOST, USUAL = 200, 30
+MONTH = re.compile(r"[1-9]\d{3}-(0[1-9]|1[0-2])")
 MOST_FOLLOWED = 100  # sessions that a page may name, whose changes are told
 WATCHED = 50  # sessions, the newest, whose changes are told
 PATIENCE = 0.3  # seconds in which sessions are checked whether they wait
@@ -40,6 +42,8 @@ def find_sessions(query: Mapping[str, str], place: str | None = None) -> dict[st
     with closing(open_index(places.list_roots(config.load()))) as index:
         building = FRESHNESS.update(index, deep=bool(words))
         page, facets = index.page(filters, query.get("before") or None, limit), index.facets(filters)
+        if filters.state:  # the choice of states says how many there are of each, whichever is chosen
+            facets["state"] = index.facets(replace(filters, state=None))["state"]
     total = facets.pop("total")
     more = {} if building is None else {"building": round(building, 3)}
     return {"sessions": page.rows, "next": page.next, "total": total, "facets": facets, **more}
@@ -60,8 +64,21 @@ def add_up(by: str) -> dict[str, Any]:
         raise UsageError(f"by={by[:40]}: {did_you_mean(by, counts.KEYS)}")
     with closing(open_index(places.list_roots(config.load()))) as index:
         building = FRESHNESS.update(index, deep=True)
-        more = {} if building is None else {"building": round(building, 3)}
-        return {"by": by, "rows": counts.count(index, by), **more}
+        more: dict[str, Any] = {} if building is None else {"building": round(building, 3)}
+        rows = counts.count(index, by)
+        if by == "month":
+            ends = counts.count_outcomes(index)
+            rows = [row | {"outcomes": ends.get(row["name"], {})} for row in rows]
+            more["picture"] = draw(rows)
+        return {"by": by, "rows": rows, **more}
+
+
+def draw(rows: list[dict[str, Any]]) -> str:
+    """The months as a picture."""
+    from council.reports.pictures import Month, draw_months
+
+    known = (row for row in rows if MONTH.fullmatch(row["name"] or ""))
+    return draw_months([Month(row["name"], row["outcomes"], row["usd"], row["usd_at_least"]) for row in known])
 
 
 def list_decisions(query: Mapping[str, str]) -> dict[str, Any]:

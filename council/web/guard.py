@@ -10,6 +10,8 @@ import asyncio
 import hashlib
 import hmac
 import re
+import secrets
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
@@ -19,11 +21,14 @@ from urllib.parse import parse_qs
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from council.web import peer
+
 SAFE = ("GET", "HEAD")
 METHODS = (*SAFE, "POST")
 LARGEST_BODY = 1_000_000  # bytes
 LARGEST_HEAD = 16_384  # bytes
 SLOWEST_BODY = 10.0  # seconds
+CODE_LASTS = 300.0  # seconds: a browser may take long to start
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
@@ -52,27 +57,36 @@ class Rejected(Exception):
 
 @dataclass(frozen=True)
 class Access:
-    """What the server answers to. `hosts` are names with their ports, as browsers send them. A code is good for one
-    login: other users of the machine can see the addresses that browsers are started with.
+    """What the server answers to. `hosts` are names with their ports, as browsers send them. `codes` are good for one
+    login each, with the moment until which they are.
     """
 
     port: int
     hosts: frozenset[str]
     token: str
     read_only: bool = False
-    codes: set[str] = field(default_factory=set)
+    codes: dict[str, float] = field(default_factory=dict)
 
     @property
     def cookie(self) -> tuple[str, str]:
         """Its name, with the port, since browsers send it to every port; and its value, which is not the token."""
         return f"council-{self.port}", hashlib.sha256(f"cookie {self.port} {self.token}".encode()).hexdigest()
 
-    def accepts_login(self, given: str) -> bool:
-        """Whether that is the token, or a code that nobody has used."""
-        for code in list(self.codes):
+    def make_code(self) -> str:
+        """A code in place of the token for the address that a browser is started with: other users of the machine can
+        read it there. So it is good once, soon, and for a browser of the same user."""
+        code = secrets.token_urlsafe(24)
+        self.codes[code] = time.monotonic() + CODE_LASTS
+        return code
+
+    def accepts_login(self, given: str, client: int | None = None) -> bool:
+        """Whether that is the token, or a code that nobody has used. `client` is the port that it comes from."""
+        for code, until in list(self.codes.items()):
             if is_same(given, code):
-                self.codes.discard(code)
-                return True
+                if client is None or peer.is_own_user(client, self.port) is False:
+                    return False
+                del self.codes[code]
+                return time.monotonic() < until
         return is_same(given, self.token)
 
 
@@ -130,7 +144,8 @@ def check(scope: Scope, access: Access) -> Response | None:
     check_origin(scope, access)
     query = parse_qs(scope["query_string"].decode("latin-1"))
     if method == "GET" and path == "/" and "token" in query:  # a look with HEAD must not use up a code
-        return log_in(query["token"], access)
+        client = scope.get("client")
+        return log_in(query["token"], access, client[1] if client else None)
     check_secret(scope, access)
     if method not in SAFE and access.read_only:
         raise Rejected(403, "this server is read-only; start `council serve` without --read-only")
@@ -153,9 +168,9 @@ def check_origin(scope: Scope, access: Access) -> None:
         raise Rejected(403, "requests from other origins are refused")
 
 
-def log_in(given: Sequence[str], access: Access) -> Response:
+def log_in(given: Sequence[str], access: Access, client: int | None) -> Response:
     """Exchange the token for a cookie, and take it out of the address bar."""
-    if len(given) != 1 or not access.accepts_login(given[0]):
+    if len(given) != 1 or not access.accepts_login(given[0], client):
         raise Rejected(401, f"that token is not valid here; {ASK_FOR_TOKEN}")
     name, value = access.cookie
     answer = RedirectResponse("/", 303)

@@ -89,7 +89,7 @@ ROUTES = (
              {"a": "The id of a session.", "b": "The id of another."}),
     WebRoute("GET", "/api/gates", "gates", "List the questions that wait for a person."),
     WebRoute("GET", "/api/stats", "stats", "Add up sessions, calls, tokens and money, as `council stats --json` does.",
-             {"by": "workflow, model, seat, outcome or month."}),
+             {"by": "workflow, model, seat, outcome or month, which comes with its outcomes and a picture."}),
     WebRoute("GET", "/api/decisions", "decisions", "List what finished debates decided, newest first.", DECISIONS),
     WebRoute("GET", "/api/lessons", "lessons", "List the lessons that are nearest to some words.",
              {"q": "What they are to be about.", "limit": LIST["limit"]}),

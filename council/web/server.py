@@ -8,6 +8,7 @@ import secrets
 import signal
 import socket
 import sys
+import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ SLOWEST_HEAD = 10.0  # seconds in which a request's first lines must arrive
 MOST_CONNECTIONS = 256
 MOST_SILENT = 64  # connections that have asked for nothing yet: of more, the oldest are closed
 LOOPBACK = ("127.0.0.1", "localhost")
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "BROWSER")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -59,12 +61,17 @@ def serve(listener: socket.socket, names: tuple[str, ...], address: str, read_on
     server = _Server(config, hub.close)
     listener.listen(128)
     print(f"http://{host}/?token={access.token}", flush=True)
-    if opens if opens is not None else sys.stdout.isatty():
-        access.codes.add(code := secrets.token_urlsafe(24))
-        webbrowser.open(f"http://{host}/?token={code}")
+    if opens if opens is not None else sys.stdout.isatty() and has_display():
+        address = f"http://{host}/?token={access.make_code()}"
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # it may wait for the browser
     # The loop is not closed: that would wait for threads, and an answer that one of them still waits for is on disk.
     asyncio.Runner().run(server.serve([listener]))
     return 128 + server.ended_by if server.ended_by else 0
+
+
+def has_display() -> bool:
+    """Whether a browser can have a window. On Linux it might otherwise be one in this terminal."""
+    return sys.platform != "linux" or any(map(os.environ.get, DISPLAYS))
 
 
 def grant(port: int, names: tuple[str, ...], address: str, read_only: bool) -> guard.Access:

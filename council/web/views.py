@@ -227,7 +227,7 @@ def _side(folder: Path) -> dict[str, Any]:
         ("Turns", str(turns)),
         ("Changes of mind", str(verdict["changes"])),
         ("Tokens written", tokens or "unknown"),
-        ("Cost", cost.format_dollars(totals["usd"])),
+        ("Cost", "none" if totals["usd"] == 0 else cost.format_dollars(totals["usd"])),
     ]
     kept = ("session_id", "title", "question", "state", "started_at", "age", "workflow", "kind", "verdict", "readable")
     stances = {

@@ -7,6 +7,7 @@
     draw_vote(vote)            the votes for each option; what won, or a tie, is named
     draw_protocol(course)      phases and steps: what is over, skipped and why, going on, to come; people and machines
     draw_spending(spending)    what each round cost; what is unknown is hatched
+    draw_months(months)        the debates of each month by how they ended, and what they cost
     draw_bars(title, about, bars)   amounts with labels, for anything else
 
 Each returns one `<svg>` as wide as its place, with text of a fixed size, or "" if there is nothing to draw. The classes
@@ -21,14 +22,15 @@ from dataclasses import dataclass
 
 from council.reports.model import Transcript
 from council.reports.pictures.bars import Bar, draw_bars, draw_count, draw_spending, draw_vote
+from council.reports.pictures.months import Month, draw_months
 from council.reports.pictures.protocol import draw_protocol
 from council.reports.pictures.scores import draw_scores
 from council.reports.pictures.stances import draw_stances
 from council.reports.pictures.svg import Link, place_on_page, stylesheet
 
 __all__ = [
-    "Bar", "Picture", "draw_all", "draw_bars", "draw_count", "draw_protocol", "draw_scores", "draw_spending",
-    "draw_stances", "draw_vote", "stylesheet",
+    "Bar", "Month", "Picture", "draw_all", "draw_bars", "draw_count", "draw_months", "draw_protocol", "draw_scores",
+    "draw_spending", "draw_stances", "draw_vote", "stylesheet",
 ]  # fmt: skip
 
 

@@ -6,10 +6,12 @@ import { help, keys } from "./keys.js";
 import { list } from "./list.js";
 import { begin } from "./new.js";
 import { session } from "./session.js";
+import { stats } from "./stats.js";
 
 const ROUTES = [
   [/^#\/(?:\?.*)?$/, () => list],
   [/^#\/new$/, () => begin],
+  [/^#\/figures$/, () => stats],
   [/^#\/compare\/([^/]+)\/([^/]+)$/, () => compare],
   [/^#\/compare\/([^/]+)$/, () => choose],
   [/^#\/s\/([^/]+)(?:\/(.+))?$/, () => session],

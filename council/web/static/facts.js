@@ -16,7 +16,7 @@ export function evidence(changed) {
   const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
   const name = h("input", { id: "fact-name", type: "text", maxlength: LONGEST_NAME, placeholder: "load-test.txt", autocomplete: "off" });
   const text = h("textarea", { id: "fact-text", rows: 4, dir: "auto", spellcheck: "false", class: "pasted" });
-  const picker = h("input", { id: "fact-files", class: "hidden", type: "file", multiple: true });
+  const picker = h("input", { id: "fact-files", type: "file", multiple: true, hidden: true });
   const summary = h("span", { class: "brief" });
 
   function draw() {

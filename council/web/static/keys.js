@@ -11,6 +11,7 @@ const KEYS = [
   ["A B C …", "choose an answer by its letter"],
   ["g", "all debates, what waits for you first"],
   ["n", "new debate"],
+  ["f", "figures by month"],
   ["?", "this list"],
   ["Esc", "leave the search, close this"],
 ];
@@ -22,7 +23,7 @@ export function keys(event) {
   if (event.key === "Escape" && event.target.id === "q") return event.target.blur();
   if (typing(event.target) || $("dialog[open]")) return;
   if (answered(event)) return event.preventDefault(); // the letters of a question come before the page's own
-  const does = { "/": search, j: () => move(1), k: () => move(-1), g: home, n: () => go("#/new"), "?": help }[event.key];
+  const does = { "/": search, j: () => move(1), k: () => move(-1), g: home, n: () => go("#/new"), f: () => go("#/figures"), "?": help }[event.key];
   if (!does) return;
   event.preventDefault();
   does();

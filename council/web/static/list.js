@@ -2,16 +2,9 @@
 
 import { $, age, announce, dollars, h, plural, sentence } from "./dom.js";
 import { get, listen } from "./api.js";
+import { KINDS } from "./steer.js";
 
-const FILTERS = [
-  ["", "All"],
-  ["waiting", "Waiting"],
-  ["running", "Running"],
-  ["complete", "Finished"],
-  ["paused", "Paused"],
-  ["interrupted", "Interrupted"],
-  ["damaged", "Damaged"],
-];
+const FILTERS = [["", "All"], ["unfinished", "Not finished"], ["finished", "Finished"], ["damaged", "Damaged"]];
 export const STATES = {
   complete: "finished", running: "running", waiting: "waiting", paused: "paused",
   interrupted: "interrupted", damaged: "damaged",
@@ -28,8 +21,9 @@ export async function list(main, _, shell) {
   const box = $("#q");
   if (document.activeElement === box) kept.q = box.value.trim(); // typed on another view
   else box.value = kept.q;
+  const figures = h("p", { class: "end" }, h("a", { href: "#/figures" }, "Figures by month"));
   const places = { gates: h("div"), filters: h("div", { class: "filters" }), building: h("p", { class: "soft", role: "status" }), rows: h("div", { class: "rows" }, h("p", { class: "loading" }, "Loading …")) };
-  main.replaceChildren(h("h1", { class: "hidden" }, "Debates"), places.gates, places.filters, places.building, places.rows);
+  main.replaceChildren(h("h1", { class: "hidden" }, "Debates"), places.gates, places.filters, places.building, places.rows, figures);
   const view = { places, shell, cursor: null, asked: 0, rows: [] };
   const typed = () => {
     kept.q = box.value.trim();
@@ -132,7 +126,7 @@ function waiting(gates) {
       h("ul", {}, gates.map((one) =>
         h("li", {},
           h("a", { href: `#/s/${one.session}`, "data-stop": "" },
-            h("span", { class: "kind" }, one.kind),
+            h("span", { class: "kind" }, KINDS[one.kind] ?? "Your turn"),
             h("strong", { dir: "auto" }, one.topic || one.title),
             one.tension ? h("span", { class: "tension", dir: "auto" }, one.tension) : null,
             h("span", { class: "button" }, one.options.length ? "Decide" : "Answer")))))),

@@ -1,6 +1,6 @@
 // Begin: a question, a protocol, and what it can cost at most before it starts.
 
-import { $, h, sentence } from "./dom.js";
+import { h, plural, sentence } from "./dom.js";
 import { get, post } from "./api.js";
 import { evidence, facts, forget } from "./facts.js";
 
@@ -17,14 +17,18 @@ export async function begin(main) {
   const bound = h("p", { class: "bound", role: "status" }, "The cost is shown here before anything is spent.");
   const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
   const send = h("button", { class: "button", type: "submit" }, "Begin");
-  const cards = h("div", { class: "choices", role: "radiogroup", "aria-label": "Protocol" }, workflows.map((one, at) => protocol(one, at)));
+  const cards = workflows.map(protocol);
+  const usual = workflows.filter((one) => USUAL.includes(one.name)).length || cards.length;
+  const others = cards.slice(usual);
   const gates = h("div", { class: "gates" });
   const most = h("input", { id: "most", type: "text", inputmode: "decimal", placeholder: "the most that is shown below" });
   const offered = evidence(() => priced());
   const form = h("form", { class: "begin" },
     h("h1", {}, "What should the council decide?"),
     h("p", { class: "field" }, h("label", { for: "topic" }, "The question"), topic),
-    h("fieldset", {}, h("legend", {}, "Protocol"), cards),
+    h("fieldset", {}, h("legend", {}, "Protocol"),
+      h("div", { class: "choices" }, cards.slice(0, usual)),
+      others.length ? h("details", { id: "others" }, h("summary", {}, plural(others.length, "other protocol")), h("div", { class: "choices" }, others)) : null),
     offered.part,
     h("details", { id: "more" }, h("summary", {}, "More"),
       gates,

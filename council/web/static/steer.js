@@ -3,7 +3,7 @@
 import { $, all, announce, h, sentence } from "./dom.js";
 import { of, post } from "./api.js";
 
-const KINDS = { checkpoint: "Checkpoint", approval: "Approval", appeal: "Your decision", text: "Your turn" };
+export const KINDS = { checkpoint: "Checkpoint", approval: "Approval", appeal: "Your decision", text: "Your turn" };
 
 // ---- questions ----
 
