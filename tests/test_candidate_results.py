@@ -91,7 +91,7 @@ def test_every_version_has_its_patches_and_its_numbers() -> None:
 
 def test_the_only_candidate_wins_and_its_tree_is_known() -> None:
     now, record = hold("engineer")
-    winner = find_winner(now, follow(now.scene))
+    winner = find_winner(now.scene, follow(now.scene))
     assert winner is not None
     assert (winner.version.candidate, winner.why, winner.green) == ("engineer", "the only candidate", True)
     made = candidate_files(record)

@@ -125,3 +125,49 @@ def test_an_attack_counts_only_if_a_test_of_it_fails(path: str, failed: str, red
             said |= {due.id: RecordedTurn(told if due.step.name == "assault" else written)}
     assert ("04-defend/architect" in said) == bool(red)
     assert len(follow(now.scene).accepted.get("architect", [])) == red
+
+
+ELECTION = """---
+name: election
+description: Two drafts, a vote, and hidden tests.
+seats:
+  team: [architect, engineer]
+  benches:
+    - {tester: {of: team, speaker: shell, run: pytest}}
+    - {examiner: {of: team, speaker: shell, run: pytest, tests: hidden}}
+phases:
+  - {name: draft, sees: nothing, reply: {solution: files}}
+  - {name: trial, seats: tester, sees: nothing, reply: {tests: pass | fail | tampered | timeout | unknown}}
+  - {name: rank, seats: team, reply: {ranking: list}, until: {chosen: {vote: {field: ranking, method: plurality}}}}
+  - name: exam
+    seats: examiner
+    order: winner
+    sees: nothing
+    reply: {tests: pass | fail | tampered | timeout | unknown}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("green", "ballots", "examined"),
+    [
+        (("architect", "engineer"), ("engineer", "engineer"), ["examiner-engineer"]),
+        (("engineer",), ("architect", "engineer"), ["examiner-engineer"]),
+        (("architect", "engineer"), ("architect", "engineer"), []),
+    ],
+    ids=["elected", "a tie, and only one is green", "a tie"],
+)
+def test_hidden_tests_run_on_the_winner_alone(
+    green: tuple[str, ...], ballots: tuple[str, ...], examined: list[str]
+) -> None:
+    workflow, said = load(ELECTION, "election"), dict[str, RecordedTurn]()
+    assert lint(workflow) == []
+    words = dict(zip(("architect", "engineer"), ballots, strict=True))
+    seats = list[str]()
+    while (now := plan(workflow, said, "seed")).due:
+        for due in now.due:
+            verdict = "pass" if due.seat.about in green else "fail"
+            text = {"draft": answer(due), "rank": f"## Ranking\n- {words.get(due.seat.name)}\n"}
+            said[due.id] = RecordedTurn(text.get(due.step.name, f"## Tests\n{verdict}\n"))
+        seats = [due.seat.name for due in now.due if due.step.name == "exam"]
+    assert seats == examined

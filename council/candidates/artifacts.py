@@ -29,7 +29,7 @@ def candidate_files(record: Record) -> Mapping[str, bytes]:
         metrics[name] = [measure(ledger, version, project) for version in versions]
     if not made:
         return {}
-    winner = find_winner(record.plan, ledger) if record.plan.done else None
+    winner = find_winner(record.plan.scene, ledger) if record.plan.done else None
     facts = {
         "candidates": metrics,
         "winner": winner

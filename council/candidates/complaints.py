@@ -28,7 +28,7 @@ def write(one: Mapping[str, Any]) -> str:
 def inspect(record: Record) -> Inspection | None:
     """What checkers found in the code that won; None if none looked at just this version."""
     ledger = follow(record.plan.scene)
-    winner = find_winner(record.plan, ledger) if record.plan.done else None
+    winner = find_winner(record.plan.scene, ledger) if record.plan.done else None
     if winner is None or not (newest := {bench_of(one.turn): one for one in winner.trials if not one.ran_tests}):
         return None
     found: dict[Complaint, None] = {}

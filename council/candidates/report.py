@@ -22,7 +22,7 @@ def describe(record: Record) -> ReportSection | None:
     ledger = follow(record.plan.scene)
     if not (record.plan.done and ledger.versions):
         return None
-    winner, project = find_winner(record.plan, ledger), base.read(record.frozen)
+    winner, project = find_winner(record.plan.scene, ledger), base.read(record.frozen)
     refusal = describe_refusal(record.plan.scene)
     tone = "agree" if winner and winner.green and not refusal else "disagree"
     parts = [Part("Changes", "\n".join(_list_changes(winner, project)), tone)] if winner else []

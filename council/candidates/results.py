@@ -29,8 +29,7 @@ from council.candidates.versions import (
     take_tests,
 )
 from council.engine.contributions import Record
-from council.engine.planner import Plan
-from council.engine.scene import Turn
+from council.engine.scene import Scene, Turn
 from council.engine.voting import normalize_option
 from council.text import join_words
 
@@ -70,11 +69,11 @@ class Winner:
         return found or ([] if self.green else ["its tests were not run"])
 
 
-def find_winner(plan: Plan, ledger: Ledger) -> Winner | None:
+def find_winner(scene: Scene, ledger: Ledger) -> Winner | None:
     """The standing version of the candidate that was elected; else of the only one, or of the only green one."""
     standing = {name: version for name in ledger.versions if (version := ledger.standing(name))}
     green = [name for name, version in standing.items() if is_green(ledger, version)]
-    if elected := _find_elected(plan, standing):
+    if elected := _find_elected(scene, standing):
         name, why = elected, "elected"
     elif len(standing) == 1:
         name, why = next(iter(standing)), "the only candidate"
@@ -95,7 +94,7 @@ def explain_shortfall(record: Record) -> str:
         return "nobody wrote code"
     if refusal := describe_refusal(record.plan.scene):
         return f"nothing is applied: {refusal}"
-    winner = find_winner(record.plan, ledger)
+    winner = find_winner(record.plan.scene, ledger)
     if winner is None:
         return f"nobody won: {explain_no_winner(ledger)}"
     return f"the code is not green ({'; '.join(winner.doubts)})" if winner.doubts else ""
@@ -110,11 +109,10 @@ def explain_no_winner(ledger: Ledger) -> str:
     return f"the tests of {join_words(green)} pass, and no vote chose one of them"
 
 
-def _find_elected(plan: Plan, standing: Mapping[str, Version]) -> str:
+def _find_elected(scene: Scene, standing: Mapping[str, Version]) -> str:
     """Whom the newest vote chose, if it was a candidate."""
     names = {normalize_option(name): name for name in standing}
-    chosen = (note.verdict.tally.get("winner") for note in reversed(plan.notes) if note.verdict.holds)
-    return next((names[one] for one in chosen if isinstance(one, str) and one in names), "")
+    return next((names[one] for one in reversed(scene.elected) if one in names), "")
 
 
 def trials_of(ledger: Ledger, version: Version) -> Iterator[CheckedVersion]:

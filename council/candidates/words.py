@@ -1,4 +1,4 @@
-"""The rules, the order and the views over candidates. They believe only benches about tests."""
+"""The rules, the orders and the views over candidates. They believe only benches about tests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from council.candidates.results import find_winner
 from council.candidates.versions import ATTACK, GREEN, RED, UNKNOWN, Ledger, follow
 from council.engine.conditions import fraction, matches, number, rule
 from council.engine.orders import Batches, order
@@ -72,6 +73,15 @@ def still(seats: tuple[Seat, ...], scene: Scene, *, of: str, tests: Any = RED, e
         return check is None or matches(verdict, tests) or (verdict != GREEN and matches(RED, tests))
 
     chosen = tuple(filter(is_meant, seats))
+    return [chosen] if chosen else []
+
+
+@order(parallel=True)
+def winner(seats: tuple[Seat, ...], scene: Scene) -> Batches:
+    """Only the seats of the candidate that has won: the one that the newest vote chose, the only one, or the only one
+    whose tests pass. If nobody has, none."""
+    won = find_winner(scene, follow(scene))
+    chosen = tuple(seat for seat in seats if won and seat.about == won.version.candidate)
     return [chosen] if chosen else []
 
 

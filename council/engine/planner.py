@@ -257,3 +257,6 @@ class _Walk:
 
     def note(self, note: Note) -> None:
         self.notes.append(replace(note, turns=len(self.scene.turns)))
+        chosen = note.verdict.tally.get("winner")
+        if note.verdict.holds and isinstance(chosen, str):
+            self.scene = replace(self.scene, elected=(*self.scene.elected, chosen))

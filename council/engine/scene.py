@@ -137,6 +137,7 @@ class Scene:
     since: int = 0
     roles: Mapping[str, str] = field(default_factory=dict)
     unnumbered: frozenset[str] = frozenset()  # phases whose rounds are no rounds of the debate
+    elected: tuple[str, ...] = ()  # what each vote has chosen, oldest first
 
     def role(self, name: str) -> str:
         """The phase that has this role; empty if none has it."""

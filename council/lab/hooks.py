@@ -18,7 +18,7 @@ def apply(record: Record, folder: Path) -> Iterator[str]:
     from council.candidates.versions import follow
 
     ledger = follow(record.plan.scene)
-    if not (record.plan.done and ledger.versions and (winner := find_winner(record.plan, ledger))):
+    if not (record.plan.done and ledger.versions and (winner := find_winner(record.plan.scene, ledger))):
         return
     if describe_refusal(record.plan.scene):
         return

@@ -163,7 +163,7 @@ def propose(session: Session) -> Proposal:
         raise UsageError(f"nobody wrote code in {session.id}; there is nothing to apply")
     if refusal := describe_refusal(plan.scene):
         raise UsageError(f"nothing of {session.id} is applied: {refusal}")
-    winner = find_winner(plan, ledger)
+    winner = find_winner(plan.scene, ledger)
     if winner is None:
         raise UsageError(f"nobody won: {explain_no_winner(ledger)}; the patches are in {session.folder}/candidates")
     tree = base.hash_files(lay(winner.version, project.tree))

@@ -75,7 +75,7 @@ def judge_code(plan: Plan, arm: str) -> str:
     if arm in BASELINES:
         candidate = choose_sample(plan)
     else:
-        winner = find_winner(plan, ledger)
+        winner = find_winner(plan.scene, ledger)
         candidate = winner.version.candidate if winner else ""
     if not candidate:
         return "no version won" if ledger.versions else "nobody wrote any file"

@@ -32,7 +32,7 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
     measured = find_measured(trial) if bench.kind == "coverage" else []
     plan = {
         "runner": "pytest" if bench.kind == "coverage" else bench.kind, "run": wanted, "void": trial.void,
-        "allowed": trial.allowed, "own": sorted(list_own(trial)), "options": [], "tools": python.site,
+        "allowed": trial.allowed, "shadows": sorted(list_own(trial)), "options": [], "tools": python.site,
         "measure": {path: trial.tree[path].decode("utf-8", "replace") for path in measured},
         "tests": {path: base64.b64encode(data).decode() for path, data in tests.items()},
     }  # fmt: skip

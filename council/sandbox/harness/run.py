@@ -106,7 +106,7 @@ def compose(
     return {
         "runner": runner, "secret": suite.make_key(), "words": words, "codes": codes, "names": names,
         "mentions": mentions, "named": named,
-        "imports": [name for name in imports if name.partition(".")[0] not in plan["own"]],
+        "imports": [name for name in imports if name.partition(".")[0] not in plan["shadows"]],
         "run": [file.path for file in chosen], "options": plan["options"],
         "measure": [f"/job/{path}" for path in plan["measure"]], "parent": os.getpid(),
     }  # fmt: skip

@@ -133,7 +133,7 @@ def check(user: User, members: phases.Members) -> Iterator[Row]:
     yield "defended until nothing new is found", "hardened", outcomes["attacks"]
     yield "approved by a person", "approved", outcomes["approval"]
     yield "voted among the green", "chosen", outcomes["convergence"]
-    winner = find_winner(plan, ledger)
+    winner = find_winner(plan.scene, ledger)
     yield "the winner", ("generator", "elected", True), winner and (winner.version.candidate, winner.why, winner.green)
     yield "calls, none for the same turn", len(set(members.asked)), len(members.asked)
     shown = [path for path in (user.session / "briefs").rglob("*.md") if "test_both" in path.read_text("utf-8")]
