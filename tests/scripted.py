@@ -53,6 +53,8 @@ class Script:
         answers = {"says": line} if isinstance(line, str) else dict(line)
         beside = {key: answers.pop(key) for key in BESIDE_ANSWERS if key in answers}
         words = beside.get("says") or f"{due.seat.title} on {due.step.name}, round {due.round}."
+        if not due.step.reply and not self.address(due).endswith(f"/{due.seat.name}"):
+            words += "".join(f" The {one}: so." for one in due.seat.gives)
         body = words if isinstance(line, str) else "\n\n".join([words, *written(due, answers)])
         usd = None if beside.get("usd") == "unknown" else float(beside.get("usd", self.usd))
         absent = beside.get("absent")

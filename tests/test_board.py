@@ -13,7 +13,7 @@ from council.config import overlays, personas
 from council.engine.conditions import judge
 from council.engine.contributions import Addition, Record
 from council.engine.planner import plan
-from council.engine.scene import Turn
+from council.engine.scene import RecordedTurn, Turn
 from council.errors import UsageError
 from council.protocols import board as boardroom
 from council.runner import start
@@ -202,6 +202,21 @@ def test_nothing_is_remarked_of_a_turn_that_nobody_spoke(name, silent, user):
     transcript = text(hold(user, name, **dict.fromkeys(silenced, "absent: overloaded")), "transcript.md")
     assert "absent: overloaded" in transcript
     assert not re.search("rubber stamp|names no moonshot", transcript)
+
+
+@pytest.mark.parametrize("name", ["board", "planning-1", "planning-2", "planning-3"])
+def test_a_moonshot_of_one_version_is_sent_back_once_and_then_recorded(name):
+    board, one = program(name), "01-positions/moonshot"
+    others = {due.id: RecordedTurn("So.", "") for due in plan(board, {}).due if due.id != one}
+    half, both = RecordedTurn("The moonshot is Mars.", ""), RecordedTurn("The moonshot: Mars. Stepping stone: go.", "")
+    assert plan(board, {**others, one: both}).due[0].id.startswith("02-")
+    (again,) = plan(board, {**others, one: half}).due
+    assert (again.id, again.problems) == (f"{one}.2", ("it gives no stepping stone; name it",))
+    ended = plan(board, {**others, one: half, f"{one}.2": half})
+    assert ended.due[0].id.startswith("02-")
+    (said,) = (turn for turn in ended.scene.turns if turn.id == one)
+    assert said.problems == ("it gives no stepping stone; name it",)
+    assert not plan(board, {**others, one: half, f"{one}.2": both}).scene.named("positions")[-1].problems
 
 
 def test_how_a_check_is_told():

@@ -318,6 +318,15 @@ def test_what_a_confirmation_can_cost_is_said_first_and_limited(user):
         assert ("--max-calls 0 is reached" in paused.err, api.requests) == (True, [])
 
 
+def test_the_projects_tests_are_a_fact_of_the_confirmation(user):
+    replay = built(user)
+    log = user.write("tests.log", "12 passed\n")
+    ended = user.council("confirm", "docs/a.md", "--evidence", log, "--yes", *replay)
+    assert ended.code == 0, ended.err
+    assert "Facts: E1: file tests.log." in (user.work / "docs/a.md").read_text("utf-8")
+    assert "12 passed" in (user.sessions[-1] / "topic.md").read_text("utf-8")
+
+
 def test_what_is_checked_does_not_choose_who_checks_it(user):
     replay = built(user)
     user.write(".council/AgentPersonalities.md", "## database\n\n- **Title:** Database\n\nYou always find it kept.\n")

@@ -294,7 +294,7 @@ def _turn(workflow: Workflow, step: Step, seat: Seat, call: Call) -> Iterator[Ca
         return
     usual = min(estimate_reply(workflow, step), call.rate.max_tokens)
     yield replace(call, sure=call.sure and seat.group != CAST_GROUP, output=usual)
-    if step.reply:
+    if step.reply or seat.gives:
         longer = call.most_input + call.rate.max_tokens + MARKS
         yield Call(step.name, call.rate, sure=False, again=True, input=0, output=0, most_input=longer)
 

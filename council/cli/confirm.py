@@ -13,7 +13,18 @@ import click
 from council.cli import completion, promises
 from council.cli.command import command
 from council.cli.context import State
-from council.cli.options import ID, OUTPUT, OVERLAYS, PACE, SOURCE, SPEAKER, TIER_MAP, options
+from council.cli.options import (
+    EVIDENCE,
+    EVIDENCE_COMMAND,
+    ID,
+    OUTPUT,
+    OVERLAYS,
+    PACE,
+    SOURCE,
+    SPEAKER,
+    TIER_MAP,
+    options,
+)
 from council.cli.run import begin, can_ask, carry_on
 from council.config import project
 from council.errors import StorageError, UsageError
@@ -39,7 +50,7 @@ DIFF = "changes.diff"
 @click.option(
     "--session", metavar="SESSION", shell_complete=completion.sessions, help="Use this earlier confirmation again."
 )
-@options(SPEAKER, TIER_MAP, ID, *OUTPUT, SOURCE, PACE, OVERLAYS)
+@options(EVIDENCE, EVIDENCE_COMMAND, SPEAKER, TIER_MAP, ID, *OUTPUT, SOURCE, PACE, OVERLAYS)
 @click.pass_obj
 def confirm(
     state: State,
@@ -137,6 +148,7 @@ def check(state: State, settings: Config, asked: ConfirmationRequest, given: dic
     request = Request(
         "\n".join([question, *notes]), WORKFLOW, only=tuple(promised.promises),
         personas=promised.personas, documents=((DIFF, changes.text),), tier_map=tiers, find_files=False,
+        evidence=given["evidence"], evidence_commands=given["evidence_commands"],
         id=given["id"], quorum=given["quorum"], max_cost=given["max_cost"],
     )  # fmt: skip
     choice = begin(state, request, settings, given)
@@ -180,6 +192,7 @@ def check_session(session: Session, text: str, changes: CommitDiff) -> None:
 
 
 def describe_source(session: Session, changes: CommitDiff) -> Any:
+    from council.protocols import evidence
     from council.record import chain
     from council.reports.confirmation import ConfirmationSource
     from council.reports.heading import count_replayed
@@ -189,7 +202,10 @@ def describe_source(session: Session, changes: CommitDiff) -> Any:
     replayed = count_replayed(session)
     lines = str(session.metadata["topic"]).splitlines()
     notes = [line for line in lines if line.startswith(promises.NOTES)]
-    note = " ".join([*notes, *([f"Replayed: {replayed}."] if replayed else [])])
+    facts = "; ".join(f"{one.id}: {one.title}" for one in evidence.read(session.extra).values())
+    note = " ".join(
+        [*notes, *([f"Facts: {facts}."] if facts else []), *([f"Replayed: {replayed}."] if replayed else [])]
+    )
     return ConfirmationSource(day, changes.first, changes.second, session.id, head, changes.cut, note)
 
 

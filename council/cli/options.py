@@ -94,6 +94,13 @@ GATES = click.option(
     "--gate", "gates", multiple=True, metavar="PHASE",
     help="Let a person approve after this phase, or the debate ends there; `none` for no gates of yours.",
 )  # fmt: skip
+EVIDENCE = click.option(
+    "--evidence", multiple=True, type=FILE, metavar="FILE", help="Freeze a text file as a fact that members can cite."
+)
+EVIDENCE_COMMAND = click.option(
+    "--evidence-command", "evidence_commands", multiple=True, metavar="CMD",
+    help="Run a command in the sandbox, and freeze its output as a fact.",
+)  # fmt: skip
 # What every workflow accepts. `run` also has the options of the kit's workflows, because it serves them all.
 GENERAL = [
     WITH,
@@ -108,20 +115,8 @@ GENERAL = [
     GATES,
     TIER_MAP,
     click.option("-f", "--file", "files", multiple=True, type=FILE, help="Attach a text file to the topic."),
-    click.option(
-        "--evidence",
-        multiple=True,
-        type=FILE,
-        metavar="FILE",
-        help="Freeze a text file as a fact that members can cite.",
-    ),
-    click.option(
-        "--evidence-command",
-        "evidence_commands",
-        multiple=True,
-        metavar="CMD",
-        help="Run a command in the sandbox, and freeze its output as a fact.",
-    ),
+    EVIDENCE,
+    EVIDENCE_COMMAND,
     ID,
 ]
 REQUEST = [

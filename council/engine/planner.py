@@ -15,7 +15,7 @@ from council.engine.orders import order
 from council.engine.scene import RecordedTurn, Scene, Turn, Verdict
 from council.engine.views import View, look
 from council.replies import parse
-from council.text import slug
+from council.text import fold, slug
 from council.workflow import declare
 from council.workflow.model import (
     Cast,
@@ -164,7 +164,7 @@ class _Walk:
         first = self.said.get(id)
         if first is None:
             return Due(id, phase, step, round, seat, look(step.sees, seat, self.scene), self.scene)
-        answers = parse.read(step.reply, first.body, first.brief) if not first.absent else parse.UNHEARD
+        answers = self.read(seat, step, first) if not first.absent else parse.UNHEARD
         asked = tuple(name for name, _ in step.reply)
         found, problems = answers.found, answers.problems
         optional = tuple(name for name, kind in step.reply if kind.optional)
@@ -191,9 +191,18 @@ class _Walk:
             return Due(again, phase, step, round, seat, sees, self.scene, first, answers.problems)
         if second.absent:
             return turn
-        answers = parse.read(step.reply, second.body, second.brief).after(answers)
+        answers = self.read(seat, step, second).after(answers)
         found, problems = answers.found, answers.problems
         return replace(turn, said=second, answers=found, problems=problems, first=first, prose=answers.prose)
+
+    def read(self, seat: Seat, step: Step, said: RecordedTurn) -> parse.Answers:
+        """The answers of a reply. One without declared answers lacks what its seat always gives."""
+        answers = parse.read(step.reply, said.body, said.brief)
+        if step.reply or not seat.gives:
+            return answers
+        words = fold(said.body)
+        lacking = {f"/{one}": f"it gives no {one}; name it" for one in seat.gives if fold(one) not in words}
+        return replace(answers, missing=lacking)
 
     def seats(self, step: Step) -> tuple[Seat, ...]:
         spoken = [turn.seat for turn in self.scene.turns]

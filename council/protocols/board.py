@@ -27,9 +27,9 @@ CORRECTION = declare.answer("correction", "what must be changed in it, from seat
 
 @remark
 def both_versions(turn: Turn, _: Record) -> Iterator[str]:
-    """Whether the moonshot's position gives both versions."""
-    if turn.absent or turn.seat.name != MOONSHOT or turn.asked:  # only a position asks for no answers
-        return
+    """Whether the moonshot's position gives both versions, in a workflow that does not ask again for them."""
+    if turn.absent or turn.seat.name != MOONSHOT or turn.asked or turn.seat.gives:
+        return  # only a position asks for no answers
     if missing := [version for version in VERSIONS if version not in fold(turn.body)]:
         yield f"it does not give a {' or a '.join(missing)}; both are required"
 

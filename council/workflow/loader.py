@@ -170,6 +170,8 @@ class _Loader:
         if isinstance(one, dict) and len(one) == 1:
             name, attributes = next(iter(one.items()))
             self.known(self.typed(attributes, dict, f"seat {name}"), SEAT_KEYS, f"seat {name}")
+            for word in self.typed(attributes.get("gives", []), list, f"seat {name}: gives"):
+                self.typed(word, str, f"seat {name}: gives")
             return Seat(self.name(name, f"seats: {group}"), group, attributes)
         return Seat(self.name(one, f"seats: {group}"), group)
 

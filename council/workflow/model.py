@@ -79,6 +79,11 @@ class Seat:
         return self.speaker == HUMAN
 
     @property
+    def gives(self) -> tuple[str, ...]:
+        """What each of its replies without declared answers has to name."""
+        return tuple(map(str, self.attributes.get("gives", ())))
+
+    @property
     def of(self) -> str:
         """The seat, or the group, whose work it is about; empty if it names none."""
         return str(self.attributes.get("of") or "")

@@ -46,6 +46,8 @@ SEAT_KEYS = {
     "persona": "the name of its persona. Default: the seat's name",
     "tier": "its tier, which overrides the step's",
     "speaker": "who speaks for it: `human`, or the name of a speaker",
+    "gives": "what a reply of it without declared answers has to name, as in `gives: [moonshot, stepping stone]`. One "
+    "that leaves something out is asked for again, once",
     "weight": "how much its vote counts, as in `weight: 2`",
     "under": "the seat above it in a tree: the order `tree` and the views `up`, `down` and `beside` follow it",
     "of": "whose work it is about: a seat, or a group. For a group, it stands for one seat for each member, named "
