@@ -137,7 +137,7 @@ class Running:
             raise SandboxError(f"the sandbox did not start: {output.decode('utf-8', 'replace').strip()[-500:]}")
         code = None if self._stopped else code
         by_signal = code is not None and 128 < code <= 128 + signal.SIGRTMAX
-        peak = self._group.peak if self._group else self._peak
+        peak = (self._group.peak if self._group else None) or self._peak  # older kernels do not tell a group's
         return Ran(
             exit=None if by_signal else code, signal=code - 128 if code is not None and by_signal else None,
             seconds=self._seconds, peak=peak or None, output=output, cut=self._output.cut, stopped=self._stopped,
