@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
-from council.errors import UsageError
+from council.errors import CouncilError, StorageError, UsageError
 
 LARGEST = 16_000_000  # bytes of an earlier state of a file
 NONE: Mapping[str, str] = MappingProxyType({})
@@ -26,7 +26,10 @@ PATIENCE = 120.0  # seconds that one command may take
 OPTIONS = (
     "--no-pager", "--literal-pathspecs", "--no-replace-objects", "--no-optional-locks",
     "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit",
+    "-c", "advice.graftFileDeprecated=false",
 )  # fmt: skip
+SAID_BESIDE = ("hint:", "warning:")
+FULL = ("No space left on device", "Disk quota exceeded")
 # Which of the user's own files git reads; they say, for example, whose repositories it may read (safe.directory).
 KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 SET = {
@@ -60,9 +63,15 @@ def read(*words: str, cwd: Path | None = None, stdin: bytes = b"", variables: Ma
     """What a git command prints; its first complaint is an error."""
     done = run(*words, cwd=cwd, stdin=stdin, variables=variables)
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(said[0] if said else "git failed")
+        raise complain(done.stderr)
     return done.stdout
+
+
+def complain(stderr: bytes, what: str = "") -> CouncilError:
+    """The first thing that git complains of, after `what` did not work; hints and warnings are no complaints."""
+    said = [line for line in stderr.decode("utf-8", "replace").splitlines() if not line.startswith(SAID_BESIDE)]
+    text = what + next(filter(None, map(str.strip, said)), "git gave no reason")
+    return StorageError(text) if any(words in text for words in FULL) else UsageError(text)
 
 
 def repository(start: Path) -> Path:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -49,7 +52,7 @@ def test_a_branch_comes_and_goes_and_nothing_else_changes(user: User, folder: Pa
     assert git(folder, "diff", "--name-only", f"HEAD..{branch}") == b"src/app.py\n"
     message = git(folder, "log", "-1", "--format=%an%n%B", branch).decode()
     assert message.startswith(f"council\nFix add.\n\nWritten in the council session {session.id}:\nengineer, version 1")
-    again = user.council("apply", session.id, "--yes", "--repo", folder, "--json")
+    again = user.council("apply", session.id, "--repo", folder, "--json")  # there is nothing to say yes to
     assert (again.code, again.json["state"], again.json["doubts"]) == (0, "unchanged", [])
     undone = user.council("apply", "--undo", session.id, "--repo", folder)
     assert (undone.code, undone.out) == (0, f"removed the branch council/{session.id}\n")
@@ -182,3 +185,31 @@ def test_a_death_leaves_nothing_or_the_whole_branch(user: User, folder: Path) ->
     for point in (Point(last, "before"), Point(last, "after")):
         assert killing.kill(point).code == -9
         assert list(killing.check(before)) == []
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for little more than a repository."""
+    place = tmp_path / "small"
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=800k", "tmpfs", str(place)]
+    if os.geteuid() or subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_leaves_nothing_and_is_named(user: User, small: Path) -> None:
+    folder = small / "project"
+    repositories.make(folder)
+    session = about(user, folder)
+    before = git(folder, "for-each-ref")
+    fill = small / "fill"
+    room = os.statvfs(small)
+    fill.write_bytes(bytes(room.f_bavail * room.f_frsize))
+    ended = user.council("apply", session.id, "--yes", "--repo", folder)
+    assert (ended.code, "No space left on device" in ended.err) == (6, True), ended.text
+    assert git(folder, "for-each-ref") == before
+    fill.unlink()
+    assert user.council("apply", session.id, "--yes", "--repo", folder).code == 0
+    assert git(folder, "show", f"council/{session.id}:src/app.py") == RIGHT

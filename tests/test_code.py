@@ -94,7 +94,7 @@ def test_one_command_makes_a_green_branch_and_one_more_removes_it(user: User) ->
     assert (base["bench"], base["before"]["verdict"], base["before"]["failed"]) == (
         "pytest", "fail", ["tests/test_app.py::test_add"],
     )  # fmt: skip
-    assert user.council("verify").code == 0
+    assert user.council("verify").code == user.council("next").code == 0
     assert user.council("apply", "--undo", id).code == 0
     assert picture(user.work, "council/") == before
 
@@ -156,6 +156,7 @@ def test_code_that_stays_red_is_no_success(user: User) -> None:
     assert "the code is not green (visible tests: fail)" in ended.err
     again = user.council("recover")
     assert (again.code, "the code is not green (visible tests: fail)" in again.err) == (5, True), again.text
+    assert user.council("next").code == 5
     assert f"council apply {user.session.name} --although-tests-fail" in ended.err
 
 

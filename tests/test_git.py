@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from council import git
-from council.errors import UsageError
+from council.errors import StorageError, UsageError
 from tests import reviewing
 from tests.helpers import User, no_traceback
 from tests.hostile import PROGRAMS, call, repository
@@ -158,3 +158,10 @@ def test_a_review_of_nothing_may_pass(user: User) -> None:
         assert (ended.code, "nothing to review" in ended.err) == (0, True)
         assert '"results": []' in (user.work / "x.sarif").read_text("utf-8")
     assert user.sessions == []
+
+
+def test_what_git_complains_of_is_no_hint() -> None:
+    said = git.complain(b"hint: old\nwarning: older\n\nfatal: no such thing\nerror: more\n", "not made: ")
+    assert (type(said), str(said)) == (UsageError, "not made: fatal: no such thing")
+    assert isinstance(git.complain(b"fatal: cannot write: No space left on device\n"), StorageError)
+    assert str(git.complain(b"")) == "git gave no reason"

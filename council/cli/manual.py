@@ -17,7 +17,7 @@ from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import AFTER, FILE, JSON, OVERLAYS, REQUEST, SESSION, build_request, options, read_topic
 from council.config import command_line
-from council.errors import CouncilError, UsageError
+from council.errors import CouncilError, NotAsWanted, UsageError
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def next_(state: State, session: str, as_json: bool) -> None:
     Tests that are due are run first.
     """
     from council.config import settings as config
+    from council.reports.transcript import explain_shortfall
     from council.runner import answering, machines, manual, next_step, subagents
     from council.terminal import notices
 
@@ -91,6 +92,8 @@ def next_(state: State, session: str, as_json: bool) -> None:
     else:
         show_questions(found, [due for due, _ in now.due if due.of_a_person])
         echo(next_step.describe(found, now))
+    if why := explain_shortfall(found):
+        raise NotAsWanted(why)
 
 
 def show_questions(found: Session, due: list[Due]) -> None:

@@ -59,13 +59,14 @@ def apply(state: State, session: str, yes: bool, undo: bool, repo: Path, red: bo
 
 
 def put_on_branch(proposal: Proposal, repository: Repository, yes: bool, red: bool, as_json: bool) -> None:
-    """Say what will be done, and do it after a yes."""
+    """Say what will be done, and do it after a yes. Where there is such a branch already, nothing will be done."""
     from council.lab import branch
 
-    if not as_json:
+    there = repository.find(proposal.ref)
+    if not (as_json or there):
         echo("\n".join(describe(proposal, repository)))
     check(proposal, red)
-    if not (yes or _confirm(proposal, as_json)):
+    if not (there or yes or _confirm(proposal, as_json)):
         raise UsageError("you said no; nothing was changed")
     tip = proposal.make(repository)
     new = branch.create(repository, proposal.ref, tip, proposal.when)
@@ -126,7 +127,9 @@ def describe_next(proposal: Proposal, repository: Repository, tip: str, new: boo
 
     name, elsewhere = branch.shorten(proposal.ref), name_repository(repository)
     return [
-        f"{'created' if new else 'it is there already:'} the branch {name} ({tip[:12]}); nothing else was changed",
+        f"created the branch {name} ({tip[:12]}); nothing else was changed"
+        if new
+        else f"the branch {name} ({tip[:12]}) is there already; nothing was changed",
         f"look at it: git diff {proposal.commit[:12]} {name}",
         f"use it: git merge {name}",
         f"remove it: council apply --undo {proposal.session.id}{elsewhere}",

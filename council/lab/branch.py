@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from council import git
 from council.candidates.patch import PLAIN, name_object
 from council.errors import UsageError
 from council.lab.repository import Repository, list_tree
@@ -109,7 +110,7 @@ def create(repository: Repository, ref: str, tip: str, when: str) -> bool:
         return True
     if repository.find(ref) == tip:  # another apply of the same session was faster
         return False
-    raise UsageError(f"the branch {shorten(ref)} was not created: {_complaint(done.stderr)}")
+    raise git.complain(done.stderr, f"the branch {shorten(ref)} was not created: ")
 
 
 def remove(repository: Repository, ref: str, tip: str, when: str) -> None:
@@ -124,7 +125,7 @@ def remove(repository: Repository, ref: str, tip: str, when: str) -> None:
     words = ("update-ref", "-m", "council apply --undo", "-d", ref, tip)
     done = repository.run(*QUIET, *words, variables=_sign(when))
     if done.returncode and repository.find(ref):
-        raise UsageError(f"the branch {shorten(ref)} was not removed: {_complaint(done.stderr)}")
+        raise git.complain(done.stderr, f"the branch {shorten(ref)} was not removed: ")
 
 
 def _compare(repository: Repository, there: str, tip: str) -> str:
@@ -139,8 +140,3 @@ def _compare(repository: Repository, there: str, tip: str) -> str:
 
 def shorten(ref: str) -> str:
     return ref.removeprefix("refs/heads/")
-
-
-def _complaint(said: bytes) -> str:
-    lines = said.decode("utf-8", "replace").strip().splitlines()
-    return lines[0] if lines else "git gave no reason"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from council.cli.command import CODE, Entry
 
 HERE = "council.lab"
-WORKFLOWS = "`council -h` lists the workflows"
 SESSIONS = "`council list` shows your sessions"
 
 COMMANDS = {
@@ -20,7 +19,7 @@ COMMANDS = {
             'council code "Make parse() accept an empty line" --tests tests/test_parse.py',
             'council code "Speed up the search" --hidden checks --max-cost 1.00',
         ),
-        WORKFLOWS, spends=True,
+        "`council code -h` shows how to call it", spends=True,
     ),
     "lessons": Entry(
         CODE, "List, show and forget what your sessions learned.", f"{HERE}.lessons:lessons",
