@@ -70,6 +70,7 @@ def planning(state: State, /, topic: tuple[str, ...], **given: Any) -> None:
     if given["issues"] is not None:
         export_issues(settings, known or (topic[0] if topic else "last"), given["issues"])
     elif not topic and not given["document"]:
+        refuse_to_guess(given)
         show_all(settings, given)
     elif given["status"]:
         if known is None:
@@ -133,6 +134,15 @@ def refuse_changes(given: Mapping[str, Any]) -> None:
     for flag, name in fixed.items():
         if given[name]:
             raise UsageError(f"{flag} is set when a planning begins; leave it out to go on with this one")
+
+
+def refuse_to_guess(given: Mapping[str, Any]) -> None:
+    """Without a topic, the command only shows; what belongs to a planning that begins or goes on is not ignored."""
+    known, context = ("as_json", "status"), click.get_current_context()
+    for param in context.command.params:
+        wanted = param.name in given and param.name not in known
+        if wanted and context.get_parameter_source(str(param.name)) is click.core.ParameterSource.COMMANDLINE:
+            raise UsageError(f'{param.opts[0]} needs a topic, as in council planning "TOPIC", or the id of a planning')
 
 
 def go_on(state: State, settings: Config, planning: Planning, given: dict[str, Any]) -> None:
@@ -231,6 +241,8 @@ def export_issues(settings: Config, word: str, folder: Path) -> None:
 
     known = store.find(settings, word)
     session = store.read(settings, known).sessions[COUNCILS[-1]] if known and not word.endswith(COUNCILS[-1]) else word
+    if known and not places.exists(settings, session):
+        raise UsageError(f"{known} has no work plan yet; planning-3 writes one")
     source = places.find(settings, session)
     paths = [source / work.PLAN, *sorted((source / work.ISSUES).glob("*.md"))]
     if not paths[0].is_file():

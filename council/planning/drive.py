@@ -5,6 +5,7 @@ approved.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -21,6 +22,7 @@ from council.errors import CouncilError, UsageError, Waiting
 from council.planning import progress
 from council.planning.progress import APPROVED, ENDED, GATED, CouncilStage
 from council.planning.store import Planning
+from council.record import files
 from council.record.session import Session
 from council.runner import debate as debates
 from council.runner import start
@@ -125,7 +127,10 @@ class Driver:
             return
         session = progress.open_session(self.settings, before[-1])
         assert session is not None
-        progress.file_document(session)
+        for path in progress.file_document(session):
+            again = f"council planning --from {stage.council} --document {shlex.quote(str(path))}"
+            self.screen.say(f"{files.tilde(path)} was edited; {stage.council} starts from what {session.id} wrote")
+            self.screen.say(f"to start from the edited document: {again}")
         yield from progress.hand_on(session, session.plan())
 
     def find_before(self, stage: CouncilStage) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from council.config import places
 from council.config.settings import Config
@@ -12,7 +13,7 @@ from council.planning.store import Planning
 from council.record import session as sessions
 from council.record.session import Session
 from council.record.turn_file import sha256
-from council.reports import filing, markdown, produce, verify
+from council.reports import filing, front_matter, markdown, produce, verify
 from council.text import one_line
 from council.workflow import gates
 
@@ -84,10 +85,15 @@ def describe(stages: list[CouncilStage]) -> str:
     return "complete"
 
 
-def file_document(session: Session) -> None:
-    """File the document of a finished council, where a command was killed before it did."""
-    if home := filing.find_home(session)[0]:
-        filing.place(filing.make(session, session.plan()), filing.Filing(home / filing.PLACE))
+def file_document(session: Session) -> list[Path]:
+    """File the document of a finished council, where a command was killed before it did. What somebody has edited stays
+    as it is, and is returned."""
+    home = filing.find_home(session)[0]
+    if not home:
+        return []
+    placed = filing.place(filing.make(session, session.plan()), filing.Filing(home / filing.PLACE))
+    changed = [path for path, same in placed.items() if not same and path.suffix == ".md"]
+    return [path for path in changed if not front_matter.is_as_written(path.read_text("utf-8", "replace"))]
 
 
 def hand_on(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
