@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -12,13 +13,14 @@ import pytest
 import yaml
 
 from council.record.session import open_
-from council.reports import filing, produce
+from council.reports import filing, lint_comment, produce
 from tests import syntheses
 from tests.debates import hold
+from tests.examples import EXAMPLES
 from tests.helpers import User
 
 LIBRARY = Path(os.environ.get("COUNCIL_TEST_MARKDOWNLINT", "none"))
-KINDS = ("adr", "madr", "decision")
+KINDS = ("adr", "madr", "decision", "spec", "plan")
 TOPIC = (
     "\n---\nstatus: accepted\n---\n\n# Shall | we <b>go</b>?\n\n## Decision\n\n<details>\n\n**Status:** accepted\n\n"
     "- a\n* b\n\n```\n# open"
@@ -45,18 +47,67 @@ def sessions(tmp_path_factory) -> list[filing.Made]:
     return made
 
 
-@pytest.mark.skipif(
+needs_markdownlint = pytest.mark.skipif(
     not LIBRARY.is_dir() or not shutil.which("node"),
     reason="markdownlint could not be had from npm (COUNCIL_TEST_MARKDOWNLINT)",
 )
+
+
+def lint(*paths: Path) -> str:
+    """What markdownlint finds with all of its rules, but for those that the comments in the files are about."""
+    command = ["node", Path(__file__).with_name("markdownlint.mjs"), LIBRARY, *paths]
+    found = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert (found.returncode, found.stderr) == (0, "")
+    return found.stdout
+
+
+@needs_markdownlint
 def test_markdownlint_finds_nothing(sessions, tmp_path):
     paths = []
     for number, made in enumerate(sessions):
         paths.append(tmp_path / f"{number}-{made.kind}.md")
         paths[-1].write_text(made.linked(f"adr-{number:04}-x").texts[produce.MAIN], "utf-8")
-    command = ["node", Path(__file__).with_name("markdownlint.mjs"), LIBRARY, *paths]
-    found = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-    assert (found.returncode, found.stderr, found.stdout) == (0, "", "")
+    assert lint(*paths) == ""
+
+
+@needs_markdownlint
+def test_no_rule_is_off_in_the_examples_that_they_keep(tmp_path):
+    """Their authors write clean Markdown: only the length of lines is free, and the HTML of folded parts is allowed."""
+    pages = [one.page for one in EXAMPLES]
+    assert lint(*pages) == ""
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert json.loads(re.findall(r"<!-- markdownlint-configure-file (.*) -->", text)[0]) == {
+            "MD013": False,
+            "MD033": {"allowed_elements": list(lint_comment.FOLDED)},
+        }
+        (tmp_path / page.name).write_text(re.sub(r"<!-- markdownlint.* -->\n", "", text), "utf-8")
+        assert set(re.findall(r" (MD\d+)/", lint(tmp_path / page.name))) == {"MD013", "MD033"}
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        ("* a", "MD004"),
+        ("2. a\n3. b", "MD029"),
+        ("## A\n\n#### B", "MD001"),
+        ("## A\n\n## A", "MD024"),
+        ("## A:", "MD026"),
+        ("a\n- b", "MD032"),
+        ("```\na\n```", "MD040"),
+        ("see https://example.org", "MD034"),
+        ("|a|b|\n|-|-|\n|1|2|", "MD060"),
+        ("| a | b |\n| - | - |\n| 1 |", "MD056"),
+        ("_a_", "MD049"),
+        ("** a **", "MD037"),
+        ("` a `", "MD038"),
+        ("**All of it**", "MD036"),
+    ],
+)
+def test_a_rule_is_off_where_somebodys_words_break_it(words, rule):
+    document = f"---\nkind: x\n---\n\n# T\n\n{words}\n\n{lint_comment.MARK}\n"
+    assert json.loads(re.findall(r"configure-file (.*) -->", lint_comment.put_comment(document))[0]).get(rule) is False
+    assert rule not in lint_comment.put_comment(document.replace(words, "Words."))
 
 
 def test_no_topic_or_reply_adds_a_title_or_a_key(sessions):

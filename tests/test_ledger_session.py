@@ -127,8 +127,8 @@ def test_the_outcome_follows_from_the_ledger(session: Path) -> None:
     found = facts(session)
     assert (found["outcome"], found["blocking"], found["converged"]) == ("consensus", {}, True)
     document = (session / "decision.md").read_text("utf-8")
-    assert "accepted by consensus after 8 rounds" in document
-    assert "2 concerns: 1 withdrawn, 1 accepted by a person.\n" in document
+    assert "accepted by consensus after 8 rounds; Security blocked, which a person accepted\n" in document
+    assert "2 concerns: 2 blocking (1 withdrawn, 1 accepted by a person).\n" in document
     row = next(line for line in document.splitlines() if line.startswith("| C1 |"))
     assert row.endswith(f"| accepted by a person (it was opened again before): `{APPEAL}` |")
     assert row.startswith(f"| C1 | {PII} (now: in the traces too) (blocking) | ")

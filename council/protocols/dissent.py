@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from council.engine.conditions import rule
@@ -111,10 +111,15 @@ SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 
 def find_missing_dissent(scene: Scene, synthesis: str) -> list[tuple[Turn, str]]:
     """Each blocking item and each remaining `disagree` that is missing from the synthesis, with its turn."""
-    passages = list(_split_in_context(synthesis))  # a dissent and its owner's name must be in the same one
+    return find_missing(synthesis, find_dissent(scene))
+
+
+def find_missing(text: str, dissent: Iterable[tuple[Turn, str]]) -> list[tuple[Turn, str]]:
+    """What a text does not keep of these dissents: blocking items in their words, or DISAGREES."""
+    passages = list(_split_in_context(text))  # a dissent and its owner's name must be in the same one
     return [
         (turn, words)
-        for turn, words in find_dissent(scene)
+        for turn, words in dissent
         if not any(_keeps(passage, context, turn, words) for passage, context in passages)
     ]
 

@@ -12,26 +12,25 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from council.engine.conditions import judge
 from council.engine.planner import Plan
-from council.engine.scene import GIST, Turn
 from council.protocols import outcome as ending
-from council.protocols.consensus import find_escalations, find_score_field, list_scores
-from council.protocols.dissent import DISAGREES, find_dissent, find_missing_dissent
+from council.protocols.consensus import list_scores
 from council.protocols.evidence import describe_use
 from council.protocols.specialists import describe_seating, find_seating, list_table
-from council.protocols.stances import CONSENSUS, CONSENSUS_WITH_DISSENT, assess, assess_stances
+from council.protocols.stances import assess
+from council.record import chain
 from council.record.session import Session
 from council.reports import escalated, kinds, tally, verdict
 from council.reports.concerns import describe_ledger
+from council.reports.dissents import describe_dissents, find_target, read_position
 from council.reports.front_matter import list_people
 from council.reports.numbering import find_title
 from council.reports.parts import read_confidence, read_parts
 from council.reports.sources import Sources, find_sources, name_seat, point_to_all
+from council.reports.status import describe_deciders, describe_status, find_deciding_phase, is_accepted
 from council.reports.totals import ended_at
-from council.text import one_line
 
-WHOLE = 100_000  # characters: a person's words are never cut short
+DISSENTS = "dissents"  # the part whose items are sorted before they are cited
 SAID = {"absent": "not heard", "silent": "unreadable", "spoke": "spoke"}  # cells of the table without a stance
 
 
@@ -40,13 +39,12 @@ def facts(session: Session, plan: Plan, kind: str = kinds.ADR) -> dict[str, Any]
     if not plan.scene.turns:
         return None
     topic, sources = str(session.metadata["topic"]).strip(), find_sources(plan)
-    found = read_parts(session, plan, kind)
+    found = read_parts(session, plan, kind, plain=(DISSENTS,))
     parts = {part: found.texts.get(part, "") for part in kinds.RECORD_PARTS}
     tries = ending.find_syntheses(plan)
     return {
         **{part: text for part, text in parts.items() if part != "confidence"},
         "title": find_title(topic),
-        "status": describe_status(session, plan),
         "accepted": is_accepted(plan),
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,
@@ -57,9 +55,9 @@ def facts(session: Session, plan: Plan, kind: str = kinds.ADR) -> dict[str, Any]
         "others": list(found.others),
         "asked": list(found.texts),
         "author": {"title": name_seat(tries[-1].seat), "source": sources.refer(tries[-1])} if tries else None,
+        "summary": verdict.first_sentence(found.texts.get("decision") or found.introduction),
         "guidance": list(_guidance(plan, sources)),
-        "missing_dissent": list(_missing_dissent(plan, sources)),
-        "unsatisfied": list(_unsatisfied(session, plan, parts["dissents"], sources)),
+        **describe_dissents(session, plan, parts["dissents"], sources),
         "confidence": read_confidence(session, plan, kind),
         **describe_record(session, plan),
     }
@@ -69,6 +67,8 @@ def describe_record(session: Session, plan: Plan) -> dict[str, Any]:
     """How it came about: on what evidence, who took part, who said what in which round, what a person was asked."""
     sources = find_sources(plan)
     return {
+        "status": describe_status(session, plan),
+        "chained": chain.is_recorded(session),
         "escalations": escalated.describe(session, plan, sources),
         "rounds": _rounds(session, plan, sources),
         "analysis": _analysis(session, plan, sources),
@@ -97,40 +97,7 @@ def _analysis(session: Session, plan: Plan, sources: Sources) -> dict[str, Any] 
 madr = partial(facts, kind=kinds.MADR)
 
 
-# ---- how it was decided ----
-
-
-def is_accepted(plan: Plan) -> bool:
-    """Whether the count, a rule or a person decided it. Otherwise it is what somebody proposes."""
-    now = assess(plan.scene)
-    return tally.is_carried(plan, now) and not tally.asked_no_stance(plan, now)
-
-
-def describe_status(session: Session, plan: Plan) -> str:
-    """One line on how the question was decided."""
-    phase, now = find_deciding_phase(session, plan), assess(plan.scene)
-    if not find_score_field(session.workflow, phase):
-        lack = tally.describe_lack(plan, now) or (tally.NO_STANCE if tally.asked_no_stance(plan, now) else "")
-        return f"proposed ({lack})" if lack else f"accepted: {ending.outcome(plan, now)} ({ending.reason(plan, now)})"
-    outcome = plan.scene.outcomes.get(phase, "not over")
-    last = max((turn.round for turn in plan.scene.named(phase)), default=0)
-    rounds = f"after {last} round{'' if last == 1 else 's'}"
-    if outcome == CONSENSUS:
-        dissent = assess_stances(plan.scene).outcome == CONSENSUS_WITH_DISSENT
-        return f"accepted by {CONSENSUS_WITH_DISSENT if dissent else CONSENSUS} {rounds}"
-    asked = [one for one in find_escalations(plan.scene) if (one.phase, one.round) == (phase, last)]
-    if asked and asked[0].adopted:
-        if not asked[0].choice:
-            return f"ended by a person, who chose no option, {rounds} ({outcome})"
-        return f"accepted: decided by a person, {one_line(asked[0].option, WHOLE)}, {rounds} ({outcome})"
-    return f"undecided {rounds} ({outcome})"
-
-
-def find_deciding_phase(session: Session, plan: Plan) -> str:
-    """The phase that decides: the last one that asks for scores, or else the last one before the synthesis."""
-    phases = [name for name, _ in ending.rounds(plan)]
-    scored = [name for name in phases if find_score_field(session.workflow, name)]
-    return (scored or phases or [""])[-1]
+# ---- who took part ----
 
 
 def _people(session: Session, plan: Plan) -> dict[str, Any]:
@@ -138,15 +105,17 @@ def _people(session: Session, plan: Plan) -> dict[str, Any]:
     written = [turn.seat for turn in ending.find_syntheses(plan)][-1:]
     spoke = {turn.seat.name: turn.seat for turn in plan.scene.turns}
     seats = {seat.name: seat for seat in list_table(session.workflow, plan.scene)} | spoke
-    members = {seat.name for seat in verdict.find_members(session, plan, assess(plan.scene))}
+    counted = list(verdict.find_members(session, plan, assess(plan.scene)))
+    members = {seat.name for seat in counted}
     roles: dict[str, list[str]] = {"members": [], "author": [name_seat(seat) for seat in written], "also heard": []}
     for seat in seats.values():
         if not seat.is_person and seat not in written:
             roles["members" if seat.name in members else "also heard"].append(name_seat(seat))
     people = [list_people(session, plan, deciding=deciding) for deciding in (True, False)]
-    decided = people[0] or list(dict.fromkeys(roles["members"]))
+    debated = [seat for seat in seats.values() if seat.name in members]
     return {
-        "decided_by": decided,
+        "deciders": describe_deciders(session, plan, debated),
+        "decided_by": people[0] or [f"{title} (model)" for title in dict.fromkeys(roles["members"])],
         "consulted": [*(dict.fromkeys(roles["members"]) if people[0] else ()), *people[1]],
         "participants": [
             {"role": role, "names": list(dict.fromkeys(names))}
@@ -163,33 +132,6 @@ def _guidance(plan: Plan, sources: Sources) -> Iterator[dict[str, str]]:
             yield {"text": turn.whole.strip(), "source": sources.refer(turn)}
 
 
-# ---- who did not agree ----
-
-
-def _missing_dissent(plan: Plan, sources: Sources) -> Iterator[dict[str, str]]:
-    """The dissents that the synthesis leaves out, or all of them if there is none, in their owners' words."""
-    written = ending.synthesis_whole(plan)
-    for turn, words in find_missing_dissent(plan.scene, written) if written else find_dissent(plan.scene):
-        said = f"disagrees: {turn.prose or turn.body}" if words == DISAGREES else words
-        yield {"label": name_seat(turn.seat), "text": one_line(said, WHOLE), "source": sources.refer(turn)}
-
-
-def _unsatisfied(session: Session, plan: Plan, dissents: str, sources: Sources) -> Iterator[dict[str, str]]:
-    """The members whose last score does not reach the workflow's consensus rule, as far as the text does not name them.
-
-    Their scores are in the table."""
-    phase = find_deciding_phase(session, plan)
-    field = find_score_field(session.workflow, phase)
-    rules = [dict(one.until).get(CONSENSUS) for one in session.workflow.phases if one.name == phase]
-    if not field or not rules or rules[0] is None:
-        return
-    content = judge(rules[0], plan.scene).tally.get(field, {}).get("for", ())
-    for turn in plan.scene.latest(field):
-        if turn.seat.name not in content and name_seat(turn.seat).casefold() not in dissents.casefold():
-            why = "gave no score" if field not in turn.answers else "was not satisfied"
-            yield {"label": name_seat(turn.seat), "text": why, "source": sources.refer(turn)}
-
-
 # ---- the rounds ----
 
 
@@ -201,18 +143,19 @@ def _rounds(session: Session, plan: Plan, sources: Sources) -> dict[str, Any]:
         spoken = [turns[cell.turn] for cell in row.cells if cell.turn]
         heard = [turn for turn in spoken if not turn.absent]
         cells = [sources.point(turns.get(cell.turn), cell.text or SAID.get(cell.tone, "-")) for cell in row.cells]
-        rows.append({"label": name_seat(spoken[-1].seat), "cells": cells, "position": _position(heard or spoken)})
+        rows.append(
+            {"label": name_seat(spoken[-1].seat), "cells": cells, "position": read_position((heard or spoken)[-1])}
+        )
     spans = [
         f"{first}{f'-{last}' if last > first else ''} {title.lower()}" for title, first, last in _spans(grid.columns)
     ]
-    return {"titles": list(grid.columns), "spans": spans, "rows": rows, "means": list(_means(session, plan))}
-
-
-def _position(turns: list[Turn]) -> str:
-    """The last thing that a member said, in a sentence of its own. Numbers and stances are in their columns."""
-    last = turns[-1]
-    said = str(last.answers.get(GIST, "")) or verdict.first_sentence(last.prose or last.body)
-    return said if said and not last.absent else last.gist
+    return {
+        "titles": list(grid.columns),
+        "spans": spans,
+        "rows": rows,
+        "means": list(_means(session, plan)),
+        "target": find_target(session, plan),
+    }
 
 
 def _spans(titles: Iterable[str]) -> Iterator[tuple[str, int, int]]:

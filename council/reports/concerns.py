@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from council.protocols.concerns import join_wordings, list_concerns
 from council.protocols.ledger import ACCEPTED, ANSWERED, BLOCKS, OPEN, REOPENED, STATUSES
 from council.record.session import Session
 from council.reports.sources import name_seat
+from council.text import join_words
 
 MANNER = {ACCEPTED: "accepted by a person"}
 
@@ -33,8 +34,11 @@ class ConcernRow:
 
 @dataclass(frozen=True)
 class LedgerTable:
+    """`lasting` says that a concern is open which blocks nothing."""
+
     summary: str
     rows: tuple[ConcernRow, ...]
+    lasting: bool = False
 
 
 def describe_ledger(session: Session, plan: Plan, refer: Callable[[Turn], str]) -> LedgerTable | None:
@@ -43,8 +47,6 @@ def describe_ledger(session: Session, plan: Plan, refer: Callable[[Turn], str]) 
     concerns = read_concerns(session, plan)
     if not concerns:
         return None
-    counts = Counter(one["status"] for one in concerns)
-    parts = [f"{counts[status]} {MANNER.get(status, status)}" for status in STATUSES if counts[status]]
     rows = []
     for one in concerns:
         ended = _describe_end(one)
@@ -56,8 +58,22 @@ def describe_ledger(session: Session, plan: Plan, refer: Callable[[Turn], str]) 
                 raised=refer(turns[one["opened"]["turn"]]), ended=f"{ended}: {source}" if source else ended,
             )
         )  # fmt: skip
-    number = len(concerns)
-    return LedgerTable(f"{number} concern{'s' if number > 1 else ''}: {', '.join(parts)}.", tuple(rows))
+    lasting = any(row.status == OPEN and row.kind != BLOCKS for row in rows)
+    return LedgerTable(_summarize(rows), tuple(rows), lasting)
+
+
+def _summarize(rows: Sequence[ConcernRow]) -> str:
+    """`4 concerns: 1 blocking (open) and 3 risks (2 open, 1 answered).`"""
+    kinds: dict[str, list[str]] = {}
+    for row in sorted(rows, key=lambda row: row.kind != BLOCKS):
+        kinds.setdefault(row.kind, []).append(row.status)
+    parts = []
+    for kind, ended in kinds.items():
+        counts = Counter(ended)
+        ways = [f"{counts[status]} {MANNER.get(status, status)}" for status in STATUSES if counts[status]]
+        told = ", ".join(ways) if len(ways) > 1 else ways[0].partition(" ")[2]
+        parts.append(f"{len(ended)} {kind}{'s' if len(ended) > 1 and kind != BLOCKS else ''} ({told})")
+    return f"{len(rows)} concern{'s' if len(rows) > 1 else ''}: {join_words(parts)}."
 
 
 def read_concerns(session: Session, plan: Plan) -> list[dict[str, Any]]:

@@ -19,17 +19,19 @@ from council.protocols.consensus import DECISION, END
 from council.record.session import Session
 from council.reports import kinds, outline, tally
 from council.reports.adr import describe_record
+from council.reports.dissents import describe_dissents
 from council.reports.kinds import ASSUMED, CLEAR, CREATE_WORKFLOW, GUIDANCE, QUESTION
 from council.reports.numbering import find_title
 from council.reports.parts import read_confidence, read_parts
 from council.reports.sources import find_sources, name_seat
 from council.reports.totals import ended_at
-from council.reports.verdict import find_path, first_sentence
+from council.reports.verdict import find_path
 from council.text import one_line, slug
 
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.M)
 UNDERLINE = re.compile(r"(?<=\S)[ \t]*\n(?= {0,3}(?:=+|-+)[ \t]*$)", re.M)
 OWNED = ("arguments", "trade_offs")
+DISSENT = "dissent"
 
 
 def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
@@ -37,15 +39,15 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
     tries = outcome.find_syntheses(plan)
     if not tries:
         return None
-    seats, given = perspectives(plan), read_parts(session, plan, kinds.DECISION, plain=OWNED)
-    texts = given.texts
+    seats, given = perspectives(plan), read_parts(session, plan, kinds.DECISION, plain=(*OWNED, DISSENT))
+    texts, sources = given.texts, find_sources(plan)
     owned = {name: split_by_owner(texts.get(name, ""), list(seats)) for name in OWNED}
     return {
         "title": find_title(str(session.metadata["topic"])),
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,
-        "summary": first_sentence(texts.get("recommendation", "")),
-        "author": {"title": name_seat(tries[-1].seat), "source": find_sources(plan).refer(tries[-1])},
+        "author": {"title": name_seat(tries[-1].seat), "source": sources.refer(tries[-1])},
+        **describe_dissents(session, plan, texts.get(DISSENT), sources),
         **describe_record(session, plan),
         "rounds_held": max((turn.round for turns in seats.values() for turn in turns), default=0),
         "perspectives": list(seats),
@@ -77,8 +79,9 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
                 "tensions",
                 "recommendation",
                 "caveats",
-                "dissent",
+                DISSENT,
                 "acceptance",
+                "next_steps",
             )
         },
         "others": list(given.others),

@@ -126,7 +126,7 @@ def list_notes(debate: Transcript) -> Iterator[str]:
     """What readers must know before they rely on the document."""
     for fact in debate.facts:
         if fact.caution:
-            yield f"**{fact.name}:** {fact.text}"
+            yield f"**{fact.name}:** {fact.note or fact.text}"
     if debate.absent:
         yield f"**Degraded:** absent: {'; '.join(dict.fromkeys(debate.absent))}"
 

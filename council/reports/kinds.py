@@ -33,6 +33,7 @@ RECORD_PARTS = {
     "confirmation": "how to tell that it was carried out",
     "open_questions": "what nobody answered",
     "implementation_notes": "what those who build it need to know",
+    "next_steps": "what happens next, in order, and who does it",
 }
 
 ADR = declare.document("adr", "an architecture decision record", parts=RECORD_PARTS, fills=RECORD_FILLS)
@@ -61,6 +62,7 @@ DECISION = declare.document(
         "caveats": "what it depends on",
         "dissent": "the dissenting view",
         "acceptance": "in the issue, the criteria of acceptance",
+        "next_steps": "what happens next, in order, and who does it",
     },
     fills={
         "recommendation": ("chosen", "overview", "recommended_path"),

@@ -27,6 +27,7 @@ class Fact:
     name: str
     text: str
     caution: bool = False  # readers have to know it before the verdict
+    note: str = field(default="", metadata=APART)  # what documents say in place of the text
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from council.text import fold, mark_code
 from council.workflow import declare
 from council.workflow.model import Workflow
 
+MAIN = ("decision", "recommendation")  # the part of a document whose headings may be parts of their own
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -39,25 +41,34 @@ def read_parts(session: Session, plan: Plan, kind: str, plain: Collection[str] =
     raw = split_parts(raw, kind)
     texts = {part: text if part in plain else sources.cite(text) for part, text in raw.items()}
     others = [
-        {"title": format_heading(name), "text": sources.cite(text)}
+        {"title": format_title(name), "text": sources.cite(text)}
         for name, text in written.answers.items()
         if name not in names.values()
     ]
     return Parts(sources.cite(written.preface), texts, tuple(others))
 
 
+def format_title(name: str) -> str:
+    """The heading of a document for an answer of this name: `Performance Targets`."""
+    return " ".join(word[:1].upper() + word[1:] for word in format_heading(name).split(" "))
+
+
 def split_parts(texts: Mapping[str, str], kind: str) -> dict[str, str]:
-    """The parts, with those that the author wrote below a heading of the decision: "### Consequences"."""
-    lines: dict[str, list[str]] = {"decision": []}
-    known = {fold(format_heading(part)): part for part in declare.document.known[kind].parts if part not in texts}
+    """The parts, with those that the author wrote below a heading of the decision: "### Consequences".
+
+    The confidence is none of them: it is a word, which the count may lower."""
+    every = declare.document.known[kind].parts
+    main = next(part for part in MAIN if part in every)
+    lines: dict[str, list[str]] = {main: []}
+    known = {fold(format_heading(part)): part for part in every if part not in (*texts, "confidence")}
     known |= {f"considered {title}": part for title, part in known.items()}
-    current, level = "decision", 0
-    for line, code in mark_code(texts.get("decision", "").split("\n")):
+    current, level = main, 0
+    for line, code in mark_code(texts.get(main, "").split("\n")):
         found = None if code else HEADING.match(line)
         title = fold(line[found.end() :].strip(" #*:")) if found else ""
         if found and not found[1].strip() and (title in known or len(found[2]) <= level):
-            current, level = known.get(title, "decision"), len(found[2])
-            if current != "decision":
+            current, level = known.get(title, main), len(found[2])
+            if current != main:
                 continue
         lines.setdefault(current, []).append(line)
     return {

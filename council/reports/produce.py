@@ -17,6 +17,7 @@ from council.protocols import outcome
 from council.protocols.perspectives import CONFIDENCE, LOW
 from council.record.session import Session
 from council.reports import adr, decision, documents, front_matter, kinds, sources, tally
+from council.reports.lint_comment import put_comment
 from council.reports.model import Transcript, plain
 from council.reports.outline import find_outline
 from council.reports.words import tidy
@@ -104,7 +105,7 @@ def derive(debate: Transcript, session: Session, plan: Plan, kind: str = "", rec
         text = documents.render(template, debate.overlaid, **data)
         if (warning := debate.synthesis.preface if debate.synthesis else "") not in text:
             text += f"\n*({warning})*\n"
-        made[MAIN] = tidy(sources.resolve(text, record))
+        made[MAIN] = put_comment(tidy(sources.resolve(text, record)))
     if MAIN not in made:
         return {}
     made = {file: front_matter.stamp(text, debate, session, plan, name) for file, text in made.items()}

@@ -28,7 +28,8 @@ OWNER = re.compile(r"[*_`]*([^:*_`\n]{1,80}?)[*_`]*:")
 ASIDE = re.compile(r"\(([^()\n]{1,80})\)")
 STANDS = re.compile(
     r"[*_]*(\w[\w -]{0,60}?)[*_]* (?:\(\d+\) )?"
-    r"(?:still |would |will |disagrees?\b|objects?\b|holds?\b|stays?\b|blocks?\b)"
+    r"(?:still |would |will |is (?:undecided|unsure|not|against|opposed)\b|disagree[sd]?\b|object(?:s|ed)?\b|holds?\b"
+    r"|stays?\b|block(?:s|ed)?\b)"
 )
 ABOUT = 0.75  # of the most words of an item that one turn has: as good a source, and a newer one is better
 NAMES_END = re.compile(r",|;| and | & |/")
@@ -54,17 +55,30 @@ class Sources:
         """A text that is a link to a turn where there are links, and only the text where there are none."""
         return f"{BEGIN}{turn.id}{BETWEEN}={text}{END}" if turn else text
 
-    def cite(self, text: str) -> str:
+    def cite(self, text: str, note: str = "") -> str:
         """An author's text, with a reference behind each item of a list that says whose it is, and in place of the ids
-        of turns that the author cites. All else stays as it was written."""
+        of turns that the author cites. All else stays as it was written. A `note` comes before these references."""
         lines = list(mark_code(text.translate(MARKS).split("\n")))
         owners = dict(self._find_owners(lines))
         cited = []
         for place, (line, code) in enumerate(lines):
             said = line if code else WRITTEN.sub(self._put, line)
-            new = [reference for turn in owners.get(place, ()) if (reference := self.refer(turn)) not in said]
+            new = [note] if note and place in owners else []
+            new += [reference for turn in owners.get(place, ()) if (reference := self.refer(turn)) not in said]
             cited.append(f"{said.rstrip()} ({', '.join(new)})" if new else said)
         return "\n".join(cited)
+
+    def find_owners(self, item: str) -> set[str]:
+        """The seats that an item of a list is ascribed to, whether they were ever heard or not."""
+        first = slug(item, len(item)).removeprefix("the-")
+        names = {slug(name) for name in _find_names(item)}
+        seats = {turn.seat.name: turn.seat for turn in self.turns.values()}.values()
+        called = {seat.name: {seat.name, slug(name_seat(seat))} for seat in seats}
+        return {
+            seat
+            for seat, own in called.items()
+            if own & names or any(f"{first}-".startswith(f"{name}-") for name in own)
+        }
 
     def _put(self, found: re.Match[str]) -> str:
         turn = self.turns.get(found[1])

@@ -1,0 +1,144 @@
+"""The status, the dissents and the ledger of a document name the same members, whatever its author wrote.
+
+Who dissents is worked out here from the turns alone. The debates are the scripted ones, and small ones of every count
+whose synthesis lists nobody, everybody, or only some.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from council.config import overlays
+from council.engine.planner import Plan
+from council.engine.scene import Turn
+from council.record.session import Session
+from council.reports import dissents, documents, produce, sources
+from council.workflow.loader import load
+from council.workflow.model import Seat
+from tests import tallies
+from tests.scripted import Played, Script, names, play, played
+
+COUNTED = ("board", "consensus", "debate", "delphi", "quick")  # protocols that ask for stances, scores or what blocks
+KINDS = ("adr", "madr", "spec", "decision")
+WHEN = "2026-01-02T03:04:05+00:00"
+AGAINST = re.compile(r"([^:;]+?) (?:disagrees?|(?:is|are) undecided|says? \w+|block(?:s|ed)?)\b")
+ITEM = re.compile(r"^- [*_]*(?:the )?(.*)", re.M | re.I)
+
+
+def make(debate: Played, kind: str) -> tuple[str, Plan]:
+    """The document of a debate that nobody has written to a disk."""
+    flow = debate.script.workflow
+    facts = {"topic": "Shall we?", "started_at": WHEN, "completed_at": WHEN, "seed": "s", "session_id": "x"}
+    session = Session(Path("x"), facts, flow, "Shall we?", said=dict(debate.said))
+    session.planned = session.said, debate.end
+    data = produce.KINDS[kind].facts(session, debate.end)
+    assert data is not None
+    return sources.resolve(documents.render(f"{documents.FOLDER}/{kind}", {}, **data)), debate.end
+
+
+def find_section(document: str, *titles: str) -> str:
+    found = re.search(rf"^(#+) (?:{'|'.join(titles)})$(.*?)(?=^#|\Z)", document, re.M | re.S)
+    return found[2] if found else ""
+
+
+def find_named(text: str, plan: Plan) -> set[str]:
+    """The members with whose name an item of the list begins."""
+    seats = {turn.seat.name: turn.seat for turn in plan.scene.turns}.values()
+    items = [item.casefold() for item in ITEM.findall(text)]
+    return {one.title for one in seats if any(item.startswith((one.title.casefold(), one.name)) for item in items)}
+
+
+def find_expected(plan: Plan) -> dict[str, list[str]]:
+    """Everybody whose newest stance is not the leading one, or whose newest list of what blocks has items."""
+    stances: dict[str, str] = {}
+    blocking: dict[str, list[str]] = {}
+    last: list[Turn] = []
+    for turn in plan.scene.turns:
+        if turn.phase in plan.scene.roles.values():
+            continue
+        if "stance" in turn.asked:
+            last = [*(one for one in last if one.moment == turn.moment), turn]
+        if "stance" in turn.answers:
+            stances[turn.seat.title] = str(turn.answers["stance"])
+        if "blocking" in turn.answers:
+            blocking[turn.seat.title] = [str(item) for item in turn.answers["blocking"]]
+    leading = "agree"
+    if not set(stances.values()) <= {"agree", "mixed", "disagree"}:
+        votes = [str(turn.answers["stance"]) for turn in last if turn.answers.get("stance", "mixed") != "mixed"]
+        votes = votes or [one for one in stances.values() if one != "mixed"]
+        most = sorted({(votes.count(one), one) for one in votes}, reverse=True)
+        leading = most[0][1] if most and (len(most) == 1 or most[0][0] > most[1][0]) else ""
+    against = {title for title, stance in stances.items() if stance != leading}
+    return {title: blocking.get(title, []) for title in (*against, *blocking) if title in against or blocking[title]}
+
+
+def find_faults(debate: Played, kind: str) -> Iterator[str]:
+    document, plan = make(debate, kind)
+    expected = find_expected(plan)
+    status = re.search(r"^\*\*Status:\*\* (.*)$", document, re.M)[1]  # type: ignore[index]
+    titles = {turn.seat.title for turn in plan.scene.turns}
+    found = (match[1] for clause in status.split("; ")[1:] for match in AGAINST.finditer(clause))
+    in_status = {name for names in found for name in re.split(r", | and ", names) if name in titles}
+    said = find_section(document, "Dissents", "Dissenting View")
+    in_dissents = find_named(said, plan)
+    if in_status != set(expected):
+        yield f"the status names {in_status}, and {set(expected)} dissent: {status}"
+    if in_dissents != set(expected):
+        yield f"the dissents name {in_dissents}, and {set(expected)} dissent: {said}"
+    if (said.strip() in ("None.", "*(The synthesis does not say.)*")) is bool(expected):
+        yield f"{set(expected)} dissent: {said}"
+    rows = re.findall(r"^\| (C\d+) \|.* \(blocking\) \| .* \| (?:open|accepted by a person)[^|]*\|$", document, re.M)
+    if set(rows) != set(re.findall(r"blocking (C\d+)", said)):
+        yield f"in the ledger {rows} block: {said}"
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name.split("/")[0] in COUNTED])
+def test_status_dissents_and_ledger_agree_in_each_scripted_debate(name: str) -> None:
+    assert [fault for kind in KINDS for fault in find_faults(played(name), kind)] == []
+
+
+BLOCKS = "The {} cannot be undone after the {}."
+THINGS = ("schema", "release", "contract", "switch", "backup", "key")
+
+
+@lru_cache(maxsize=8)
+def program(protocol: str) -> Any:
+    return load(*overlays.workflow_text(protocol)).with_options(tallies.OPTIONS.get(protocol, {}))
+
+
+def play_case(case: tallies.Case, rng: random.Random) -> Played:
+    """The debate of a count, in which some block, and whose author lists whom chance says."""
+    turns = tallies.turns(case)
+    for answers in turns.values():
+        if isinstance(answers, dict) and "blocking" in answers and rng.random() < 0.3:
+            answers["blocking"] = [BLOCKS.format(*rng.sample(THINGS, 2))]
+    listed = [f"{seat}: {BLOCKS.format(*rng.sample(THINGS, 2))}" for seat in case.seats if rng.random() < 0.5]
+    listed += [rng.choice(("Somebody else would wait.", "Nobody else objects."))] * (rng.random() < 0.2)
+    for step in ("synthesis/*", "synthesize/*"):
+        field = "remaining_disagreements" if case.workflow in ("debate", "quick") else "dissents"
+        turns[step] = {**turns[step], field: listed}
+    only = [Seat(seat, "") for seat in case.seats if seat not in ("contrarian", "moonshot")]
+    return play(Script("count", "", program(case.workflow).with_members(*[only]), "seed", 0.0, turns))
+
+
+@pytest.mark.parametrize("protocol", ["board", "consensus", "debate", "delphi"])
+def test_they_agree_for_every_count_and_every_author(protocol: str) -> None:
+    rng = random.Random(protocol)
+    every = list(tallies.cases(protocol))
+    for case in rng.sample(every, 12):
+        debate = play_case(case, rng)
+        assert list(find_faults(debate, rng.choice(KINDS))) == [], case
+
+
+def test_a_document_that_names_somebody_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    debate = played("board/agreed")
+    assert list(find_faults(debate, "adr")) == []
+    monkeypatch.setattr(dissents, "find_dissenters", lambda scene: ())
+    assert len(list(find_faults(debate, "adr"))) == 3
