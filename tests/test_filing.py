@@ -352,8 +352,7 @@ def test_the_front_matter_says_how_it_came_about_and_a_replay_is_marked(user):
     }  # fmt: skip
     notes = text.partition("\n# ADR-NNNN: Shall we go?\n\n")[2].partition("\n\n**Status:** ")[0].split("\n>\n")
     assert notes == [
-        "> **Overlays:** the debate was held with files of the project in place of council's own: "
-        "project (Workflows/Small.md)",
+        "> **Overlays:** project (Workflows/Small.md): files that were used in place of council's own",
         "> **Replay of:** script.yaml (recorded replies, not a new debate)",
     ]
 

@@ -40,7 +40,7 @@ def facts(
     if note := _small_print(session):
         yield Fact("Model", note, caution=True)
     if used := in_force.describe_without_paths(session):
-        note = f"the debate was held with files of the project in place of council's own: {used}"
+        note = f"{used}: files that were used in place of council's own"
         yield Fact("Overlays", used, caution=used.startswith("project"), note=note)
     if source := session.metadata.get("replay_of"):
         yield Fact("Replay of", f"{one_line(str(source))} (recorded replies, not a new debate)", caution=True)

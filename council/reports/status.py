@@ -110,7 +110,7 @@ def describe_deciders(session: Session, plan: Plan, members: list[Seat]) -> dict
 
 
 def _describe_roles(session: Session, plan: Plan, members: list[Seat]) -> str:
-    """`models in the roles of CTO and CFO`, with whoever was a person by name."""
+    """`models in the roles of CTO and CFO`, with people by their names."""
     kinds: dict[str, list[str]] = {}
     for seat in members:
         turns = [turn for turn in plan.scene.turns if turn.seat.name == seat.name and not turn.absent]
