@@ -134,7 +134,7 @@ def test_what_a_person_decided_comes_first_and_what_they_did_not_choose_is_an_al
     )
     assert found["Dissents"] == (
         "- Database: the migration takes two hours of downtime on large installations. "
-        "(blocking C1, accepted by a person, `01-debate-r04-1-propose/database`)"
+        "(blocking concern C1, accepted by a person, `01-debate-r04-1-propose/database`)"
     )
 
 
@@ -145,7 +145,7 @@ def test_a_dissent_that_the_synthesis_leaves_out_stands_there_in_its_owners_word
     found = sections(document(hold(user, "consensus/stalemate", **said, **again)))
     assert found["Dissents"] == (
         "- Database blocked: “The migration takes two hours of downtime on large installations.” "
-        "(blocking C1, accepted by a person, `01-debate-r04-1-propose/database`)"
+        "(blocking concern C1, accepted by a person, `01-debate-r04-1-propose/database`)"
     )
 
 

@@ -95,7 +95,7 @@ def find_faults(debate: Played, kind: str) -> Iterator[str]:
     if (said.strip() in ("None.", "*(The synthesis does not say.)*")) is bool(expected):
         yield f"{set(expected)} dissent: {said}"
     rows = re.findall(r"^\| (C\d+) \|.* \(blocking\) \| .* \| (?:open|accepted by a person)[^|]*\|$", document, re.M)
-    if set(rows) != set(re.findall(r"blocking (C\d+)", said)):
+    if set(rows) != set(re.findall(r"blocking concern (C\d+)", said)):
         yield f"in the ledger {rows} block: {said}"
 
 

@@ -167,7 +167,7 @@ def test_the_state_says_the_same(user: User, session: Path) -> None:
 
 def test_pages_show_it_with_links_to_the_turns(user: User, session: Path) -> None:
     shown = views.session(session)
-    assert shown["concerns"]["summary"] == "2 concerns: 1 withdrawn, 1 accepted by a person."
+    assert shown["concerns"]["summary"] == "2 concerns: 2 blocking (1 withdrawn, 1 accepted by a person)."
     first, second = shown["concerns"]["rows"]
     assert (first["id"], first["label"], first["turn"], first["round"]) == (
         "C1", "Security (Rook)", "01-debate-r01-1-propose/security", 1,

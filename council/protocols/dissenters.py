@@ -10,13 +10,15 @@ from dataclasses import dataclass
 
 from council.engine.scene import Scene, Turn
 from council.protocols.ledger import ACCEPTED, read_ledger
+from council.protocols.settling import split_ids
 from council.protocols.stances import DISAGREE, MIXED, STANCE, find_blocking, find_leading_answer
 from council.text import join_words
 
 
 @dataclass(frozen=True)
 class BlockingItem:
-    """An item in its owner's words, the concern that it is in the ledger, and whether a person accepted that."""
+    """An item in its owner's words, the concern that it is in the ledger, and whether a person accepted that. One that
+    only names a concern by its id has the words of the concern."""
 
     turn: Turn
     text: str
@@ -48,7 +50,9 @@ def find_dissenters(scene: Scene) -> tuple[Dissenter, ...]:
     for turn, text in find_blocking(scene, accepted=True):
         concern = concerns.get((turn.id, text))
         accepted = concern is not None and concern.status == ACCEPTED
-        items.setdefault(turn.seat.name, []).append(BlockingItem(turn, text, concern.id if concern else "", accepted))
+        ids, rest, _ = split_ids(text)
+        words = (rest or concern.text) if ids and concern else text
+        items.setdefault(turn.seat.name, []).append(BlockingItem(turn, words, concern.id if concern else "", accepted))
     return tuple(
         Dissenter(against[seat][0], str(against[seat][1]), tuple(items.get(seat, ())))
         if seat in against

@@ -84,7 +84,7 @@ def _keeps(text: str, turn: Turn, words: str) -> bool:
 
 def _note(item: BlockingItem) -> str:
     accepted = ", accepted by a person" if item.accepted else ""
-    return f"blocking{f' {item.concern}' if item.concern else ''}{accepted}"
+    return f"blocking{f' concern {item.concern}' if item.concern else ''}{accepted}"
 
 
 # ---- what council adds ----
