@@ -196,6 +196,11 @@ def test_an_assistant_is_told_the_counts_and_what_is_open(user: User, session: P
 def test_an_objection_that_is_only_an_id_is_written_out(session: Path) -> None:
     found = views.session(session)["verdict"]
     assert found["dissent"]["text"] == f"{PII} (now: in the traces too)"
+    document = (session / "decision.md").read_text("utf-8")
+    assert "C1”" not in document
+    assert "02-synthesis-r02" not in str(list(session.glob("turns/*"))), (
+        "the synthesis keeps it, and need not be asked again"
+    )
 
 
 def test_what_is_open_comes_first_and_of_that_what_blocks() -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from council.web import views
+from council.web import finding, views
 from tests.helpers import User, agreed, disputed, script
 from tests.recordings import sessions
 from tests.strict_html import EVIL, parsed
@@ -79,6 +79,14 @@ def test_a_finished_debate_says_what_was_decided_and_who_objects(user):
     assert "nobody tested the restore" in rounds[1]["cards"][2]["html"]
     assert len(shown["receipts"]) == 13
     json.dumps(shown)
+
+
+def test_a_row_whose_topic_is_cut_has_a_longer_title(user):
+    user.council("start", f"Shall we {'really ' * 20}do it?", "--workflow", "gated")
+    cut = {"topic": "Shall we really…", "folder": str(user.session)}
+    assert finding.add_title(cut)["title"] == f"Shall we {'really ' * 20}do it?"
+    assert finding.add_title({**cut, "topic": "Shall we?"}) == {**cut, "topic": "Shall we?"}
+    assert "title" not in finding.add_title({**cut, "folder": "/nowhere"})
 
 
 def test_a_phase_that_was_not_needed_is_skipped(user):

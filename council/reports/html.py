@@ -164,7 +164,7 @@ def draw_ledger(debate: Transcript) -> Iterator[str]:
         who += [f'{one.ended} <a href="#{one.settled}">{clean(one.settled_by)}</a>'] if one.settled else []
         about = " · ".join(filter(None, [f"{one.id}, {clean(one.kind)}", *who, clean(one.more)]))
         badge = f'<span class="badge {one.tone}">{one.status}</span>'
-        yield f'<li dir="auto"><p>{clean(one.text)}</p>\n<p class="cite">{badge} {about}</p></li>'
+        yield f'<li class="{one.tone}" dir="auto"><p>{clean(one.text)}</p>\n<p class="cite">{badge} {about}</p></li>'
     yield "</ul></details>"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ from council.index.query import Filters, open_index
 from council.index.scan import mark_file, mark_turns
 from council.index.words import split
 from council.record import catalog, files, lock
-from council.text import did_you_mean
+from council.record.metadata import read_metadata
+from council.text import did_you_mean, one_line
 from council.web.events import HEARTBEAT, RETRY, Watch, Watches, format_event
 from council.web.freshness import FRESHNESS
+from council.web.views import LONGEST_TITLE
 
 MOST, USUAL = 200, 30
 MONTH = re.compile(r"[1-9]\d{3}-(0[1-9]|1[0-2])")
@@ -46,7 +48,16 @@ def find_sessions(query: Mapping[str, str], place: str | None = None) -> dict[st
             facets["state"] = index.facets(replace(filters, state=None))["state"]
     total = facets.pop("total")
     more = {} if building is None else {"building": round(building, 3)}
-    return {"sessions": page.rows, "next": page.next, "total": total, "facets": facets, **more}
+    return {"sessions": list(map(add_title, page.rows)), "next": page.next, "total": total, "facets": facets, **more}
+
+
+def add_title(row: dict[str, Any]) -> dict[str, Any]:
+    """The row, with a longer topic as its title where its own is cut."""
+    if str(row.get("topic") or "").endswith("…"):
+        with suppress(CouncilError, OSError):
+            topic = str(read_metadata(Path(row["folder"]))["topic"])
+            return row | {"title": one_line(topic, LONGEST_TITLE)}
+    return row
 
 
 def find_waiting() -> list[Path]:

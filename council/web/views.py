@@ -25,7 +25,7 @@ from council.reports.verify import status
 from council.text import one_line
 from council.web import table
 
-LONGEST_TITLE = 300
+LONGEST_TITLE = 300  # characters
 
 
 def session(folder: Path) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def session(folder: Path) -> dict[str, Any]:
         "notes": [plain(fact) for fact in debate.facts if fact.caution],
         "absent": list(debate.absent),
         "facts": [plain(fact) for fact in debate.facts if not fact.caution],
-        "concerns": _concerns(debate, seats),
+        "concerns": _concerns(debate),
         "strip": list(table.strip(found, plan)),
         "questions": [question.as_json(question.build(found, due)) for due in plan.due if due.of_a_person],
         "open": table.open_round(found, plan, debate, seats),
@@ -95,13 +95,11 @@ def _verdict(debate: Transcript, seats: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _concerns(debate: Transcript, seats: Sequence[str]) -> dict[str, Any] | None:
+def _concerns(debate: Transcript) -> dict[str, Any] | None:
     """The ledger, what is open first; None if nobody raised a concern."""
     if debate.ledger is None:
         return None
-    owners = {one["id"]: table.colour(one["owner"], seats) for one in debate.concerns}
-    rows = [plain(one) | {"colour": owners[one.id]} for one in list_shown(debate.concerns, debate.speakers)]
-    return {"summary": debate.ledger.summary, "rows": rows}
+    return {"summary": debate.ledger.summary, "rows": plain(list_shown(debate.concerns, debate.speakers))}
 
 
 def _grid(debate: Transcript, seats: Sequence[str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from council.reports.model import Grid, RoundSpending, Vote
 from council.reports.pictures.svg import NARROW, SIZES, WIDE, cut, element, frame, legend, line, measure, percent, write
 
 ROW, BAR = 42, 10
+ON_THE_LINE = 0.03  # of the width
 SHORTEST = 0.004  # of the width: an amount above zero can be seen
 UNKNOWN_REST = 0.08  # of the width: what is unknown on top of a known part
 
@@ -133,7 +134,9 @@ def draw_count(grid: Grid) -> str:
         drawn.append(element("rect", x=percent(left), y=26.0, width=percent(share), height=18, class_=f"part {tone}"))
         if tone == "mixed":
             drawn.append(element("rect", x=percent(left), y=35.0, width=percent(share), height=9, class_="half"))
-        drawn.append(write(str(count), left + share / 2, 39, share, f"count {tone}", "middle"))
+        middle = left + share / 2
+        aside = middle - share / 4 if abs(middle - 0.5) < ON_THE_LINE else middle  # not where the line at half is
+        drawn.append(write(str(count), aside, 39, share, f"count {tone}", "middle"))
         left += share
     drawn += [element("line", x1="50%", x2="50%", y1=20.0, y2=50.0, class_="target")]
     drawn.append(write(verdict, 0.5, 14, kind="soft", anchor="middle"))

@@ -1,6 +1,7 @@
 // The shell: which view the address means, the keys that work everywhere, and what is said if something goes wrong.
 
-import { $, all, h } from "./dom.js";
+import { $, all, h, sentence } from "./dom.js";
+import { Failure } from "./api.js";
 import { compare, choose } from "./compare.js";
 import { help, keys } from "./keys.js";
 import { list } from "./list.js";
@@ -43,7 +44,7 @@ async function open() {
     }
     return;
   }
-  explain(main, new Error(`There is nothing at ${hash}.`));
+  explain(main, new Failure(`There is nothing at ${hash}.`, 404));
 }
 
 /** A link to a turn from a picture or a report, within the session that is shown. */
@@ -56,13 +57,17 @@ let shown = location.hash;
 
 function explain(main, failure) {
   const locked = failure.status === 401 || failure.status === 403;
+  const gone = failure.status === 404;
+  const title = locked ? "This page is locked" : gone ? "Nothing is here" : failure.status === 0 ? "Disconnected" : "That did not work";
   document.title = "council";
   main.replaceChildren(
     h("section", { class: "empty" },
-      h("h1", {}, locked ? "This page is locked" : failure.status === 0 ? "Disconnected" : "That did not work"),
-      h("p", {}, failure.message),
+      h("h1", {}, title),
+      h("p", {}, sentence(failure.message.replace(/([^.!?…])$/, "$1."))),
       locked ? h("p", { class: "soft" }, "Each start of `council serve` prints a new address. Open that one.") : null,
-      h("p", {}, h("button", { class: "button", type: "button", onclick: open }, "Try again"))));
+      h("p", {}, gone
+        ? h("a", { class: "button", href: "#/" }, "All debates")
+        : h("button", { class: "button", type: "button", onclick: open }, "Try again"))));
 }
 
 /** Shows that the server is gone, or does not know this page any more, and that it is back. */
@@ -104,6 +109,7 @@ function measure() {
     for (const one of all("pre, .scroll, .words")) {
       one.toggleAttribute("tabindex", one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1);
       if (one.hasAttribute("tabindex")) one.tabIndex = 0;
+      if (one.matches(".seat:not(.due) .words")) one.classList.toggle("cut", one.hasAttribute("tabindex"));
     }
   });
 }

@@ -17,7 +17,7 @@ export async function compare(main, [first, second]) {
 function column(side, at, same) {
   const verdict = side.verdict;
   return h("section", { class: "side", "aria-label": `${at ? "Second" : "First"}: ${side.title}` },
-    h("p", { class: "kind" }, h("a", { href: `#/s/${side.session_id}` }, side.session_id)),
+    h("p", { class: "kind id" }, h("a", { href: `#/s/${side.session_id}` }, side.session_id)),
     same ? null : h("p", { class: "topic", dir: "auto" }, side.title),
     verdict
       ? [h("h2", { class: "answer", dir: "auto" }, verdict.answer), pills(verdict),
@@ -45,6 +45,7 @@ function seats(data) {
 export async function choose(main, [first]) {
   document.title = "Compare · council";
   const box = $("#q");
+  box.value = ""; // what narrowed the list may leave nothing to choose from
   const rows = h("ul", { class: "picks" });
   main.replaceChildren(h("h1", {}, "Compare with which debate?"), h("p", { class: "soft" }, "The search above narrows the list."), rows);
   const load = async () => {

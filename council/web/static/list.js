@@ -181,7 +181,7 @@ function item(row) {
   const said = row.waiting?.length ? "waiting for you" : row.state === "complete" ? row.outcome : (STATES[row.state] ?? row.state);
   const hits = (row.hits ?? []).slice(0, 2).map((hit) =>
     h("a", { class: "hit", dir: "auto", href: `#/s/${row.session_id}${hit.turn ? `/${hit.turn}` : ""}` },
-      hit.turn ? h("span", { class: "where" }, hit.turn.split("/").at(-1)) : null, ...marked(hit.snippet)));
+      hit.turn ? h("span", { class: "where" }, hit.turn.split("/").at(-1)) : null, ...marked(plainly(hit.snippet))));
   const state = row.waiting?.length ? "waiting" : row.state;
   return h("li", { class: state },
     h("a", { class: "row", href: `#/s/${row.session_id}`, "data-stop": "", "data-id": row.session_id },
@@ -195,6 +195,9 @@ function item(row) {
       h("time", { datetime: row.started_at, title: new Date(row.started_at).toLocaleString("en") }, age(row.started_at))),
     hits);
 }
+
+/** A passage of Markdown on one line, with a dot where a heading or an item begins. */
+const plainly = (text) => text.replace(/(^|\s)(?:#{1,6}|[-*>+])\s+/g, "$1· ").replace(/(\*\*|__|`)/g, "");
 
 /** A text with the words that were searched for marked. */
 export function marked(text) {

@@ -3,7 +3,7 @@
 import { announce, h, listed, markup } from "./dom.js";
 import { seatClass, title } from "./rounds.js";
 
-const SAYS = { due: "speaking", waits: "", hidden: "has spoken", spoken: "has spoken", absent: "absent" };
+const SAYS = { due: "speaking", waits: "", hidden: "has spoken", spoken: "", absent: "absent" };
 const KEPT = 20_000; // characters of a stream that are shown; the whole turn replaces them
 
 export function table(view) {
@@ -64,7 +64,7 @@ export function table(view) {
     } else if (card.state === "hidden") {
       one.body.append(h("p", { class: "soft" }, "You can read this once you have answered."));
     }
-    const note = h("p", { class: "says" }, speaks && state === "running" && !card.person ? dots() : null, says(card, broken));
+    const note = h("p", { class: `says ${card.state}` }, speaks && state === "running" && !card.person ? dots() : null, says(card, broken));
     one.node.replaceChildren(title(card, ""), note, one.body);
     one.stream = one.body.querySelector(".stream");
   }

@@ -63,10 +63,13 @@ export function synthesis(data) {
 }
 
 export function documents(found) {
-  return found.map((one) =>
-    h("details", { class: "round document", id: `document-${one.name}` },
-      h("summary", {}, h("h2", {}, one.title), " ", h("span", { class: "brief", dir: "auto" }, one.place)),
-      markup(one.html, "div", { class: "panel", dir: "auto" })));
+  return found.map((one) => {
+    const [, path, why] = /^(.*?)(?: \((.*)\))?$/s.exec(one.place);
+    return h("details", { class: "round document", id: `document-${one.name}` },
+      h("summary", {}, h("h2", {}, one.title), " ", h("span", { class: "brief", dir: "auto" }, why ? "not filed" : path)),
+      why ? h("p", { class: "soft", dir: "auto" }, "In ", h("code", {}, path), ": ", why.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part)), ".") : null,
+      markup(one.html, "div", { class: "panel", dir: "auto" }));
+  });
 }
 
 /** The commands that may come next. They are for a terminal: the page runs none. */

@@ -144,7 +144,7 @@ function moment(when) {
 function unreadable(data) {
   const damaged = data.state === "damaged";
   return [
-    h("header", {}, h("p", { class: "kind" }, data.session_id), h("h1", { class: "answer", dir: "auto" }, data.title || "A session that cannot be read")),
+    h("header", {}, h("p", { class: "kind id" }, data.session_id), h("h1", { class: "answer", dir: "auto" }, data.title || "A session that cannot be read")),
     h("div", { class: "note" }, h("p", {}, h("strong", {}, damaged ? "Damaged: " : "Kept as it is: "), data.why)),
     data.kept ? markup(data.kept, "div", { class: "kept", dir: "auto" }) : null,
     damaged ? h("p", { class: "soft" }, "In a terminal, ", h("code", {}, `council verify ${data.session_id}`), " says what is wrong, file by file.") : null];

@@ -155,7 +155,7 @@ function entry(field, value, question) {
       : h("textarea", { ...common, rows: question.options.length ? 3 : 8, dir: "auto" });
   return h("p", { class: "field" },
     h("label", { for: id }, sentence(field.name.replaceAll("_", " ")), field.required ? null : h("span", { class: "soft" }, " (optional)")),
-    box, h("span", { class: "soft" }, field.about || field.hint));
+    box, h("span", { class: "soft" }, sentence(field.about || field.hint)));
 }
 
 function positions(found, id) {

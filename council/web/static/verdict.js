@@ -57,7 +57,7 @@ function concern(one, id) {
     ["raised by ", h("a", { href: place(id, one.turn) }, one.label), `, round ${one.round}`],
     one.settled ? [`${one.ended} `, h("a", { href: place(id, one.settled) }, one.settled_by)] : null,
     one.more];
-  return h("li", { dir: "auto", class: one.colour === null ? null : `seat-${one.colour}` },
+  return h("li", { dir: "auto", class: one.tone },
     h("p", {}, one.text),
     h("p", { class: "cite" }, h("span", { class: `badge ${one.tone}` }, one.status), " ",
       parts.filter(Boolean).map((part, at) => [at ? " · " : "", part])));
