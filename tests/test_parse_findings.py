@@ -5,11 +5,10 @@ Every third reply was held out: the reader was written without looking at it. Bo
 
 from __future__ import annotations
 
-import gc
 import json
 import re
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from council.reviews.parse.findings import read
 from council.reviews.parse.rulings import rulings
 from council.reviews.parse.tally import approves, counts_in
 from council.text import fold
+from tests.growth import compare
 from tests.review_shapes import SHAPES, Shape, Written, replies
 
 FOLDER = Path(__file__).parent / "replies"
@@ -467,17 +467,6 @@ def test_nothing_that_is_said_raises_or_is_invented(text: str, brief: str) -> No
     assert all(ruling.word in WORDS for ruling in rulings(text, brief))
 
 
-def seconds(reader: Callable[[str], object], text: str) -> float:
-    """Processor time: what else runs on the machine is not asked, nor how much the collector has to look through."""
-    gc.disable()
-    try:
-        begun = time.process_time()
-        reader(text)
-        return time.process_time() - begun
-    finally:
-        gc.enable()
-
-
 HOSTILE = [
     "*", "**", "|", "| a ", "`", "``` ", "[", "[{", "{\"a\":", "(", "“", "\"", "→", "- ", "- B1: ",
     "B1: agree ", "B1, ", "**a** ", "_", "<", "<think>", "> ", "# ", "1. ", "- B1: a b → c\n",
@@ -494,10 +483,5 @@ def test_reading_takes_as_long_as_the_text(reader: Callable[[str], object]) -> N
     for piece in HOSTILE:
         for frame in ("{}", "**HIGH:**\n- H1: {}", "| id | severity | issue |\n|---|---|---|\n| B1 | high | {}"):
             small, large = (frame.replace("{}", piece * (size // len(piece))) for size in (15_000, 30_000))
-            ratio = 0.0
-            for _ in range(8):
-                taken = seconds(reader, large)  # the time of the small one is asked for where it can matter
-                ratio = taken / (max(seconds(reader, small), 0.012) if taken > 3.5 * 0.012 else 0.012)
-                if ratio <= 3.5:
-                    break
+            ratio = compare(partial(reader, large), partial(reader, small), most=3.5, least=0.012)
             assert ratio <= 3.5, f"{frame!r} of {piece!r}: twice the text takes {ratio:.1f} times as long"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from council.protocols.dissent import disagreement, find_missing_dissent
 from council.replies.parse import describe, format_heading, read
 from council.text import harmless, overlap
 from council.workflow.model import Kind, Reply
+from tests.growth import compare
 from tests.scenes import scene, turn
 
 STANCE = Kind("choice", options=("agree", "mixed", "disagree"))
@@ -386,21 +387,8 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
-def seconds(reader: Callable[[str], object], text: str) -> float:
-    """Processor time: what else runs on the machine is not asked."""
-    begun = time.process_time()
-    reader(text)
-    return time.process_time() - begun
-
-
 def grows(reader: Callable[[str], object], small: str, large: str) -> float:
-    """How many times as long the larger takes, by the best of some tries; what takes no time at all has no ratio."""
-    ratio = 0.0
-    for _ in range(4):
-        ratio = seconds(reader, large) / max(seconds(reader, small), 0.002)
-        if ratio <= 10:
-            break
-    return ratio
+    return compare(partial(reader, large), partial(reader, small), most=10)
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -219,6 +218,5 @@ def test_mutants_that_no_test_notices_are_named(tmp_path: Path) -> None:
         "engine/orders.py:6: a and b  ->  (b)",
     ]
     assert {path: path.read_bytes() for path in before} == before, "the checkout is left as it is"
-    began = time.monotonic()
+    checkout(tmp_path, {"tests/conftest.py": "raise SystemExit('what is known is not run again')\n"})
     assert ran_there(tmp_path, "mutate.py").stdout == found.stdout
-    assert time.monotonic() - began < 5, "what is known is not run again"
