@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
@@ -52,6 +53,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """With --fast, properties are tried on fewer examples, where the test does not say on how many."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # by a shell that runs this in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # and so do the processes that tests interrupt
     settings.register_profile("fast", max_examples=15)
     if config.getoption("--fast"):
         settings.load_profile("fast")
