@@ -77,7 +77,8 @@ def find_refs(condition: Condition) -> Iterator[Ref]:
 
 def find_inner(ref: Ref) -> Iterator[Ref]:
     """The rule inside a rule, as in `{vote: {among: {passes: trial}}}`."""
-    held = rule.arguments(ref).get(rule.traits(ref.name).inner)
+    inner = rule.traits(ref.name).inner
+    held = rule.arguments(ref).get(inner) if inner else None
     if isinstance(held, dict) and len(held) == 1:
         yield Ref(*next(iter(held.items())))
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")  # the traits of a hook's functions: a frozen dataclass
 
+signature = cache(inspect.signature)  # of each hook, which are asked for their arguments at every step of every plan
+
 
 @cache
 def load() -> None:
@@ -61,7 +63,7 @@ class Hook(Generic[F]):
         """The arguments of a call, including defaults; empty if `check` would refuse them."""
         positional, named = _arguments(ref)
         try:
-            bound = inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
+            bound = signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
         except (TypeError, UsageError):
             return {}
         bound.apply_defaults()
@@ -70,11 +72,11 @@ class Hook(Generic[F]):
     def parameters(self, name: str) -> list[str]:
         """The names of the arguments that a function takes; empty if no function has this name."""
         function = self.known.get(name)
-        return list(inspect.signature(function).parameters)[self.leading :] if function else []
+        return list(signature(function).parameters)[self.leading :] if function else []
 
     def further(self, ref: Ref) -> dict[str, Any]:
         """The arguments that its function takes as `**keywords`: answers, phases or options with values."""
-        parameters = inspect.signature(self.find(ref.name)).parameters if ref.name in self.known else {}
+        parameters = signature(self.find(ref.name)).parameters if ref.name in self.known else {}
         name = next((name for name, parameter in parameters.items() if parameter.kind is parameter.VAR_KEYWORD), "")
         return dict(self.arguments(ref).get(name, {}))
 
@@ -82,13 +84,13 @@ class Hook(Generic[F]):
         """Raise UsageError for an unknown name, or for arguments that its function does not take."""
         positional, named = _arguments(ref)
         try:
-            inspect.signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
+            signature(self.find(ref.name)).bind(*[None] * self.leading, *positional, **named)
         except TypeError as wrong:
             raise UsageError(f'the {self.kind} "{ref.name}": {wrong}; {self.usage(ref.name)}') from None
 
     def usage(self, name: str) -> str:
         """How to write it, with all its arguments."""
-        parameters = list(inspect.signature(self.find(name)).parameters.values())[self.leading :]
+        parameters = list(signature(self.find(name)).parameters.values())[self.leading :]
         if not parameters:
             return f"write {name}, without arguments"
         written, required = [], []
