@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from council.config import project
@@ -21,6 +22,7 @@ LARGEST = 64_000_000  # bytes of a file that people edit
 GUIDES = {"recovery": "a guide to interrupted sessions; `council recover` continues one"}
 
 
+@cache
 def kit_folder() -> Path:
     """The folder of the kit's files: beside the package in a checkout, inside it when installed."""
     package = Path(__file__).resolve().parent.parent
@@ -132,7 +134,7 @@ def workflows(folders: Iterable[Path] | None = None) -> dict[str, Path]:
     """
     found: dict[str, Path] = {}
     for top, path in list_files("Workflows", "*.md", folders):
-        if top.parent != kit_folder() or path.stem.lower() not in GUIDES:
+        if path.stem.lower() not in GUIDES or top.parent != kit_folder():
             found.setdefault(path.stem.lower(), path)
     return found
 
