@@ -50,6 +50,7 @@ def test_the_host_hears_who_is_next_and_nothing_that_members_said(tmp_path: Path
         assert sum(len(request.last.encode()) for request in calls[2:]) <= MOST_BYTES
 
 
+@long  # its screen alone takes 20 s of a processor; `scripts/prove assistants` does it too
 def test_on_a_terminal_the_host_is_woken_once_a_batch_and_hears_nobodys_words(tmp_path: Path) -> None:
     """There Claude Code runs all agents in the background, and reports each in its own words. Those are held back."""
     words = {turn: f"{text}\nZEBRA-{turn}." for turn, text in disputed().items()}
