@@ -218,5 +218,5 @@ def test_a_gate_that_nobody_answers_in_time_ends_as_not_approved(user: User) -> 
         user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
         shell.type("./council run --gate challenges -o gate_timeout=0.2 'Shall we?'\n")
         shown = shell.until("archive:")
-    assert "not approved" in shown
+    assert "You have 0.2 seconds for each line that you type" in shown
     assert json.loads((user.session / "convergence.json").read_text("utf-8"))["outcome"] == "not approved"

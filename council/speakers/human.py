@@ -84,8 +84,11 @@ class HumanSpeaker(Speaker):
                 async with asyncio.timeout(None) as clock:
                     with Keys(lambda: clock.reschedule(_from_now(brief.deadline))) as keys:
                         show(brief.shown)
+                        if brief.deadline < math.inf:
+                            say(describe_deadline(brief.deadline, brief.lapses))
                         return Spoken(await _reply(brief, keys), usd=0.0, by=user_name(), via=TERMINAL)
             except TimeoutError:
+                _discard_input()
                 return _give_up(brief)
             except EOFError:
                 why = f"the input ended before {brief.turn} was answered"
@@ -94,10 +97,21 @@ class HumanSpeaker(Speaker):
     def _say_who(self, brief: Brief, spoken: Spoken) -> None:
         said = f"{brief.turn} was answered by {spoken.by} {PLACES[str(spoken.via)]}"
         if self.asking == brief.turn:
-            with suppress(termios.error):
-                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+            _discard_input()
             said += "; what was typed here is discarded"
         say(f"{said}.")
+
+
+def _discard_input() -> None:
+    """What was typed and not sent yet: the shell, or the next question, would take it for its own."""
+    with suppress(termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+def describe_deadline(seconds: float, lapses: bool) -> str:
+    time = f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} seconds"
+    after = "it counts as not approved" if lapses else "the run pauses, and `council recover` asks again"
+    return f"You have {time} for each line that you type; after that, {after}."
 
 
 async def _watch(brief: Brief) -> Spoken:
