@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,23 @@ def test_a_run_says_which_tasks_it_left_to_another(tmp_path: Path) -> None:
             left = ok(user.council(*command))
         assert (len(api.prompts), "another run is at them: Plus/1;" in left.err) == (0, True), left.err
         assert "another run" not in ok(user.council(*command)).err
+
+
+def test_what_another_run_left_when_it_was_killed_is_done_at_the_end(tmp_path: Path) -> None:
+    other = ExitStack()  # holds what a run holds until it dies
+
+    def die(request: Request) -> Answer:
+        other.close()
+        return Model(fair(1.0))(request)
+
+    with FakeApi(die) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        command = words(write_set(tmp_path, 2), folder, "--jobs", "1", "--against", "single")
+        assert user.council(*command, "--max-cost", "0.0001").code == 3  # begun, and not a call made
+        (session,) = (one.parent for one in (folder / experiment.SESSIONS).glob("*/metadata.json"))
+        other.enter_context(lock.hold(session))
+        assert "another run" not in ok(user.council(*command)).err
+        assert {one.state for one in read(folder).values()} == {"solved"}
 
 
 def test_all_arms_and_runs_together_keep_within_the_budget(tmp_path: Path) -> None:

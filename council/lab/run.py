@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -68,9 +68,10 @@ class LabRun:
         self.loop.set_default_executor(ThreadPoolExecutor(4 * self.jobs + 4))  # each session writes, and tries code
         workers = ThreadPoolExecutor(self.jobs)
         try:
-            await asyncio.gather(
-                *(self.loop.run_in_executor(workers, self.run_task, entry) for entry in self.experiment.tasks)
-            )
+            await self.run_tasks(workers, self.experiment.tasks)
+            # The other run may have been killed meanwhile, or have ended.
+            left, self.elsewhere[:] = [entry for entry in self.experiment.tasks if entry["id"] in self.elsewhere], []
+            await self.run_tasks(workers, left)
         except asyncio.CancelledError:  # a signal; otherwise, calls that are under way are paid for, so they may end
             for session in list(self.driven):
                 session.cancel()
@@ -80,6 +81,10 @@ class LabRun:
             # The sessions need this loop until they have ended, so it must not be kept waiting for their threads.
             await asyncio.to_thread(workers.shutdown, cancel_futures=True)
             await debate.close(self.voices)
+
+    async def run_tasks(self, workers: ThreadPoolExecutor, entries: Iterable[Mapping[str, Any]]) -> None:
+        assert self.loop is not None
+        await asyncio.gather(*(self.loop.run_in_executor(workers, self.run_task, entry) for entry in entries))
 
     def run_task(self, entry: Mapping[str, Any]) -> None:
         """All arms of one task, one after the other: the last one takes as many calls as the workflow took."""
