@@ -88,4 +88,5 @@ class State:
         if self.session.kept_from or tracked.explain(self.session.folder):
             return f"council show {id}"
         by_code = {Waiting.code: f"council next {id}", Damaged.code: f"council verify {id}"}
-        return by_code.get(code, self.next_step or f"council recover {id}")
+        otherwise = f"council show {id}" if "completed_at" in self.session.metadata else f"council recover {id}"
+        return by_code.get(code, self.next_step or otherwise)
