@@ -11,7 +11,9 @@ The ledger is read turn by turn, so what was said later changes nothing in what 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -78,6 +80,7 @@ class Concern:
 
 
 _read: list[tuple[tuple[Turn, ...], tuple[Concern, ...]]] = []  # the last ledgers: one plan asks for the same again
+_reading: list[_Reader] = []  # the one that read the newest of them, unless a thread is using it
 
 
 def read_ledger(scene: Scene) -> tuple[Concern, ...]:
@@ -85,13 +88,23 @@ def read_ledger(scene: Scene) -> tuple[Concern, ...]:
     for turns, ledger in _read:
         if turns is scene.turns:
             return ledger
-    reader = _Reader(scene)
-    for turn in scene.turns:
-        if not turn.absent:
-            reader.read(turn)
+    reader = _find_reader(scene)
+    for turn in scene.turns[len(reader.turns) :]:
+        reader.read(turn)
     ledger = tuple(draft.freeze() for draft in reader.drafts)
+    _reading[:] = [reader]
     _read[:] = [(scene.turns, ledger), *_read[:3]]
     return ledger
+
+
+def _find_reader(scene: Scene) -> _Reader:
+    """The last reader if it has read the beginning of this scene: a debate that is planned only grows."""
+    with suppress(IndexError):
+        reader = _reading.pop()
+        same = len(reader.turns) <= len(scene.turns) and reader.scene.roles == scene.roles
+        if same and all(map(operator.is_, reader.turns, scene.turns)):
+            return reader
+    return _Reader(scene)
 
 
 def is_concern(answer: str) -> bool:
@@ -115,8 +128,10 @@ class _Draft:
         self.held: dict[str, Turn] = {}
         self.accepted = False
         self.taken_up: Turn | None = None
+        self.frozen: Concern | None = None  # as long as nothing happens to it
 
     def note(self, what: str, turn: Turn, text: str, by: str = "") -> None:
+        self.frozen = None
         self.history.append(Event(what, turn.id, turn.phase, turn.round, turn.seat.name, text, by))
 
     def name(self, turn: Turn, item: str, wording: str) -> None:
@@ -139,9 +154,12 @@ class _Draft:
         self.held.pop(turn.seat.name, None)
 
     def freeze(self) -> Concern:
-        ended = next((event.what for event in reversed(self.history) if event.what in STATUSES), OPEN)
-        status = ACCEPTED if self.accepted else OPEN if self.held else ended
-        return Concern(self.id, self.word.concern, self.owner, self.text, status, tuple(self.history), tuple(self.held))
+        if self.frozen is None:
+            ended = next((event.what for event in reversed(self.history) if event.what in STATUSES), OPEN)
+            status = ACCEPTED if self.accepted else OPEN if self.held else ended
+            kind, history, holders = self.word.concern, tuple(self.history), tuple(self.held)
+            self.frozen = Concern(self.id, kind, self.owner, self.text, status, history, holders)
+        return self.frozen
 
 
 class _Reader:
@@ -150,6 +168,8 @@ class _Reader:
     def __init__(self, scene: Scene) -> None:
         self.words = {name: word for name, word in declare.answer.known.items() if word.concern}
         self.scene = scene
+        self.turns: list[Turn] = []  # that were read
+        self.shown: frozenset[str] = frozenset()  # the ids in the brief of the turn that is being read
         self.drafts: list[_Draft] = []
         self.own: dict[tuple[str, str], dict[str, _Draft]] = {}  # by seat and answer, in the order of their ids
         self.held: dict[str, dict[str, _Draft]] = {}  # by seat: what it still names
@@ -157,6 +177,10 @@ class _Reader:
         self.spoke: dict[str, Turn] = {}
 
     def read(self, turn: Turn) -> None:
+        self.turns.append(turn)
+        if turn.absent:
+            return
+        self.shown = frozenset(find_ids(turn.said.brief))
         text = _read_words(turn)
         if turn.seat.is_person:
             self.accept(turn, text)
@@ -228,8 +252,7 @@ class _Reader:
         drafts = [self.drafts[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(self.drafts)]
         if not drafts or not turn.said.brief or turn.seat.is_person:
             return drafts
-        shown = set(find_ids(turn.said.brief))
-        return [draft for draft in drafts if draft.id in shown]
+        return [draft for draft in drafts if draft.id in self.shown]
 
     def name(self, draft: _Draft, turn: Turn, item: str, wording: str, named: set[str]) -> None:
         if draft.id in named:
@@ -267,8 +290,9 @@ class _Reader:
     def take_up(self, turn: Turn, text: str) -> None:
         """Note that a turn answers others' concerns: by their ids, or if their owners' silence is to settle them, in
         their words."""
-        open_ = self.open.values()
-        others = {one.id: one for one in open_ if turn.seat.name not in one.held and _has_read(turn, one)}
+        others = {one.id: one for one in self.open.values() if turn.seat.name not in one.held}
+        for unread in _list_unread(turn, others.values()):
+            del others[unread]
         if not others:
             return
         for draft in self.find(find_ids(text), turn):
@@ -307,12 +331,14 @@ def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
     return 2 * len(words & others) / (len(words) + len(others)) if words and others else 0.0
 
 
-def _has_read(turn: Turn, draft: _Draft) -> bool:
-    """Whether the turn can answer the concern: one that was named beside it, unread, it cannot."""
-    return all(
-        named.moment != turn.moment or draft.text[:80] in turn.said.brief or not turn.said.brief
-        for named in draft.held.values()
-    )
+def _list_unread(turn: Turn, concerns: Iterable[_Draft]) -> list[str]:
+    """The concerns that the turn cannot answer: those that were named beside it, and that its brief does not have.
+    Of many that were named beside it, only the newest are looked for."""
+    if not turn.said.brief:
+        return []
+    beside = [one for one in concerns if any(named.moment == turn.moment for named in one.held.values())]
+    looked_for = {one.id for one in beside[-MOST_COMPARED:]}
+    return [one.id for one in beside if one.id not in looked_for or one.text[:80] not in turn.said.brief]
 
 
 def _read_words(turn: Turn) -> str:

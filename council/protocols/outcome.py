@@ -75,11 +75,16 @@ def find_closing_decision(plan: Plan) -> Note | None:
     return next((note for note in decided if note.turns), None)
 
 
+def was_checked(plan: Plan) -> bool:
+    """Whether the convergence check was made: before the first phase that has a condition, or at the end."""
+    return plan.done or find_closing_decision(plan) is not None
+
+
 def convergence(plan: Plan) -> dict[str, Any] | None:
     """The convergence check, once it was made: by stances if there are any, else by how the phases ended."""
-    decision = find_closing_decision(plan)
-    if decision is None and not plan.done:
+    if not was_checked(plan):
         return None
+    decision = find_closing_decision(plan)
     now = assess(plan.scene)
     entered = decision is not None and decision.kind == "entered"
     return {

@@ -30,8 +30,8 @@ class Settled:
 
 
 def find_ids(text: str) -> list[str]:
-    """Every id in the text, as the ledger writes it."""
-    return [f"C{int(match[1])}" for match in forms.ID.finditer(text)]
+    """Every id in the text once, as the ledger writes it."""
+    return list(dict.fromkeys(f"C{int(digits)}" for digits in dict.fromkeys(forms.ID.findall(text))))
 
 
 def split_ids(item: str) -> tuple[list[str], str, bool]:
