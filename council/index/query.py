@@ -282,8 +282,14 @@ def read_hit(folder: Path, where: tuple[str, str], terms: tuple[Term, ...]) -> R
 
 
 def _may_fit(folder: Path, filters: Filters) -> bool:
-    """Whether a session can have the wanted state, as far as its lock tells."""
-    return filters.state not in OPEN or lock.is_held(folder) is (filters.state == "running")
+    """Whether a session can be wanted, as far as its lock and its program tell, which is much less to read."""
+    if filters.state in OPEN and lock.is_held(folder) is not (filters.state == "running"):
+        return False
+    if filters.state != "waiting":
+        return True
+    from council.reports.verify import can_wait
+
+    return can_wait(folder)
 
 
 def _encode(cursor: Sequence[Any]) -> str:

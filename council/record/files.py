@@ -221,14 +221,19 @@ def read(path: Path, first: int = -1) -> bytes:
 def walk(folder: Path, deepest: int = 5) -> Iterator[Path]:
     """Every file below a folder, in order. Links are yielded, and never followed; so are folders that are nested deeper
     than council nests them. A folder that is removed meanwhile, as a desk is once its answer is taken, has none."""
+    return (Path(entry.path) for entry in scan(str(folder), deepest))
+
+
+def scan(folder: str, deepest: int = 5) -> Iterator[os.DirEntry[str]]:
+    """What `walk` finds, as the folders list it: whether it is a link is known without another look at it."""
     with os.scandir(folder) as listing:
         entries = sorted(listing, key=lambda entry: entry.name)
     for entry in entries:
         if deepest and entry.is_dir(follow_symlinks=False):
             with suppress(FileNotFoundError):
-                yield from walk(Path(entry.path), deepest - 1)
+                yield from scan(entry.path, deepest - 1)
         else:
-            yield Path(entry.path)
+            yield entry
 
 
 def storage_error(path: Path, failure: OSError) -> StorageError:

@@ -134,7 +134,7 @@ class Session:
         turns, unreadable = self.folder / "turns", False
         for path in sorted(turns.glob("*/*.md")):  # a folder of that name too, to refuse it
             try:
-                self._read_turn(path.relative_to(turns).with_suffix("").as_posix(), path)
+                self._read_turn(f"{path.parent.name}/{path.stem}", path)
             except Damaged as wrong:
                 unreadable = True
                 yield wrong
@@ -211,12 +211,13 @@ class Session:
 
     def _foreign_files(self) -> Iterator[Damaged]:
         """Links anywhere in the session, and files under turns/ and briefs/ that are neither."""
-        for path in files.walk(self.folder):
-            top, _, rest = str(path.relative_to(self.folder)).partition(os.sep)
-            if path.is_symlink():
-                yield Damaged(path, files.LINK)
+        start = len(str(self.folder)) + 1
+        for entry in files.scan(str(self.folder)):
+            top, _, rest = entry.path[start:].partition(os.sep)
+            if entry.is_symlink():
+                yield Damaged(Path(entry.path), files.LINK)
             elif top in PLACES and not PLACES[top].fullmatch(rest):
-                yield Damaged(path, f"council did not write this file; move it out of {top}/")
+                yield Damaged(Path(entry.path), f"council did not write this file; move it out of {top}/")
 
     def turn_path(self, turn: str) -> Path:
         return self.folder / "turns" / f"{turn}.md"

@@ -56,4 +56,4 @@ class _Items:
 
 
 def _is_item(line: ReplyLine) -> bool:
-    return line.own and not line.code and ITEM.match(line.text) is not None
+    return "#" in line.text and line.own and not line.code and ITEM.match(line.text) is not None

@@ -30,6 +30,11 @@ from council.workflow.types import Unreadable, answer_types
 
 LONG = ("text", "list", "code")  # answers that may have sub-headings and labels
 CONDITION = re.compile(r"\s*\((?:if|optional|required|\d)\b[^()]*\)\W*$", re.I)  # after a heading: (if below 90 %)
+TITLE = re.compile(r"(#{1,6})\s+")
+CLOSING = re.compile(r"\s#++$")
+BOLD_LINE = re.compile(r"(\*{2,3}|_{2,3})([^*:]{1,60}):\s*([^\s*_][^*]*?)\1\s*(\W?)")
+BOLD_LABEL = re.compile(r"(\*{2,3}|_{2,3})([^*:]{1,60}?)\s*(?::\s*\1|\1\s*:?)\s*")
+LABEL = re.compile(r"([^\W\d_][\w -]{0,50}):\s*")
 COPIED_WORDS = 12  # words of prose that are a copy if the brief has the same; two equal lines are always a copy
 
 
@@ -132,10 +137,10 @@ def outline(reply: Reply, body: str, brief: str = "") -> Outline:
 
 def _lines(body: str, brief: str) -> Iterator[ReplyLine]:
     """The reply's lines. Its quotations are not its own: blockquotes, and fenced passages copied from the brief."""
-    keys = {match.group(2) for match in MARKER.finditer(brief)}
+    keys = {match.group(2) for match in MARKER.finditer(brief)} if "said by=" in body else set()
     fence, said = "", ""
     for text in unwrapped(body.splitlines()):
-        markers = [match for match in MARKER.finditer(text) if match.group(2) in keys]
+        markers = [match for match in MARKER.finditer(text) if match.group(2) in keys] if keys else []
         for closing, key in (marker.groups() for marker in markers):
             said = said if said not in ("", key) else "" if closing else key
         if markers or said:
@@ -267,19 +272,20 @@ def _normalize(text: str) -> str:
 def _parse_heading(text: str) -> tuple[str, int, str]:
     """Read a line as a heading: its folded title, its level (7 for bold or plain labels) and the rest of the line."""
     stripped = text.strip()
-    if match := re.match(r"(#{1,6})\s+", stripped):
-        title, _, rest = re.sub(r"\s#++$", "", stripped[match.end() :]).partition(":")
+    if match := TITLE.match(stripped):
+        title, _, rest = CLOSING.sub("", stripped[match.end() :]).partition(":")
         title = CONDITION.sub("", title)
         return _normalize_title(title), len(match.group(1)), rest.strip(" *_")
     plain = BULLET.sub("", stripped, count=1)
-    if match := re.match(r"(\*{2,3}|_{2,3})([^*:]{1,60}):\s*([^\s*_][^*]*?)\1\s*(\W?)", plain):
+    if not plain.startswith(("**", "__")):
+        match = LABEL.match(plain) if ":" in plain else None
+        return (_normalize_title(match.group(1)), 7, plain[match.end() :]) if match else ("", 0, "")
+    if match := BOLD_LINE.match(plain):
         dash = "" if match.group(4) else "— "  # what follows is a remark
         rest = f"{match.group(3)} {dash}{plain[match.start(4) :]}"
         return _normalize_title(CONDITION.sub("", match.group(2))), 7, rest.removesuffix(" — ")
-    if match := re.match(r"(\*{2,3}|_{2,3})([^*:]{1,60}?)\s*(?::\s*\1|\1\s*:?)\s*", plain):
+    if match := BOLD_LABEL.match(plain):
         return _normalize_title(CONDITION.sub("", match.group(2))), 7, plain[match.end() :]
-    if match := re.match(r"([^\W\d_][\w -]{0,50}):\s*", plain):
-        return _normalize_title(match.group(1)), 7, plain[match.end() :]
     return "", 0, ""
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 OPENED = re.compile(r'^<(said by="([^"\n]*)" key="([0-9a-f]+)")>\n', re.M)
 KEY = re.compile(r'key="([0-9a-f]+)"')
-YOURS = re.compile(r'^Your own words are those marked (key="[0-9a-f]+"(?:, key="[0-9a-f]+")*)\.$', re.M)
+OWN_WORDS = "Your own words are those marked "
+YOURS = re.compile(rf'^{OWN_WORDS}(key="[0-9a-f]+"(?:, key="[0-9a-f]+")*)\.$', re.M)
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def passages(brief: str) -> Iterator[Passage]:
 def describe_own(keys: Iterable[str]) -> str:
     """The sentence that tells a reader which passages are its own; empty if none is. `YOURS` reads it back."""
     named = ", ".join(f'key="{key}"' for key in dict.fromkeys(keys))
-    return f"Your own words are those marked {named}." if named else ""
+    return f"{OWN_WORDS}{named}." if named else ""
 
 
 def remove_own_passages(brief: str) -> str:
@@ -49,6 +50,8 @@ def remove_own_passages(brief: str) -> str:
     Only the program's sentence outside all passages says which words those are. The name in a mark does not count,
     because a reply chooses the name of a seat that it casts. The marks stay, so that no two passages are joined.
     """
+    if OWN_WORDS not in brief:
+        return brief
     found = list(passages(brief))
     own = _keys_of_reader(brief, found)
     kept, place = [], 0

@@ -82,8 +82,7 @@ class ReplyLine:
 
 def value_of(kind: Kind, section: list[ReplyLine]) -> Any:
     """The answer under one heading; None if it is missing or cannot be read."""
-    asked = _plain(placeholder(kind))
-    lines = [line for line in section if _plain(BULLET.sub("", line.text, count=1)) != asked]
+    lines = [line for line in section if not _is_placeholder(line.text, kind)]
     if kind.type == "code":
         return _code(lines)
     if kind.type == "text":
@@ -93,6 +92,13 @@ def value_of(kind: Kind, section: list[ReplyLine]) -> Any:
         return _items(texts, kind)
     first = next((text for text in texts if text.strip()), "")
     return _choice(texts, kind) if kind.type == "choice" else _number(first, kind)
+
+
+def _is_placeholder(text: str, kind: Kind) -> bool:
+    """Whether a line only repeats the brief's words for the answer, which are in brackets."""
+    if "[" not in text and text.isascii():  # other brackets fold to that one
+        return False
+    return _plain(BULLET.sub("", text, count=1)) == _plain(placeholder(kind))
 
 
 def _code(lines: list[ReplyLine]) -> str | None:

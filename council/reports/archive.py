@@ -18,9 +18,8 @@ from council.reports.totals import ended_at, totals
 from council.text import slug
 
 
-def archive(session: Session, plan: Plan, root: Path) -> Path:
-    """Copy the transcript to the archive. The name follows from the record, so a retry makes no second file."""
-    data = derive(session, plan)["transcript.md"]
+def archive(session: Session, data: bytes, root: Path) -> Path:
+    """Put the transcript into the archive. The name follows from the record, so a retry makes no second file."""
     path, other = (root / place for place in places(session))
     files.make_folder(path.parent)
     temp = path.parent / f".{session.id}{files.TEMP}"
@@ -47,8 +46,8 @@ def finish(session: Session, plan: Plan, root: Path) -> Path:
     """Finish a debate: write the derived files, the archived copy, the completion metadata and the document."""
     made = derive(session, plan)
     provenance.announce(session, made)
-    build(session, plan)
-    path = archive(session, plan, root)
+    build(session, plan, made)
+    path = archive(session, made["transcript.md"], root)
     where = os.path.relpath(path, session.folder) if is_in_project(session.folder) else files.tilde(path)
     moments.announce_end(session, plan)
     session.merge(**completion(session, plan), archived_to=where, **stamps(session, made), deriving=None)
@@ -68,7 +67,7 @@ def rebuild(session: Session, plan: Plan) -> list[Path]:
     """Rebuild the derived files. A complete session records which version made them: now it is this one."""
     made = derive(session, plan)
     provenance.announce(session, made)
-    paths = build(session, plan)
+    paths = build(session, plan, made)
     if "derived" in session.metadata:
         session.merge(derived=stamps(session, made)["derived"], deriving=None)
     return paths

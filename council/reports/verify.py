@@ -18,6 +18,7 @@ from council.reports import archive, briefs, derived, provenance
 from council.speakers import registry
 from council.speakers.assistant import transcripts
 from council.text import join_words, one_line
+from council.workflow.model import Seat
 
 OURS = {*session.RECORD, *session.PLACES, lock.LOCK, lock.NOTE, transcripts.NOTES, signature.NAME}
 
@@ -78,7 +79,7 @@ def _findings(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
     elif "completed_at" in found.metadata and provenance.is_current(found, there):
         yield from _check_completion(found, plan)
     else:
-        yield from check_derived(found, plan)
+        yield from check_derived(found, plan, derived.Derivation(found, plan))
 
 
 def _check_kept(found: Session, there: Iterable[str]) -> Iterator[Damaged | Outdated]:
@@ -110,6 +111,20 @@ def _state(found: Session, plan: Plan, running: bool) -> tuple[str, str]:
     return "interrupted", f"before {due}" + (f"; `council next {found.id}` makes it" if by_hand else "")
 
 
+def can_wait(folder: Path) -> bool:
+    """Whether a person may ever be due in a session, by its program alone: no turn is read. Where this is false, the
+    session is not waiting."""
+    try:
+        found = session.open_(folder)
+    except (CouncilError, OSError):
+        return False
+    flow = found.workflow
+    named = {name for _, step in flow.steps() for name in step.seats}
+    cast = (Seat(name, "", persona) for name, persona in flow.catalog.items())
+    by_hand = registry.describe(found.speaker).manual
+    return by_hand or any(seat.is_person for seat in (*flow.declared_seats(named), *cast))
+
+
 def _outlook(found: Session, plan: Plan) -> Iterator[str]:
     """What a run will do next, as far as the files tell."""
     if (by := desk.read_pause(found.folder)) is not None:
@@ -135,21 +150,22 @@ def verify(folder: Path) -> Iterator[Damaged | Outdated]:
         yield from _findings(found, plan)
         return
     yield from briefs.check(found, plan)
-    yield from check_derived(found, plan)
+    made = derived.Derivation(found, plan)
+    yield from check_derived(found, plan, made)
     if plan.done:
-        yield from _check_stamps(found, plan)
-        yield from _check_archive(found, plan)
+        yield from _check_stamps(found, made)
+        yield from _check_archive(found, made)
 
 
-def check_derived(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
+def check_derived(found: Session, plan: Plan, made: derived.Derivation) -> Iterator[Damaged | Outdated]:
     """Derived files and completion metadata that do not follow from the record.
 
     During a debate they may lag behind the turns; only the file of a finished round is final.
     """
-    made = derived.derive(found, plan)
     complete = "completed_at" in found.metadata
     outdated: dict[str, list[str]] = {}
-    for name in sorted({*made, *derived.find(found.folder)}):
+    names = derived.find(found.folder)
+    for name in sorted({*made, *names} if complete else names):
         path = found.folder / name
         there = os.path.lexists(path)
         if name in made and not complete and (not there or not name.startswith("round-")):
@@ -183,21 +199,21 @@ def _check_completion(found: Session, plan: Plan) -> Iterator[Damaged | Outdated
         yield Damaged(path, f"{', '.join(wrong)} do not follow from the turns; `council recover {found.id}`")
 
 
-def _check_stamps(found: Session, plan: Plan) -> Iterator[Damaged]:
+def _check_stamps(found: Session, made: derived.Derivation) -> Iterator[Damaged]:
     """What the metadata says of the files that this version derived. Another version's is not compared."""
-    for key, stamp in archive.stamps(found, derived.derive(found, plan)).items():
+    for key, stamp in archive.stamps(found, made).items():
         there = found.metadata.get(key)
         if there is not None and there["council"] == __version__ and there != stamp:
             path = found.folder / "metadata.json"
             yield Damaged(path, f"{key} does not follow from the turns; `council archive {found.id}` renews it")
 
 
-def _check_archive(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
+def _check_archive(found: Session, made: derived.Derivation) -> Iterator[Damaged | Outdated]:
     if not (path := archive.find_copy(found)):
         return
     name = "transcript.md"
     data = _read(path)
-    if data == derived.derive(found, plan)[name]:
+    if data == made[name]:
         return
     if data is not None and (by := provenance.made_by(found, name, data, "archived")):
         yield Outdated(path, ("the archived transcript",), by, f"council archive {found.id}")
