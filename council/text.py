@@ -75,11 +75,11 @@ def one_line(text: str, most: int = 80) -> str:
 
 def fold(text: str) -> str:
     """Normalize case, spacing and Unicode form, so that the same words compare equal."""
-    return _folded(text) if len(text) <= REMEMBERED else _folded.__wrapped__(text)
+    return fold_short(text) if len(text) <= REMEMBERED else fold_short.__wrapped__(text)
 
 
 @lru_cache(maxsize=8192)
-def _folded(text: str) -> str:
+def fold_short(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -61,6 +60,8 @@ def read(frozen: Mapping[str, bytes]) -> Base:
 
 @lru_cache(maxsize=4)
 def _read(facts: bytes, packed: bytes) -> Base:
+    import tarfile  # which few sessions need, and it is large
+
     try:
         found = json.loads(facts)
         files: dict[str, dict[str, bytes]] = {folder: {} for folder in FOLDERS}
@@ -77,6 +78,8 @@ def _read(facts: bytes, packed: bytes) -> Base:
 
 def _pack(base: Base) -> bytes:
     """A tar file without times, owners or modes, in the order of the paths."""
+    import tarfile
+
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as tar:
         for folder, files in zip(FOLDERS, (base.tree, base.visible, base.hidden), strict=True):
@@ -91,6 +94,8 @@ def _pack(base: Base) -> bytes:
 
 def _unpack(packed: bytes) -> Iterator[tuple[str, str, bytes]]:
     """Each file with its folder and its path. What is no plain file inside its folder is refused."""
+    import tarfile
+
     with tarfile.open(fileobj=io.BytesIO(packed), mode="r:") as tar:
         for member in tar:
             folder, _, path = member.name.partition("/")

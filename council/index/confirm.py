@@ -11,9 +11,10 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +26,30 @@ from council.reports.listing import age, describe
 
 SETTLED = 1.0  # seconds after which a file's time tells whether it has changed since
 PASSING = ("damaged", "running")  # states that are asked of the files each time
-MANY = 20  # sessions after whose checks their replies are forgotten
+FEW = 5  # sessions that are checked until their replies are forgotten
 Row = dict[str, Any]
 
 
-def confirm(store: Store, folders: Sequence[Path], until: float | None = None) -> list[Row]:
+def confirm(
+    store: Store,
+    folders: Sequence[Path],
+    until: float | None = None,
+    worth: Callable[[Path], bool] | None = None,
+) -> list[Row]:
     """The row of each session. Only those whose files changed are checked again; after the moment `until`, of the
-    monotonic clock, none is, and those that would be have None as their state."""
-    found, new, described = [], [], 0
+    monotonic clock, none is, and those that would be have None as their state. Those that are not `worth` it have no
+    row."""
+    found, new = [], []
     for folder in folders:
         stamp = stamp_files(folder)
         row = _recall(store, folder, stamp)
         if row is None and until is not None and time.monotonic() > until:
             row = _unchecked(folder)
         elif row is None:
+            if worth and not worth(folder):
+                continue
             row = describe(folder)
-            described += 1
-            if described % MANY == 0:
-                _forget_replies()
+            _forget_replies(next(_described))
             if stamp and row["state"] not in PASSING:
                 new.append((folder, stamp, row))
         found.append(row)
@@ -52,11 +59,17 @@ def confirm(store: Store, folders: Sequence[Path], until: float | None = None) -
     return found
 
 
-def _forget_replies() -> None:
+_described = count(1)
+
+
+def _forget_replies(described: int) -> None:
     """What was read of replies, which are not read again soon: with their briefs, it is most of what a server keeps."""
+    from council.protocols import ledger
     from council.replies import parse
 
-    parse.read.cache_clear()
+    if described % FEW == 0:
+        parse.forget()
+        ledger.forget()
 
 
 def _unchecked(folder: Path) -> Row:

@@ -144,7 +144,8 @@ class Index:
             wanted = limit - len(rows)
             batch = self._newest(filters, cursor, wanted)
             kept = [one for one in batch if _may_fit(one[3], filters)]
-            confirmed = confirm.confirm(self.store, [folder for *_, folder in kept], until)
+            folders = [folder for *_, folder in kept]
+            confirmed = confirm.confirm(self.store, folders, until, _can_wait if filters.state == "waiting" else None)
             rows += [row for row in confirmed if filters.fit(row)]
             if len(batch) < wanted:
                 return Page(rows)
@@ -282,11 +283,12 @@ def read_hit(folder: Path, where: tuple[str, str], terms: tuple[Term, ...]) -> R
 
 
 def _may_fit(folder: Path, filters: Filters) -> bool:
-    """Whether a session can be wanted, as far as its lock and its program tell, which is much less to read."""
-    if filters.state in OPEN and lock.is_held(folder) is not (filters.state == "running"):
-        return False
-    if filters.state != "waiting":
-        return True
+    """Whether a session can have the wanted state, as far as its lock tells."""
+    return filters.state not in OPEN or lock.is_held(folder) is (filters.state == "running")
+
+
+def _can_wait(folder: Path) -> bool:
+    """Whether a session can be waiting, as far as its program tells, which is much less to read than its turns."""
     from council.reports.verify import can_wait
 
     return can_wait(folder)

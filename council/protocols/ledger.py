@@ -97,6 +97,12 @@ def read_ledger(scene: Scene) -> tuple[Concern, ...]:
     return ledger
 
 
+def forget() -> None:
+    """What was read of debates that nobody asks for again soon."""
+    _read.clear()
+    _reading.clear()
+
+
 def _find_reader(scene: Scene) -> _Reader:
     """The last reader if it has read the beginning of this scene: a debate that is planned only grows."""
     with suppress(IndexError):
@@ -169,7 +175,7 @@ class _Reader:
         self.words = {name: word for name, word in declare.answer.known.items() if word.concern}
         self.scene = scene
         self.turns: list[Turn] = []  # that were read
-        self.shown: frozenset[str] = frozenset()  # the ids in the brief of the turn that is being read
+        self.shown: frozenset[str] | None = None  # the ids in the brief of the turn that is being read, once needed
         self.drafts: list[_Draft] = []
         self.own: dict[tuple[str, str], dict[str, _Draft]] = {}  # by seat and answer, in the order of their ids
         self.held: dict[str, dict[str, _Draft]] = {}  # by seat: what it still names
@@ -180,7 +186,7 @@ class _Reader:
         self.turns.append(turn)
         if turn.absent:
             return
-        self.shown = frozenset(find_ids(turn.said.brief))
+        self.shown = None
         text = _read_words(turn)
         if turn.seat.is_person:
             self.accept(turn, text)
@@ -252,6 +258,8 @@ class _Reader:
         drafts = [self.drafts[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(self.drafts)]
         if not drafts or not turn.said.brief or turn.seat.is_person:
             return drafts
+        if self.shown is None:
+            self.shown = frozenset(find_ids(turn.said.brief))
         return [draft for draft in drafts if draft.id in self.shown]
 
     def name(self, draft: _Draft, turn: Turn, item: str, wording: str, named: set[str]) -> None:

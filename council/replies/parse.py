@@ -21,7 +21,9 @@ from council.text import (
     FENCE,
     MARKER,
     WORD,
+    content_words,
     fold,
+    fold_short,
     unwrapped,
 )
 from council.workflow import declare
@@ -122,6 +124,12 @@ def _in_other_forms(reply: Reply, prose: str, brief: str) -> dict[str, list[list
     for name, *lines in forms.find_answers(prose, {fold(format_heading(name)): name for name in kinds}, kinds, brief):
         given.setdefault(name, []).append([ReplyLine(line) for line in lines])
     return given
+
+
+def forget() -> None:
+    """What is remembered of replies and briefs: a process that goes on to other sessions does not need it again."""
+    for remembered in (read, outline, _normalize, fold_short, content_words):
+        remembered.cache_clear()
 
 
 @lru_cache(maxsize=256)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator
-from functools import cache
-from pathlib import Path
 
 from council.checks import cost
 from council.engine.contributions import ReportSection
@@ -19,6 +17,7 @@ from council.protocols.outcome import Decision
 from council.replies.compact import pieces
 from council.reports import markdown, pictures
 from council.reports.concerns import list_shown
+from council.reports.look import stylesheet
 from council.reports.markup import clean, markup
 from council.reports.model import Answer, DebateVerdict, Effect, Objection, Round, Statement, Transcript
 from council.text import fold
@@ -51,11 +50,6 @@ def page(debate: Transcript) -> str:
 </body>
 </html>
 """
-
-
-@cache
-def stylesheet() -> str:
-    return Path(__file__).with_name("page.css").read_text("utf-8") + pictures.stylesheet()
 
 
 # ---- the verdict ----

@@ -14,7 +14,7 @@ from council.protocols import outcome
 from council.record import chain, desk, files, lock, session, signature
 from council.record.session import Session
 from council.record.turn_file import sha256
-from council.reports import archive, briefs, derived, provenance
+from council.reports import archive, derived, provenance
 from council.speakers import registry
 from council.speakers.assistant import transcripts
 from council.text import join_words, one_line
@@ -149,6 +149,8 @@ def verify(folder: Path) -> Iterator[Damaged | Outdated]:
     if found.kept_from:
         yield from _findings(found, plan)
         return
+    from council.reports import briefs  # renders templates, which no state needs
+
     yield from briefs.check(found, plan)
     made = derived.Derivation(found, plan)
     yield from check_derived(found, plan, made)

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,10 @@ from council.config import settings as config
 from council.errors import Busy, CouncilError, Damaged, Denied, Paused, StorageError, UsageError, Waiting
 from council.record import catalog
 from council.record.desk import API, PAGE
-from council.reports.html import stylesheet
-from council.web import begin, control, finding, routes, views
-from council.web.control import Given
+from council.reports.look import stylesheet
+from council.web import finding, routes
 from council.web.events import EventStream, Watches
+from council.web.given import Given
 from council.web.guard import Access, Guard
 from council.web.memory import Trimmer
 
@@ -43,28 +44,75 @@ class JsonAnswer(JSONResponse):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
-# What each route does with the session's id, the query and the body.
+# What each route does with the session's id, the query and the body. What only some of them need is imported by them: a
+# server that lists and searches is half as large.
+
+
+def show_session(id: str, _: Mapping[str, str]) -> Any:
+    from council.web import views
+
+    return views.session(locate(id))
+
+
+def compare(_: str, query: Mapping[str, str]) -> Any:
+    from council.web import views
+
+    return views.compare(*(locate(query.get(name, "")) for name in ("a", "b")))
+
+
+def list_gates(id: str, _: Mapping[str, str]) -> Any:
+    """The questions that wait for a person, of one debate or of all that are not over."""
+    folders = [locate(id)] if id else finding.find_waiting()
+    if not folders:
+        return {"gates": []}
+    from council.web import control
+
+    return {"gates": [one for folder in folders for one in control.ask_session(folder)]}
+
+
+def list_workflows(*_: object) -> Any:
+    from council.web import begin
+
+    return {"workflows": begin.list_workflows()}
+
+
 READS: Mapping[str, Callable[[str, Mapping[str, str]], Any]] = {
     "sessions": lambda _, query: finding.find_sessions(query),
-    "session": lambda id, _: views.session(locate(id)),
-    "compare": lambda _, query: views.compare(*(locate(query.get(name, "")) for name in ("a", "b"))),
-    "gates": lambda *_: {"gates": control.list_gates()},
-    "session_gates": lambda id, _: {"gates": control.ask_session(locate(id))},
+    "session": show_session,
+    "compare": compare,
+    "gates": list_gates,
+    "session_gates": list_gates,
     "stats": lambda _, query: finding.add_up(query.get("by", "workflow")),
     "decisions": lambda _, query: finding.list_decisions(query),
     "lessons": lambda _, query: finding.list_lessons(query),
-    "workflows": lambda *_: {"workflows": begin.list_workflows()},
+    "workflows": list_workflows,
     "document": lambda *_: routes.describe(__version__),
 }
+
+
+def begin_debate(_: str, given: Given) -> tuple[int, Any]:
+    from council.web import begin
+
+    return begin.begin(given)
+
+
+def recover(id: str, given: Given) -> tuple[int, Any]:
+    from council.web import begin
+
+    return begin.recover(locate(id), given)
+
+
+def steer(call: str, id: str, given: Given) -> tuple[int, Any]:
+    from council.web import control
+
+    steering = {"answer": control.answer, "pause": control.pause, "cancel": control.cancel}
+    return steering[call](locate(id), given) if call in steering else control.decide(locate(id), call, given)
+
+
 CHANGES: Mapping[str, Callable[[str, Given], tuple[int, Any]]] = {
-    "begin": lambda _, given: begin.begin(given),
-    "answer": lambda id, given: control.answer(locate(id), given),
-    "approve": lambda id, given: control.decide(locate(id), "approve", given),
-    "reject": lambda id, given: control.decide(locate(id), "reject", given),
-    "veto": lambda id, given: control.decide(locate(id), "veto", given),
-    "recover": lambda id, given: begin.recover(locate(id), given),
-    "pause": lambda id, given: control.pause(locate(id), given),
-    "cancel": lambda id, given: control.cancel(locate(id), given),
+    "begin": begin_debate,
+    "recover": recover,
+    **{call: partial(steer, call) for call in ("answer", "approve", "reject", "veto", "pause", "cancel")},
 }
 
 

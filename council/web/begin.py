@@ -27,7 +27,8 @@ from council.runner.start import Request
 from council.speakers import select
 from council.terminal import watch
 from council.text import one_line
-from council.web.control import Given, Json, read_session
+from council.web.control import read_session
+from council.web.given import Given, Json
 from council.workflow import gates
 from council.workflow.loader import load
 from council.workflow.model import Seat, Workflow

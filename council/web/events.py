@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from council.errors import CouncilError
 from council.record import live, lock
-from council.web import cursor, views
+from council.web import cursor
 from council.web.cursor import Cursor, Json, SeenSession, SeenWords
 
 TICK = 0.1  # seconds between two looks
@@ -118,6 +118,8 @@ def _stat(path: Path) -> tuple[int, int, int] | None:
 
 def read_view(folder: Path) -> Json:
     """The session as the page shows it. Whatever is wrong with it, the stream goes on."""
+    from council.web import views  # which a server that only lists sessions does without
+
     try:
         return views.session(folder)
     except Exception as failure:  # noqa: BLE001 (a mistake of ours must not end the stream)
