@@ -14,7 +14,7 @@ from council.index.query import Filters, Index
 from council.protocols import ledger
 from council.record import chain, metadata
 from council.record.session import Session
-from council.reports import archive, derived, markdown, state, transcript
+from council.reports import derived, markdown, state, transcript
 from council.reports.listing import describe
 from tests.helpers import User, agreed, script
 
@@ -85,7 +85,6 @@ def test_a_debate_that_ends_is_derived_once(tmp_path: Path, monkeypatch: pytest.
         return transcript.compose(session, *about)
 
     monkeypatch.setattr(derived, "compose", compose)
-    monkeypatch.setattr(archive, "build", lambda session, plan, made: [made] and derived.build(session, plan, made))
     user = User(tmp_path)
     ended = user.council("run", "--speaker", "replay", "--from", script(user, agreed()), "Shall we?")
     assert ended.code == 0, ended.err

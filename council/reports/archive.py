@@ -12,8 +12,7 @@ from council.protocols import outcome
 from council.record import catalog, files, moments
 from council.record.session import Session
 from council.record.tracked import is_in_project
-from council.reports import filing, provenance
-from council.reports.derived import build, derive
+from council.reports import derived, filing, provenance
 from council.reports.totals import ended_at, totals
 from council.text import slug
 
@@ -44,9 +43,9 @@ def _is_of(session: Session, path: Path) -> bool:
 
 def finish(session: Session, plan: Plan, root: Path) -> Path:
     """Finish a debate: write the derived files, the archived copy, the completion metadata and the document."""
-    made = derive(session, plan)
+    made = derived.derive(session, plan)
     provenance.announce(session, made)
-    build(session, plan, made)
+    derived.build(session, plan, made)
     path = archive(session, made["transcript.md"], root)
     where = os.path.relpath(path, session.folder) if is_in_project(session.folder) else files.tilde(path)
     moments.announce_end(session, plan)
@@ -65,9 +64,9 @@ def find_copy(session: Session) -> Path | None:
 
 def rebuild(session: Session, plan: Plan) -> list[Path]:
     """Rebuild the derived files. A complete session records which version made them: now it is this one."""
-    made = derive(session, plan)
+    made = derived.derive(session, plan)
     provenance.announce(session, made)
-    paths = build(session, plan, made)
+    paths = derived.build(session, plan, made)
     if "derived" in session.metadata:
         session.merge(derived=stamps(session, made)["derived"], deriving=None)
     return paths
