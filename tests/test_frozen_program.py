@@ -465,7 +465,8 @@ def later(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("Config.md", "AgentPersonalities.md", "SKILL.md"):
         shutil.copyfile(CODE / name, root / name)
     replace(root / "council/__init__.py", f'__version__ = "{version()}"', f'__version__ = "{LATER}"')
-    replace(root / "council/reports/derived.py", 'made["transcript.md"] = ', 'made["transcript.md"] = "Later.\\n" + ')
+    whole = "markdown.whole(self.debate)"
+    replace(root / "council/reports/derived.py", whole, f'"Later.\\n" + {whole}')
     replace(root / "council/prompts/facts.py", "place.capitalize()", "place.upper()")
     return root
 

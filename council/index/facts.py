@@ -9,10 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from council.errors import CouncilError, Damaged
+from council.errors import CouncilError, Damaged, UsageError
 from council.index import entries, scan
 from council.record import catalog, files, turn_file
 from council.record.turn_file import sha256
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from council.record.turn_file import Receipt
     from council.workflow.model import Reply, Workflow
 
+MOST_PROGRAMS = 64  # that are remembered: of so many workflows and options are nearly all sessions
 LONGEST = 1_000_000  # characters of a text that can be found
 SHORT = ("choice", "range", "integer")  # types of answers of persons that the index keeps
 SCALE = "range"  # the type of an answer that says how sure or satisfied a seat is
@@ -99,9 +101,14 @@ def _of_metadata(folder: Path, metadata: Mapping[str, Any]) -> Row:
 
 def _owner(folder: Path) -> str | None:
     try:
-        return pwd.getpwuid(folder.stat().st_uid).pw_name
+        return _name_user(folder.stat().st_uid)
     except (OSError, KeyError):
         return None
+
+
+@lru_cache(maxsize=8)
+def _name_user(number: int) -> str:
+    return pwd.getpwuid(number).pw_name
 
 
 def as_moment(moment: datetime) -> str:
@@ -113,47 +120,76 @@ def _read_deep(folder: Path, metadata: Mapping[str, Any], found: SessionFacts, k
     there, mark = scan.list_turns(folder)
     found.present, found.turns = frozenset(there), {}
     try:
-        workflow = _read_workflow(folder, metadata)
+        program = _read_program(folder, metadata)
     except (CouncilError, OSError) as wrong:
         found.row |= {"fault": one_line(str(wrong), 300), "turns_mark": ""}
         return
-    reader = _TurnReader(folder, workflow)
+    reader = _TurnReader(folder, program)
     for turn, changed in there.items():
         if known.get(turn) != changed:
             found.turns[turn] = reader.read(turn, changed)
     faults = any(turn.row["fault"] for turn in found.turns.values())
-    found.row |= _of_workflow(workflow) | _of_convergence(folder)
+    found.row |= program.row | _of_convergence(folder)
     found.row["turns_mark"] = "" if faults else FINISHED if metadata.get("completed_at") else mark
     if metadata.get("completed_at"):
-        found.entries = entries.collect(folder, workflow, reader.read_whole if len(found.turns) == len(there) else None)
+        whole = reader.read_whole if len(found.turns) == len(there) else None
+        found.entries = entries.collect(folder, program.workflow, whole)
 
 
-def _read_workflow(folder: Path, metadata: Mapping[str, Any]) -> Workflow:
+def _read_program(folder: Path, metadata: Mapping[str, Any]) -> _Program:
     """The frozen workflow alone: its templates are most of a session's bytes, and of no use here."""
-    from council.workflow.loader import load
-
     path = folder / "workflow.md"
     data = files.read(path)
     if sha256(data) != metadata["files"]["workflow.md"]:
         raise Damaged(path, "changed since the session began; restore it from a backup")
-    return load(data.decode("utf-8", "replace"), str(path)).with_options(metadata["options"])
+    options = tuple(metadata["options"].items())
+    try:
+        return _load(data.decode("utf-8", "replace"), options)
+    except UsageError as wrong:
+        raise UsageError(f"{path}: {wrong}") from None
+
+
+@lru_cache(maxsize=MOST_PROGRAMS)
+def _load(text: str, options: tuple[tuple[str, Any], ...]) -> _Program:
+    """Most sessions have the same few workflows and options."""
+    from council.workflow.loader import load
+
+    return _Program(load(text, "workflow.md").with_options(dict(options)))
+
+
+class _Program:
+    """What a workflow tells of the turns of its sessions: what each step asks for, and which one decides."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        from council.protocols import dissent
+
+        self.workflow, self.row = workflow, _of_workflow(workflow)
+        steps = list(workflow.steps())
+        self.asked = {(phase.name, step.name): _Asked(step.reply) for phase, step in steps}
+        final = workflow.role(dissent.SYNTHESIS)
+        self.deciding = next(((phase.name, step.name) for phase, step in steps if phase.name == final), None)
+
+
+class _Asked:
+    """The answers of a step that the index keeps: scales, and what a person answers in a word."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.scales = [(name.replace("_", " "), one.high) for name, one in reply if one.type == SCALE and one.high]
+        self.short = tuple((name, one) for name, one in reply if one.type in SHORT)
+
+
+NOTHING_ASKED = _Asked(())
 
 
 class _TurnReader:
     """Reads the turns of one session."""
 
-    def __init__(self, folder: Path, workflow: Workflow) -> None:
-        from council.protocols import dissent
-
-        self.top = f"{folder}/turns/"
+    def __init__(self, folder: Path, program: _Program) -> None:
+        self.top, self.program = f"{folder}/turns/", program
         self.read_whole: list[tuple[Receipt, str]] = []  # with their words, in the order in which they were read
-        steps = list(workflow.steps())
-        self.replies = {(phase.name, step.name): step.reply for phase, step in steps}
-        final = workflow.role(dissent.SYNTHESIS)
-        self.deciding = next(((phase.name, step.name) for phase, step in steps if phase.name == final), None)
 
     def read(self, turn: str, mark: str) -> TurnFacts:
-        path = Path(f"{self.top}{turn}.md")
+        path = f"{self.top}{turn}.md"
         try:
             receipt, body = turn_file.decode(files.read(path), path)
             if receipt.turn != turn:
@@ -162,32 +198,32 @@ class _TurnReader:
             return TurnFacts({"turn": turn, "mark": mark, "fault": one_line(str(wrong), 300)})
         self.read_whole.append((receipt, body))
         place = (receipt.phase, receipt.step)
-        kind = _kind_of(receipt, place == self.deciding)
-        row = _of_receipt(receipt) | {"turn": turn, "mark": mark, "kind": kind}
-        row |= _of_answers(self.replies.get(place, ()), body, kind)
+        kind = _kind_of(receipt, place == self.program.deciding)
+        row = _of_receipt(receipt)
+        row["turn"], row["mark"], row["kind"] = turn, mark, kind
+        row |= _of_answers(self.program.asked.get(place, NOTHING_ASKED), body, kind)
         return TurnFacts(row, "" if receipt.absent else body)
 
 
-def _of_answers(reply: Reply, body: str, kind: str) -> Row:
+def _of_answers(asked: _Asked, body: str, kind: str) -> Row:
     """What a person decided, and how sure or satisfied a seat is. Reading every answer as the planner does would take
     longer than all the rest together, and `council show` does."""
-    scales = [(name, one.high) for name, one in reply if one.type == SCALE and one.high]
-    folded = body.casefold() if scales else ""  # most bodies do not have the word, which is told sooner
-    given = [float(found[-1]) / high for name, high in scales if (found := _find_number(name, body, folded))]
+    folded = body.casefold() if asked.scales else ""  # most bodies do not have the word, which is told sooner
+    given = [
+        float(found[-1]) / high
+        for title, high in asked.scales
+        if title.casefold() in folded and (found := _find_numbers(title, body))
+    ]
     confidence = round(given[0], 4) if given and 0 <= given[0] <= 1 else None
-    short = tuple((name, one) for name, one in reply if one.type in SHORT)
-    if kind != PERSON or not short or not body:
+    if kind != PERSON or not asked.short or not body:
         return {"confidence": confidence}
     from council.replies import parse
 
-    answers = parse.read(short, body).found
+    answers = parse.read(asked.short, body).found
     return {"confidence": confidence, "answers": json.dumps(answers, ensure_ascii=False) if answers else None}
 
 
-def _find_number(name: str, body: str, folded: str) -> list[str]:
-    title = name.replace("_", " ")
-    if title.casefold() not in folded:
-        return []
+def _find_numbers(title: str, body: str) -> list[str]:
     return re.findall(rf"^#{{1,6}} +{re.escape(title)}\W*\n+\W*(\d{{1,3}}(?:\.\d+)?)\b", body, re.I | re.M)
 
 

@@ -42,6 +42,7 @@ class _Found:
     root: Path
     id: str
     mark: str
+    known: bool  # to the index, which has a row of it
 
 
 def refresh(
@@ -74,10 +75,11 @@ def refresh(
 def _compare(store: Store, deep: bool) -> tuple[list[_Found], list[tuple[int, str, str]]]:
     """The sessions to be read, oldest first, and those that are gone."""
     known: dict[tuple[str, str], tuple[int, str, str | None]] = {}
-    for number, seal, *sealed in store.rows(f"SELECT number, seal, {', '.join(SEALED)} FROM session"):
-        if seal != seal_row(sealed):
-            raise ValueError("a row of the index was changed")
-        known[sealed[0], sealed[1]] = (number, sealed[-2], sealed[-1])
+    with store.lock:  # row by row: together they are much more than what is kept of them
+        for number, seal, *sealed in store.db.execute(f"SELECT number, seal, {', '.join(SEALED)} FROM session"):
+            if seal != seal_row(sealed):
+                raise ValueError("a row of the index was changed")
+            known[sealed[0], sealed[1]] = (number, sealed[-2], sealed[-1])
     changed, there = [], set()
     for place, root in store.places.items():
         for id, mark in scan.list_sessions(root):
@@ -86,7 +88,7 @@ def _compare(store: Store, deep: bool) -> tuple[list[_Found], list[tuple[int, st
             before = known.get((place, id))
             there.add((place, id))
             if before is None or before[1] != mark or (deep and _has_new_turns(root / id, before[2])):
-                changed.append(_Found(root, id, mark))
+                changed.append(_Found(root, id, mark, before is not None))
     gone = [
         (number, root, id)
         for (root, id), (number, *_) in known.items()
@@ -103,7 +105,7 @@ def _has_new_turns(folder: Path, turns_mark: str | None) -> bool:
 def _add(store: Store, changed: Sequence[_Found], deep: bool) -> None:
     read = []
     for one in changed:
-        known = _known_turns(store, one) if deep else None
+        known = (_known_turns(store, one) if one.known else {}) if deep else None
         read.append((one, facts.read_session(one.root, one.id, one.mark, known)))
     with store.writing() as db:
         batch = _Batch(db)
@@ -142,6 +144,7 @@ class _Batch:
         self.db = db
         ((last,),) = db.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'piece'").fetchall()
         self.last: int = last  # the number of a piece is never given again: its words cannot be removed
+        ((self.known,),) = db.execute("SELECT coalesce(max(number), 0) FROM session").fetchall()  # the rows before
         self.turns: list[tuple[Any, ...]] = []
         self.pieces: list[tuple[int, int, str, str, str | None]] = []
         self.words: list[tuple[int | str | None, ...]] = []  # in the order of their numbers, or the file grows
@@ -154,23 +157,29 @@ class _Batch:
         query = f"""INSERT INTO session ({", ".join(names)}) VALUES ({_marks(names)})
             ON CONFLICT (root, id) DO UPDATE SET {updates} RETURNING number"""
         ((number,),) = self.db.execute(query, list(row.values())).fetchall()
+        new = number > self.known  # nothing is under the number of a new row
         known = "SELECT 1 FROM piece WHERE session = ? AND kind = ?"
-        if found.topic and not self.db.execute(known, (number, facts.TOPIC)).fetchone():
+        if found.topic and (new or not self.db.execute(known, (number, facts.TOPIC)).fetchone()):
             self.add_piece(number, "", facts.TOPIC, facts.TOPIC, found.topic)
         if found.turns is not None:
+            if not new:
+                self.remove_turns(number, found, found.turns)
             self.add_turns(number, found, found.turns)
 
-    def add_turns(self, session: int, found: SessionFacts, turns: Mapping[str, TurnFacts]) -> None:
+    def remove_turns(self, session: int, found: SessionFacts, turns: Mapping[str, TurnFacts]) -> None:
+        """Those that are gone or read again, and what follows from all of them."""
         before = {turn for (turn,) in self.db.execute("SELECT turn FROM turn WHERE session = ?", (session,))}
         for turn in (before - found.present) | (before & turns.keys()):
             self.db.execute("DELETE FROM turn WHERE session = ? AND turn = ?", (session, turn))
             self.db.execute("DELETE FROM piece WHERE session = ? AND turn = ?", (session, turn))
+        self.db.execute("DELETE FROM piece WHERE session = ? AND kind NOT IN (?, ?, ?)", (session, *facts.OF_TURNS))
+
+    def add_turns(self, session: int, found: SessionFacts, turns: Mapping[str, TurnFacts]) -> None:
         for turn, read in turns.items():
             self.turns.append((session, *map(read.row.get, OF_TURN)))
             if read.text.strip():
                 column = facts.DECISION if read.row["kind"] == facts.SYNTHESIS else facts.TURN
                 self.add_piece(session, turn, column, column, read.text)
-        self.db.execute("DELETE FROM piece WHERE session = ? AND kind NOT IN (?, ?, ?)", (session, *facts.OF_TURNS))
         for entry in found.entries:
             data = json.dumps(entry.facts, ensure_ascii=False, default=str)
             column = facts.FINDING if entry.kind == facts.FINDING else ""

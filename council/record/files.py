@@ -195,6 +195,14 @@ def sweep(folder: Path) -> None:
 @contextmanager
 def open_regular(path: Path) -> Iterator[int]:
     """A regular file, open to be read. Anything else is refused, and so is one that is too large for a session."""
+    descriptor = _open_regular(path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open_regular(path: Path | str) -> int:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as failure:
@@ -207,14 +215,15 @@ def open_regular(path: Path) -> Iterator[int]:
             raise Damaged(path, "not a regular file; remove it")
         if about.st_size > LARGEST:
             raise Damaged(path, f"larger than {LARGEST:,} bytes, which no file of a session is; remove it")
-        yield descriptor
-    finally:
+    except BaseException:
         os.close(descriptor)
+        raise
+    return descriptor
 
 
-def read(path: Path, first: int = -1) -> bytes:
+def read(path: Path | str, first: int = -1) -> bytes:
     """The bytes of a regular file, or the `first` of them."""
-    with open_regular(path) as descriptor, os.fdopen(descriptor, "rb", 0, closefd=False) as file:
+    with open(_open_regular(path), "rb", 0) as file:
         return file.read(first)
 
 

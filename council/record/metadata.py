@@ -54,12 +54,19 @@ def read_existing(path: Path) -> bytes:
 
 def seal(metadata: Mapping[str, Any]) -> bytes:
     plain = {key: value for key, value in metadata.items() if key != "seal"}
-    return files.encode(json.dumps({**plain, "seal": digest(plain)}, indent=2, ensure_ascii=False) + "\n")
+    return _write(plain, digest(plain))
+
+
+def _write(plain: Mapping[str, Any], seal: str) -> bytes:
+    return files.encode(json.dumps({**plain, "seal": seal}, indent=2, ensure_ascii=False) + "\n")
+
+
+SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False)  # made once: that takes as long as encoding a little
 
 
 def digest(plain: Mapping[str, Any]) -> str:
     """The hash of plain data, whatever the order of its keys."""
-    return sha256(files.encode(json.dumps(plain, sort_keys=True, ensure_ascii=False)))
+    return sha256(files.encode(SORTED.encode(plain)))
 
 
 def read_metadata(folder: Path) -> dict[str, Any]:
@@ -74,7 +81,8 @@ def read_metadata(folder: Path) -> dict[str, Any]:
             path,
             f"written by a newer council (schema {found['schema']}, this one knows {SCHEMA}); update council",
         )
-    if not isinstance(found, dict) or found.pop("seal", None) != digest(found) or data != seal(found):
+    sealed = found.pop("seal", None) if isinstance(found, dict) else None
+    if not isinstance(found, dict) or sealed != digest(found) or data != _write(found, sealed):
         raise Damaged(path, f"{EDITED}; restore it from a backup")
     wrong = [key for key, kind in NEEDED.items() if not isinstance(found.get(key), kind)] or list(_misshapen(found))
     if wrong or found["session_id"] != folder.name:

@@ -1,23 +1,27 @@
 """`program.json`: the templates that a session can reach and the personas of its seats, as they were when it began.
 
 Together with `workflow.md` it is the whole program of a session, so a later edit cannot change a debate in progress.
-This module only stores the program; `prompts` collects the templates and renders them.
+This module stores the program, and gives a session's workflow what it froze; `prompts` collects the templates and
+renders them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from council.errors import Damaged
 from council.record import files
 from council.record.turn_file import sha256
+from council.workflow.loader import load
+from council.workflow.model import Seat, Workflow
 
 NAME = "program.json"
+Options = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -44,11 +48,40 @@ class Program:
 def decode(data: bytes, path: Path) -> Program:
     """The program in a file whose hash was checked. Its metadata may be forged, so the shape is checked too."""
     try:
-        whole = json.loads(data)
-        templates = {name: one["text"] for name, one in whole["templates"].items()}
-        program = Program(templates, whole["personas"])
-        if program.data == data and all(isinstance(one, dict) for one in program.personas.values()):
-            return program
+        return _decode(data)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        pass
-    raise Damaged(path, "not a program that council wrote; restore it from a backup")
+        raise Damaged(path, "not a program that council wrote; restore it from a backup") from None
+
+
+@lru_cache(maxsize=8)
+def _decode(data: bytes) -> Program:
+    """Sessions of one workflow have the same program, and reading it takes as long as the rest of a small session."""
+    whole = json.loads(data)
+    templates = {name: one["text"] for name, one in whole["templates"].items()}
+    program = Program(templates, whole["personas"])
+    if program.data != data or not all(isinstance(one, dict) for one in program.personas.values()):
+        raise ValueError("not as council writes it")
+    return program
+
+
+def load_workflow(text: str, where: str, metadata: Mapping[str, Any], program: Program | None) -> Workflow:
+    """The frozen workflow with the members, the options and the personas that its session has."""
+    members, options = tuple(map(str, metadata["members"])), tuple(metadata["options"].items())
+    workflow = load(text, where)
+    if program is None:
+        return _complete(workflow, members, options, metadata["seats"])
+    return _load_again(text, members, options, program)
+
+
+@lru_cache(maxsize=8)
+def _load_again(text: str, members: tuple[str, ...], options: Options, program: Program) -> Workflow:
+    """A workflow that was loaded before. Sessions of one program share it."""
+    return _complete(load(text, "workflow.md"), members, options, program.personas)
+
+
+def _complete(
+    workflow: Workflow, members: Iterable[str], options: Options, personas: Mapping[str, Mapping[str, Any]]
+) -> Workflow:
+    declared = {seat.name: seat for seat in workflow.members}  # a tier, a weight, a speaker, another's persona
+    workflow = workflow.with_members(declared.get(name, Seat(name, "")) for name in members)
+    return workflow.with_options(dict(options)).with_attributes(personas)

@@ -26,8 +26,7 @@ from council.record.lock import Lock, hold
 from council.record.metadata import FROZEN, read_existing, read_metadata, seal
 from council.record.program import Program
 from council.record.turn_file import TURN, Receipt, sha256
-from council.workflow.loader import load
-from council.workflow.model import Seat, Workflow
+from council.workflow.model import Workflow
 
 TEMPORARY = rf"|.*{re.escape(files.TEMP)}"
 FILE = re.compile(rf"{TURN.pattern}\.md{TEMPORARY}", re.S)
@@ -336,13 +335,9 @@ def open_(folder: Path) -> Session:
         if sha256(data) != metadata["files"][name]:
             raise Damaged(folder / name, "changed since the session began; restore it from a backup")
     program = programs.decode(frozen[programs.NAME], folder / programs.NAME) if programs.NAME in frozen else None
-    personas = program.personas if program else metadata["seats"]
     text, topic = (frozen[name].decode("utf-8", "replace") for name in ("workflow.md", "topic.md"))
     try:
-        workflow = load(text, str(folder / "workflow.md"))
-        declared = {seat.name: seat for seat in workflow.members}  # a tier, a weight, a speaker, another's persona
-        workflow = workflow.with_members(declared.get(str(name), Seat(str(name), "")) for name in metadata["members"])
-        workflow = workflow.with_options(metadata["options"]).with_attributes(personas)
+        workflow = programs.load_workflow(text, str(folder / "workflow.md"), metadata, program)
     except UsageError as bad:
         raise Damaged(folder / "workflow.md", str(bad)) from None
     extra = {name: data for name, data in frozen.items() if name not in FROZEN}

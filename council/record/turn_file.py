@@ -99,13 +99,13 @@ def _seal(lines: bytes, words: bytes) -> str:
     return sha256(lines + b"\n\n" + words)
 
 
-def decode(data: bytes, path: Path) -> tuple[Receipt, str]:
+def decode(data: bytes, path: Path | str) -> tuple[Receipt, str]:
     """The receipt and the body. A file that is not exactly as council wrote it is damaged."""
     head, close, words = data.removeprefix(OPEN).partition(CLOSE)
     lines, _, seal = head.rpartition(b"\nseal: ")
     if not data.startswith(OPEN) or not close or not lines:
         raise Damaged(path, f"the receipt is missing or cut off; {REMEDY}")
-    if seal != json.dumps(_seal(lines, words)).encode():
+    if seal != f'"{_seal(lines, words)}"'.encode():
         raise Damaged(path, f"{EDITED}; {REMEDY}")
     try:
         pairs = [line.split(": ", 1) for line in lines.decode("utf-8").split("\n")]

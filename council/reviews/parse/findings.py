@@ -51,6 +51,7 @@ from council.reviews.parse.vocabulary import (
     SECTIONED,
     SEVERITY,
     SIGN,
+    SIGN_OF_ARROW,
     SIGNS,
     SPANS,
     TAG,
@@ -256,7 +257,14 @@ def _in_prose(text: str) -> str:
 
 
 def _parted(draft: Draft) -> tuple[str, str]:
-    """The issue and the change: by the fields that the author named, else at the arrow."""
+    """The issue and the change, of an item that is complete."""
+    if draft.parted is None:
+        draft.parted = _part(draft)
+    return draft.parted
+
+
+def _part(draft: Draft) -> tuple[str, str]:
+    """By the fields that the author named, else at the arrow."""
     issue: list[str] = []
     change: list[str] = []
     for kind, text in draft.pieces:
@@ -283,7 +291,8 @@ def _split(text: str) -> tuple[str, str]:
     """The text before and behind the arrow or the label of a change; within code and quotations there is none."""
     masked = SPANS.sub(lambda span: span.group()[0] + "x" * (len(span.group()) - 2) + span.group()[-1], text)
     label = CHANGED.search(masked)
-    arrows = [arrow for arrow in ARROW.finditer(masked) if not label or arrow.start() < label.start()]
+    found = ARROW.finditer(masked) if SIGN_OF_ARROW.search(masked) else ()
+    arrows = [arrow for arrow in found if not label or arrow.start() < label.start()]
     if arrows:
         ended = (
             arrow

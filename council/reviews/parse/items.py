@@ -57,6 +57,7 @@ class Draft:
     again: bool = False  # it is under a heading of what to do, so it may only repeat what is written elsewhere
     over: bool = False  # it is a heading with items of their own under it
     opening: bool = False  # it is written before anything that looks like the heading of a list
+    parted: tuple[str, str] | None = None  # the issue and the change, once they were told apart
 
     def add(self, text: str, joined: bool = False) -> None:
         """More of the item: a new piece, or the last one's going on."""

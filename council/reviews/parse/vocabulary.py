@@ -73,6 +73,7 @@ EMBOLDENED = re.compile(r"(\*{2,3}|__)(?!\s)([^*_]{1,160}):?\1:?\s*$")
 SIGNS_OF_CHANGE = r"[→⇒➜➔➡⟶]\ufe0f?"
 # Not the one of "phase 3→4" or "A→B".
 ARROW = re.compile(rf"-{{1,2}}>|={{1,2}}>|(?<!\d)(?<!\b[A-Z]){SIGNS_OF_CHANGE}|{SIGNS_OF_CHANGE}(?!\d|[A-Z]\b)|&rarr;")
+SIGN_OF_ARROW = re.compile("[>→⇒➜➔➡⟶&]")  # in every arrow: where there is none, nobody needs to look for one
 LABEL = re.compile(
     r"[\s*_]{0,4}(?P<name>" + "|".join(map(re.escape, sorted(FIELD, key=len, reverse=True))) + r")[*_]{0,3}\s{0,2}"
     r"(?P<end>[:=][*_]{0,3}|[*_]{2,3}\s*[—–-])\s*",
