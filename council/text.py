@@ -99,6 +99,11 @@ def overlap(text: str, earlier: str) -> float:
     return len(words & content_words(earlier)) / len(words) if words else 0.0
 
 
+def likeness(words: frozenset[str], others: frozenset[str]) -> float:
+    """The share of the words of two texts, taken together, that both have."""
+    return 2 * len(words & others) / (len(words) + len(others)) if words and others else 0.0
+
+
 def split_passages(text: str) -> list[str]:
     """The paragraphs, list items and table rows of a text in Markdown."""
     return [part for part in PASSAGE_END.split(text) if part.strip()]

@@ -260,8 +260,8 @@ def test_what_is_said_later_changes_nothing_earlier(spoken: list[tuple[str, list
 def test_many_items_are_each_compared_with_few_others(monkeypatch: pytest.MonkeyPatch) -> None:
     many = [f"Part{place} is missing here, in line {place}" for place in range(1_000)]
     ids = tuple(f"C{place}: yes" for place in range(1, 1_001))
-    compared = mock.Mock(side_effect=ledger._likeness)
-    monkeypatch.setattr(ledger, "_likeness", compared)
+    compared = mock.Mock(side_effect=ledger.likeness)
+    monkeypatch.setattr(ledger, "likeness", compared)
     found = read(
         said("engineer", 1, *many), said("architect", 1, *ids, words=" ".join(ids)), said("engineer", 2, *many[::-1]),
         said("engineer", 3, " ".join(ids), "C1 " * 99, words="C1 but " * 999 + "C1 is answered " * 999),

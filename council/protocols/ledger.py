@@ -29,7 +29,7 @@ from council.protocols.settling import (
     find_settled,
     split_ids,
 )
-from council.text import content_words, fold, split_passages
+from council.text import content_words, fold, likeness, split_passages
 from council.workflow import declare
 from council.workflow.declare import Word
 from council.workflow.model import Seat
@@ -99,8 +99,7 @@ def read_ledger(scene: Scene) -> tuple[Concern, ...]:
 
 def forget() -> None:
     """What was read of debates that nobody asks for again soon."""
-    _read.clear()
-    _reading.clear()
+    _read[:] = _reading[:] = ()
 
 
 def _find_reader(scene: Scene) -> _Reader:
@@ -330,13 +329,9 @@ class _Reader:
 def _find_alike(wording: str, candidates: Iterable[_Draft]) -> _Draft | None:
     """The concern in the most similar words; None if none is similar enough."""
     words = content_words(wording)
-    scored = ((_likeness(words, draft.words), bool(draft.held), draft) for draft in islice(candidates, MOST_COMPARED))
+    scored = ((likeness(words, draft.words), bool(draft.held), draft) for draft in islice(candidates, MOST_COMPARED))
     alike = [one for one in scored if one[0] >= SAME_WORDS]
     return max(alike, key=lambda one: one[:2])[2] if alike else None
-
-
-def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
-    return 2 * len(words & others) / (len(words) + len(others)) if words and others else 0.0
 
 
 def _list_unread(turn: Turn, concerns: Iterable[_Draft]) -> list[str]:
