@@ -22,9 +22,9 @@ from council.record.metadata import read_metadata
 from council.text import did_you_mean, one_line
 from council.web.events import HEARTBEAT, RETRY, Watch, Watches, format_event
 from council.web.freshness import FRESHNESS
-from council.web.views import LONGEST_TITLE
 
 MOST, USUAL = 200, 30
+LONGEST_TITLE = 300  # characters
 MONTH = re.compile(r"[1-9]\d{3}-(0[1-9]|1[0-2])")
 MOST_FOLLOWED = 100  # sessions that a page may name, whose changes are told
 WATCHED = 50  # sessions, the newest, whose changes are told

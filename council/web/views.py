@@ -24,8 +24,7 @@ from council.reports.model import DebateVerdict, Round, Stage, Transcript, plain
 from council.reports.verify import status
 from council.text import one_line
 from council.web import table
-
-LONGEST_TITLE = 300  # characters
+from council.web.finding import LONGEST_TITLE
 
 
 def session(folder: Path) -> dict[str, Any]:
