@@ -37,6 +37,11 @@ def test_a_command_that_is_too_long_for_a_row_is_not_broken() -> None:
     assert f"    {command}" in list(wrap_line(f"kept: 4 turns in ~/x; go on with: {command}", 40))
 
 
+def test_brackets_around_words_stay() -> None:
+    line = "(once more) there is no repository here; name it with --repo (the session began in ~/x, or go there)"
+    assert " ".join(wrap_line(line, 40)) == line
+
+
 def test_a_short_line_stays_as_it_is() -> None:
     line = "council: there is no session; `council list` shows them"
     assert list(wrap_line(line, 79)) == [line]

@@ -44,9 +44,9 @@ def apply(state: State, session: str, yes: bool, undo: bool, repo: Path, red: bo
 
     found = state.open(session)
     tracked.refuse(found.folder)  # a stranger may have written it
-    state.next_step = f"council show {found.id}"
     found.read_turns()
     proposal = propose(found)
+    state.next_step = f"council show {found.id}"
     repository = find_repository(proposal, repo)
     if undo:
         if repository.find(proposal.ref):  # else there is nothing to compare it with

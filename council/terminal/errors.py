@@ -34,9 +34,9 @@ def wrap_line(line: str, columns: int) -> Iterator[str]:
     hang = " " * (len(line) - len(line.lstrip()))
     start = 0
     for found in COMMAND.finditer(line):
-        if before := line[start : found.start()].strip(AROUND):
+        if before := line[start : found.start()].lstrip(AROUND if start else " ").rstrip(AROUND):
             yield from text_width.wrap(before, columns, hang, hang)
         yield f"{hang}    {found[1] or found[2]}"
         start = found.end()
-    if rest := line[start:].strip(AROUND):
+    if rest := line[start:].lstrip(AROUND if start else " ").rstrip():
         yield from text_width.wrap(rest, columns, hang, hang)
