@@ -73,8 +73,8 @@ def test_a_decision_has_its_sections_in_their_order(user):
     document = decided(user)
     begun = re.findall(r"^#+ .+$", document, re.M)
     assert begun == SECTIONS
-    head = "# Decision: Shall we?\n\n**Status:** accepted: settled after 1 round, as the moderator recommends\n\n"
-    head += "**Decided by:** models in the roles of Moderator, Latency and Fewer Parts; root (a person) was heard\n\n"
+    head = "# Decision: Shall we?\n\n**Status:** accepted: settled, as the moderator recommends\n\n"
+    head += "**Decided by:** models in the roles of the moderator and the perspectives; root (a person) was heard\n\n"
     head += "**Rounds:** 1\n\n**Perspectives:** Latency, Fewer Parts\n\n## Recommendation\n\nKeep PostgreSQL"
     assert document.startswith(head)
     assert section(document, "Perspectives Considered") == (

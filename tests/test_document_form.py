@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from council.record.session import open_
-from council.reports import filing, lint_comment, produce
+from council.reports import documents, filing, lint_comment, produce
+from council.text import mark_code
 from tests import syntheses
 from tests.debates import hold
 from tests.examples import EXAMPLES
@@ -118,6 +119,13 @@ def test_no_topic_or_reply_adds_a_title_or_a_key(sessions):
         matter = yaml.safe_load(text.split("---\n")[1])
         assert matter["session"] == made.session.id
         assert matter["kind"] == made.kind
+
+
+def test_a_page_shows_no_html_of_the_documents(sessions):
+    """What others wrote is disarmed, or in code."""
+    for made in sessions:
+        lines = mark_code(documents.unfold(made.texts[produce.MAIN]).split("\n"))
+        assert [line for line, code in lines if not code and line.startswith("<")] == []
 
 
 def test_a_madr_has_the_headings_and_the_keys_of_its_template(sessions):

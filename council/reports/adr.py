@@ -63,8 +63,10 @@ def facts(session: Session, plan: Plan, kind: str = kinds.ADR) -> dict[str, Any]
     }
 
 
-def describe_record(session: Session, plan: Plan) -> dict[str, Any]:
-    """How it came about: on what evidence, who took part, who said what in which round, what a person was asked."""
+def describe_record(session: Session, plan: Plan, roles: str = "") -> dict[str, Any]:
+    """How it came about: on what evidence, who took part, who said what in which round, what a person was asked.
+
+    `roles` is what the members are called together, where the document lists them anyway."""
     sources = find_sources(plan)
     return {
         "status": describe_status(session, plan),
@@ -75,7 +77,7 @@ def describe_record(session: Session, plan: Plan) -> dict[str, Any]:
         "whole": point_to_all("All that was said"),
         "ledger": asdict(found) if (found := describe_ledger(session, plan, sources.refer)) else None,
         "evidence": asdict(used) if (used := describe_use(session.extra, plan.scene.turns)) else None,
-        **_people(session, plan),
+        **_people(session, plan, roles),
     }
 
 
@@ -100,7 +102,7 @@ madr = partial(facts, kind=kinds.MADR)
 # ---- who took part ----
 
 
-def _people(session: Session, plan: Plan) -> dict[str, Any]:
+def _people(session: Session, plan: Plan, together: str) -> dict[str, Any]:
     """Who decided, who was heard, and who took part in which role. A seat is named by its title alone."""
     written = [turn.seat for turn in ending.find_syntheses(plan)][-1:]
     spoke = {turn.seat.name: turn.seat for turn in plan.scene.turns}
@@ -114,7 +116,7 @@ def _people(session: Session, plan: Plan) -> dict[str, Any]:
     people = [list_people(session, plan, deciding=deciding) for deciding in (True, False)]
     debated = [seat for seat in seats.values() if seat.name in members]
     return {
-        "deciders": describe_deciders(session, plan, debated),
+        "deciders": describe_deciders(session, plan, debated, together),
         "decided_by": people[0] or [f"{title} (model)" for title in dict.fromkeys(roles["members"])],
         "consulted": [*(dict.fromkeys(roles["members"]) if people[0] else ()), *people[1]],
         "participants": [

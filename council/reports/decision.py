@@ -25,7 +25,7 @@ from council.reports.numbering import find_title
 from council.reports.parts import read_confidence, read_parts
 from council.reports.sources import find_sources, name_seat
 from council.reports.totals import ended_at
-from council.reports.verdict import find_path
+from council.reports.verdict import find_path, first_sentence
 from council.text import one_line, slug
 
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.M)
@@ -46,9 +46,10 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
         "title": find_title(str(session.metadata["topic"])),
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,
+        "summary": first_sentence(texts.get("recommendation", "")),  # for overlays that begin with it
         "author": {"title": name_seat(tries[-1].seat), "source": sources.refer(tries[-1])},
         **describe_dissents(session, plan, texts.get(DISSENT), sources),
-        **describe_record(session, plan),
+        **describe_record(session, plan, f"the {tries[-1].seat.title.lower()} and the perspectives" if seats else ""),
         "rounds_held": max((turn.round for turns in seats.values() for turn in turns), default=0),
         "perspectives": list(seats),
         "missing": {"author": tries[-1].seat.title.lower(), "why": one_line(tries[-1].absent or "", 200)},

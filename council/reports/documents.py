@@ -150,11 +150,11 @@ def quote(words: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in words.splitlines())
 
 
-FOLDED = re.compile(r"^<details>\n<summary>(.*)</summary>$|^</details>$", re.M)
+FOLDED = re.compile(r"^<details>\n<summary>(.*)</summary>$|^</details>$|^<!-- .*\bmarkdownlint\b.* -->$", re.M)
 
 
 def unfold(document: str) -> str:
-    """A document of ours without its folded part's HTML, which is the only HTML in it."""
+    """A document of ours without the HTML of its folded parts and its comment for markdownlint, its only HTML."""
     return FOLDED.sub(lambda found: f"**{found[1]}**" if found[1] else "", document)
 
 

@@ -50,14 +50,14 @@ def _describe_decision(session: Session, plan: Plan, dissent: bool) -> str:
     if now.own:
         return f"accepted: {ending.outcome(plan, now)} ({ending.reason(plan, now)})"
     by = f", as the {tally.name_author(plan)} recommends" if ending.synthesis_body(plan) else ""
-    return f"accepted: {ending.outcome(plan, now)} {_count_rounds(len(ending.rounds(plan)))}{by}"
+    return f"accepted: {ending.outcome(plan, now)}{by}"
 
 
 def _describe_scored(plan: Plan, phase: str) -> str:
     """How a phase ended in which everybody said how satisfied they are."""
     outcome = plan.scene.outcomes.get(phase, "not over")
     last = max((turn.round for turn in plan.scene.named(phase)), default=0)
-    rounds = _count_rounds(last)
+    rounds = f"after {last} round{'' if last == 1 else 's'}"
     if outcome == CONSENSUS:
         dissent = assess_stances(plan.scene).outcome == CONSENSUS_WITH_DISSENT
         return f"accepted by {CONSENSUS_WITH_DISSENT if dissent else CONSENSUS} {rounds}"
@@ -67,10 +67,6 @@ def _describe_scored(plan: Plan, phase: str) -> str:
             return f"ended by a person, who chose no option, {rounds} ({outcome})"
         return f"accepted: decided by a person, {one_line(asked[0].option, LONGEST_CHOICE)}, {rounds} ({outcome})"
     return f"undecided {rounds} ({outcome})"
-
-
-def _count_rounds(number: int) -> str:
-    return f"after {number} round{'' if number == 1 else 's'}"
 
 
 def _describe_silence(plan: Plan, named: set[str]) -> Iterator[str]:
@@ -95,10 +91,11 @@ def find_deciding_phase(session: Session, plan: Plan) -> str:
 # ---- by whom ----
 
 
-def describe_deciders(session: Session, plan: Plan, members: list[Seat]) -> dict[str, str]:
-    """Who decided it or only debated it, and whether each of them is a person or a model."""
+def describe_deciders(session: Session, plan: Plan, members: list[Seat], together: str = "") -> dict[str, str]:
+    """Who decided it or only debated it, and whether each of them is a person or a model. The members are named one by
+    one, or `together`."""
     people, heard = (list_people(session, plan, deciding=deciding) for deciding in (True, False))
-    roles = _describe_roles(session, plan, members)
+    roles = _describe_roles(session, plan, members, together)
     if people:
         others = f"; debated by {roles}" if roles else ""
         return {"verb": "Decided by", "who": f"{join_words(map(_introduce, people))}{others}"}
@@ -109,13 +106,15 @@ def describe_deciders(session: Session, plan: Plan, members: list[Seat]) -> dict
     }
 
 
-def _describe_roles(session: Session, plan: Plan, members: list[Seat]) -> str:
+def _describe_roles(session: Session, plan: Plan, members: list[Seat], together: str) -> str:
     """`models in the roles of CTO and CFO`, with people by their names."""
     kinds: dict[str, list[str]] = {}
     for seat in members:
         turns = [turn for turn in plan.scene.turns if turn.seat.name == seat.name and not turn.absent]
         kind, name = _find_kind(session, turns[-1]) if turns else (MODELS, "")
         kinds.setdefault(kind, []).append(f"{name_seat(seat)} ({name})" if name else name_seat(seat))
+    if together and len(kinds) == 1 and PEOPLE not in kinds:
+        return f"{next(iter(kinds))} in the roles of {together}"
     named = {kind: list(dict.fromkeys(names)) for kind, names in kinds.items()}
     parts = [f"{kind} in the role{'s'[: len(names) - 1]} of {join_words(names)}" for kind, names in named.items()]
     return join_words(parts) if parts else ""
