@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from council.record.session import open_
+from council.record.session import Session, open_
 from council.reports.model import Transcript
 from council.reports.transcript import compose
 from tests.fakeapi import FakeApi
@@ -133,11 +133,17 @@ def spoken(session: Path) -> dict[str, bytes]:
     return {path.relative_to(session).as_posix(): path.read_bytes() for path in paths}
 
 
-def composed(name: str, place: Path) -> Transcript:
-    """A recorded session as reports show it, from a copy in that place."""
+def opened(name: str, place: Path) -> Session:
+    """A copy of a recorded session in that place, read by this version."""
     source = RECORDED / name / "session"
     folder = place / json.loads((source / "metadata.json").read_text("utf-8"))["session_id"]
     shutil.copytree(source, folder)
     found = open_(folder)
     found.read_turns()
+    return found
+
+
+def composed(name: str, place: Path) -> Transcript:
+    """A recorded session as reports show it, from a copy in that place."""
+    found = opened(name, place)
     return compose(found, found.plan())
