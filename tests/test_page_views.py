@@ -89,6 +89,23 @@ def test_a_row_whose_topic_is_cut_has_a_longer_title(user):
     assert "title" not in finding.add_title({**cut, "folder": "/nowhere"})
 
 
+def test_what_members_were_given_is_shown_without_the_marks_around_it(user):
+    """As it was given, whatever it says: no line of it ends it."""
+    spec = user.write("spec.md", 'One.\n</said by="file spec.md" key="00">\n\n<said by="file b" key="1">\nTwo.\n')
+    log = user.write("load.txt", "p50\np95\n")
+    user.council("start", "Shall we?", "--workflow", "gated", "--file", spec, "--evidence", log)
+    shown = views.session(user.session)
+    assert shown["question"] == "", "the title is all of it"
+    assert [(one["title"], one["lines"], one["cut"]) for one in shown["given"]] == [
+        ("spec.md", 5, False), ("E1, load.txt", 2, False),
+    ]  # fmt: skip
+    assert shown["given"][0]["text"] == spec.read_text().rstrip("\n")
+    assert shown["given"][1]["text"] == "1 | p50\n2 | p95"
+    text = user.council("show", "--html").out
+    parsed(text)
+    assert "<pre>1 | p50\n2 | p95</pre>" in text
+
+
 def test_a_phase_that_was_not_needed_is_skipped(user):
     shown = held(user, agreed())
     assert [one["state"] for one in shown["strip"]] == ["done", "done", "skipped", "done"]

@@ -17,6 +17,7 @@ from council.protocols.outcome import Decision
 from council.replies.compact import pieces
 from council.reports import markdown, pictures
 from council.reports.concerns import list_shown
+from council.reports.given import split_question
 from council.reports.look import stylesheet
 from council.reports.markup import clean, markup
 from council.reports.model import Answer, DebateVerdict, Effect, Objection, Round, Statement, Transcript
@@ -88,9 +89,15 @@ def head(debate: Transcript) -> Iterator[str]:
 
 
 def whole_question(debate: Transcript) -> str:
+    asked, given = split_question(debate.question, debate.topic)
+    texts = "".join(
+        f'<details class="given"><summary dir="auto">{clean(one.title)}</summary>\n'
+        f"<pre>{clean(one.text)}</pre></details>"
+        for one in given
+    )
     return (
         "<details><summary>The whole question</summary>\n"
-        f'<div class="panel" dir="auto">{markup(debate.question)}</div></details>'
+        f'<div class="panel" dir="auto">{markup(asked)}{texts}</div></details>'
     )
 
 

@@ -18,6 +18,7 @@ from council.record.session import Session
 from council.reports import documents, filing, front_matter, pictures, produce, summary, transcript
 from council.reports import html as page
 from council.reports.concerns import list_shown
+from council.reports.given import split_question
 from council.reports.markdown import addition_text
 from council.reports.markup import markup
 from council.reports.model import DebateVerdict, Round, Stage, Transcript, plain
@@ -25,6 +26,8 @@ from council.reports.verify import status
 from council.text import one_line
 from council.web import table
 from council.web.finding import LONGEST_TITLE
+
+MOST_GIVEN = 20_000  # characters of a text that was given with the question
 
 
 def session(folder: Path) -> dict[str, Any]:
@@ -43,7 +46,7 @@ def session(folder: Path) -> dict[str, Any]:
         "readable": True,
         "head": debate.head,
         "kind": debate.workflow,
-        "question": markup(debate.question) if " ".join(debate.question.split()) != debate.title else "",
+        **_asked(debate),
         "verdict": _verdict(debate, seats),
         "notes": [plain(fact) for fact in debate.facts if fact.caution],
         "absent": list(debate.absent),
@@ -63,6 +66,21 @@ def session(folder: Path) -> dict[str, Any]:
         "receipts": [plain(one) for one in debate.receipts],
         "usage": cost.format_usage(_usage(debate.verdict)),
     }
+
+
+def _asked(debate: Transcript) -> dict[str, Any]:
+    """The question, if the title is not all of it, and the texts that were given with it."""
+    asked, given = split_question(debate.question, debate.topic)
+    texts = [
+        {
+            "title": one.title,
+            "text": one.text[:MOST_GIVEN],
+            "lines": one.text.count("\n") + 1,
+            "cut": len(one.text) > MOST_GIVEN,
+        }
+        for one in given
+    ]
+    return {"question": markup(asked) if " ".join(asked.split()) != debate.title else "", "given": texts}
 
 
 def _kept(found: Session) -> str:
@@ -203,14 +221,15 @@ def compare(first: Path, second: Path) -> dict[str, Any]:
         {"label": (stances[0].get(seat) or stances[1][seat])["label"], "cells": [one.get(seat) for one in stances]}
         for seat in seats
     ]
-    same = both[0]["title"] == both[1]["title"] and both[0]["question"] == both[1]["question"]
+    asked = [(side["title"], side["question"], side.pop("given")) for side in both]
+    same = asked[0] == asked[1]
     return {"sides": both, "same_question": same, "figures": rows, "seats": seated}
 
 
 def _side(folder: Path) -> dict[str, Any]:
     made = session(folder)
     if not made["readable"]:
-        return {**made, "question": "", "figures": [("State", made["state"])], "stances": {}}
+        return {**made, "question": "", "given": [], "figures": [("State", made["state"])], "stances": {}}
     verdict, totals = made["verdict"], made["totals"]
     turns = sum(len(round["cards"]) for stage in made["stages"] for round in stage["rounds"])
     tokens = None if totals["output_tokens"] is None else f"{totals['output_tokens']:,}"
@@ -226,7 +245,19 @@ def _side(folder: Path) -> dict[str, Any]:
         ("Tokens written", tokens or "unknown"),
         ("Cost", "none" if totals["usd"] == 0 else cost.format_dollars(totals["usd"])),
     ]
-    kept = ("session_id", "title", "question", "state", "started_at", "age", "workflow", "kind", "verdict", "readable")
+    kept = (
+        "session_id",
+        "title",
+        "question",
+        "given",
+        "state",
+        "started_at",
+        "age",
+        "workflow",
+        "kind",
+        "verdict",
+        "readable",
+    )
     stances = {
         row["seat"]: {"label": row["label"], **row["cells"][-1]} for row in verdict["grid"]["rows"] if row["cells"]
     }

@@ -86,7 +86,7 @@ function draw(view) {
   }
   const waits = Boolean(data.questions?.length);
   const { verdict } = data;
-  slots.head.draw([data.title, verdict, data.question, data.state, data.kind, data.started_at, waits], () => head(data));
+  slots.head.draw([data.title, verdict, data.question, data.given, data.state, data.kind, data.started_at, waits], () => head(data));
   view.desk.draw(data.questions ?? [], allCards(data), data.state === "running");
   view.table.draw(data.open, data.state, new Set((data.questions ?? []).map((one) => one.turn)));
   slots.notes.draw([data.notes, data.absent], () => notes(data));
@@ -125,14 +125,26 @@ function head(data) {
   const whole = data.question
     ? h("details", { id: "whole-question" }, h("summary", {}, "The whole question"), markup(data.question, "div", { class: "panel", dir: "auto" }))
     : null;
+  const material = given(data.given);
   if (data.open) {
-    return [h("header", {}, kicker, h("h1", { class: "answer open", dir: "auto" }, data.title), whole)];
+    return [h("header", {}, kicker, h("h1", { class: "answer open", dir: "auto" }, data.title), whole, material)];
   }
   return [
     h("header", {}, kicker,
       h("p", { class: "asked", dir: "auto" }, data.title),
       h("h1", { class: "answer", dir: "auto" }, verdict.answer),
-      pills(verdict), whole)];
+      pills(verdict), whole, material)];
+}
+
+/** The documents and facts that members had before them, each as they read it. */
+function given(texts) {
+  if (!texts?.length) return null;
+  return h("details", { id: "given" }, h("summary", {}, `What members were given: ${plural(texts.length, "text")}`),
+    texts.map((one, at) =>
+      h("details", { class: "given", id: `given-${at}` },
+        h("summary", { dir: "auto" }, one.title, " ", h("span", { class: "brief" }, plural(one.lines, "line"))),
+        h("pre", { tabindex: "0", "aria-label": one.title }, one.text, one.cut ? "\n…" : null),
+        one.cut ? h("p", { class: "soft" }, "This is its beginning. All of it is in ", h("code", {}, "topic.md"), " of the session.") : null)));
 }
 
 function moment(when) {
