@@ -15,19 +15,19 @@ TITLE = re.compile(r"^(?:(E\d+), )?(?:file|text|command) ")
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenText:
     """One text, and what it is called: `E1, load-test.txt` for a fact."""
 
     title: str
     text: str
 
 
-def split_question(question: str, topic: str) -> tuple[str, tuple[Given, ...]]:
+def split_question(question: str, topic: str) -> tuple[str, tuple[GivenText, ...]]:
     """The question as it was asked, and what was attached to it."""
     if not question.startswith(topic):
         return question, ()
     found = FENCED.finditer(question, len(topic))
-    given = tuple(Given(TITLE.sub(_shorten, one["by"], count=1), one["text"].rstrip("\n")) for one in found)
+    given = tuple(GivenText(TITLE.sub(_shorten, one["by"], count=1), one["text"].rstrip("\n")) for one in found)
     return (topic, given) if given else (question, ())
 
 
