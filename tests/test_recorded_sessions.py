@@ -97,6 +97,12 @@ def test_a_debate_that_is_read_differently_today_is_kept(recorded: Recorded, tmp
     assert "is kept as it is" not in user.council("verify").err, "it is not the debate that was finished"
 
 
+def test_what_is_over_is_not_to_be_recovered(tmp_path: Path) -> None:
+    (recorded,) = (one for one in sessions() if named(one) == "debate-complete-0.4.0")
+    refused = recorded.restore(tmp_path).council("decision")
+    assert (refused.code, "go on with: council show " in refused.err) == (2, True)
+
+
 @DERIVED_AGAIN
 def test_its_derived_files_are_built_again(recorded: Recorded, tmp_path: Path) -> None:
     """Their wording may have changed since; from one record they are always the same bytes."""
