@@ -16,6 +16,8 @@ from council.reports import derived, filing, provenance
 from council.reports.totals import ended_at, totals
 from council.text import slug
 
+STAMPS = ("derived", "archived")  # in the metadata: which version derived the files, and the archived copy
+
 
 def archive(session: Session, data: bytes, root: Path) -> Path:
     """Put the transcript into the archive. The name follows from the record, so a retry makes no second file."""
@@ -75,7 +77,7 @@ def rebuild(session: Session, plan: Plan) -> list[Path]:
 def stamps(session: Session, made: Mapping[str, bytes]) -> dict[str, Any]:
     """What the metadata of a finished debate says of its derived files and of the archived copy."""
     copied = {"transcript.md": made["transcript.md"]}
-    return {"derived": provenance.stamp(session, made), "archived": provenance.stamp(session, copied)}
+    return dict(zip(STAMPS, (provenance.stamp(session, what) for what in (made, copied)), strict=True))
 
 
 def completion(session: Session, plan: Plan) -> Mapping[str, Any]:

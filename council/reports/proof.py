@@ -105,9 +105,9 @@ def _find_unproven(session: Session, plan: Plan) -> Iterator[str]:
     """What `verify` lets pass, because it may lag behind the turns or be the work of another version."""
     if session.kept_from:
         return  # all of it is the work of another version
-    made, complete = derived.derive(session, plan), "completed_at" in session.metadata
+    complete = "completed_at" in session.metadata
     build = f"`council build {session.id}` renews it"
-    for name, data in made.items() if not complete else ():
+    for name, data in derived.derive(session, plan).items() if not complete else ():
         if _read(session.folder / name) != data:
             yield f"{session.folder / name}: does not follow from the turns that are recorded now; {build}"
     if _read(session.folder / lock.LOCK):
@@ -116,13 +116,13 @@ def _find_unproven(session: Session, plan: Plan) -> Iterator[str]:
         if path.name.endswith(files.TEMP) and path.parent != session.folder:  # there, it is foreign
             yield f"{path}: left by a run that stopped; {build}"
     if complete:
-        yield from _check_stamps(session, made)
+        yield from _check_stamps(session)
 
 
-def _check_stamps(session: Session, made: dict[str, bytes]) -> Iterator[str]:
+def _check_stamps(session: Session) -> Iterator[str]:
     """What the metadata says of the derived files and the archived copy."""
     path, renew = session.folder / "metadata.json", f"`council archive {session.id}` renews it"
-    for key in archive.stamps(session, made):
+    for key in archive.STAMPS:
         version = session.metadata.get(key, {}).get("council", "an earlier version")
         if version != __version__:
             yield f"{path}: {key}: by council {version}, which this version cannot check; {renew}"
