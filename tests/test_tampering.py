@@ -83,6 +83,14 @@ def test_what_the_unchanged_project_replaces_is_not_held_against_it() -> None:
 def test_a_name_of_the_library_is_found_wherever_it_was_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     tests = frozenset({__file__})
     find = library.keep(["json", "fractions"], frozenset({"gcd"}), frozenset(), lambda file: False)
+
+    class Ours(json.JSONDecoder):
+        @staticmethod
+        def __new__(cls: type) -> None: ...
+
+    class OursToo(Ours):
+        pass
+
     by_the_tests = library.keep(["json"], frozenset(), tests, lambda file: False)
     assert find(True) == []
     for owner, name, found in (
@@ -94,6 +102,11 @@ def test_a_name_of_the_library_is_found_wherever_it_was_replaced(monkeypatch: py
             assert find(True) == [found]
             assert find(False) == ([] if name == "gcd" else [found])
             assert by_the_tests(True) == []
+    with monkeypatch.context() as patch:
+        patch.setattr(json, "JSONDecoder", OursToo)  # which pytest-socket does to sockets
+        assert (find(True), by_the_tests(True)) == (["json.JSONDecoder"], [])
+        patch.setattr(json, "JSONDecoder", json.JSONEncoder)
+        assert by_the_tests(True) == ["json.JSONDecoder"]
     assert find(True) == []
 
 

@@ -186,15 +186,17 @@ def _is_pliable(value: Any) -> bool:
 
 def _judge_makers(is_theirs: Callable[[str], bool]) -> Callable[[Any], bool]:
     """Whether something was made by the tests, or by a package of the environment, as those that fake the time."""
-    function, method, kinds = types.FunctionType, types.MethodType, type
+    function, method, kinds, wrapped = types.FunctionType, types.MethodType, type, (staticmethod, classmethod)
 
     def is_honest(value: Any) -> bool:
         if kinds(value) is function:
             return is_theirs(value.__code__.co_filename)
         if kinds(value) is method:
             return is_honest(value.__func__)
-        made = value if isinstance(value, kinds) else kinds(value)
-        parts = [one for one in vars(made).values() if kinds(one) is function]
-        return bool(parts) and all(map(is_honest, parts))
+        for made in (value if isinstance(value, kinds) else kinds(value)).__mro__:
+            parts = [one.__func__ if kinds(one) in wrapped else one for one in vars(made).values()]
+            if functions := [one for one in parts if kinds(one) is function]:
+                return all(map(is_honest, functions))
+        return False
 
     return is_honest
