@@ -73,6 +73,9 @@ export function age(moment) {
 
 export const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
+/** A sentence of the server's, with what stands between backticks as code. */
+export const coded = (text) => text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part));
+
 /** Joins names as a list: `Serena, Aditi and Marcus`. */
 export function listed(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;

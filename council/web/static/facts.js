@@ -23,7 +23,7 @@ export function evidence(changed) {
     summary.textContent = given.length ? plural(given.length, "fact") : "what members can cite, such as a log or a schema";
     rows.replaceChildren(...given.map((one, at) =>
       h("li", {},
-        h("strong", {}, `E${at + 1}`), h("span", { class: "name", dir: "auto" }, one.name),
+        h("strong", {}, `E${at + 1}`), h("span", { class: "name", dir: "auto", title: one.name }, one.name),
         h("span", { class: "soft" }, plural(one.text.replace(/\n$/, "").split("\n").length, "line")),
         h("button", { class: "plain", type: "button", "aria-label": `Remove ${one.name}`, onclick: () => { given.splice(at, 1); draw(); changed(); } }, "×"))));
   }

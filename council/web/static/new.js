@@ -1,6 +1,6 @@
 // Begin: a question, a protocol, and what it can cost at most before it starts.
 
-import { h, plural, sentence } from "./dom.js";
+import { coded, h, plural, sentence } from "./dom.js";
 import { get, post } from "./api.js";
 import { evidence, facts, forget } from "./facts.js";
 
@@ -14,8 +14,8 @@ export async function begin(main) {
   const workflows = known.workflows.filter((one) => !one.refused).toSorted((one, other) => rank(one) - rank(other));
   const view = { workflows, asked: 0, kept: sessionStorage };
   const topic = h("textarea", { id: "topic", rows: 4, required: true, dir: "auto", placeholder: "Should we …?", value: view.kept.getItem("council topic") ?? "" });
-  const bound = h("p", { class: "bound", role: "status" }, "The cost is shown here before anything is spent.");
-  const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
+  const bound = h("div", { class: "bound", role: "status" }, "The cost is shown here before anything is spent.");
+  const wrong = h("div", { class: "wrong", role: "alert", hidden: true });
   const send = h("button", { class: "button", type: "submit" }, "Begin");
   const cards = workflows.map(protocol);
   const usual = workflows.filter((one) => USUAL.includes(one.name)).length || cards.length;
@@ -70,7 +70,7 @@ export async function begin(main) {
       location.hash = `#/s/${made.session_id}`;
     } catch (failure) {
       wrong.hidden = false;
-      wrong.textContent = failure.message;
+      wrong.replaceChildren(...complaint(failure.message));
       send.disabled = false;
     }
   });
@@ -103,6 +103,15 @@ function gatesOf(workflow) {
     phases.map((name) => h("label", {}, h("input", { type: "checkbox", name: "gate", value: name }), " ", name)))];
 }
 
+const SHORT = 140; // characters of a complaint that are always in sight
+
+/** Why it cannot begin. What is long is folded behind what it says first: this place covers a part of the form. */
+function complaint(text) {
+  const [, what, why] = (text.length > SHORT && /^(.{1,80}?): (.+)$/s.exec(text)) || [];
+  if (!what) return coded(sentence(text));
+  return [h("details", {}, h("summary", {}, sentence(what)), h("div", { class: "scroll" }, coded(sentence(why))))];
+}
+
 /** The bound; an answer that a newer question has overtaken is dropped. */
 async function price(view, request, place) {
   if (!request.topic) return;
@@ -111,6 +120,6 @@ async function price(view, request, place) {
     const found = await post("/api/sessions", request);
     if (asked === view.asked) place.replaceChildren(h("strong", {}, found.cost ?? found.bound ?? ""), " ", h("span", { class: "soft" }, found.calls ?? ""));
   } catch (failure) {
-    if (asked === view.asked) place.textContent = failure.message;
+    if (asked === view.asked) place.replaceChildren(...complaint(failure.message));
   }
 }

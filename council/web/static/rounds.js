@@ -1,6 +1,6 @@
 // The evidence: rounds folded, turns with a link each, the synthesis, documents, receipts.
 
-import { h, markup } from "./dom.js";
+import { coded, h, markup } from "./dom.js";
 
 export function seatClass(card) {
   return card.colour === null || card.colour === undefined ? "" : `seat-${card.colour}`;
@@ -67,7 +67,7 @@ export function documents(found) {
     const [, path, why] = /^(.*?)(?: \((.*)\))?$/s.exec(one.place);
     return h("details", { class: "round document", id: `document-${one.name}` },
       h("summary", {}, h("h2", {}, one.title), " ", h("span", { class: "brief", dir: "auto" }, why ? "not filed" : path)),
-      why ? h("p", { class: "soft", dir: "auto" }, "In ", h("code", {}, path), ": ", why.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part)), ".") : null,
+      why ? h("p", { class: "soft", dir: "auto" }, "In ", h("code", {}, path), ": ", coded(why), ".") : null,
       markup(one.html, "div", { class: "panel", dir: "auto" }));
   });
 }
