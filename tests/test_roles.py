@@ -90,7 +90,7 @@ def test_a_decision_takes_the_answers_that_the_workflow_names(user: User) -> Non
 def test_a_record_takes_the_answers_that_the_workflow_names(user: User) -> None:
     run(user, "adr")
     text = (user.session / "decision.md").read_text("utf-8")
-    assert "## Open questions\n\n- when" in text
+    assert "## Open Questions\n\n- when" in text
     assert "### Against" not in text
     assert "## Advice\n\nGo, once somebody is on call." in text
 
