@@ -129,6 +129,11 @@ def test_why_there_is_no_test_is_said(user: User) -> None:
     ):
         ended, api = code(user, option, named)
         assert (ended.code, why in ended.err, api.prompts) == (2, True, []), ended.err
+    lay(user.work, {"tests/test_new.py": b"def test_new(:\n"})
+    ended, api = code(user)
+    assert (ended.code, "tests/test_new.py:1: " in ended.err, api.prompts) == (2, True, []), ended.err
+    assert "Members cannot change tests, so no attempt could pass; fix the file first" in ended.err
+    (user.work / "tests/test_new.py").unlink()
     git(user.work, "rm", "-rq", "tests")
     git(user.work, "commit", "-qm", "second")
     assert "has no tests: no file is named test_* or *_test. Write one" in code(user)[0].err

@@ -23,9 +23,9 @@ from council.lab.history import describe_history
 from council.lab.repository import open_repository
 from council.record.files import tilde
 from council.sandbox import benches, probe
-from council.sandbox.model import FAIL, PASS, TIMEOUT, Trial, Tried
+from council.sandbox.model import FAIL, PASS, TIMEOUT, UNKNOWN, Trial, Tried
 from council.speakers.shell import BENCH, ENV
-from council.text import did_you_mean, join_words
+from council.text import did_you_mean, join_words, one_line
 from council.workflow.loader import load
 from council.workflow.model import Workflow
 
@@ -33,6 +33,7 @@ Say = Callable[[str], None]
 TOOLS, BEFORE, SANDBOX = "tools", "before", "sandbox"  # facts of a base
 ENVIRONMENTS = (".venv", "venv")
 AFTER = "after_"  # begins the options of a workflow that name a checker
+LONGEST_REASON = 200  # characters of why the tests could not be run
 LONGEST_LOG = 12_000  # characters of what the tests said: its end
 
 
@@ -71,6 +72,8 @@ def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -
         say(f"running {'all' if not given['tests'] else 'these'} tests on the project as it is …")
     before = try_unchanged(Trial(tools.bench, found.tree, found.visible, env=tools.env, base=found.tree), known)
     say(f"before any change: {describe_tried(before, tools.bench) if found.tests else 'there are no tests'}")
+    if broken := find_broken(before, found):
+        raise UsageError(f"{broken}. Members cannot change tests, so no attempt could pass; fix the file first")
     if found.tests and before.verdict == PASS and not (writes_tests or given["green"]):
         raise UsageError(describe_green(found))
     shown = showing.choose({**found.tree, **found.visible}, given["show"], task, read_log(before))
@@ -172,10 +175,18 @@ def describe_tried(tried: Tried, bench: str) -> str:
         return f"{f'all {count} tests pass' if count != 1 else 'the only test passes'} ({how})"
     if not tried.failed:
         advice = "; --tests names fewer, and a bench of your own may take longer" if tried.verdict == TIMEOUT else ""
-        return f"the tests could not be run to their end: {tried.verdict} ({how}){advice}"
+        why = f": {one_line(tried.log, LONGEST_REASON)}" if tried.verdict == UNKNOWN and tried.log else ""
+        return f"the tests could not be run to their end: {tried.verdict} ({how}){why}{advice}"
     names = [*tried.failed[:3], *([f"{len(tried.failed) - 3} more"] if len(tried.failed) > 3 else [])]
     many = "test fails" if count == 1 else "tests fails" if len(tried.failed) == 1 else "tests fail"
     return f"{len(tried.failed)} of {count} {many} ({how}): {join_words(names)}"
+
+
+def find_broken(before: Tried, found: Gathered) -> str:
+    """What is wrong with a test file that cannot be read; empty if there is none."""
+    said = before.log.partition("\n")[0]
+    known = {**found.tree, **found.visible}  # `conftest.py` may be an ordinary file
+    return said if before.verdict == UNKNOWN and said.partition(":")[0] in known else ""
 
 
 def describe_lack(found: Gathered, given: Mapping[str, Any]) -> str:
