@@ -120,6 +120,7 @@ def test_a_document_that_was_edited_meanwhile_is_named_and_what_was_written_is_h
         (("--max-cost", "5"), "--max-cost needs a topic"),
         (("--tier-map", "haiku=sonnet"), "--tier-map needs a topic"),
         (("last", "--issues", "x"), "there is no planning yet"),
+        (("20261119-120000-1a2b3c4d", "go", "on"), "is an id, and takes no further words"),
     ],
 )
 def test_nothing_is_ignored_without_a_topic(words, why, user):

@@ -64,8 +64,11 @@ def planning(state: State, /, topic: tuple[str, ...], **given: Any) -> None:
     """
     from council.config import settings as config
     from council.planning import store
+    from council.record import catalog
 
     settings = config.load()
+    if len(topic) > 1 and catalog.GENERATED.match(topic[0]):
+        raise UsageError(f"{topic[0]} is an id, and takes no further words; a topic is one text, in quotation marks")
     known = store.find(settings, topic[0]) if len(topic) == 1 and topic != ("-",) else None
     if given["issues"] is not None:
         export_issues(settings, known or (topic[0] if topic else "last"), given["issues"])
