@@ -104,6 +104,19 @@ def test_files_that_do_not_fit_are_red_and_nothing_is_run(tmp_path: Path) -> Non
     assert f"because the files do not fit: {trial['misfit']}." in body
 
 
+def test_what_the_project_itself_replaces_is_known_to_every_trial(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    tests = b"import random\nfrom add import add\ndef test_add():\n    assert add(1, 2) == random.choice([3])\n"
+    replacing = coding.RIGHT.replace("def add", "import random\nrandom.choice = lambda many: many[0]\ndef add")
+    verdicts = {}
+    for replaced in ([], ["random.choice"]):
+        session = coding.start(user, base=Base(visible={"test_add.py": tests}, facts={"replaced": replaced}))
+        for seat in SEATS:
+            assert user.council("record", "last", f"{FIRST}/{seat}", stdin=replacing).code == 0
+        verdicts[len(replaced)] = trial_of(session, "01-loop-r01-2-trial/tester-engineer")[1]["verdict"]
+    assert verdicts == {0: "tampered", 1: "pass"}
+
+
 def test_an_option_may_name_several_benches(tmp_path: Path) -> None:
     user = User(tmp_path)
     chosen = coding.WORKFLOW.replace("run: pytest", "run: chosen")
