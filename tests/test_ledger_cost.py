@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from council.engine.scene import RecordedTurn, Turn
-from council.protocols import ledger
+from council.protocols import ledger, settling
 from council.protocols.ledger import read_ledger
 from council.protocols.settling import find_ids, find_settled
 from tests.scenes import absent, scene, turn
@@ -104,3 +104,14 @@ def test_an_id_counts_once_however_often_it_is_written() -> None:
     text = "C1 and c01 and " * 2_000 + "C2."
     assert find_ids(text) == ["C1", "C2"]
     assert list(find_settled(text + " I withdraw C1.")) == list(find_settled("I withdraw C1."))
+
+
+def test_the_sentences_of_a_text_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    split: list[str] = []
+    find = settling._split
+    monkeypatch.setattr(settling, "_split", lambda text: split.append(text) or find(text))
+    settling.forget_sentences()
+    text = "C1 is answered by the architect. C2 is not answered."
+    assert [one.id for one in find_settled(text)] == ["C1"]
+    assert list(settling.find_kept(text)) == ["C2"]
+    assert split == [text]

@@ -64,12 +64,13 @@ _described = count(1)
 
 def _forget_replies(described: int) -> None:
     """What was read of replies, which are not read again soon: with their briefs, it is most of what a server keeps."""
-    from council.protocols import ledger
+    from council.protocols import ledger, settling
     from council.replies import parse
 
     if described % FEW == 0:
         parse.forget()
         ledger.forget()
+        settling.forget_sentences()
 
 
 def _unchecked(folder: Path) -> Row:

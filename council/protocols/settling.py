@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from council.protocols import settling_forms as forms
 from council.text import mark_code, unwrap
@@ -91,11 +92,15 @@ def find_accepted(text: str) -> dict[str, str]:
 # ---- sentences ----
 
 
-def _find_sentences(text: str) -> Iterator[str]:
-    """The author's own sentences that name a concern; those that say something of several, clause by clause."""
-    for sentence in _split(text) if forms.ID.search(text) else ():
-        if forms.ID.search(sentence):
-            yield from _cut(sentence)
+@lru_cache(maxsize=32)
+def _find_sentences(text: str) -> tuple[str, ...]:
+    """The author's own sentences that name a concern; those that say something of several, clause by clause. What is
+    kept and what is settled is read from the same ones."""
+    named = (one for one in _split(text) if forms.ID.search(one)) if forms.ID.search(text) else ()
+    return tuple(clause for sentence in named for clause in _cut(sentence))
+
+
+forget_sentences = _find_sentences.cache_clear
 
 
 def _split(text: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from council.index.query import Index, open_index
 from council.index.scan import mark_file
 
 PATIENCE = 0.3  # seconds that a request waits for what is new: most refreshes take less
-SOME = 100  # sessions that are read here; of more, the rest is left to a process
+SOME = 20  # sessions that are read here; of more, the rest is left to a process
 REST = 5  # times as long as the last refresh took, until the next one is worth its work
 
 
