@@ -115,3 +115,10 @@ def test_the_sentences_of_a_text_are_found_once(monkeypatch: pytest.MonkeyPatch)
     assert [one.id for one in find_settled(text)] == ["C1"]
     assert list(settling.find_kept(text)) == ["C2"]
     assert split == [text]
+
+
+def test_a_sentence_of_very_many_clauses_is_cut_a_few_times() -> None:
+    clauses = list(settling._cut("C1 is answered" + ", but C2 is not" * 60))
+    assert len(clauses) == settling.MOST_CLAUSES + 1
+    assert clauses[:2] == ["C1 is answered", "C2 is not"]
+    assert clauses[-1].count("but") == 60 - settling.MOST_CLAUSES

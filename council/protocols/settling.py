@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from council.protocols import settling_forms as forms
 from council.text import mark_code, unwrap
@@ -19,6 +20,7 @@ from council.text import mark_code, unwrap
 LEADING = re.compile(rf"[\W_]*(?P<ids>{forms.IDS})(?P<rest>.*)", re.S)
 PARTED = re.compile(r"\s*(?:[:.,;)\]*_–—]|-\s|\(|$)")
 LONGEST_SENTENCE = 1_000  # characters: a longer one is a dump, and is not read
+MOST_CLAUSES = 20  # of a sentence: what follows is read as one
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ def _split(text: str) -> Iterator[str]:
 def _cut(sentence: str) -> Iterator[str]:
     """The clauses of "C2 is answered, but C3 is not", where none of them is part of what another says."""
     begin = 0
-    for match in forms.CUT.finditer(sentence) if not forms.CONDITIONAL.search(sentence) else ():
+    cuts = () if forms.CONDITIONAL.search(sentence) else islice(forms.CUT.finditer(sentence), MOST_CLAUSES)
+    for match in cuts:
         clause = sentence[begin : match.start()]
         first = forms.ID.search(clause)
         before = clause[: first.start()] if first else clause

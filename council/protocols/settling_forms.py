@@ -23,8 +23,8 @@ STATES = (
 )
 OWN = r"(?:(?:not|I|we|still|do|don['’]t|keep|hold|maintain|withdraw|accept|cannot|my|concern)\s+){0,5}"
 CUT = re.compile(  # where another concern's clause begins
-    rf",?\s+(?:but|and|while|whereas|yet|(?:al)?though|however)\s+(?={IDS},?\s+(?:{STATES})\b)"
-    rf"|,\s+(?={IDS}\s+(?:{STATES})\b)|,?\s+but\s+(?={OWN}{IDS})",
+    rf",?\s{{1,9}}(?:but|and|while|whereas|yet|(?:al)?though|however)\s+(?={IDS},?\s+(?:{STATES})\b)"
+    rf"|,\s{{1,9}}(?={IDS}\s+(?:{STATES})\b)|,?\s{{1,9}}but\s+(?={OWN}{IDS})",
     re.I,
 )
 
