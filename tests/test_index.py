@@ -95,6 +95,11 @@ def test_words_are_found_and_never_operators(index: Index, typed: str, found: se
     assert set(ids(index, typed)) == found
 
 
+def test_what_has_no_word_in_it_counts_nothing(index: Index) -> None:
+    assert (ids(index, "( -"), index.facets(Filters("( -"))["total"]) == ([], 0)
+    assert index.facets(Filters(" "))["total"] == 3
+
+
 def test_the_words_may_be_wanted_in_one_place(index: Index) -> None:
     assert ids(index, "database", place="topics") == []
     assert set(ids(index, "database", place="decisions")) == {"first", "second"}

@@ -89,6 +89,31 @@ def test_search_within_some_sessions(user: User) -> None:
     assert "no word in that" in user.council("search", "--", "*-").err
 
 
+def test_a_date_that_no_calendar_has_is_refused(user: User) -> None:
+    for since in ("99999y", "99999-01-01", "0000-01-01", "9999-12-31T23:59:59-14:00"):
+        refused = user.council("list", "--since", since)
+        assert (refused.code, refused.err[:9]) == (2, "council: ")
+        assert "is no date" in refused.err
+
+
+def test_any_number_of_sessions_can_be_listed(user: User) -> None:
+    assert len(ok(user.council("list", "--json", "-n", "9" * 30)).json) == 2
+
+
+def test_while_another_process_reads_nothing_is_claimed(user: User) -> None:
+    """The index is empty, and not yet for this command to fill."""
+    path = cache_of(user)
+    place.prepare(path)
+    other = place.Locked(path, "refresh")
+    assert other.take(exclusive=True)
+    for words in (("list",), ("list", "--workflow", "debate"), ("stats",)):
+        found = user.council(*words)
+        assert (found.code, found.out) == (0, "")
+        assert found.err == "another process is reading new sessions; what it has not read yet is not found\n"
+    other.release()
+    assert len(ok(user.council("list", "--json")).json) == 2
+
+
 @pytest.mark.parametrize("columns", [40, 80, 140])
 def test_search_fits_the_terminal(user: User, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "size", lambda _: (columns, 24))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
-from contextlib import chdir
+from contextlib import chdir, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from unittest import mock
 
 import pytest
 
+from council.index.query import open_index
 from council.web import finding
+from council.web.events import Watches
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import Table, User, disputed
 from tests.webserver import Reader, WebServer
@@ -135,3 +138,27 @@ def test_the_list_follows_older_sessions_that_are_named(tmp_path: Path, monkeypa
     with mock.patch.dict(os.environ, user.environment), chdir(user.work):
         assert set(finding.ListLooker().look()) == {"new"}
         assert set(finding.ListLooker(("old", "gone")).look()) == {"new", "old"}
+
+
+def test_a_session_that_another_process_was_reading_is_listed_later(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    with mock.patch.dict(os.environ, user.environment), chdir(user.work):
+        looker = finding.ListLooker()
+        assert looker.look() == {}
+        assert user.council("start", "Shall we?", "--id", "first").code == 0
+        with closing(open_index([user.home / "STATE" / "council-sessions"])) as index, index.store.refreshing() as mine:
+            assert mine
+            assert looker.look() == {}
+        assert set(looker.look()) == {"first"}
+
+
+def test_a_stream_that_ends_before_its_first_event_is_watched_by_nobody(tmp_path: Path) -> None:
+    async def begin_and_leave() -> None:
+        watches = Watches()
+        for stream in (watches.follow(tmp_path, ""), finding.follow_list(watches)):
+            await anext(stream)
+            assert len(watches.all) == 1
+            await stream.aclose()
+            assert not watches.all
+
+    asyncio.run(begin_and_leave())

@@ -11,7 +11,7 @@ import click
 
 from council.cli.command import command
 from council.cli.options import JSON, options
-from council.index.options import LIST_FILTERS, as_listed, build_filters, open_for_user, show_remarks
+from council.index.options import LIST_FILTERS, as_listed, build_filters, open_for_user, show_remarks, update
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
@@ -32,18 +32,19 @@ def list_(as_json: bool, most: int, everything: bool, **given: Any) -> None:
     from council.config import settings
 
     config, filters = settings.load(), build_filters(given)
+    most = sys.maxsize if everything else min(most, sys.maxsize)
     with open_for_user((config.sessions,)) as index:
-        index.refresh(deep=False)
-        rows = list(list_rows(index, filters, sys.maxsize if everything else most))
-        in_project = list_in_project(index, filters, None if everything else most)
+        whole = update(index, deep=False)
+        rows = list(list_rows(index, filters, most))
+        in_project = list_in_project(index, filters, most)
         show_remarks(index)
     if as_json:
         print_json([*rows, *in_project])
     elif rows or in_project:
         show(rows, in_project)
-    elif filters.empty:
+    elif filters.empty and whole:
         click.echo('no sessions yet; start one with: council run "QUESTION"', err=True)
-    else:
+    elif whole:
         click.echo("no session is like that; `council list` shows them all", err=True)
 
 
@@ -58,7 +59,7 @@ def list_rows(index: Index, filters: Filters, most: int) -> Iterator[dict[str, A
             return
 
 
-def list_in_project(index: Index, filters: Filters, most: int | None) -> list[dict[str, Any]]:
+def list_in_project(index: Index, filters: Filters, most: int) -> list[dict[str, Any]]:
     from council.config import places
 
     rows = index.rows_of(list(islice(places.list_in_project(), most)))

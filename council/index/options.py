@@ -49,9 +49,9 @@ def build_filters(given: Mapping[str, Any], q: str = "", place: str | None = Non
 
 def read_moment(text: str) -> datetime:
     """A date or a moment, in local time unless it says otherwise, or how long ago."""
-    if ago := AGO.fullmatch(text):
-        return datetime.now(UTC) - timedelta(hours=int(ago[1]) * HOURS[ago[2]])
     try:
+        if ago := AGO.fullmatch(text):
+            return datetime.now(UTC) - timedelta(hours=int(ago[1]) * HOURS[ago[2]])
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError):
         raise UsageError(f'--since: "{text[:40]}" is no date; write 2026-11-01, or 30d for the last 30 days') from None
@@ -80,13 +80,15 @@ def as_listed(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != "waiting"}
 
 
-def update(index: Index) -> None:
-    """Read all that is new, and say so on a terminal if that takes a while."""
+def update(index: Index, deep: bool = True) -> bool:
+    """Read all that is new, and say so on a terminal if that takes a while. False if another process is at it."""
     watched = sys.stderr.isatty()
 
     def progress(read: int, of: int) -> None:
         if watched and of > SOME:
             click.echo(f"\rindexing {read:,} of {of:,} sessions", nl=read == of, err=True)
 
-    if index.refresh(progress=progress).busy:
+    busy = index.refresh(deep, progress=progress).busy
+    if busy:
         index.remarks.append("another process is reading new sessions; what it has not read yet is not found")
+    return not busy

@@ -128,6 +128,8 @@ class Index:
     def facets(self, filters: Filters = Filters()) -> dict[str, Any]:
         """How many sessions there are of each workflow and outcome, and how many are finished: as the index knows it,
         for a choice of filters. No state follows from it."""
+        if filters.q.strip() and not filters.terms:  # nothing in it is a word, so nothing is found
+            return {"workflow": {}, "outcome": {}, "state": {}, "total": 0}
         return dict(self.ask(lambda: self._facets(filters), deep=bool(filters.terms)))
 
     def rows_of(self, folders: Sequence[Path], patience: float | None = None) -> list[Row]:

@@ -39,7 +39,7 @@ def stats(by: str, as_json: bool, **given: Any) -> None:
     from council.index.counts import count
 
     with open_for_user(places.list_roots(settings.load())) as index:
-        update(index)
+        whole = update(index)
         rows = count(index, by, build_filters(given))
         show_remarks(index)
     if as_json:
@@ -47,7 +47,7 @@ def stats(by: str, as_json: bool, **given: Any) -> None:
     elif rows:
         wide = screen.size(sys.stdout)[0] if sys.stdout.isatty() else 0
         put("\n".join(table(by, rows, wide, screen.has_colour(sys.stdout))))
-    else:
+    elif whole:
         click.echo("there is nothing to count yet", err=True)
 
 

@@ -233,9 +233,9 @@ class Watches:
     async def follow(self, folder: Path, last: str) -> AsyncGenerator[bytes, None]:
         """The events of one session for one viewer, after the event with the id `last`."""
         watch = self.join(folder, lambda: Watch(Looker(folder).look))
-        yield RETRY
         sent: Cursor | None = None
         try:
+            yield RETRY
             while not watch.closed:
                 version = watch.version
                 if version and sent is None:

@@ -147,8 +147,8 @@ class ListLooker:
         folders = list(self.marks)
         with closing(open_index(places_of)) as index:
             if roots != self.roots:
-                index.refresh(deep=False)
-                self.roots = roots
+                if not index.refresh(deep=False).busy:  # else what is new may not be in the index yet
+                    self.roots = roots
                 folders = [Path(row["folder"]) for row in index.page(limit=WATCHED).rows]
                 named = (root / id for id in self.wanted for root in places_of)
                 folders = list(dict.fromkeys([*folders, *(one for one in named if one.is_dir())]))
@@ -181,8 +181,8 @@ async def follow_list(watches: Watches, ids: tuple[str, ...] = ()) -> AsyncGener
     key = ("list", ids)
     watch = watches.join(key, lambda: Watch(ListLooker(ids).look, LIST_EVERY))
     sent: dict[str, Any] = {}
-    yield RETRY
     try:
+        yield RETRY
         while not watch.closed:
             version = watch.version
             now = watch.seen or {}
