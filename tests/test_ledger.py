@@ -13,6 +13,7 @@ from council.engine.scene import RecordedTurn, Turn
 from council.protocols import ledger
 from council.protocols.concerns import count_items
 from council.protocols.dissent import find_dissent
+from council.protocols.dissenters import find_dissenters
 from council.protocols.ledger import ACCEPTED, ANSWERED, OPEN, WITHDRAWN, Concern, read_ledger
 from council.protocols.settling import split_ids
 from council.protocols.stances import assess_stances
@@ -62,6 +63,29 @@ def test_what_is_not_named_again_is_withdrawn_and_answered_if_a_peer_took_it_up(
     assert answered.status == ANSWERED
     assert answered.settled is not None
     assert answered.settled.by == "debate-1-propose/architect"
+
+
+def test_a_blocking_item_that_names_a_challenge_is_a_concern_that_blocks() -> None:
+    raised = said("engineer", 1, challenges=(PII,))
+    for item, text in (("C1: not in my release", "C1: not in my release"), ("C1", f"C1: {PII}")):
+        mild, hard = read(raised, said("architect", 2, item), said("architect", 3, item))
+        assert (mild.kind, mild.status, mild.holders) == ("challenge", OPEN, ("engineer",))
+        assert (hard.kind, hard.owner.name, hard.text, hard.status) == ("blocking", "architect", text, OPEN)
+        assert course(hard) == ["opened 2 architect", "repeated 3 architect"]
+    mild, hard = read(raised, said("engineer", 2, "C1: now it blocks"), said("engineer", 3))
+    assert (mild.status, hard.status) == (OPEN, WITHDRAWN)
+
+
+@pytest.mark.parametrize(
+    "kept", [said("engineer", 2, words="Still, C1 is not answered."), said("engineer", 2, challenges=("C1",))]
+)
+def test_what_its_owner_keeps_open_in_other_words_blocks_whatever_its_list_says(kept: Turn) -> None:
+    turns = (said("engineer", 1, PII), kept)
+    (one,) = read(*turns)
+    assert (one.kind, one.status) == ("blocking", OPEN)
+    assert list(assess_stances(scene(*turns)).blocking) == ["engineer"]
+    (dissenter,) = find_dissenters(scene(*turns))
+    assert [(item.text, item.concern) for item in dissenter.items] == [(PII, "C1")]
 
 
 def test_an_absent_or_unreadable_seat_settles_nothing() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from council.engine.scene import Scene, Turn
 from council.protocols.ledger import ACCEPTED, read_ledger
 from council.protocols.settling import split_ids
-from council.protocols.stances import DISAGREE, MIXED, STANCE, find_blocking, find_leading_answer
+from council.protocols.stances import BLOCKING, DISAGREE, MIXED, STANCE, find_blocking, find_leading_answer
 from council.text import join_words
 
 
@@ -51,6 +51,8 @@ def find_dissenters(scene: Scene) -> tuple[Dissenter, ...]:
         concern = concerns.get((turn.id, text))
         accepted = concern is not None and concern.status == ACCEPTED
         ids, rest, _ = split_ids(text)
+        if concern and text not in map(str, turn.answers.get(BLOCKING, ())):  # kept open by a sentence that names it
+            ids, rest = [concern.id], ""
         words = (rest or concern.text) if ids and concern else text
         items.setdefault(turn.seat.name, []).append(BlockingItem(turn, words, concern.id if concern else "", accepted))
     return tuple(

@@ -210,8 +210,9 @@ class _Reader:
         return said, named
 
     def match(self, turn: Turn, word: Word, items: Iterable[str], said: list[Settled], named: set[str]) -> None:
-        """Find the concern of each item: by its id, else by its words among the seat's own, else it is a new one."""
-        left: list[str] = []
+        """Find the concern of each item: by its id, else by its words among the seat's own, else it is a new one. What
+        blocks is never a part of a challenge or a risk, which block nothing: it is a concern of its own."""
+        left: list[tuple[str, str]] = []
         for item in items:
             ids, rest, parted = split_ids(item)
             shown = self.find(ids, turn)
@@ -219,25 +220,24 @@ class _Reader:
                 said += [one for one in find_settled(item) if one.id in ids]
                 continue
             known = [draft for draft in shown if parted or draft.owner.name == turn.seat.name]
+            milder = {draft.id for draft in known if word.concern == BLOCKS != draft.word.concern}
             for draft in known:
-                self.name(draft, turn, item, rest, named)
-            if not known:
-                left.append(item)
+                named.add(draft.id) if draft.id in milder else self.name(draft, turn, item, rest, named)
+            if len(known) == len(milder):
+                left.append((item, f"{known[0].id}: {known[0].text}" if milder and not rest else item))
         own = self.own.setdefault((turn.seat.name, word.name), {})
         exact = {fold(draft.text): draft for draft in own.values()}
         candidates = {draft.id: draft for draft in reversed(own.values()) if draft.id not in named}
-        for item in left:
-            same = exact.get(fold(item))
+        for item, wording in left:
+            same = exact.get(fold(wording))
             if same is not None and same.id in named:
                 continue
-            draft = same or _find_alike(item, candidates.values()) or self.open_new(turn, word)
-            own[draft.id] = exact[fold(item)] = draft
+            found = same or _find_alike(wording, candidates.values())
+            draft = found or _Draft(f"C{len(self.drafts) + 1}", word, turn.seat)
+            self.drafts += [draft] if found is None else []
+            own[draft.id] = exact[fold(wording)] = draft
             candidates.pop(draft.id, None)
-            self.name(draft, turn, item, item, named)
-
-    def open_new(self, turn: Turn, word: Word) -> _Draft:
-        self.drafts.append(_Draft(f"C{len(self.drafts) + 1}", word, turn.seat))
-        return self.drafts[-1]
+            self.name(draft, turn, item, wording, named)
 
     def keep(self, turn: Turn, kept: Mapping[str, str], named: set[str]) -> None:
         """Take in that a seat calls a concern open that it raised or holds: "C2 is not answered", "I reopen C2"."""
@@ -253,8 +253,8 @@ class _Reader:
 
     def find(self, ids: Iterable[str], turn: Turn) -> list[_Draft]:
         """The concerns of these ids. An id counts only if the seat's brief shows it: members may number their own."""
-        numbers = (int(id[1:]) for id in ids)
-        drafts = [self.drafts[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(self.drafts)]
+        numbers = dict.fromkeys(int(id[1:]) for id in ids)
+        drafts = [self.drafts[number - 1] for number in numbers if 0 < number <= len(self.drafts)]
         if not drafts or not turn.said.brief or turn.seat.is_person:
             return drafts
         if self.shown is None:

@@ -113,12 +113,20 @@ def assess_stances(scene: Scene) -> Standing:
 
 
 def find_blocking(scene: Scene, accepted: bool = False) -> list[tuple[Turn, str]]:
-    """What blocks: the items that each seat last named and that are open; or also those that a person `accepted`."""
+    """What blocks: the items that each seat last named and that are open; or also those that a person `accepted`. And
+    what a seat keeps open in other words than such an item, as in "C2 is not answered"."""
     wanted = (OPEN, ACCEPTED) if accepted else (OPEN,)
-    concerns = (one for one in read_ledger(scene) if one.status in wanted)
-    standing = {(event.turn, event.text) for one in concerns for event in one.history}
-    named = ((turn, str(item)) for turn, items in scene.last_words(BLOCKING).values() for item in items)
-    return [(turn, item) for turn, item in named if (turn.id, item) in standing or is_beside(turn, scene)]
+    concerns = [one for one in read_ledger(scene) if one.status in wanted]
+    standing = {(event.turn, event.text): one.id for one in concerns for event in one.history}
+    named = [(turn, str(item)) for turn, items in scene.last_words(BLOCKING).values() for item in items]
+    found = [(turn, item) for turn, item in named if (turn.id, item) in standing or is_beside(turn, scene)]
+    listed = {(turn.seat.name, standing.get((turn.id, item), "")) for turn, item in found}
+    turns = {turn.id: turn for turn in scene.turns}
+    for one in concerns:
+        kept = {event.seat: event for event in one.history}  # the newest of each
+        holders = (seat for seat in one.holders if one.kind == BLOCKS and (seat, one.id) not in listed)
+        found += [(turns[kept[seat].turn], kept[seat].text) for seat in holders]
+    return found
 
 
 @fact

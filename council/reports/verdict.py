@@ -19,6 +19,7 @@ from council.protocols.settling import split_ids
 from council.protocols.stances import (
     AGREE,
     AGREED_WITH_DISSENT,
+    BLOCKING,
     CONSENSUS_WITH_DISSENT,
     DISAGREE,
     INSUFFICIENT,
@@ -195,7 +196,7 @@ def _blocking(session: Session, plan: Plan) -> Iterator[Objection]:
 def _write_out(session: Session, plan: Plan, turn: Turn, item: str) -> str:
     """An objection in words: one that only names a concern by its id has those of the concern."""
     said = restore_names(item, turn, session.workflow, plan.scene)
-    if not split_ids(said)[0]:
+    if not split_ids(said)[0] and item in map(str, turn.answers.get(BLOCKING, ())):
         return said
     for one in list_concerns(plan.scene, session.workflow):
         if any((event["turn"], event["text"]) == (turn.id, said) for event in one["history"]):
