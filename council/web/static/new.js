@@ -60,6 +60,7 @@ export async function begin(main) {
   topic.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit(); });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (send.disabled) return; // Ctrl+Enter once more, or held down: each would begin a debate, and pay for it
     wrong.hidden = true;
     if (!offered.take()) return;
     send.disabled = true;
@@ -70,7 +71,8 @@ export async function begin(main) {
       location.hash = `#/s/${made.session_id}`;
     } catch (failure) {
       wrong.hidden = false;
-      wrong.replaceChildren(...complaint(failure.message));
+      const lost = failure.status === 0 ? " The debate may have begun: look at the list before you begin it again." : "";
+      wrong.replaceChildren(...complaint(failure.message + lost));
       send.disabled = false;
     }
   });

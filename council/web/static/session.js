@@ -10,7 +10,7 @@ import { concerns, course, dissent, path, pictures, pills, sections } from "./ve
 
 export async function session(main, [id, turn], shell) {
   main.replaceChildren(h("p", { class: "loading" }, "Loading …"));
-  const view = { id, shell, data: await get(of(id)), table: null, closed: false };
+  const view = { id, shell, data: await get(of(id)), table: null, closed: false, asked: 0, drawn: 0 };
   view.table = table(view);
   view.desk = desk(id, () => refresh(view));
   frame(main, view);
@@ -52,10 +52,13 @@ function refreshSoon(view) {
   view.soon = setTimeout(() => refresh(view), 120);
 }
 
+/** Draws it as it is now; an answer that a newer one has overtaken is dropped, or what is over would seem to go on. */
 async function refresh(view) {
+  const asked = ++view.asked;
   try {
     const data = await get(of(view.id));
-    if (view.closed) return;
+    if (view.closed || asked < view.drawn) return;
+    view.drawn = asked;
     view.data = data;
     draw(view);
   } catch (failure) {
