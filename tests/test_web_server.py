@@ -20,7 +20,7 @@ from council.index.query import Filters, Index, open_index
 from council.lessons.store import FOLDER, Lessons
 from council.web.app import STATIC
 from council.web.freshness import Freshness
-from council.web.server import MOST_SILENT
+from council.web.server import MOST_CONNECTIONS, MOST_SILENT
 from tests.helpers import CODE, PATIENCE, User, disputed, script
 from tests.learned import made
 from tests.webserver import WebServer
@@ -104,6 +104,20 @@ def test_connections_that_ask_for_nothing_lock_nobody_out(server: WebServer) -> 
         wires[0].settimeout(PATIENCE)
         with suppress(ConnectionError):
             assert wires[0].recv(1) == b""
+        assert server.ask("GET", "/api/openapi.json").status == 200
+
+
+def test_nor_do_those_that_come_all_at_once(server: WebServer) -> None:
+    """The server meets them in one turn of its loop, in which none of those that it closes is gone yet."""
+    with ExitStack() as stack:
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            for _ in range(MOST_CONNECTIONS + MOST_SILENT):
+                wire = stack.enter_context(socket.socket())
+                wire.setblocking(False)
+                wire.connect_ex(("127.0.0.1", server.port))
+        finally:
+            server.process.send_signal(signal.SIGCONT)
         assert server.ask("GET", "/api/openapi.json").status == 200
 
 

@@ -122,7 +122,8 @@ class _Protocol(H11Protocol):
         super().connection_made(transport)
         self._known, self.began = self.cycle, self.loop.time()
         self._timer = self.loop.call_later(SLOWEST_HEAD, self._end_if_silent)
-        silent = [one for one in self.connections if isinstance(one, _Protocol) and one.cycle is None]
+        known = (one for one in self.connections if isinstance(one, _Protocol))
+        silent = [one for one in known if one.cycle is None and not one.transport.is_closing()]
         if len(silent) > MOST_SILENT:
             min(silent, key=lambda one: one.began).transport.abort()
 
