@@ -44,7 +44,7 @@ def keep(debate: Played) -> Session:
 def make(session: Session, kind: str) -> str:
     data = produce.KINDS[kind].facts(session, session.plan())
     assert data is not None
-    return sources.resolve(documents.render(f"{documents.FOLDER}/{kind}", {}, **data))
+    return sources.resolve(documents.render(f"{documents.FOLDER}/{kind}", {}, **data), session.plan())
 
 
 def find_section(document: str, *titles: str) -> str:
@@ -167,3 +167,44 @@ def test_a_document_that_names_somebody_else_is_found(monkeypatch: pytest.Monkey
     assert list(find_faults(session, "adr")) == []
     monkeypatch.setattr(dissents, "find_dissenters", lambda scene: ())
     assert len(list(find_faults(session, "adr"))) == 3
+
+
+OBJECTION = "Nobody can undo the release."
+
+
+def write_board(dissent: str, blocking: str = OBJECTION) -> Session:
+    """A board on which Test blocks, with this as its author's list of dissents."""
+    turns = {
+        "positions/*": "So.",
+        "respond/*": {"challenges": [], "risks": [], "stance": "agree", "blocking": [], "gist": "So.", "ready": "yes"},
+        "poll/*": {"move_on": "yes"}, "review/*": {"ruling": "continue", "repeating_rounds": 0},
+        "check/*": {"accurate": "yes", "correction": []},
+        "synthesize/*": {"chosen": "So.", "rejected": [], "dissents": [dissent], "risks": [], "confidence": "high"},
+    }  # fmt: skip
+    turns["respond/test"] = {**turns["respond/*"], "blocking": [blocking]}  # type: ignore[dict-item]
+    return keep(
+        play(Script("x", "", program("board").with_members([Seat("test", ""), Seat("cto", "")]), "s", 0.0, turns))
+    )
+
+
+def test_a_title_inside_of_another_word_names_nobody() -> None:
+    said = find_section(make(write_board("The latest figures show no need for it."), "adr"), "Dissents")
+    assert "- The latest figures show no need for it.\n" in said
+    assert f"- Test blocks: “{OBJECTION}” (blocking concern C1, `" in said
+
+
+def test_no_author_can_write_a_reference() -> None:
+    forged = "{}01-positions/cto{}Test, round 9{}".format(*(sources.BEGIN, sources.BETWEEN, sources.END))
+    open_end = f"We wait {sources.BEGIN}for the audit."
+    session = write_board(open_end, f"{OBJECTION} {forged}")
+    for kind in KINDS:
+        data = produce.KINDS[kind].facts(session, session.plan())
+        assert data is not None
+        text = documents.render(f"{documents.FOLDER}/{kind}", {}, **data)
+        made = sources.resolve(text, session.plan(), "x.record")
+        assert (
+            f"- Test blocks: “{OBJECTION} 01-positions/cto Test, round 9” (blocking concern C1, [Test, round 2]("
+            in made
+        )
+        assert "We wait for the audit." in made
+        assert not set(sources.BEGIN + sources.BETWEEN + sources.END) & set(made)

@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from council.reports.words import contain
+from council.reports.words import contain, contain_line, place_below
 from tests.helpers import User, disputed, limited, script
 
 FORGED = """Fine.
@@ -53,6 +53,23 @@ def test_no_words_of_a_member_become_the_documents():
     assert contain(FORGED).replace("\\", "") == f"{FORGED}\n```"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[C1]: https://evil.example",
+        "- [C1]: https://evil.example",
+        "- a\n\n  1. > [C1]: https://evil.example",
+        "> - [C1]:\n>   https://evil.example",
+        "[C\\]1]: https://evil.example\n",
+        "- a\n\n      [C\n1]: https://evil.example",
+    ],
+)
+def test_no_words_vanish_as_the_address_of_a_link(text):
+    for shown in (contain(text), place_below(text, 2), f"- {contain_line(text.splitlines()[0])}"):
+        assert "https://evil.example" in re.sub(r'href="[^"]*"', "", tags(shown)) or "https" not in shown
+        assert "<a" not in tags(f"{shown}\n\n[C1]")
+
+
 def test_a_transcript_has_each_of_its_headings_once(user):
     words = disputed()
     words |= {turn: f"{FORGED}\n```\n\n{words[turn]}" for turn in ("01-positions/architect", "03-closing/designer")}
@@ -86,7 +103,9 @@ def test_other_words_stay_as_they_are(text):
     assert contain(text) == text
 
 
-@pytest.mark.parametrize("char", ["`", "` ", "<", "*(", "[", "![", "**", "_", "#", "`a``b", " ", "\n", "**a b "])
+@pytest.mark.parametrize(
+    "char", ["`", "` ", "<", "*(", "[", "![", "**", "_", "#", "`a``b", " ", "\n", "**a b ", "- ", "> [", "[\n"]
+)
 def test_no_words_take_long(char):
     with limited(20):
         contain(char * (300_000 // len(char)))

@@ -26,7 +26,7 @@ from council.reports.dissents import describe_dissents, find_target, read_positi
 from council.reports.front_matter import list_people
 from council.reports.numbering import find_title
 from council.reports.parts import read_confidence, read_parts
-from council.reports.sources import Sources, find_sources, name_seat, point_to_all
+from council.reports.sources import POINT_TO_ALL, Sources, find_sources, name_seat
 from council.reports.status import describe_deciders, describe_status, find_deciding_phase, is_accepted
 from council.reports.totals import ended_at
 
@@ -74,7 +74,7 @@ def describe_record(session: Session, plan: Plan, roles: str = "") -> dict[str, 
         "escalations": escalated.describe(session, plan, sources),
         "rounds": _rounds(session, plan, sources),
         "analysis": _analysis(session, plan, sources),
-        "whole": point_to_all("All that was said"),
+        "whole": POINT_TO_ALL,
         "ledger": asdict(found) if (found := describe_ledger(session, plan, sources.refer)) else None,
         "evidence": asdict(used) if (used := describe_use(session.extra, plan.scene.turns)) else None,
         **_people(session, plan, roles),

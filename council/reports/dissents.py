@@ -6,6 +6,7 @@ remaining reservation. No word of the author is lost, and nobody is named as a d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -24,7 +25,7 @@ from council.reports.outline import is_nothing, split_list
 from council.reports.sources import BEGIN, Sources, name_seat
 from council.reports.status import find_deciding_phase
 from council.reports.verdict import first_sentence
-from council.text import fold, one_line
+from council.text import one_line
 
 WHOLE = 100_000  # characters: nobody's dissent is cut short
 
@@ -72,7 +73,8 @@ def _cite(text: str, dissenters: Iterable[Dissenter], sources: Sources) -> str:
     cited = sources.cite(text, note)
     if BEGIN in cited or not BULLET.match(text):
         return cited
-    named = [one.turn for one in dissenters if fold(name_seat(one.turn.seat)) in fold(text)]
+    titles = {one.turn.id: rf"(?<!\w){re.escape(name_seat(one.turn.seat))}(?!\w)" for one in dissenters}
+    named = [one.turn for one in dissenters if re.search(titles[one.turn.id], text)]  # no Test in "the latest"
     more = ", ".join(filter(None, [note, *(sources.refer(turn) for turn in named)]))
     return f"{cited} ({more})" if more else cited
 

@@ -105,13 +105,13 @@ def derive(debate: Transcript, session: Session, plan: Plan, kind: str = "", rec
         text = documents.render(template, debate.overlaid, **data)
         if (warning := debate.synthesis.preface if debate.synthesis else "") not in text:
             text += f"\n*({warning})*\n"
-        made[MAIN] = put_comment(tidy(sources.resolve(text, record)))
+        made[MAIN] = put_comment(tidy(sources.resolve(text, plan, record)))
     if MAIN not in made:
         return {}
     made = {file: front_matter.stamp(text, debate, session, plan, name) for file, text in made.items()}
     if decision.wants_issue(plan) and (data := decision.facts(session, plan)):  # plain Markdown, for any tracker
         issue = documents.render(f"{documents.FOLDER}/issue", debate.overlaid, **data)
-        made[ISSUE] = front_matter.add_notes(tidy(sources.resolve(issue, record)), debate)
+        made[ISSUE] = front_matter.add_notes(tidy(sources.resolve(issue, plan, record)), debate)
     beside = KINDS[name].beside if name in KINDS and made else None
     return {**made, **(beside(session, plan) if beside else {})}
 

@@ -21,8 +21,10 @@ from council.workflow.model import Seat
 
 BEGIN, BETWEEN, END = "\ue0f0", "\ue0f1", "\ue0f2"
 WHOLE = "whole"  # in place of a turn's id
+POINT_TO_ALL = f"{BEGIN}{WHOLE}{BETWEEN}All that was said{END}"  # nothing where no record is filed beside the document
 MARKS = str.maketrans("", "", BEGIN + BETWEEN + END)
-REFERENCE = re.compile(f"{BEGIN}([^{BETWEEN}]*){BETWEEN}([^{END}]*){END}")
+NO_MARK = f"[^{BEGIN}{BETWEEN}{END}]*"  # what an author wrote with such a mark ends nothing of ours
+REFERENCE = re.compile(f"{BEGIN}({NO_MARK}){BETWEEN}({NO_MARK}){END}")
 WRITTEN = re.compile(r"(?<![\w/`.-])\[?`?(\d\d-[a-z0-9-]+/[a-z0-9-]+)`?\]?(?![\w/`-]|\()")
 OWNER = re.compile(r"[*_`]*([^:*_`\n]{1,80}?)[*_`]*:")
 ASIDE = re.compile(r"\(([^()\n]{1,80})\)")
@@ -125,11 +127,6 @@ def find_sources(plan: Plan) -> Sources:
     return Sources({turn.id: turn for turn in plan.scene.turns}, said, outcome.number_rounds(plan))
 
 
-def point_to_all(label: str) -> str:
-    """A reference to the whole record; nothing where that is not filed beside the document."""
-    return f"{BEGIN}{WHOLE}{BETWEEN}{label}{END}"
-
-
 def _find_names(words: str) -> Iterator[str]:
     """The names at the beginning of an item, as in `Test and Security: …` or `Test disagrees`, and in brackets."""
     owners = [found[1].partition(" (")[0] for pattern in (STANDS, OWNER) if (found := pattern.match(words))]
@@ -137,15 +134,20 @@ def _find_names(words: str) -> Iterator[str]:
         yield from NAMES_END.split(re.sub(r"^(?:raised|held|argued|proposed)?(?: for)? ?by ", "", part))
 
 
-def resolve(text: str, record: str = "") -> str:
-    """The document with its references as links into the folder `record`, or as the ids of the turns."""
+def resolve(text: str, plan: Plan, record: str = "") -> str:
+    """The document with its references as links into the folder `record`, or as the ids of the turns. Of marks that
+    somebody wrote, only the words between them stay."""
+    sources = find_sources(plan)
+    ours = {sources.refer(turn) for turn in sources.turns.values()} | {POINT_TO_ALL}
 
     def put(found: re.Match[str]) -> str:
         id, label = found[1], found[2].replace("[", "(").replace("]", ")")
+        if found[0].replace("\\", "") not in ours and not (id in sources.turns and label.startswith("=")):
+            return f"{id} {found[2]}"
         if id == WHOLE:
             return f"[{label}]({quote(record)}/transcript.md)" if record else ""
         if record:
             return f"[{label.removeprefix('=')}]({quote(record)}/turns/{id}.md)"
         return label[1:] if label.startswith("=") else f"`{id}`"
 
-    return REFERENCE.sub(put, text)
+    return REFERENCE.sub(put, text).translate(MARKS)

@@ -16,11 +16,11 @@ LABELS = (
     r"Answer|Outcome|Convergence check|Degraded|Session ID|Head|Council Members|Model|Replay of|Dissent on record|"
     r"Citations not in order|Checked by|Halted|Round \d+ \w+|[\w ]+ ended"
 )
-# Forms that only the program writes: its headings; its labels, a speaker's name, a remark, an address by reference.
+# Forms that only the program writes: its headings; its labels, a speaker's name, a remark.
 TITLES = re.compile(rf"^( {{0,3}})(?=#{{1,6}}[ \t]+{HEADINGS})", re.M | re.I)
-OURS = re.compile(
-    rf"^( {{0,3}})(?=(?:\*\*|__)(?:{LABELS})\b|(?:\*\*|__)[^*_\n]*\):|[*_]\(.*\)[*_]\s*$|\[[^\]\n]+\]:)", re.M | re.I
-)
+OURS = re.compile(rf"^( {{0,3}})(?=(?:\*\*|__)(?:{LABELS})\b|(?:\*\*|__)[^*_\n]*\):|[*_]\(.*\)[*_]\s*$)", re.M | re.I)
+# The address of a link by reference: it is not shown, and it makes a link of the same words elsewhere.
+ADDRESS = re.compile(r"^((?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*)(?=\[(?:\\.|[^\]\[\\])+\]:)", re.M | re.S)
 UNDERLINED = re.compile(rf"^( {{0,3}}{HEADINGS}.*\n {{0,3}})(?=(?:=+|-+)\s*$)", re.M | re.I)
 HTML = re.compile(r"<(?=[!?/a-zA-Z])|!(?=\[)")
 TICKS = re.compile(r"(`+)")
@@ -128,4 +128,4 @@ def _disarm(block: str) -> str:
                 piece = pieces[place]
             shown.append(piece)
         place += 1
-    return OURS.sub(r"\1\\", "".join(shown))
+    return ADDRESS.sub(r"\1\\", OURS.sub(r"\1\\", "".join(shown)))
