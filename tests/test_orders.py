@@ -80,5 +80,15 @@ def test_shuffle_says_what_it_cannot_do(args: dict[str, str], why: str) -> None:
 
 
 def test_every_order_has_its_sentence() -> None:
-    assert set(order.known) == {"parallel", "sequential", "shuffle", "by_group", "unmuted", "seated", "still", "tree"}
+    assert set(order.known) == {
+        "parallel",
+        "sequential",
+        "shuffle",
+        "by_group",
+        "unmuted",
+        "seated",
+        "still",
+        "tree",
+        "winner",
+    }
     assert all((function.__doc__ or "").endswith(".") for function in order.known.values())
