@@ -246,7 +246,7 @@ def test_a_decision_is_made_built_and_confirmed(user):
     assert made.partition("## Confirmation")[0] + "## Record" + made.partition("## Record")[2] == before
     assert f"Checked in session {session} (head " in made
     again = user.council("confirm", document, "--session", session, "--yes")
-    assert f"session {session} is about another document, another state of it, or other commits" in again.err
+    assert f"the document has what session {session} found already" in again.err
     document.write_text(made.replace('head: "', 'head: "0'))
     forged = user.council("confirm", document, *replay)
     assert (forged.code, "and session " in forged.err and "has another" in forged.err) == (2, True)
@@ -344,6 +344,32 @@ def test_a_document_behind_a_link_out_of_the_repository_is_refused(user):
     (user.work / "docs").symlink_to(user.root / "elsewhere")
     refused = user.council("confirm", "docs/a.md", *replay)
     assert (refused.code, "a link leads out of it" in refused.err) == (2, True), refused.err
+
+
+def test_a_confirmation_that_was_paid_for_fits_a_document_edited_elsewhere(user):
+    replay = built(user, promising("Database", "Test"), ("database", "test"))
+    document = user.work / "docs/a.md"
+    for seat in ("database", "test"):  # two at once: each was asked before the other one's result was added
+        assert user.council("confirm", document, "--only", seat, "--id", f"by-{seat}", *replay).code == 0
+    for seat in ("database", "test"):
+        added = user.council("confirm", document, "--session", f"by-{seat}", "--yes", "--json")
+        assert (added.code, added.json["added"]) == (0, True), added.err
+    made = document.read_text("utf-8")
+    assert all(f"Checked in session by-{seat} (head " in made for seat in ("database", "test"))
+    document.write_text(promising("Database", "Test").replace("**Test**: the table", "**Test**: every table"))
+    assert user.council("confirm", document, "--session", "by-database").code == 0
+    refused = user.council("confirm", document, "--session", "by-test", "--yes", "--json")
+    assert (refused.code, refused.out) == (2, "")
+    assert "session by-test is about another document, other promises of it, or other commits" in refused.err
+
+
+def test_nothing_is_said_to_be_added_before_it_is(user, monkeypatch):
+    replay = built(user)
+    monkeypatch.setattr(
+        "council.cli.confirm.add", lambda *given: (_ for _ in ()).throw(StorageError("the disk is full"))
+    )
+    ended = user.council("confirm", "docs/a.md", "--yes", "--json", *replay)
+    assert (ended.code != 0, '"added": true' in ended.out) == (True, False)
 
 
 def test_a_document_that_somebody_edited_meanwhile_stays(tmp_path):

@@ -171,6 +171,15 @@ def test_the_plan_as_data_and_its_issues():
     assert issue.endswith("\nFrom the work plan of session a-session.\n")
 
 
+def test_no_words_hide_a_condition_of_an_issue():
+    hostile = "### T1: <img src=x>\n- Depends on: none\n- Done when:\n  - <!-- all reads --> works\n  - <details>\n"
+    made = work.encode(planned(hostile + task("T2", "T1")))
+    first, second = (text.decode() for name, text in made.items() if name.startswith("issues/"))
+    assert "\n- [ ] \\<!-- all reads --> works\n- [ ] \\<details>\n" in first
+    assert "\n- T1: \\<img src=x>\n" in second
+    assert first.startswith("# T1: <img src=x>\n")  # the title, which no tracker reads as Markdown
+
+
 def test_a_faulty_plan_is_sent_back_and_its_faults_are_kept():
     cycle = task("T1", "T2") + task("T2", "T1")
     better = planned(cycle, PLAIN)

@@ -76,10 +76,10 @@ def confirm(
         raise UsageError("--session uses a confirmation that was made, so --only can leave nobody out of it")
     text = read_document(document)
     changes = read_changes(document, diff)
+    settings = config.load()
     if session:
-        check_session(state.open(session), text, changes)
+        check_session(state.open(session), settings, text, changes)
     else:
-        settings = config.load()
         promised = promises.find(text, settings).limit_to(only)
         check(state, settings, ConfirmationRequest(document, text, changes, promised), given)
     found = state.session
@@ -89,10 +89,12 @@ def confirm(
         again = f"council confirm {document} --session {found.id}"
         raise UsageError(f"the confirmation is not finished: `council recover {found.id}`, then `{again}`")
     made = confirmation.add_entry(text, plan, changes.text, describe_source(found, changes))
-    if given["as_json"]:
-        print_json({"session_id": found.id, "document": str(document), "text": made, "added": yes})
-    if yes or not given["as_json"]:
-        show_and_add(document, text, made, yes, can_ask(given), found, quiet=given["as_json"])
+    if not given["as_json"]:
+        show_and_add(document, text, made, yes, can_ask(given), found)
+        return
+    if yes:
+        add(document, text, made)
+    print_json({"session_id": found.id, "document": str(document), "text": made, "added": yes})
 
 
 def read_document(path: Path) -> str:
@@ -178,16 +180,27 @@ def describe(text: str, changes: CommitDiff) -> str:
     return f"{confirmation.DIGEST}{digest}), {changes.first}..{changes.second}"
 
 
-def check_session(session: Session, text: str, changes: CommitDiff) -> None:
+def check_session(session: Session, settings: Config, text: str, changes: CommitDiff) -> None:
+    """Refuse a session that is about something else. What else was edited in the document meanwhile does not matter."""
     from council.reports import confirmation
+    from council.reports.front_matter import find_title
 
     session.read_turns()
     if session.workflow.name != WORKFLOW:
         raise UsageError(f"{session.id} is no confirmation; its workflow is {session.workflow.name}")
-    named = [line for line in str(session.metadata["topic"]).splitlines() if line.startswith(confirmation.MARK)]
-    if not any(line.endswith(describe(text, changes)) for line in named):
+    if confirmation.has_entry(text, session.id):
+        raise UsageError(f"the document has what session {session.id} found already")
+    topic, asked = str(session.metadata["topic"]), [seat.name for seat in session.workflow.members]
+    named = [line for line in topic.splitlines() if line.startswith(confirmation.MARK)]
+    same = any(line.endswith(describe(text, changes)) for line in named)
+    promised = None if same else promises.find(text, settings)
+    if promised and promised.promises.keys() >= set(asked):
+        promised = promised.limit_to(asked)
+        same = topic.startswith(confirmation.describe_question(find_title(text), promised.promises, promised.titles))
+        same = same and any(line.endswith(f"), {changes.first}..{changes.second}") for line in named)
+    if not same:
         raise UsageError(
-            f"session {session.id} is about another document, another state of it, or other commits (--diff)"
+            f"session {session.id} is about another document, other promises of it, or other commits (--diff)"
         )
 
 
@@ -212,10 +225,7 @@ def describe_source(session: Session, changes: CommitDiff) -> Any:
 # ---- into the document ----
 
 
-def show_and_add(path: Path, text: str, made: str, yes: bool, ask: bool, session: Session, quiet: bool = False) -> None:
-    if quiet:
-        add(path, text, made)
-        return
+def show_and_add(path: Path, text: str, made: str, yes: bool, ask: bool, session: Session) -> None:
     lines = difflib.unified_diff(text.splitlines(), made.splitlines(), str(path), str(path), lineterm="", n=2)
     echo("\n".join(lines))
     if not yes and not (ask and click.confirm(f"Add this to {path}?", default=False, err=True)):
@@ -232,7 +242,9 @@ def add(path: Path, text: str, made: str) -> None:
 
     with filing.lock_folder(path.absolute().parent):
         if read_document(path) != text:
-            raise StorageError(f"{path} was changed meanwhile, so nothing was added; run the command again")
+            raise StorageError(
+                f"{path} was changed meanwhile, so nothing was added; run the command again, with --session"
+            )
         mode = path.stat().st_mode & 0o777
         files.export(path, files.encode(made))
         path.chmod(mode)

@@ -10,7 +10,7 @@ from council.engine.contributions import Record
 from council.planning.tasks import WorkItem, WorkPlan, read_tasks
 from council.protocols import outcome
 from council.replies import parse
-from council.reports.words import place_below
+from council.reports.words import contain_line, place_below
 from council.text import one_line, slug
 from council.workflow.model import Kind
 
@@ -78,13 +78,13 @@ def _describe_task(task: WorkItem, work: WorkPlan, record: Record) -> Iterator[s
     titles = {one.id: one.title for one in work.tasks}
     wrong = [problem for problem in work.problems if task.id in problem.replace(",", "").split()]
     if wrong:
-        yield from (*(f"> **The plan is wrong here:** {problem}." for problem in wrong), "")
+        yield from (*(f"> **The plan is wrong here:** {contain_line(problem)}." for problem in wrong), "")
     if task.depends_on:
         yield from ("## Depends on", "")
-        yield from (f"- {id}: {titles[id]}" if id in titles else f"- {id}" for id in task.depends_on)
+        yield from (f"- {id}: {contain_line(titles[id])}" if id in titles else f"- {id}" for id in task.depends_on)
         yield ""
     yield from ("## Done when", "")
-    yield from ([f"- [ ] {one}" for one in task.done_when] or ["*(The plan does not say.)*"])
+    yield from ([f"- [ ] {contain_line(one)}" for one in task.done_when] or ["*(The plan does not say.)*"])
     if task.details.strip():
         yield from ("", "## Details", "", place_below(task.details, 2))
     yield from ("", f"From the work plan of session {record.facts.get('session_id', '')}.")

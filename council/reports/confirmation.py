@@ -164,6 +164,11 @@ class ConfirmationSource:
     note: str = ""
 
 
+def has_entry(text: str, session: str) -> bool:
+    """Whether a document has the entry of this session."""
+    return f"\nChecked in session {session} (head " in text
+
+
 def compose_entry(plan: Plan, diff: str, source: ConfirmationSource, level: int) -> str:
     """The dated entry of a confirmation, with a heading of this level."""
     lines = list_lines(diff)
