@@ -100,7 +100,7 @@ def test_any_number_of_sessions_can_be_listed(user: User) -> None:
     assert len(ok(user.council("list", "--json", "-n", "9" * 30)).json) == 2
 
 
-def test_while_another_process_reads_nothing_is_claimed(user: User) -> None:
+def test_while_another_process_reads_nothing_is_claimed(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """The index is empty, and not yet for this command to fill."""
     path = cache_of(user)
     place.prepare(path)
@@ -110,8 +110,13 @@ def test_while_another_process_reads_nothing_is_claimed(user: User) -> None:
         found = user.council(*words)
         assert (found.code, found.out) == (0, "")
         assert found.err == "another process is reading new sessions; what it has not read yet is not found\n"
+    monkeypatch.setattr(metrics, "PATIENCE", 0.0)
+    refused = user.council("metrics")
+    assert (refused.code, refused.out) == (7, "")
+    assert "another process is reading" in refused.err
     other.release()
     assert len(ok(user.council("list", "--json")).json) == 2
+    assert "council_turns_total" in ok(user.council("metrics")).out
 
 
 @pytest.mark.parametrize("columns", [40, 80, 140])

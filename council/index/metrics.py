@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from council.cli.command import command
+from council.errors import Busy
 from council.index.options import open_for_user, show_remarks, update
 from council.terminal.output import put
 from council.text import one_line
 
 MOST_VALUES = 20  # of a label: all others are counted together
+PATIENCE, LOOK = 10.0, 0.1  # seconds: how long another process may take that reads new sessions, and between two looks
 OTHER, UNKNOWN = "other", "unknown"
 # Each family: its type, its unit, what it means, and the labels and sums that it has.
 FAMILIES = (
@@ -38,7 +41,12 @@ def metrics() -> None:
     from council.index.counts import count
 
     with open_for_user(places.list_roots(settings.load())) as index:
-        update(index)
+        until = time.monotonic() + PATIENCE
+        while not update(index):  # sums of a part would look like a restart, and then count everything twice
+            index.remarks.pop()
+            if time.monotonic() > until:
+                raise Busy("another process is reading new sessions; ask again once it has read them")
+            time.sleep(LOOK)
         sums = {by: count(index, by) for by in ("workflow", "outcome", "model")}
         show_remarks(index)
     put("\n".join(render(sums)))
