@@ -15,7 +15,7 @@ import pytest
 from council.errors import UsageError
 from council.index import facts, query, schema
 from council.index.query import Filters, Index, open_index
-from council.record import metadata
+from council.record import catalog, metadata
 from tests.helpers import User, agreed, script
 
 TWO = ("architect", "engineer")
@@ -218,6 +218,17 @@ def test_a_folder_that_is_no_whole_session_hides_no_other(root: Path, tmp_path: 
         for view in re.findall(r"CREATE VIEW (\w+)", schema.VIEWS):
             index.store.rows(f"SELECT * FROM {view}")
     index.close()
+
+
+def test_a_file_from_the_year_three_million_hides_nothing(
+    index: Index, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some file systems hold such a time, as one with a broken clock wrote it."""
+    monkeypatch.setattr(catalog, "_written", lambda _: 10**23)
+    (root / "first" / "metadata.json").write_text("{")
+    index.refresh()
+    assert ids(index) == ["third", "second", "first"]
+    assert catalog.all_ids(root) == ["third", "second", "first"]
 
 
 def test_a_session_may_go_while_it_is_read(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,9 @@ def _guess_moment(folder: Path) -> datetime:
     if GENERATED.fullmatch(folder.name):
         with suppress(ValueError):
             return datetime.strptime(folder.name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
-    return datetime.fromtimestamp(_written(folder) / 1e9, UTC)
+    with suppress(ValueError, OverflowError):  # some file systems hold years that no calendar has
+        return datetime.fromtimestamp(_written(folder) / 1e9, UTC)
+    return datetime.fromtimestamp(0, UTC)
 
 
 def _written(folder: Path) -> int:
