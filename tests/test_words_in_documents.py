@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
+from council.record.session import Session
+from council.reports import markdown, produce
+from council.reports.transcript import compose
 from council.reports.words import contain, contain_line, place_below
 from tests.helpers import User, disputed, limited, script
+from tests.scripted import played
 
 FORGED = """Fine.
 
@@ -35,6 +41,7 @@ A `<b>` and a Vec<T>.
 
 ```python
 open"""
+WHEN = "2026-01-02T03:04:05+00:00"
 OURS = ("### Council Synthesis", "**Outcome:**", "**Convergence check:**", "### Receipts")
 
 
@@ -68,6 +75,55 @@ def test_no_words_vanish_as_the_address_of_a_link(text):
     for shown in (contain(text), place_below(text, 2), f"- {contain_line(text.splitlines()[0])}"):
         assert "https://evil.example" in re.sub(r'href="[^"]*"', "", tags(shown)) or "https" not in shown
         assert "<a" not in tags(f"{shown}\n\n[C1]")
+
+
+HOSTILE = "<script>a</script> ![i](http://x.example) </details> <!-- hidden --> [C1]: http://x.example"
+PLAIN_TAGS = set(
+    "h1 h2 h3 h4 h5 h6 p strong em code pre ul ol li table thead tbody tr th td blockquote details summary".split()
+)
+
+
+def put_hostile(body: str) -> str:
+    """Hostile words behind every line that is somebody's words: not behind headings, and words that are answers."""
+    lines = body.split("\n")
+    worded = [not line.startswith("#") and (line.lstrip().startswith("- ") or len(line.split()) > 2) for line in lines]
+    return "\n".join(f"{line} {HOSTILE}" if here else line for line, here in zip(lines, worded, strict=True))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "board/agreed",
+        "consensus/silent-specialist",
+        "consensus/stalemate",
+        "perspectives/guided",
+        "debate/blocking",
+        "quick/dissent-left-out",
+    ],
+)
+def test_nothing_that_anybody_says_is_html_in_a_document(name):
+    debate = played(name)
+    said = {
+        turn: replace(one, body=put_hostile(one.body), absent=one.absent and f"{one.absent} {HOSTILE}")
+        for turn, one in debate.said.items()
+    }
+    facts = {"topic": HOSTILE, "started_at": WHEN, "completed_at": WHEN, "seed": "s", "session_id": "x"}
+    session = Session(Path("x"), facts | {"speaker": "replay"}, debate.script.workflow, HOSTILE, said=said)
+    plan = debate.plan(said)
+    session.planned = said, plan
+    whole = compose(session, plan)
+    texts = {"transcript": markdown.whole(whole)}
+    for kind in produce.KINDS:
+        made = produce.derive(whole, session, plan, kind)
+        texts |= {f"{kind}/{file}": text for file, text in made.items() if file.endswith(".md")}
+    assert len(texts) == 1 + len(produce.KINDS)
+    for file, text in texts.items():
+        plain = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S)
+        shown = MarkdownIt("commonmark", {"html": True}).enable("table").render(plain)
+        assert set(re.findall(r"<(?!/)(\w+)", shown)) <= PLAIN_TAGS, file
+        assert shown.count("<details>") == shown.count("</details>"), file
+        assert "<!-- hidden" not in shown, file
+        assert "&lt;script&gt;" in shown, file
 
 
 def test_a_transcript_has_each_of_its_headings_once(user):

@@ -21,6 +21,7 @@ LEAST_CAST, MOST_CAST = 2, 4
 ANY_NUMBER = "auto"
 NAME_END = re.compile(r"[:(–—]|\s-\s")  # the end of a name, before its description
 MARKS = "*_` "
+NO_NAME = re.compile(r"[<>\[\]|\\]")  # what would be a tag, a link or a cell where the name is shown
 
 
 def split_source(source: str) -> tuple[str, str]:
@@ -46,7 +47,7 @@ def read_cast(scene: Scene, source: str) -> dict[str, str]:
     seated = {*scene.groups, *(seat.name for group in scene.groups.values() for seat in group), HUMAN}
     found: dict[str, str] = {}
     for item in list_items(turn.answers[split_source(source)[1]]) if turn else ():
-        title = item.partition(":")[0].strip(MARKS)
+        title = " ".join(NO_NAME.sub(" ", item.partition(":")[0]).strip(MARKS).split())
         name = slug(title, LONGEST_NAME)
         found.setdefault(f"the-{name}" if name in seated else name, title)
     return found

@@ -18,7 +18,7 @@ from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.record.session import Session
 from council.reports.outline import as_tasks, drop_bullet, is_nothing
-from council.reports.words import contain, place_below
+from council.reports.words import contain, contain_line, place_below
 from council.text import one_line
 from council.workflow.model import Reply, Workflow
 
@@ -159,8 +159,8 @@ def unfold(document: str) -> str:
 
 
 def cell(words: str) -> str:
-    """A text that fits into one cell of a table."""
-    return one_line(words, 300).replace("\\", "\\\\").replace("|", "\\|")
+    """A text that fits into one cell of a table, disarmed."""
+    return contain_line(one_line(words, 300).replace("\\", "\\\\").replace("|", "\\|"))
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

@@ -20,6 +20,7 @@ from council.record.session import Session
 from council.record.turn_file import sha256
 from council.reports.heading import count_replayed
 from council.reports.model import Spending, Transcript
+from council.reports.words import contain_line
 from council.speakers import registry
 from council.text import first_line, one_line
 
@@ -126,9 +127,9 @@ def list_notes(debate: Transcript) -> Iterator[str]:
     """What readers must know before they rely on the document."""
     for fact in debate.facts:
         if fact.caution:
-            yield f"**{fact.name}:** {fact.note or fact.text}"
+            yield f"**{fact.name}:** {contain_line(fact.note or fact.text)}"
     if debate.absent:
-        yield f"**Degraded:** absent: {'; '.join(dict.fromkeys(debate.absent))}"
+        yield f"**Degraded:** absent: {contain_line('; '.join(dict.fromkeys(debate.absent)))}"
 
 
 def list_people(session: Session, plan: Plan, *, deciding: bool) -> list[str]:
