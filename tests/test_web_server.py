@@ -131,6 +131,22 @@ def test_a_large_build_is_left_to_a_process(user: User, tmp_path: Path, monkeypa
         assert len(index.page(Filters("database")).rows) == 1
 
 
+def test_an_index_that_somebody_makes_again_is_being_built(
+    user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `council index --rebuild` does: until it has read everything, what is missing is not said to be nowhere."""
+    monkeypatch.setattr("council.web.freshness.PATIENCE", PATIENCE)
+    freshness, path = Freshness(), tmp_path / "cache" / "index.sqlite"
+    with closing(open_index([user.session.parent], path)) as index:
+        assert freshness.update(index, True) is None
+        index.store.renew()
+        with index.store.refreshing():
+            assert freshness.update(index, True) == 0.0
+            assert freshness.update(index, False) == 0.0
+        assert freshness.update(index, True) is None
+        assert len(index.page(Filters("database")).rows) == 1
+
+
 def test_a_build_whose_process_fails_is_done_here(user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("council.web.freshness.SOME", 0)
     monkeypatch.setattr("council.web.freshness.PATIENCE", PATIENCE)

@@ -13,7 +13,7 @@ from typing import Any
 from council.config import project
 from council.index import facts, scan
 from council.index.facts import SessionFacts, TurnFacts
-from council.index.store import LARGE_CACHE, SEALED, Store, seal_row, storable
+from council.index.store import DAMAGE, LARGE_CACHE, SEALED, Store, seal_row, storable
 
 FORMER = ".list.json"  # what earlier versions kept beside the sessions
 BATCH = 200  # sessions in one transaction
@@ -23,6 +23,7 @@ OF_TURN = (
     "failed", "input", "output", "usd", "known_usd", "stop", "absent", "by", "trial", "confidence", "answers", "fault",
     "mark",
 )  # fmt: skip
+LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'piece'"
 WORN = "SELECT seq, (SELECT count(*) FROM piece) FROM sqlite_sequence WHERE name = 'piece'"
 
 
@@ -97,6 +98,15 @@ def _compare(store: Store, deep: bool) -> tuple[list[_Found], list[tuple[int, st
     return sorted(changed, key=lambda one: one.id), gone
 
 
+def read_progress(store: Store) -> int:
+    """A number that grows with what is read, and begins again with an index that is made again."""
+    try:
+        ((last,),) = store.rows(LAST)
+    except DAMAGE:
+        return 0
+    return int(last)
+
+
 def _has_new_turns(folder: Path, turns_mark: str | None) -> bool:
     """A finished session has none: council adds nothing to it."""
     return turns_mark != facts.FINISHED and (not turns_mark or turns_mark != scan.mark_turns(folder))
@@ -142,7 +152,7 @@ class _Batch:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
-        ((last,),) = db.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'piece'").fetchall()
+        ((last,),) = db.execute(LAST).fetchall()
         self.last: int = last  # the number of a piece is never given again: its words cannot be removed
         ((self.known,),) = db.execute("SELECT coalesce(max(number), 0) FROM session").fetchall()  # the rows before
         self.turns: list[tuple[Any, ...]] = []

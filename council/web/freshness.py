@@ -12,6 +12,7 @@ from threading import Lock, Thread
 
 from council.index.build import build
 from council.index.query import Index, open_index
+from council.index.refresh import read_progress
 from council.index.scan import mark_file
 
 PATIENCE = 0.3  # seconds that a request waits for what is new: most refreshes take less
@@ -26,7 +27,8 @@ class Freshness:
         self.lock = Lock()
         self.thread: Thread | None = None
         self.deep = False  # whether the thread reads every turn
-        self.known: dict[tuple[Sequence[Path], bool], tuple[tuple[str, ...], float]] = {}  # marks, and until when
+        # Marks of the roots, until when they tell that nothing is new, and how far the index had got.
+        self.known: dict[tuple[Sequence[Path], bool], tuple[tuple[str, ...], float, int]] = {}
         self.read, self.of = 0, 0
 
     def update(self, index: Index, deep: bool) -> float | None:
@@ -50,13 +52,19 @@ class Freshness:
             thread.join(max(0.0, until - time.monotonic()))
             if thread.is_alive() and self.of:
                 return min(self.read / self.of, 0.99)
-            if thread.is_alive():  # it may find nothing new: only the first time, there is something for sure
-                return None if (index.store.roots, deep) in self.known else 0.0
-        return None
+            if thread.is_alive():
+                break
+        # It may find nothing new, or have left it to another process. Only what was never read is missing for sure.
+        return None if self._has_read(index, deep) else 0.0
 
     def _is_fresh(self, index: Index, deep: bool) -> bool:
-        marks, until = self.known.get((index.store.roots, deep), ((), 0.0))
-        return time.monotonic() < until and marks == _mark_roots(index.store.roots)
+        marks, until, _ = self.known.get((index.store.roots, deep), ((), 0.0, 0))
+        return time.monotonic() < until and marks == _mark_roots(index.store.roots) and self._has_read(index, deep)
+
+    def _has_read(self, index: Index, deep: bool) -> bool:
+        """Whether everything was read into this index, and not into one that was begun again since."""
+        *_, reached = self.known.get((index.store.roots, deep), (sys.maxsize,))
+        return read_progress(index.store) >= reached
 
     def _refresh(self, roots: Sequence[Path], path: Path, deep: bool) -> None:
         """First what lists need, which is little, then every turn."""
@@ -70,7 +78,8 @@ class Freshness:
                         done = index.refresh(deeply)
                     ended = time.monotonic()
                     if not done.busy:
-                        self.known[roots, deeply] = marks, ended + REST * (ended - began)
+                        rest = REST * (ended - began)
+                        self.known[roots, deeply] = marks, ended + rest, read_progress(index.store)
         except Exception as failure:  # noqa: BLE001 (the next request tries again)
             print(f"council: {type(failure).__name__}: {failure}", file=sys.stderr, flush=True)
         finally:
