@@ -126,6 +126,12 @@ def planned(*turns: Any) -> Any:
 KEPT = turn("database", "check/check", kept="partly", evidence=("db/schema.sql:11: it",), missing=("An index.",))
 
 
+def test_the_ends_of_lines_stay_as_they_are():
+    text = "# ADR\n\n## Confirmation\n\nOld.\n\n## Next\n\nText.\n"
+    made = add_entry(text, planned(KEPT), DIFF, SOURCE)
+    assert add_entry(text.replace("\n", "\r\n"), planned(KEPT), DIFF, SOURCE) == made.replace("\n", "\r\n")
+
+
 def test_an_entry_says_who_found_what():
     made = add_entry("# ADR\n\nText.\n", planned(KEPT, absent("test", "check/check", asked="kept")), DIFF, SOURCE)
     assert made == (

@@ -76,6 +76,13 @@ def test_a_blocking_item_that_names_a_challenge_is_a_concern_that_blocks() -> No
     assert (mild.status, hard.status) == (OPEN, WITHDRAWN)
 
 
+def test_each_item_about_one_concern_blocks() -> None:
+    items = ("C1: no rollback", "C1: and no backup")
+    turns = (said("engineer", 1, PII), said("engineer", 2, *items))
+    assert course(read(*turns)[0]) == ["opened 1 engineer", "repeated 2 engineer", "repeated 2 engineer"]
+    assert assess_stances(scene(*turns)).blocking == {"engineer": items}
+
+
 @pytest.mark.parametrize(
     "kept", [said("engineer", 2, words="Still, C1 is not answered."), said("engineer", 2, challenges=("C1",))]
 )

@@ -127,8 +127,7 @@ class _Draft:
 
     def __init__(self, id: str, word: Word, owner: Seat) -> None:
         self.id, self.word, self.owner = id, word, owner
-        self.text = ""
-        self.words: frozenset[str] = frozenset()
+        self.text, self.words = "", frozenset[str]()
         self.history: list[Event] = []
         self.held: dict[str, Turn] = {}
         self.accepted = False
@@ -262,9 +261,10 @@ class _Reader:
         return [draft for draft in drafts if draft.id in self.shown]
 
     def name(self, draft: _Draft, turn: Turn, item: str, wording: str, named: set[str]) -> None:
-        if draft.id in named:
-            return
-        draft.name(turn, item, wording)
+        if draft.id not in named:
+            draft.name(turn, item, wording)
+        elif wording:
+            draft.note(REPEATED, turn, item)  # more of it, in an item of its own
         named.add(draft.id)
         if not draft.accepted:
             self.held.setdefault(turn.seat.name, {})[draft.id] = self.open[draft.id] = draft

@@ -201,6 +201,8 @@ def _put(words: str) -> str:
 
 def add_entry(text: str, plan: Plan, diff: str, source: ConfirmationSource) -> str:
     """The document with the entry in its confirmation: an existing section, that of MADR, or a new one at its end."""
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):  # as an editor on Windows writes it
+        return add_entry(text.replace("\r\n", "\n"), plan, diff, source).replace("\n", "\r\n")
     found = _find_place(text)
     level, at, title = found or (2, len(text), f"## {TITLE}")
     entry = compose_entry(plan, diff, source, min(level + 1, 6))
