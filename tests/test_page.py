@@ -159,13 +159,21 @@ def test_evidence_is_pasted_and_read_in_the_browser(tmp_path, browser) -> None:
         window.see("#evidence .wrong", "binary is not a text file")
         window.see(".given li", "notes.txt (2)")
         window.see('[aria-label="Remove notes.txt (2)"]').click()
+        window.see("#fact-text").fill("four\n")
+        window.see("#fact-name").fill("2026")
+        window.see(".name-of button").click()
+        window.see(".given li:first-child", "E12026")
         window.see("#fact-text").fill("three\n")
         window.page.evaluate(
             "for (let press = 0; press < 3; press++) document.querySelector('form.begin').requestSubmit()"
         )
         window.see(".begin > .last .wrong", "as asked")
         (body,) = (one for one in sent if not one["dry"])
-        assert body["evidence"] == {"notes.txt": "one\ntwo\n", "pasted.txt": "three\n"}
+        assert list(body["evidence"].items()) == [
+            ("2026", "four\n"),
+            ("notes.txt", "one\ntwo\n"),
+            ("pasted.txt", "three\n"),
+        ]
         window.page.route("**/api/sessions", lambda route: route.abort())
         window.see(".begin footer .button").click()
         window.see(".begin > .last .wrong", "may have begun")

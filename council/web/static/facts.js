@@ -21,6 +21,9 @@ export function evidence(changed) {
 
   function draw() {
     summary.textContent = given.length ? plural(given.length, "fact") : "what members can cite, such as a log or a schema";
+    // In the order in which they are sent, which puts a name such as 2026 first: members cite them by these numbers.
+    const order = Object.keys(facts());
+    given.sort((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
     rows.replaceChildren(...given.map((one, at) =>
       h("li", {},
         h("strong", {}, `E${at + 1}`), h("span", { class: "name", dir: "auto", title: one.name }, one.name),
