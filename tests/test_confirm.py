@@ -19,7 +19,7 @@ from council.cli.confirm import add
 from council.errors import StorageError, UsageError
 from council.reports.confirmation import ConfirmationSource, add_entry, find_promises, list_lines, mark_citations
 from tests.fakeapi import Answer, FakeApi, sequence
-from tests.helpers import User, script
+from tests.helpers import User, limited, script
 from tests.scenes import absent, scene, turn
 
 SATISFIED = "\n".join(
@@ -114,6 +114,12 @@ def test_the_lines_of_a_diff():
 )
 def test_a_citation_that_the_changes_do_not_have_is_marked(said, marked):
     assert ("*(not in the changes)*" in mark_citations(said, list_lines(DIFF))) is marked
+
+
+def test_many_citations_are_read_in_no_time():
+    with limited(20):
+        for unit in ("-", "a-", "a/", "@", "-."):
+            assert mark_citations(unit * 3_000, {"a.py": {1}}) == unit * 3_000
 
 
 # ---- into the document ----

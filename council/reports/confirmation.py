@@ -37,7 +37,7 @@ HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*)")
 CLOSING = "# \t\r"  # what may end a heading's line
 BOLD = re.compile(r"\*\*([^*]+)\*\*:?\s*$")
 HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-CITED = re.compile(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]*\.?[\w.@+-]+):(\d{1,7})(?:-(\d{1,7}))?")
+CITED = re.compile(r"(?<![\w/])((?:[\w.@+-]+/)*[\w.@+-]+):(\d{1,7})(?:-(\d{1,7}))?")
 LONGEST = 600  # characters of an item
 SHOWN_COMMIT = 10
 
