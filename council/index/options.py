@@ -81,7 +81,7 @@ def as_listed(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def update(index: Index, deep: bool = True) -> bool:
-    """Read all that is new, and say so on a terminal if that takes a while. False if another process is at it."""
+    """Read all that is new, and say so on a terminal if that takes a while. False if another process is reading it."""
     watched = sys.stderr.isatty()
 
     def progress(read: int, of: int) -> None:
