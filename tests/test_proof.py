@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from council.errors import Damaged
+from council.record.session import Session
 from council.record.signature import NAMESPACE
+from council.reports import verify
 from tests.forgeries import allow, make_key
 from tests.forgery import FIRST, LAST, LATER, WORDS, Forger, forge_everything, hold, reseal
-from tests.helpers import User
+from tests.helpers import User, disputed
 from tests.recordings import RECORDED, Recorded, done
 
 
@@ -218,3 +223,43 @@ def test_a_receipt_may_be_forged_with_the_chain_and_only_the_head_tells(user: Us
     done(user.council("archive"))
     done(user.council("verify"))
     assert user.council("verify", "--head", head).code == 5
+
+
+# ---- beside a run ----
+
+
+@pytest.mark.parametrize("moment", ["open_", "check_turns", "read_turns", "plan"])
+def test_a_debate_that_goes_on_meanwhile_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Whatever has been read when a run ends the debate, `status` and `verify` find nothing wrong."""
+    script = tmp_path / "replies.json"
+    script.write_text(json.dumps(disputed()))
+    user = User(tmp_path)
+    assert user.council("run", "Shall we?", "--speaker", "replay", "--from", script, "--max-calls", "6").code == 3
+    folder = user.session
+    before = tmp_path / "before"
+    shutil.copytree(folder, before)
+    assert user.council("recover", "--speaker", "replay", "--from", script, "--max-calls", "100").code == 0
+    after = tmp_path / "after"
+    shutil.copytree(folder, after)
+
+    def lay(state: Path) -> None:
+        shutil.rmtree(folder)
+        shutil.copytree(state, folder)
+
+    place = verify.session if moment == "open_" else Session
+    real = getattr(place, moment)
+
+    def goes_on(*given: Any) -> Any:
+        found = real(*given)
+        found = [*found] if moment == "check_turns" else found
+        lay(after)
+        return found
+
+    lay(before)
+    assert [*verify.verify(folder)] == []
+    monkeypatch.setattr(place, moment, goes_on)
+    assert verify.status(folder).state != "damaged"
+    lay(before)
+    assert [one for one in verify.verify(folder) if isinstance(one, Damaged)] == []

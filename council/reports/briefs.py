@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from council.engine import planner
 from council.engine.planner import Due, Plan
@@ -11,11 +12,20 @@ from council.prompts import brief as briefs
 from council.record import chain, files
 from council.record.session import Session
 
+FOLDER = "briefs"
 REMEDY = "restore the session from a backup"
 
 
-def check(session: Session, plan: Plan) -> Iterator[Damaged]:
-    """Briefs that are not what their turns were asked. Those of another version cannot be rendered again."""
+def find(folder: Path) -> list[Path]:
+    """Every brief of a session that is there."""
+    top = folder / FOLDER
+    return [path for path in files.walk(top) if path.suffix == ".md"] if top.is_dir() else []
+
+
+def check(session: Session, plan: Plan, seen: Iterable[Path]) -> Iterator[Damaged]:
+    """Briefs that are not what their turns were asked. Those of another version cannot be rendered again. `seen` are
+    the briefs that were there before the turns were read: a run goes on meanwhile.
+    """
     if session.reproducible:
         for turn, due in recall(session, plan):
             if due is None:
@@ -23,7 +33,7 @@ def check(session: Session, plan: Plan) -> Iterator[Damaged]:
             elif _differs(session, due):
                 why = "does not follow from the program and the turns before it"
                 yield Damaged(session.brief_path(turn), f"{why}; {REMEDY}")
-    yield from _check_unanswered(session, plan)
+    yield from _check_unanswered(session, plan, seen)
 
 
 def recall(session: Session, plan: Plan) -> Iterator[tuple[str, Due | None]]:
@@ -39,12 +49,11 @@ def recall(session: Session, plan: Plan) -> Iterator[tuple[str, Due | None]]:
         yield from ((turn, due.get(turn)) for turn in turns)
 
 
-def _check_unanswered(session: Session, plan: Plan) -> Iterator[Damaged]:
+def _check_unanswered(session: Session, plan: Plan, seen: Iterable[Path]) -> Iterator[Damaged]:
     """Briefs on disk whose turns are not recorded: only a turn that is due has one."""
     due = {one.id: one for one in plan.due}
-    top = session.folder / "briefs"
-    for path in sorted(top.rglob("*.md")) if top.is_dir() else []:
-        turn = path.relative_to(top).with_suffix("").as_posix()
+    for path in seen:
+        turn = path.relative_to(session.folder / FOLDER).with_suffix("").as_posix()
         if turn in session.said:
             continue
         if turn not in due:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,10 +55,11 @@ def status(folder: Path) -> Status:
     """The state of a session. It is complete only if nothing is missing and nothing is wrong."""
     try:
         found = session.open_(folder)
+        seen = _see_derived(found)
         found.read_turns()
         plan = found.plan()
         running = lock.is_held(folder)
-        findings = [] if running else list(_findings(found, plan))
+        findings = [] if running else list(_findings(found, plan, seen))
     except (CouncilError, OSError) as failure:
         return Status("damaged", str(failure))
     if wrong := [one for one in findings if isinstance(one, Damaged)]:
@@ -69,17 +69,29 @@ def status(folder: Path) -> Status:
     return Status(state, "; ".join([why, *(f"made by council {by}" for by in sorted(versions))]), found, plan)
 
 
-def _findings(found: Session, plan: Plan) -> Iterator[Damaged | Outdated]:
+def _see_derived(found: Session) -> Mapping[str, bytes | None]:
+    """The derived files that are there; during a debate, those of rounds with what is in them. This looks before the
+    turns are read: whoever holds the debate meanwhile derives files from turns that were not there yet.
+    """
+    final = "completed_at" in found.metadata
+    names = derived.find(found.folder)
+    return {name: None if final or not _is_round(name) else _read(found.folder / name) for name in names}
+
+
+def _is_round(name: str) -> bool:
+    return name.startswith("round-")
+
+
+def _findings(found: Session, plan: Plan, seen: Mapping[str, bytes | None]) -> Iterator[Damaged | Outdated]:
     """What `check_derived` finds. Files that are unchanged since this version wrote them are not derived again."""
     yield from transcripts.check_notes(found.folder)
     yield from desk.check(found.folder)
-    there = derived.find(found.folder)
     if found.kept_from:
-        yield from _check_kept(found, there)
-    elif "completed_at" in found.metadata and provenance.is_current(found, there):
+        yield from _check_kept(found, seen)
+    elif "completed_at" in found.metadata and provenance.is_current(found, [*seen]):
         yield from _check_completion(found, plan)
     else:
-        yield from check_derived(found, plan, derived.Derivation(found, plan))
+        yield from check_derived(found, plan, derived.Derivation(found, plan), seen)
 
 
 def _check_kept(found: Session, there: Iterable[str]) -> Iterator[Damaged | Outdated]:
@@ -140,6 +152,9 @@ def verify(folder: Path) -> Iterator[Damaged | Outdated]:
     except Damaged as wrong:
         yield wrong
         return
+    from council.reports import briefs  # renders templates, which no state needs
+
+    seen, asked = _see_derived(found), briefs.find(folder)
     record = [*found.check_turns(), *transcripts.check_notes(folder), *desk.check(folder)]
     yield from record
     if record:
@@ -147,32 +162,31 @@ def verify(folder: Path) -> Iterator[Damaged | Outdated]:
     found.read_turns()
     plan = found.plan()
     if found.kept_from:
-        yield from _findings(found, plan)
+        yield from _findings(found, plan, seen)
         return
-    from council.reports import briefs  # renders templates, which no state needs
-
-    yield from briefs.check(found, plan)
+    yield from briefs.check(found, plan, asked)
     made = derived.Derivation(found, plan)
-    yield from check_derived(found, plan, made)
+    yield from check_derived(found, plan, made, seen)
     if plan.done:
         yield from _check_stamps(found, made)
         yield from _check_archive(found, made)
 
 
-def check_derived(found: Session, plan: Plan, made: derived.Derivation) -> Iterator[Damaged | Outdated]:
-    """Derived files and completion metadata that do not follow from the record.
+def check_derived(
+    found: Session, plan: Plan, made: derived.Derivation, seen: Mapping[str, bytes | None]
+) -> Iterator[Damaged | Outdated]:
+    """Derived files (of those `seen` before the turns were read) and completion metadata that do not follow from the
+    record.
 
     During a debate they may lag behind the turns; only the file of a finished round is final.
     """
     complete = "completed_at" in found.metadata
     outdated: dict[str, list[str]] = {}
-    names = derived.find(found.folder)
-    for name in sorted({*made, *names} if complete else names):
-        path = found.folder / name
-        there = os.path.lexists(path)
-        if name in made and not complete and (not there or not name.startswith("round-")):
+    for name in sorted({*made, *seen} if complete else seen):
+        path, there = found.folder / name, name in seen
+        if name in made and not complete and not _is_round(name):
             continue
-        data = _read(path)
+        data = _read(path) if complete or not _is_round(name) else seen[name]
         if data is not None and data == made.get(name):
             continue
         if (data is not None or not there) and (by := provenance.made_by(found, name, data)):
