@@ -71,7 +71,7 @@ def status(folder: Path) -> Status:
 
 def _see_derived(found: Session) -> Mapping[str, bytes | None]:
     """The derived files that are there; during a debate, those of rounds with what is in them. This looks before the
-    turns are read: whoever holds the debate meanwhile derives files from turns that were not there yet.
+    turns are read: a run that goes on derives files from turns that were not there yet.
     """
     final = "completed_at" in found.metadata
     names = derived.find(found.folder)
