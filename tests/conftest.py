@@ -61,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.freeze()  # and no full collection looks through it
     gc.enable()
 
 
