@@ -10,9 +10,11 @@ from pathlib import Path
 
 import jinja2
 import pytest
+from jinja2.utils import Namespace
 
 from council.prompts import sandbox, templates
 from council.prompts.brief import BROKEN
+from council.prompts.meter import WORK, Meter, weigh
 from tests.bombs import BOMBS, HARMLESS
 from tests.helpers import CODE, PATIENCE, User, no_traceback
 
@@ -90,3 +92,17 @@ def test_a_debate_refuses_a_bomb_before_anything_is_spent(tmp_path: Path) -> Non
     ended = user.council("run", "Shall we?", "--speaker", "assistant")
     no_traceback(ended)
     assert (ended.code, "too much text" in ended.err) == (2, True)
+
+
+def test_what_a_template_can_change_is_weighed_each_time() -> None:
+    """A list of the record weighs the same each time; one that holds a namespace may have grown."""
+    meter = Meter()
+    lasting, within = ["a" * 100, {"b": 1}], Namespace(text="a")
+    assert meter.weigh(lasting) == meter.weigh(lasting) == weigh(lasting, WORK)
+    assert id(lasting) in meter.known
+    before = meter.weigh([within])
+    holder = [within]
+    assert meter.weigh(holder) == before
+    within["text"] = "a" * 1000
+    assert meter.weigh(holder) == before + 999
+    assert id(holder) not in meter.known

@@ -14,6 +14,7 @@ from jinja2.exceptions import SecurityError
 from council.config import overlays
 from council.engine.facts import fact
 from council.prompts import sandbox, templates
+from council.prompts.meter import Meter
 from council.text import did_you_mean
 from council.workflow.model import Workflow
 
@@ -158,7 +159,7 @@ def _fold(node: nodes.Node) -> Any:
     if not isinstance(node, nodes.BinExpr) or node.operator not in sandbox.BOUNDS:
         raise nodes.Impossible
     left, right = _fold(node.left), _fold(node.right)
-    with sandbox.metered(sandbox.Meter()):
+    with sandbox.metered(Meter()):
         sandbox.BOUNDS[node.operator](left, right)
     return sandbox.Sandbox.default_binop_table[node.operator](left, right)
 

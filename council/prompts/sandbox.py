@@ -18,15 +18,12 @@ from jinja2 import filters, nodes, pass_context, pass_environment, pass_eval_con
 from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.utils import Namespace
 
-MOST_STEPS = 50_000  # passes of loops and calls of macros: many times what a debate of ten rounds takes
+from council.prompts.meter import CELL, Meter
+
 LARGEST = 2_000_000  # characters of a rendered text, beyond what it quotes
-WORK = 50_000_000  # characters handled in one rendering, likewise
-CELL = 50  # what a value weighs besides its characters
 LARGEST_NUMBER = 256  # bits
 WIDEST = 1000  # of what is padded, indented or cut into batches
-TOO_MUCH = "it makes too much text or too many values"
 
 # Methods of text, lists and mappings that a template may call; all others could grow without a bound.
 METHODS = frozenset(
@@ -43,25 +40,6 @@ FILTERS = (
 PLAIN = (str, bytes, int, float, list, tuple, Mapping, set, frozenset, range)
 PADDED = re.compile(r"%(?:\([^()]*\))?[^%a-zA-Z(]*(\d{3}|\*)|%\([^()]*\(")  # or brackets in the name of a value
 CHARGE, STEP = "charge it", "take a step"  # filters of ours, under names that no template can write
-
-
-class Meter:
-    """What one rendering may still do. `material` is the size of what it quotes: no template is to blame for that."""
-
-    def __init__(self, material: int = 0) -> None:
-        self.left = WORK + 100 * material
-        self.steps = 0
-
-    def take(self, amount: int) -> None:
-        self.left -= amount
-        if self.left < 0:
-            raise SecurityError(TOO_MUCH)
-
-    def step(self, amount: int) -> None:
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise SecurityError(f"its loops take more than {MOST_STEPS:,} steps")
-        self.take(CELL + amount)
 
 
 # None while one of our own templates is rendered, whose loops end and whose text is as long as the record makes it.
@@ -96,32 +74,7 @@ def _take(amount: int) -> None:
 
 def _charge(value: Any, times: int = 1) -> None:
     if meter := _meter.get():
-        meter.take(weigh(value, meter.left) * times)
-
-
-def weigh(value: Any, most: int) -> int:
-    """The size of a value, written out, but hardly more than `most`. A list may be in another twice."""
-    total, waiting = 0, [value]
-    while waiting and total <= most:
-        one = waiting.pop()
-        total += CELL
-        kind = type(one)  # nearly all are of the kinds that are asked for first
-        if kind is str or isinstance(one, (str, bytes)):
-            total += len(one)
-        elif kind is dict or isinstance(one, dict):
-            waiting += one
-            waiting += one.values()
-        elif one is None or isinstance(one, (int, float)):
-            continue
-        elif kind is list or isinstance(one, (list, tuple, set, frozenset)):
-            waiting += one
-        elif isinstance(one, Mapping):
-            waiting += [*one, *one.values()]
-        elif isinstance(one, range):
-            total += CELL * len(one)
-        elif isinstance(one, Namespace):
-            waiting.append(object.__getattribute__(one, "_Namespace__attrs"))
-    return total
+        meter.take(meter.weigh(value) * times)
 
 
 # ---- what templates may do ----

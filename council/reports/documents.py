@@ -70,9 +70,9 @@ def try_render(name: str, overlaid: Overlaid, data: Mapping[str, Any]) -> str:
     environment = _environment(tuple(overlaid.items()))
     if not overlaid:  # ours, and as long as the record makes it
         return environment.get_template(f"{name}.md.j2").render(data)
-    from council.prompts import sandbox
+    from council.prompts import meter, sandbox
 
-    return sandbox.render(lambda: environment.get_template(f"{name}.md.j2"), data, sandbox.weigh(data, MOST_MATERIAL))
+    return sandbox.render(lambda: environment.get_template(f"{name}.md.j2"), data, meter.weigh(data, MOST_MATERIAL))
 
 
 def describe_fault(wrong: Exception) -> str:
