@@ -36,7 +36,16 @@ class Planned(Project):
     @property
     def files(self) -> list[Path]:
         """Those that say what is planned."""
-        return sorted((self.memory / "STATE" / FOLDER).glob("*"))
+        return sorted((self.memory / "STATE" / FOLDER).glob("[!.]*"))
+
+    @property
+    def temps(self) -> list[str]:
+        return [path for path in super().temps if f"/{FOLDER}/" not in path]
+
+    @property
+    def leftovers(self) -> list[Path]:
+        """A planning that never got its name, too: the next one removes it after an hour."""
+        return [*super().leftovers, *(self.memory / "STATE" / FOLDER).glob(".*")]
 
     @property
     def id(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from hashlib import sha256
 from pathlib import Path
@@ -310,3 +311,14 @@ def test_a_limit_of_money_without_a_price_is_refused_before_the_planning_is_writ
     assert refused.code == 2
     assert "--max-cost needs the price of claude-unknown-1" in refused.err
     assert not (folder_of(user).parent / store.FOLDER).exists()
+
+
+def test_what_a_killed_command_wrote_and_never_named_is_removed_later(user: User) -> None:
+    place = user.home / "STATE" / store.FOLDER
+    place.mkdir(parents=True)
+    old, new = (place / f".20261119-120000-{end}.council-temp" for end in ("aaaaaaaa", "bbbbbbbb"))
+    for path in (old, new):
+        path.write_text("{")
+    os.utime(old, (0, 0))
+    assert user.council("planning", TOPIC, *REPLAY).code == WAITING
+    assert (old.exists(), new.exists()) == (False, True)

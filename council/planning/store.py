@@ -7,7 +7,9 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 from council.config.settings import Config
 from council.errors import CouncilError, Damaged, UsageError
 from council.record import catalog, files
+from council.record.create import OLD
 from council.text import did_you_mean
 
 COUNCILS = ("board", "planning-1", "planning-2", "planning-3")
@@ -66,9 +69,18 @@ def write(settings: Config, planning: Planning) -> None:
     files.make_folder(place)
     data = files.encode(json.dumps({"schema": SCHEMA, **asdict(planning)}, indent=2, ensure_ascii=False) + "\n")
     files.check_size(data, "the planning")
+    _sweep(place)
     temp = place / f".{planning.id}{files.TEMP}"
     if not files.claim(place / f"{planning.id}{ENDING}", data, temp):
         raise UsageError(f"there is a planning {planning.id} already; try again")
+
+
+def _sweep(place: Path) -> None:
+    """Remove what was written and never named, because its command was killed: a planning gets its name at once."""
+    for path in place.glob(f".*{files.TEMP}"):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime > OLD:
+                path.unlink()
 
 
 def read(settings: Config, id: str) -> Planning:
