@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from council.record.turn_file import Receipt
     from council.workflow.model import Reply, Workflow
 
-MOST_PROGRAMS = 64  # that are remembered: of so many workflows and options are nearly all sessions
+MOST_PROGRAMS = 64  # remembered: nearly all sessions share a few workflows and options
 LONGEST = 1_000_000  # characters of a text that can be found
 SHORT = ("choice", "range", "integer")  # types of answers of persons that the index keeps
 SCALE = "range"  # the type of an answer that says how sure or satisfied a seat is

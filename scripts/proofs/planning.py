@@ -16,7 +16,7 @@ COLUMNS = ("council", "fault", "points", "wrong")
 SHARES = 4  # parts of one sweep, which run at once
 WHOLE = [f"planning-2: before: {share} of {SHARES}" for share in range(1, SHARES + 1)]
 SAMPLED = {"board": ("before", 5), "planning-2": ("full once", 11), "planning-3": ("half", 11)}
-TO_THE_END = 20  # once in so many points, the planning goes on to its last council
+TO_THE_END = 20  # at every twentieth point, the planning goes on to its last council
 
 
 def parts() -> list[str]:
