@@ -201,13 +201,22 @@ def test_the_list_is_narrowed_and_the_counts_stay(world, browser) -> None:
 
 def test_a_lost_answer_and_another_tab_are_told_apart(tmp_path, browser) -> None:
     user = User(tmp_path)
-    asking.hold_gates(user, "lost", "twice")
+    asking.hold_gates(user, "lost", "late", "twice")
     with WebServer(user) as server:
         window = Window(browser, server.address)
         window.open("#/s/lost")
-        window.see(".ask h2", "Gate").press("r")
         window.page.route("**/answers", asking.lose)
+        window.see(".ask h2", "Gate").press("r")
         window.page.keyboard.press("Enter")
+        window.see(".answered", "This may be your answer")
+        window.page.unroute("**/answers")
+        late: list[Any] = []  # the page hears that the debate went on before it hears that its answer was lost
+        window.page.route("**/answers", lambda route: (route.fetch(), late.append(route)))
+        window.open("#/s/late")
+        window.see(".ask h2", "Gate").press("r")
+        window.page.keyboard.press("Enter")
+        window.see(".slot-rounds", "Reject")
+        late.pop().abort()
         window.see(".answered", "This may be your answer")
         window.page.unroute("**/answers")
         tabs = (window.page, window.context.new_page())

@@ -83,6 +83,7 @@ function ask(id, question, refresh) {
       send.disabled = false;
       wrong.hidden = false;
       wrong.textContent = failure.message;
+      if (unheard) refresh(); // what the page heard while it was sent, it did not draw
     } finally {
       send.classList.remove("busy");
     }
