@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,9 +12,11 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
-from council.sandbox import cgroup
+from council.sandbox import bubblewrap, cgroup
+from council.sandbox import leftovers as killed
 from council.sandbox.model import Job
 from council.sandbox.run import run
 from tests.helpers import CODE, PATIENCE
@@ -31,7 +34,7 @@ print("ready", flush=True)
 run(Job((*{SLEEP!r}, sys.argv[1])), cgroups=sys.argv[2] == "True")
 """
 LOOKS = 3
-NEXT = "from council.sandbox import cgroup; cgroup.find_home()"
+NEXT = "from council.sandbox import cgroup, leftovers; cgroup.find_home(); leftovers.sweep()"
 
 
 def start_runner(token: str, cgroups: bool) -> subprocess.Popen[bytes]:
@@ -54,10 +57,50 @@ def kill_runner(cgroups: bool, after: float | None = None) -> list[str]:
             time.sleep(after)
         runner.kill()
     groups = [group for group in list_groups() if group.name.split("-")[2] == str(runner.pid)]
-    wait_for(lambda: not any(is_left(token, groups) for _ in range(LOOKS)))
+
+    def is_tidy() -> bool:
+        if any(map(never_began, find_processes(token))):
+            sweep()
+        return not any(is_left(token, groups) for _ in range(LOOKS))
+
+    wait_for(is_tidy)
     wrong = [f"process {process} is left" for process in find_processes(token)]
     wrong += [f"{path} is left" for path in sorted(list_temporary() - before)]
     return wrong + [f"{group} is not empty" for group in groups if not is_empty(group)]
+
+
+def never_began(process: int) -> bool:
+    """Whether it is the first process of a sandbox and waits for a bubblewrap that is gone: the next run removes it."""
+    with suppress(OSError):
+        status = Path(f"/proc/{process}/status").read_text()
+        return bool(re.search(r"^NSpid:\t\d+\t1$", status, re.MULTILINE)) and "\nSeccomp:\t0\n" in status
+    return False
+
+
+def orphan(runner: str) -> int:
+    """The first process of a sandbox of that runner, which died with bubblewrap before that let it begin: bubblewrap
+    wants to say which process it is, and there is no room.
+    """
+    read, write = os.pipe()
+    try:
+        os.set_blocking(write, False)
+        with suppress(BlockingIOError):
+            while os.write(write, b"."):
+                pass
+        os.set_blocking(write, True)
+        words = [*(bubblewrap.DROP if os.geteuid() == 0 else ()), "bwrap", *bubblewrap.ISOLATE, *bubblewrap.SYSTEM]
+        words += ["--json-status-fd", str(write), "--", "/usr/bin/true"]
+        environment = {"PATH": os.defpath, killed.WORD: runner}
+        with subprocess.Popen(words, pass_fds=[write], cwd="/", env=environment, start_new_session=True) as process:
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            assert wait_for(lambda: bool(children.read_text()))
+            first = int(children.read_text())
+            assert wait_for(lambda: never_began(first) and "(bwrap) S" in Path(f"/proc/{process.pid}/stat").read_text())
+            process.kill()
+    finally:
+        os.close(read)
+        os.close(write)
+    return first
 
 
 def is_left(token: str, groups: Iterable[Path]) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from council.sandbox import leftovers
 from council.sandbox.model import Bounds
 
 Folders = Mapping[str, Path]  # by controller, as cgroup v1 has them; in v2 both are the same
@@ -24,7 +25,6 @@ LIMITS = {  # by version; a kernel without swap accounting lacks some
 PEAKS = {1: "memory.max_usage_in_bytes", 2: "memory.peak"}
 EVENTS = {1: "memory.oom_control", 2: "memory.events"}
 ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
-NAME = "council-{space}-{process}-{started}-{number}"
 COUNTER = itertools.count(1)
 PATIENCE = 2.0  # seconds that killed processes may take to leave a group
 
@@ -33,7 +33,7 @@ class ControlGroup:
     """A group for one job, in the given folders. `prefix` starts a command in it."""
 
     def __init__(self, version: int, parents: Folders, bounds: Bounds) -> None:
-        name = NAME.format(**_identify(), number=next(COUNTER))
+        name = f"council-{leftovers.identify()}-{next(COUNTER)}"
         self._version = version
         self._folders = {controller: parent / name for controller, parent in parents.items()}
         amounts = {"memory": bounds.memory, "processes": bounds.processes + SPARE}
@@ -138,28 +138,11 @@ def find_mount(controller: str) -> tuple[Path, Path] | None:
     return None
 
 
-def _identify() -> dict[str, int]:
-    """What no other process has had: the space of its id, the id and when it started."""
-    return {"space": _read_space(), "process": os.getpid(), "started": _read_start(os.getpid())}
-
-
-def _read_space() -> int:
-    return Path("/proc/self/ns/pid").stat().st_ino
-
-
-def _read_start(process: int) -> int:
-    """0 if there is no such process."""
-    with contextlib.suppress(OSError):
-        return int(Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(") ")[2].split()[19])
-    return 0
-
-
 def _sweep(folder: Path) -> None:
     """Remove the groups of runners that are gone."""
     with contextlib.suppress(OSError):
         for group in folder.glob("council-*-*-*-*"):
-            space, process, started = map(int, group.name.split("-")[1:4])
-            if space == _read_space() and _read_start(process) != started:
+            if leftovers.is_gone(group.name.removeprefix("council-").rpartition("-")[0]):
                 _remove(group)
 
 

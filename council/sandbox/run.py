@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from council.errors import CouncilError
-from council.sandbox import bubblewrap, cgroup, seccomp, watch
+from council.sandbox import bubblewrap, cgroup, leftovers, seccomp, watch
 from council.sandbox.archive import fits, pack
 from council.sandbox.model import Job, Ran
 from council.sandbox.output import Kept
@@ -52,6 +52,7 @@ def run(job: Job, cancel: threading.Event | None = None, cgroups: bool = True) -
     """
     if not fits(job.tree, job.bounds.scratch):
         raise SandboxError(f"the tree takes more than the {job.bounds.scratch:,} bytes that fit into the sandbox")
+    leftovers.sweep()
     group = cgroup.make(job.bounds) if cgroups else None
     try:
         with Pipes() as pipes:
@@ -92,7 +93,8 @@ class Running:
         self._began = time.monotonic()
         self._process = subprocess.Popen(
             [*group.prefix, *words] if group else words, stdin=tree, stdout=output, stderr=output,
-            pass_fds=[*given.list(), options], cwd="/", env={"PATH": os.defpath}, start_new_session=True,
+            pass_fds=[*given.list(), options], cwd="/",
+            env={"PATH": os.defpath, leftovers.WORD: leftovers.identify()}, start_new_session=True,
         )  # fmt: skip
         pipes.hand_over()
         pipes.await_end(self._process.pid, self._note_end)
