@@ -1,4 +1,7 @@
-"""bin/council and the environment it makes, with a stand-in for the package and without the network."""
+"""bin/council and the environment it makes, with a stand-in for the package and without the network.
+
+`test_first_use.py` really makes some.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -120,26 +122,6 @@ def test_an_environment_of_another_lock_is_refused(checkout: Path, env: dict[str
     done = council(checkout / "bin" / "council", env=env)
     assert done.returncode == 1
     assert "remove it" in done.stderr
-
-
-def test_two_first_uses_make_one_environment(checkout: Path, tmp_path: Path) -> None:
-    pytest.importorskip("ensurepip")
-    data = tmp_path / "the data"
-    path = tools(tmp_path / "path", python3=os.path.realpath(sys.executable))
-    env = {"PATH": path, "XDG_DATA_HOME": str(data), "PIP_NO_INDEX": "1"}
-    with ThreadPoolExecutor() as pool:
-        both = list(pool.map(lambda _: council(checkout / "bin" / "council", env=env), range(2)))
-    said = "".join(done.stderr for done in both)
-    assert [done.returncode for done in both] == [0, 0], said
-    assert said.count("first use: installing") == 1
-    (made,) = (data / "council").iterdir()
-    assert not any(str(made.with_name(f".{made.name}")) in text for text in scripts_of(made))
-    again = council(checkout / "bin" / "council", env=env)
-    assert (again.returncode, again.stderr) == (0, "")
-
-
-def scripts_of(venv: Path) -> list[str]:
-    return [script.read_text() for script in (venv / "bin").iterdir() if not script.is_symlink()]
 
 
 @pytest.fixture
