@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.helpers import CODE, User
 from tests.portable import SENTENCE, STORE
 
 
 @pytest.fixture
 def user(tmp_path: Path) -> User:
-    return User(tmp_path, {"COUNCIL_VENV": sys.prefix})
+    return User(tmp_path, {"COUNCIL_VENV": warm.venv()})
 
 
 def run(user: User, program: str | Path, *words: str, path: Path | None = None, stdin: str = "") -> str:
