@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.helpers import User, no_traceback, record_of, script
+from council.record.session import open_
+from tests.helpers import User, derived_of, no_traceback, record_of, script, without_head
 from tests.scripted import Played, played
 
 ABSENT = "absent: "
 WAITING = 8
+CUT_EVERYWHERE = ("board/fundamental", "consensus/fundamental", "delphi/control", "perspectives/guided")
+KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until this process ends
 
 
 def everything(debate: Played) -> dict[str, str]:
@@ -48,6 +54,20 @@ def hold(user: User, name: str, topic: str = "Shall we?", **changed: str) -> Pat
     return to_its_end(user, said, "run", *options(debate), topic)
 
 
+def held(user: User, name: str, by: Callable[[User, str], Path] = hold) -> Path:
+    """The same for a user who has nothing yet, in a copy: whoever only reads a debate, or cuts it, need not hold it."""
+    shutil.copytree(_hold_once(name, by), user.root, dirs_exist_ok=True)
+    return user.session
+
+
+@cache
+def _hold_once(name: str, by: Callable[[User, str], Path]) -> Path:
+    KEPT.append(tempfile.TemporaryDirectory(prefix="council-held-"))
+    root = Path(KEPT[-1].name, "user")
+    by(User(root), name)
+    return root
+
+
 def to_its_end(user: User, said: Mapping[str, str], *command: str) -> Path:
     """Run the command; while the debate waits for a person, record that person's words and recover it."""
     replay = ("--speaker", "replay", "--from", user.work / "script.yaml")
@@ -63,16 +83,41 @@ def to_its_end(user: User, said: Mapping[str, str], *command: str) -> Path:
     return user.session
 
 
-def cuts(spoken: Sequence[str], everywhere: bool) -> Sequence[int]:
-    """How many of the last turns are lost: each number of them, or one, half and all of them."""
-    return range(1, len(spoken) + 1) if everywhere else sorted({1, len(spoken) // 2, len(spoken)})
-
-
 def record(user: User, turn: str, body: str) -> None:
     """One turn by hand: its words, or why nobody speaks them."""
     silent = ("--absent", body.removeprefix(ABSENT)) if body.startswith(ABSENT) else ()
     recorded = user.council("record", "last", turn, *silent, stdin="" if silent else body)
     assert recorded.code == 0, recorded.err
+
+
+# ---- the last turns are lost ----
+
+
+def recover_from_cuts(user: User, session: Path, name: str, everywhere: bool) -> Iterator[str]:
+    """What is asked or derived in another way once the last turns were lost, and spoken again: a third of them; or
+    `everywhere`, one to all of them. A person's answers are given again.
+    """
+    debate, turns = played(name), in_order(session)
+    assert set(turns) == set(debate.said)
+    script(user, words(debate))
+    whole = {**without_head(derived_of(session)), **briefs_of(session)}
+    for cut in range(1, len(turns) + 1) if everywhere else [len(turns) // 3]:
+        for lost in turns[-cut:]:
+            (session / "turns" / f"{lost}.md").unlink()
+        to_its_end(user, everything(debate), "recover")
+        again = {**without_head(derived_of(session)), **briefs_of(session)}
+        changed = sorted(file for file in whole | again if whole.get(file) != again.get(file))
+        yield from (f"{name}, without the last {cut} of {len(turns)} turns: {file}" for file in changed)
+
+
+def in_order(session: Path) -> list[str]:
+    """Its turns as they were due, which may follow from the session's own seed, and behind each what was asked for once
+    more.
+    """
+    recorded = open_(session)
+    recorded.read_turns()
+    turns = (turn.id.removesuffix(".2") for turn in recorded.plan().scene.turns)
+    return [one for turn in turns for one in (turn, f"{turn}.2") if one in recorded.said]
 
 
 # ---- what lies in the session's folder ----

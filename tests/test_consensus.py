@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,26 +21,25 @@ from council.workflow.loader import load
 from council.workflow.model import Workflow
 from tests.debates import (
     APPEAL,
+    CUT_EVERYWHERE,
     MUTE,
     brief,
-    briefs_of,
-    cuts,
     everything,
     facts,
+    held,
     hold,
     options,
     record,
-    to_its_end,
+    recover_from_cuts,
     words,
 )
 from tests.fakeapi import FakeApi
-from tests.helpers import Table, User, derived_of, script, without_head
+from tests.helpers import Table, User, derived_of, script
 from tests.scenes import absent, scene, turn
 from tests.scripted import Played, names, played
 from tests.terminal import Shell, Terminal
 
 DEBATES = [name for name in names() if name.startswith("consensus/")]
-CUT_EVERYWHERE = ("consensus/fundamental", "consensus/simple")
 CROSSCUTTING = ["observability", "operations", "test", "security"]
 RATES = dict.fromkeys(("sonnet", "haiku", "opus"), cost.Rates("one", 1.0, 1.0, 1000))
 
@@ -59,7 +58,7 @@ def program() -> Workflow:
 
 @pytest.mark.parametrize("name", DEBATES)
 def test_a_debate_on_disk_ends_as_it_was_planned(name, user):
-    session, debate = hold(user, name), played(name)
+    session, debate = held(user, name), played(name)
     assert facts(session)["phases"] == debate.end.scene.outcomes
     spoken = {str(path.relative_to(session / "turns").with_suffix("")) for path in session.glob("turns/*/*.md")}
     assert spoken == set(debate.said)
@@ -80,32 +79,8 @@ def test_the_brief_names_the_target_that_the_rules_have(user):
 
 @pytest.mark.parametrize("name", DEBATES)
 def test_from_every_cut_it_recovers_to_the_same_files(name, user):
-    """The last turns are lost, one to all of them; a person's answers are given again. The rest is cut thrice.
-
-    Whoever speaks when follows from the session's seed, so the turns are cut in the order in which they were spoken.
-    """
-    session, debate = hold(user, name), played(name)
-    whole, asked = without_head(derived_of(session)), briefs_of(session)
-    spoken = in_order(session)
-    assert set(spoken) == set(debate.said)
-    for cut in cuts(spoken, name in CUT_EVERYWHERE):
-        for lost in spoken[-cut:]:
-            (session / "turns" / f"{lost}.md").unlink()
-        again = to_its_end(user, everything(debate), "recover")
-        assert (without_head(derived_of(again)), briefs_of(again)) == (whole, asked), f"without the last {cut}"
-
-
-def in_order(session: Path) -> list[str]:
-    transcript = (session / "transcript.md").read_text("utf-8")
-    marked = re.findall(r"^<!-- (\S+) sha256:", transcript, re.M)
-    paths = (path.relative_to(session / "turns") for path in session.glob("turns/02-*/*.md"))
-    return [*again_first(marked, session), *sorted(str(path.with_suffix("")) for path in paths)]
-
-
-def again_first(turns: Iterable[str], session: Path) -> Iterable[str]:
-    """Each turn, and behind it the reply that was asked for once more."""
-    for one in turns:
-        yield from (found for found in (one, f"{one}.2") if (session / "turns" / f"{found}.md").exists())
+    """Of each protocol, one debate is cut everywhere here, and every debate in `scripts/prove trust`."""
+    assert not [*recover_from_cuts(user, held(user, name), name, name in CUT_EVERYWHERE)]
 
 
 @pytest.mark.parametrize("name", ["consensus/granted", "consensus/silent-specialist"])
@@ -117,7 +92,7 @@ def test_by_hand_it_is_the_same_debate(name, user, tmp_path):
         (one,) = due
         assert one["person"] is one["turn"].endswith(APPEAL)
         record(user, one["turn"], everything(debate)[one["turn"]])
-    twin = hold(User(tmp_path / "twin"), name)
+    twin = held(User(tmp_path / "twin"), name)
     ours, theirs = facts(user.session), facts(twin)
     for fact in ("converged", "outcome", "reason", "scores", "blocking", "missing", "phases"):
         assert ours[fact] == theirs[fact], fact
@@ -148,7 +123,7 @@ def test_the_worked_examples(name, told, user):
     ]
     assert debate.end.scene.outcomes["debate"] == "consensus"
     assert not [turn for turn in debate.end.scene.turns if turn.step in ("escalate", "appeal")]
-    found = facts(hold(user, name))
+    found = facts(held(user, name))
     assert (found["converged"], found["outcome"], found["missing"]) == (True, "consensus", [])
     assert found["scores"] == {seat: scores[-1] for seat, scores in told.items()}
     mean = sum(found["scores"].values()) / len(told)
@@ -237,7 +212,7 @@ def test_more_than_50_000_tokens_become_lines_before_their_round_is_old():
 
 
 def test_a_brief_has_lines_with_scores_and_how_the_scores_went(user):
-    session = hold(user, "consensus/cap")
+    session = held(user, "consensus/cap")
     middle, late = (brief(session, f"01-debate-r{round:02}-1-propose/security") for round in (6, 9))
     assert re.search(r'^<said by="Protocol" key="\w+">\nNo\. \(satisfaction score 9\)\n</said', middle, re.M)
     assert "- Round 2, mean 78.4: " in middle
@@ -250,7 +225,7 @@ def test_a_brief_has_lines_with_scores_and_how_the_scores_went(user):
 
 
 def test_what_a_person_decided_stays_before_everybody(user):
-    session = hold(user, "consensus/cap")
+    session = held(user, "consensus/cap")
     assert '<said by="Human" ' in brief(session, "01-debate-r10-1-propose/security")
     assert brief(session, "01-debate-r10-1-propose/security").count("## Decision\ncontinue") == 4
 
@@ -268,7 +243,7 @@ def test_what_a_person_decided_stays_before_everybody(user):
 )
 def test_the_three_escalations(name, round, told, user):
     """The person reads what it is about, the scores, all positions of the round, and lettered options."""
-    session = hold(user, name)
+    session = held(user, name)
     text = brief(session, f"01-debate-r{round:02}{APPEAL}")
     clerk = brief(session, f"01-debate-r{round:02}-2-escalate/clerk")
     assert told in text
@@ -286,7 +261,7 @@ def test_the_three_escalations(name, round, told, user):
 
 def test_options_without_letters_get_them(user):
     """And whoever speaks later has them with their letters too, for the person has answered with one."""
-    session = hold(user, "consensus/hybrid")
+    session = held(user, "consensus/hybrid")
     options = "\nA) Accept the migration.\nB) Migrate without downtime.\nC) Both in turn.\n</said"
     assert options in brief(session, f"01-debate-r04{APPEAL}")
     for later in ("01-debate-r05-1-propose/protocol", "02-synthesis-r01/clerk"):
@@ -419,7 +394,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again(user):
 
 
 def test_a_person_grants_rounds_beyond_the_limit(user):
-    session = hold(user, "consensus/granted")
+    session = held(user, "consensus/granted")
     assert "round 4 of at most 5" in brief(session, "01-debate-r04-1-propose/protocol")
     assert "This was the last" in brief(session, f"01-debate-r03{APPEAL}")
     assert facts(session)["outcome"] == "consensus"
@@ -442,7 +417,7 @@ def test_what_still_blocks_is_dissent_from_the_consensus(user):
 
 
 def test_continue_without_a_grant_in_the_last_round_ends_undecided(user):
-    found = facts(hold(user, "consensus/cap"))
+    found = facts(held(user, "consensus/cap"))
     assert (found["converged"], found["outcome"]) == (False, "max-iterations")
     assert found["scores"]["protocol"] == 89
 
@@ -451,20 +426,20 @@ def test_continue_without_a_grant_in_the_last_round_ends_undecided(user):
 def test_with_escalation_off_nobody_is_asked(name, outcome, user):
     debate = played(f"consensus/{name}")
     assert not [due for batch in debate.batches for due in batch if due.step.name in ("escalate", "appeal")]
-    session = hold(user, f"consensus/{name}")
+    session = held(user, f"consensus/{name}")
     found = facts(session)
     assert (found["converged"], found["outcome"]) == (False, outcome)
     assert found["blocking"]
 
 
 def test_a_dissent_that_the_clerk_leaves_out_twice_stands_there_in_its_owners_words(user):
-    synthesis = (hold(user, "consensus/escalation-off") / "synthesis.md").read_text("utf-8")
+    synthesis = (held(user, "consensus/escalation-off") / "synthesis.md").read_text("utf-8")
     assert "**Dissent on record** *(added by council: not found in the synthesis)*" in synthesis
     assert "- Database: blocking: “Two hours of downtime.”\n" in synthesis
 
 
 def test_a_dissent_that_is_put_in_when_asked_for_is_not_added(user):
-    session = hold(user, "consensus/unsettled")
+    session = held(user, "consensus/unsettled")
     assert "- Protocol: The message has two meanings.\n" in brief(session, "02-synthesis-r02/clerk")
     assert "Dissent on record" not in (session / "synthesis.md").read_text("utf-8")
 
@@ -474,7 +449,7 @@ def test_a_dissent_that_is_put_in_when_asked_for_is_not_added(user):
 
 def test_silence_is_no_satisfaction(user):
     """Everybody else is at 95 for as long as it lasts, and there is no consensus."""
-    session = hold(user, "consensus/silent-specialist")
+    session = held(user, "consensus/silent-specialist")
     found = facts(session)
     assert (found["converged"], found["outcome"]) == (False, "max-iterations")
     assert found["scores"]["security"] is None

@@ -25,28 +25,28 @@ from council.speakers.human import HOW
 from council.workflow.loader import load
 from council.workflow.model import VIEWPOINT, Ref, Seat, Workflow
 from tests.debates import (
+    CUT_EVERYWHERE,
     EVALUATED,
     brief,
-    briefs_of,
-    cuts,
     evaluation,
     everything,
     facts,
+    held,
     hold,
     people,
     record,
+    recover_from_cuts,
     text,
     to_its_end,
 )
 from tests.fakeapi import FakeApi
 from tests.glutton import MOST, TIERS, Glutton
-from tests.helpers import Table, User, derived_of, script, without_head
+from tests.helpers import Table, User, derived_of, script
 from tests.scenes import absent, scene, turn
 from tests.scripted import Played, names, played
 from tests.terminal import Shell
 
 DEBATES = [name for name in names() if name.startswith("perspectives/")]
-CUT_EVERYWHERE = ("perspectives/guided", "perspectives/unattended")
 BUILT_IN = (
     "performance-advocate", "simplicity-advocate", "security-advocate", "future-flexibility", "user-experience",
     "operational-simplicity",
@@ -64,7 +64,7 @@ def user(tmp_path: Path) -> User:
 
 @pytest.mark.parametrize("name", DEBATES)
 def test_a_debate_on_disk_ends_as_it_was_planned(name, user):
-    session, debate = hold(user, name), played(name)
+    session, debate = held(user, name), played(name)
     assert facts(session)["phases"] == debate.end.scene.outcomes
     assert {str(path.relative_to(session / "turns").with_suffix("")) for path in session.glob("turns/*/*.md")} == set(
         debate.said
@@ -74,15 +74,8 @@ def test_a_debate_on_disk_ends_as_it_was_planned(name, user):
 
 @pytest.mark.parametrize("name", DEBATES)
 def test_from_every_cut_it_recovers_to_the_same_files(name, user):
-    """The last turns are lost, one to all of them; a person's answers are given again. The rest is cut thrice."""
-    session, debate = hold(user, name), played(name)
-    whole, asked = without_head(derived_of(session)), briefs_of(session)
-    spoken = [due.id for batch in debate.batches for due in batch]
-    for cut in cuts(spoken, name in CUT_EVERYWHERE):
-        for lost in spoken[-cut:]:
-            (session / "turns" / f"{lost}.md").unlink()
-        again = to_its_end(user, everything(debate), "recover")
-        assert (without_head(derived_of(again)), briefs_of(again)) == (whole, asked), f"without the last {cut}"
+    """Of each protocol, one debate is cut everywhere here, and every debate in `scripts/prove trust`."""
+    assert not [*recover_from_cuts(user, held(user, name), name, name in CUT_EVERYWHERE)]
 
 
 @pytest.mark.parametrize("name", ["perspectives/guided", "perspectives/vague", "perspectives/muted"])
@@ -94,7 +87,7 @@ def test_by_hand_it_is_the_same_debate(name, user, tmp_path):
         assert {one["turn"] for one in due if one["person"]} == {one["turn"] for one in due} & people(debate)
         for one in due:
             record(user, one["turn"], everything(debate)[one["turn"]])
-    twin = hold(User(tmp_path / "twin"), name)
+    twin = held(User(tmp_path / "twin"), name)
     assert text(user.session, "synthesis.md") == text(twin, "synthesis.md")
     assert facts(user.session)["phases"] == facts(twin)["phases"]
     assert list(derived_of(user.session)) == list(derived_of(twin))
@@ -190,14 +183,14 @@ def test_a_checkpoint_is_answered_by_name(given, due, outcome, user):
 
 
 def test_guidance_reaches_everybody_in_the_next_round(user):
-    session = hold(user, "perspectives/guided")
+    session = held(user, "perspectives/guided")
     for step in ("1-frame/moderator", "2-argue/cost", "3-rebut/speed", "4-evaluate/moderator"):
         assert "Think of the team's PostgreSQL experience." in brief(session, f"02-debate-r02-{step}"), step
     assert "Think of the team's" in brief(session, "03-synthesis/moderator")
 
 
 def test_at_a_checkpoint_a_person_reads_the_round_and_not_all_of_the_debate(user):
-    session = hold(user, "perspectives/guided")
+    session = held(user, "perspectives/guided")
     shown = brief(session, CHECKPOINT)
     assert "It begins." in shown
     assert "## Decision\n[exactly one word of these: continue, guide or end]" in shown
@@ -205,7 +198,7 @@ def test_at_a_checkpoint_a_person_reads_the_round_and_not_all_of_the_debate(user
 
 
 def test_a_vague_prompt_is_asked_about_and_what_nobody_knows_is_assumed(user):
-    session = hold(user, "perspectives/vague")
+    session = held(user, "perspectives/vague")
     assert "Cache what?" in brief(session, "01-analysis-r01-2-clarify/human")
     assert "The search results." in brief(session, "01-analysis-r02-1-analyze/moderator")
     first, last = (brief(session, f"01-analysis-r0{round}-1-analyze/moderator") for round in (1, 3))
@@ -219,7 +212,7 @@ def test_a_vague_prompt_is_asked_about_and_what_nobody_knows_is_assumed(user):
 
 
 def test_without_checkpoints_nobody_is_asked_and_what_was_assumed_stands_in_the_decision(user):
-    session = hold(user, "perspectives/unattended")
+    session = held(user, "perspectives/unattended")
     assert "Nobody can be asked now." in brief(session, "01-analysis-r01-1-analyze/moderator")
     assert not list(session.glob("turns/*/human.md"))
     assert "- The law on waste is meant." in text(session, "decision.md")
@@ -302,7 +295,7 @@ def test_who_still_casts_nobody_opposed_gets_the_opposite_from_the_catalog(user)
 
 @pytest.mark.parametrize("name", ["perspectives/nobody-cast", "perspectives/too-many"])
 def test_without_a_cast_there_is_no_debate_and_no_decision(name, user):
-    session = hold(user, name)
+    session = held(user, name)
     assert facts(session)["phases"] == {"analysis": "cap"}
     assert "**Analysis ended (cap):** " in text(session, "transcript.md")
     assert not [file for file in ("decision.md", "issue.md", "synthesis.md") if (session / file).exists()]
@@ -438,7 +431,7 @@ def test_a_name_in_bold_is_shown_without_its_marks(user):
 
 
 def test_how_it_ended_is_told_by_the_rule_and_not_by_stances_that_nobody_gave(user):
-    session = hold(user, "perspectives/settled")
+    session = held(user, "perspectives/settled")
     told = json.loads(text(session, "convergence.json"))
     assert (told["outcome"], told["proceed_to_round3"]) == ("settled", False)
     assert told["reason"] == "1 of 1 say reading agreement"
@@ -515,7 +508,7 @@ def test_lint_reads_the_order():
 
 
 def test_who_was_muted_and_who_was_not_stands_beside_the_turn_and_in_the_briefs(user):
-    session = hold(user, "perspectives/muted")
+    session = held(user, "perspectives/muted")
     transcript = text(session, "transcript.md")
     assert transcript.count("*(muted from here on: Taste)*") == 1
     assert "*(Speed is not muted: at least two must remain)*" in transcript
