@@ -17,10 +17,13 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from typing import Self
 
 from council import text_width
+from tests import warm
 from tests.helpers import CODE, PATIENCE, PROGRAM, User
 
+CONTROLLED = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"  # for whoever leads a session
 PIECE = re.compile(r"\x1b\[(\d*(?:;\d+)*)([A-Za-z])|(\x1b.?.?)|(.)", re.S)
 
 
@@ -120,32 +123,22 @@ class Shown:
         return moments
 
 
-class Shell:
-    """A shell on a terminal of its own, in which somebody types. It edits no lines: the terminal echoes them."""
+class Console:
+    """A terminal at which somebody types. It edits no lines, but echoes them."""
 
-    def __init__(self, user: User, columns: int = 80, rows: int = 30, **env: str) -> None:
+    process: subprocess.Popen[bytes]
+
+    def __init__(self, columns: int, rows: int) -> None:
         self.ours, self.theirs = pty.openpty()
         fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        program = user.write("council", f"#!/bin/sh\nexec {sys.executable} -c '{PROGRAM}' \"$@\"\n")
-        program.chmod(0o755)
-        own = {**user.environment, "PYTHONPATH": str(CODE), "TERM": "xterm", "PS1": "ready> ", **env}
-        begin = 'exec sh -i <"$0" >"$0" 2>&1'  # who leads a session and opens a terminal is controlled by it
-        command = ["sh", "-c", begin, os.ttyname(self.theirs)]
-        self.process = subprocess.Popen(command, cwd=user.work, env=own, start_new_session=True)
         self.raw = ""
         self.seen = 0
 
-    def __enter__(self) -> Shell:
-        self.until("ready> ")
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(os.tcgetpgrp(self.ours), signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
         os.close(self.ours)
-        os.close(self.theirs)
 
     def type(self, keys: str) -> None:
         os.write(self.ours, keys.encode())
@@ -155,9 +148,63 @@ class Shell:
         while not (found := re.compile(pattern).search(self.raw, self.seen)):
             ready, _, _ = select.select([self.ours], [], [], PATIENCE)
             assert ready, f"{pattern!r} never came: {self.raw[self.seen :]!r}"
-            self.raw += os.read(self.ours, 65536).decode("utf-8", "replace")
+            piece = _read(self.ours)
+            assert piece, f"{pattern!r} never came, and nobody writes any more: {self.raw[self.seen :]!r}"
+            self.raw += piece.decode("utf-8", "replace")
         text, self.seen = self.raw[self.seen : found.end()], found.end()
         return text
+
+
+class Running(Console):
+    """One command of council that is controlled by a terminal, without a shell."""
+
+    def __init__(self, user: User, *words: str | Path, columns: int = 80, rows: int = 30, **env: str) -> None:
+        super().__init__(columns, rows)
+        env = {**user.environment, "PYTHONPATH": str(CODE), "TERM": "xterm", **env}
+        command = [sys.executable, "-c", f"{CONTROLLED}; {PROGRAM}", *map(str, words)]
+        at = self.theirs
+        self.process = warm.start(
+            command, cwd=user.work, env=env, start_new_session=True, stdin=at, stdout=at, stderr=at
+        )
+        os.close(self.theirs)
+
+    def __exit__(self, *failure: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        super().__exit__(*failure)
+
+    def end(self) -> tuple[int, str]:
+        """Its exit code, and all that it wrote to its end and that was not looked at before."""
+        self.raw += _all(self.ours)
+        text, self.seen = self.raw[self.seen :], len(self.raw)
+        return self.process.wait(PATIENCE), text
+
+
+class Shell(Console):
+    """A shell on a terminal of its own, in which somebody calls council: for job control and the like. Each start of
+    council is a cold one.
+    """
+
+    def __init__(self, user: User, columns: int = 80, rows: int = 30, **env: str) -> None:
+        super().__init__(columns, rows)
+        program = user.write("council", f"#!/bin/sh\nexec {sys.executable} -c '{PROGRAM}' \"$@\"\n")
+        program.chmod(0o755)
+        own = {**user.environment, "PYTHONPATH": str(CODE), "TERM": "xterm", "PS1": "ready> ", **env}
+        begin = 'exec sh -i <"$0" >"$0" 2>&1'  # who leads a session and opens a terminal is controlled by it
+        command = ["sh", "-c", begin, os.ttyname(self.theirs)]
+        self.process = subprocess.Popen(command, cwd=user.work, env=own, start_new_session=True)
+
+    def __enter__(self) -> Self:
+        self.until("ready> ")
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(os.tcgetpgrp(self.ours), signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        os.close(self.theirs)
+        super().__exit__(*failure)
 
     @property
     def echoes(self) -> bool:
@@ -165,10 +212,11 @@ class Shell:
 
 
 def _all(terminal: int) -> str:
-    seen = b""
-    while True:
-        try:
-            piece = os.read(terminal, 65536)
-        except OSError:  # nobody writes to it any more
-            return seen.decode()
-        seen += piece
+    return b"".join(iter(lambda: _read(terminal), b"")).decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # nobody writes to it any more
+        return b""

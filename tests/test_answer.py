@@ -11,7 +11,7 @@ import pytest
 from tests import schemas
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, agreed, no_traceback, script
-from tests.terminal import Shell, Terminal
+from tests.terminal import Running, Terminal
 
 REPLAY = ("--speaker", "replay", "--from", "script.yaml")
 GATE = "02-challenges-gate/human"
@@ -74,17 +74,15 @@ def test_of_several_sessions_that_wait_one_must_be_named(user: User) -> None:
 
 @pytest.mark.parametrize("columns", [40, 80, 140])
 def test_at_a_terminal_one_line_answers_it(user: User, columns: int) -> None:
-    with Shell(user, columns) as shell:
-        shell.type("./council answer\n")
-        shown = shell.until(r"\[A\]pprove  \[R\]eject  \[V\]eto\r\n> ")
+    with Running(user, "answer", columns=columns) as console:
+        shown = console.until(r"\[A\]pprove  \[R\]eject  \[V\]eto\r\n> ")
         screen = Terminal(columns)
         screen.write(shown)
         assert "Gate after Responses" in screen.text
-        shell.type("\n")
-        assert "an answer is required" in " ".join(shell.until(r"\[V\]eto\r\n> ").split())
-        shell.type("a: I read it.\n")
-        told = shell.until("ready> ")
-        assert f"recorded {GATE}" in told
+        console.type("\n")
+        assert "an answer is required" in " ".join(console.until(r"\[V\]eto\r\n> ").split())
+        console.type("a: I read it.\n")
+        assert f"recorded {GATE}" in console.end()[1]
     assert body(user) == "## Gate\napprove\n\n## Reason\nI read it.\n"
 
 

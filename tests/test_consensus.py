@@ -37,7 +37,7 @@ from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, derived_of, script
 from tests.scenes import absent, scene, turn
 from tests.scripted import Played, names, played
-from tests.terminal import Shell, Terminal
+from tests.terminal import Running, Terminal
 
 DEBATES = [name for name in names() if name.startswith("consensus/")]
 CROSSCUTTING = ["observability", "operations", "test", "security"]
@@ -511,19 +511,21 @@ def test_a_person_decides_at_the_terminal(user):
     """The question is on one screen; a letter and a reason answer it."""
     debate = played("consensus/fundamental")
     user = replace(user, env={"ANTHROPIC_API_KEY": "sk-ant-of-the-tests"})
-    with FakeApi(Table(user, words(debate))) as api, Shell(user, 100) as shell:
+    with FakeApi(Table(user, words(debate))) as api:
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
-        shell.type("./council consensus --only meeting-controller,media-handler 'Shall we?'\n")
-        asked = shell.until(r"A  B  C\r\n> ")
-        screen = Terminal(100)
-        screen.write(asked)
-        shown = screen.text.rpartition("═══ Round 2 complete ═══")[2]
-        assert "The specialists have found a fundamental trade-off." in shown
-        assert "A) Autonomous decisions, with telemetry of each. (recommended: Enter)\nB) Central control.\n" in shown
-        assert "<said" not in shown
-        assert "Latency against observability." in screen.text
-        shell.type("a, because users feel latency first.\n")
-        assert "(fundamental):" in shell.until("archive:")
+        command = ("consensus", "--only", "meeting-controller,media-handler", "Shall we?")
+        with Running(user, *command, columns=100) as console:
+            asked = console.until(r"A  B  C\r\n> ")
+            screen = Terminal(100)
+            screen.write(asked)
+            shown = screen.text.rpartition("═══ Round 2 complete ═══")[2]
+            assert "The specialists have found a fundamental trade-off." in shown
+            first = "A) Autonomous decisions, with telemetry of each. (recommended: Enter)"
+            assert f"{first}\nB) Central control.\n" in shown
+            assert "<said" not in shown
+            assert "Latency against observability." in screen.text
+            console.type("a, because users feel latency first.\n")
+            assert "(fundamental):" in console.until("archive:")
     assert facts(user.session)["reason"].endswith("option A (Autonomous decisions, with telemetry of each.)")
     answered = (user.session / "turns/01-debate-r02-3-appeal/human.md").read_text("utf-8").split("\n---\n", 1)[1]
     reason = "## Reason\nbecause users feel latency first.\n"

@@ -19,7 +19,7 @@ from council.workflow.model import Workflow
 from tests import scripted
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, agreed, script
-from tests.terminal import Shell
+from tests.terminal import Running
 
 DEBATE = "debate"
 GATE = "02-challenges-gate/human"
@@ -214,9 +214,9 @@ def test_gates_of_the_users_configuration_hold_where_the_phase_is_and_can_be_wai
 
 def test_a_gate_that_nobody_answers_in_time_ends_as_not_approved(user: User) -> None:
     user = User(user.root, {"ANTHROPIC_API_KEY": "sk-ant-of-the-tests"})
-    with FakeApi(Table(user, agreed())) as api, Shell(user, 80) as shell:
+    with FakeApi(Table(user, agreed())) as api:
         user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
-        shell.type("./council run --gate challenges -o gate_timeout=0.2 'Shall we?'\n")
-        shown = shell.until("archive:")
+        with Running(user, "run", "--gate", "challenges", "-o", "gate_timeout=0.2", "Shall we?") as console:
+            shown = console.until("archive:")
     assert "You have 0.2 seconds for each line that you type" in shown
     assert json.loads((user.session / "convergence.json").read_text("utf-8"))["outcome"] == "not approved"

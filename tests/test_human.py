@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Mapping
 from contextlib import contextmanager
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -22,7 +24,7 @@ from council.workflow.model import Kind
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, limited, no_traceback, script
 from tests.scenes import declared
-from tests.terminal import Shell, Terminal
+from tests.terminal import Running, Shell, Terminal
 
 STEERED = """---
 name: steered
@@ -47,6 +49,7 @@ ASKING = '{% include "_head.md.j2" %}\n# Now: your turn\n\nShall it **go on**?\n
 EVIL = "Words \x1b[2J\x1b[3A\x1b]0;owned\x07 and more."
 OPEN = "Arguments are diverging on operational complexity.\n\n## Reading\nopen\n"
 CHECKPOINT = "01-debate-r01-3-checkpoint/human"
+TOPIC = "Shall we?"
 MENU = r"\[C\]ontinue  \[G\]uide  \[E\]nd\r\n> "
 
 
@@ -69,11 +72,18 @@ def user(tmp_path) -> User:
 
 
 @contextmanager
-def table(user: User, columns: int = 80, **changed: str):
-    """A shell in which `council` is called, with an API that answers for the members."""
-    with FakeApi(Table(user, words(**changed))) as api, Shell(user, columns) as shell:
+def answering(user: User, changed: Mapping[str, str] = {}, **how: Any):
+    """An API that answers for the members."""
+    with FakeApi(Table(user, {**words(), **changed}, **how)) as api:
         user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
-        yield shell
+        yield
+
+
+@contextmanager
+def run(user: User, *options: str, **how: Any):
+    """Such a debate on a terminal."""
+    with answering(user, **how), Running(user, *RUN, *options) as console:
+        yield console
 
 
 def body(user: User, turn: str = CHECKPOINT) -> str:
@@ -95,7 +105,7 @@ Enter: continue
 
 [C]ontinue  [G]uide  [E]nd
 >"""
-RUN = "./council run -w steered 'Shall we?'\n"
+RUN = ("run", "-w", "steered", TOPIC)
 GUIDANCE = r"Your guidance \(an empty line ends it; Enter for none\): "
 
 
@@ -103,24 +113,23 @@ GUIDANCE = r"Your guidance \(an empty line ends it; Enter for none\): "
 
 
 def test_a_person_steers_by_letter_word_and_number(user):
-    with table(user) as shell:
-        shell.type(RUN)
-        asked = shell.until(MENU)
+    with run(user) as console:
+        asked = console.until(MENU)
         assert "═══ Round 1 complete ═══" in asked
         screen = Terminal(80)
         screen.write(asked)
         assert screen.text[screen.text.index("Round 1 complete") :] == QUESTION
         assert not re.search("<said|Human|exactly one word", asked)
-        shell.type("g\n")
-        shell.until(GUIDANCE)
-        shell.type("Think of our experience with PostgreSQL.\n")
-        shell.until(r"\.\.\. ")
-        shell.type("\n")
-        assert "═══ Round 2 complete ═══" in shell.until(MENU)
-        shell.type("Continue\n")
-        assert "guidance" not in shell.until(MENU), "who goes on has nothing to add"
-        shell.type("3\n")
-        assert "ended (1 of 1 say decision end)" in text_width.STYLE.sub("", shell.until("ready> "))
+        console.type("g\n")
+        console.until(GUIDANCE)
+        console.type("Think of our experience with PostgreSQL.\n")
+        console.until(r"\.\.\. ")
+        console.type("\n")
+        assert "═══ Round 2 complete ═══" in console.until(MENU)
+        console.type("Continue\n")
+        assert "guidance" not in console.until(MENU), "who goes on has nothing to add"
+        console.type("3\n")
+        assert "ended (1 of 1 say decision end)" in text_width.STYLE.sub("", console.end()[1])
     assert body(user) == "## Decision\nguide\n\n## Guidance\nThink of our experience with PostgreSQL.\n"
     assert body(user, CHECKPOINT.replace("r01", "r02")) == "## Decision\ncontinue\n\n## Guidance\nnone\n"
     assert not list(user.session.glob("turns/*/*.2.md")), "nobody is asked once more"
@@ -133,30 +142,28 @@ def test_a_person_steers_by_letter_word_and_number(user):
 
 
 def test_a_wrong_entry_is_asked_again_at_once(user):
-    with table(user) as shell:
-        shell.type(RUN)
-        shell.until(MENU)
+    with run(user) as console:
+        console.until(MENU)
         for wrong in ("x", "0", "4", "continue or end", "\x1b[D"):
-            shell.type(f"{wrong}\n")
-            assert "continue, guide or end.\r\n" in shell.until(MENU)
-        shell.type("👍\n")
-        assert "an answer is required: continue, guide or end." in shell.until(MENU)
-        shell.type("e\n")
-        shell.until("archive:")
+            console.type(f"{wrong}\n")
+            assert "continue, guide or end.\r\n" in console.until(MENU)
+        console.type("👍\n")
+        assert "an answer is required: continue, guide or end." in console.until(MENU)
+        console.type("e\n")
+        console.until("archive:")
     assert body(user).startswith("## Decision\nend\n")
 
 
 def test_what_is_pasted_stays_whole(user):
     pasted = "Erstens: Größe zählt.\n\n  日本語 🚀\n## Decision\nDecision: end\n> quoted\n.5 is half\n"
-    with table(user) as shell:
-        shell.type(RUN)
-        shell.until(MENU)
-        shell.type("g\n")
-        shell.until(GUIDANCE)
-        shell.type(f"{pasted}\n")
-        shell.until(MENU)
-        shell.type("e\n")
-        shell.until("archive:")
+    with run(user) as console:
+        console.until(MENU)
+        console.type("g\n")
+        console.until(GUIDANCE)
+        console.type(f"{pasted}\n")
+        console.until(MENU)
+        console.type("e\n")
+        console.until("archive:")
     kept = "Erstens: Größe zählt.\n\n  日本語 🚀\n\\## Decision\nDecision\\: end\n\\> quoted\n.5 is half"
     assert body(user) == f"## Decision\nguide\n\n## Guidance\n{kept}\n"
     declared = load(STEERED, "s.md").phases[0].steps[2].reply
@@ -164,35 +171,32 @@ def test_what_is_pasted_stays_whole(user):
 
 
 def test_a_line_that_the_terminal_cuts_is_asked_for_again(user):
-    with table(user) as shell:
-        shell.type(RUN)
-        shell.until(MENU)
-        shell.type("g\n")
-        shell.until(GUIDANCE)
-        shell.type("x" * 5000)
-        shell.until("x{100}")
-        shell.type("\n\n")
-        assert "the terminal cut it" in shell.until(GUIDANCE)
-        shell.type("Shorter.\n\n")
-        shell.until(MENU)
-        shell.type("e\n")
-        shell.until("archive:")
+    with run(user) as console:
+        console.until(MENU)
+        console.type("g\n")
+        console.until(GUIDANCE)
+        console.type("x" * 5000)
+        console.until("x{100}")
+        console.type("\n\n")
+        assert "the terminal cut it" in console.until(GUIDANCE)
+        console.type("Shorter.\n\n")
+        console.until(MENU)
+        console.type("e\n")
+        console.until("archive:")
     assert body(user).endswith("\nShorter.\n")
 
 
 def test_keys_typed_while_models_speak_are_no_answer(user):
-    with Shell(user) as shell, FakeApi(Table(user, words(), once=lambda: opened)) as api:
-        opened: list[bool] = []
-        user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
-        shell.type(RUN)
-        shell.until("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]")
-        shell.type("e\n")
+    opened: list[bool] = []
+    with run(user, once=lambda: opened) as console:
+        console.until("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]")
+        console.type("e\n")
         opened.append(True)
-        shell.until(MENU)
-        shell.type("c\n")
-        shell.until(MENU)
-        shell.type("e\n")
-        shell.until("archive:")
+        console.until(MENU)
+        console.type("c\n")
+        console.until(MENU)
+        console.type("e\n")
+        console.until("archive:")
     assert body(user).startswith("## Decision\ncontinue\n")
 
 
@@ -200,63 +204,59 @@ def test_keys_typed_while_models_speak_are_no_answer(user):
     ("key", "code", "told"), [("\x04", 8, "the input ended before"), ("\x03", 130, "stopped by SIGINT")]
 )
 def test_a_person_who_leaves_is_asked_again_later(key, code, told, user):
-    with table(user, 40, **{"01-debate-r01-2-evaluate/chair": f"{EVIL} {OPEN}"}) as shell:
-        shell.type(RUN)
-        shell.until(MENU)
-        shell.type("g\n")
-        shell.until("Enter for none\\): ")
-        shell.type(f"{key}")
-        ended = shell.until("ready> ")
-        assert told in ended
-        assert "Traceback" not in ended
-        shell.type("echo code-$?\n")
-        shell.until(f"code-{code}")
+    with answering(user, {"01-debate-r01-2-evaluate/chair": f"{EVIL} {OPEN}"}):
+        with Running(user, *RUN, columns=40) as console:
+            console.until(MENU)
+            console.type("g\n")
+            console.until("Enter for none\\): ")
+            console.type(f"{key}")
+            ended, text = console.end()
+        assert ended == code
+        assert told in text
+        assert "Traceback" not in text
         assert not (user.session / f"turns/{CHECKPOINT}.md").exists()
         assert user.council("status").out.split()[1] == "waiting"
-        shell.type("./council recover\n")
-        asked = shell.until(MENU)
+        with Running(user, "recover", columns=40) as console:
+            asked = console.until(MENU)
+            console.type("e\n")
+            console.until("archive:")
         assert "Chair: Words and more. Arguments are" in " ".join(asked.split()), "a new terminal does not show it yet"
         assert "owned" not in asked
         rows = asked[asked.index("═══") :].split("\r\n")
         assert max(map(len, rows)) < 40
-        shell.type("e\n")
-        shell.until("archive:")
     assert body(user).startswith("## Decision\nend\n")
 
 
 def test_put_aside_and_back_a_person_is_asked_once_more(user):
-    with table(user) as shell:
-        shell.type(RUN)
-        shell.until(MENU)
-        shell.type("g\n")
-        shell.until(GUIDANCE)
-        shell.type("lost ke\x1a")
-        shell.until("ready> ")
-        assert shell.echoes
-        shell.type("fg\n")
-        shell.until(GUIDANCE)
-        shell.type("Think.\n\n")
-        shell.until(MENU)
-        shell.type("e\n")
-        shell.until("archive:")
+    with answering(user), Shell(user) as console:
+        console.type("./council run -w steered 'Shall we?'\n")
+        console.until(MENU)
+        console.type("g\n")
+        console.until(GUIDANCE)
+        console.type("lost ke\x1a")
+        console.until("ready> ")
+        assert console.echoes
+        console.type("fg\n")
+        console.until(GUIDANCE)
+        console.type("Think.\n\n")
+        console.until(MENU)
+        console.type("e\n")
+        console.until("archive:")
     assert body(user).endswith("\nThink.\n")
 
 
 def test_a_person_who_stays_silent_is_waited_for(user):
-    with table(user) as shell:
-        shell.type(RUN.replace("-w steered", "-w steered -o checkpoint_timeout=0.2"))
-        ended = shell.until("ready> ")
-        told = f"nobody answered {CHECKPOINT} within 0.2 s; run council recover to be asked again"
-        assert told in " ".join(ended.split())
-        shell.type("echo code-$?\n")
-        shell.until("code-8")
+    with run(user, "-o", "checkpoint_timeout=0.2") as console:
+        code, text = console.end()
+    assert code == 8
+    told = f"nobody answered {CHECKPOINT} within 0.2 s; run council recover to be asked again"
+    assert told in " ".join(text.split())
     assert user.council("status").out.split()[1] == "waiting"
 
 
 def test_nobody_is_asked_with_no_input(user):
-    with table(user) as shell:
-        shell.type(RUN.replace("run ", "run --no-input "))
-        assert f"waiting for {CHECKPOINT}" in shell.until("ready> ")
+    with run(user, "--no-input") as console:
+        assert f"waiting for {CHECKPOINT}" in console.end()[1]
 
 
 ASKED = """---
@@ -275,54 +275,53 @@ def test_who_speaks_beside_a_person_is_heard_when_the_person_is_done(user):
     user.write(".council/Workflows/Asked.md", ASKED)
     user.write(".council/templates/asked/positions.md.j2", TEMPLATE)
     said = "A case of mine.\n\n## Risks\nnone\n\n## Must\n- be\n\n## Sure\n70\n\n## Note\nnone\n"
-    with table(user, **{f"01-positions/{seat}": said for seat in ("architect", "engineer")}) as shell:
-        shell.type("./council run -w asked 'Shall we?'\n")
-        shell.until("═══ Round 1: Positions ═══")
-        shell.until(r"Your risks, one item per line \(an empty line ends it; Enter for none\): ")
-        shell.type("- It burns.\n2. It floods.\n\n")
-        shell.until("Your must, one item per line \\(an empty line ends it\\): ")
-        shell.type("none\n\n")
-        assert '"none" is not a valid answer: write items, one per line.' in shell.until("ends it\\): ")
-        shell.type("It lasts.\n\n")
-        shell.until("Sure \\(0-100\\): ")
+    changed = {f"01-positions/{seat}": said for seat in ("architect", "engineer")}
+    with answering(user, changed), Running(user, "run", "-w", "asked", TOPIC) as console:
+        console.until("═══ Round 1: Positions ═══")
+        console.until(r"Your risks, one item per line \(an empty line ends it; Enter for none\): ")
+        console.type("- It burns.\n2. It floods.\n\n")
+        console.until("Your must, one item per line \\(an empty line ends it\\): ")
+        console.type("none\n\n")
+        assert '"none" is not a valid answer: write items, one per line.' in console.until("ends it\\): ")
+        console.type("It lasts.\n\n")
+        console.until("Sure \\(0-100\\): ")
         for wrong in ("sure", "101", ""):
-            shell.type(f"{wrong}\n")
-            assert "a number from 0 to 100." in shell.until("Sure \\(0-100\\): ")
-        shell.type("75 %\n")
-        shell.until("Your note .*: ")
+            console.type(f"{wrong}\n")
+            assert "a number from 0 to 100." in console.until("Sure \\(0-100\\): ")
+        console.type("75 %\n")
+        console.until("Your note .*: ")
         with limited():
             while len(list(user.session.glob("turns/*/*.md"))) < 2:
                 pass
-        assert "A case of mine." not in shell.raw, "a blind round stays blind, and the line that is typed whole"
-        shell.type("\n")
-        assert shell.until("archive:").count("A case of mine.") == 2
+        assert "A case of mine." not in console.raw, "a blind round stays blind, and the line that is typed whole"
+        console.type("\n")
+        assert console.until("archive:").count("A case of mine.") == 2
     kept = "## Risks\n- It burns.\n- It floods.\n\n## Must\n- It lasts.\n\n## Sure\n75 %\n\n## Note\nnone\n"
     assert body(user, "01-positions/human") == kept
 
 
 def test_a_person_may_speak_for_everybody(user):
-    with table(user) as shell:
-        shell.type("./council run -w steered --speaker human 'Shall we?'\n")
+    with run(user, "--speaker", "human") as console:
         for seat in ("Architect \\(Serena\\)", "Engineer \\(Marcus\\)"):
-            asked = shell.until("only a full stop.\r\n")
+            asked = console.until("only a full stop.\r\n")
             assert re.search(f"═══ Round 1, Debate: {seat} ═══", asked)
             assert "Say it, in round 1." in asked
-            shell.type("A case.\n\nAnd more.\n.\n")
-        assert "═══ Round 1, Debate: Chair ═══" in shell.until(r"\[S\]ettled  \[O\]pen\r\n> ")
-        shell.type("s\n")
-        shell.until("only a full stop.\r\n")
-        shell.type("All is said.\n.\n")
-        shell.until("archive:")
+            console.type("A case.\n\nAnd more.\n.\n")
+        assert "═══ Round 1, Debate: Chair ═══" in console.until(r"\[S\]ettled  \[O\]pen\r\n> ")
+        console.type("s\n")
+        console.until("only a full stop.\r\n")
+        console.type("All is said.\n.\n")
+        console.until("archive:")
     assert body(user, "01-debate-r01-1-argue/engineer") == "A case.\n\nAnd more."
     assert body(user, "01-debate-r01-2-evaluate/chair") == "## Reading\nsettled\n"
 
 
 def test_a_terminal_without_unicode(user):
-    with table(user) as shell:
-        shell.type(RUN.replace("./council", "LANG=C LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0 ./council"))
-        assert "=== Round 1 complete ===" in shell.until(MENU)
-        shell.type("e\n")
-        shell.until("archive:")
+    plain = {"LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    with answering(user), Running(user, *RUN, **plain) as console:
+        assert "=== Round 1 complete ===" in console.until(MENU)
+        console.type("e\n")
+        console.until("archive:")
 
 
 # ---- the same by hand ----

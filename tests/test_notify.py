@@ -23,7 +23,7 @@ from tests import gates
 from tests.coding import wait_until
 from tests.helpers import PATIENCE, User, agreed, script
 from tests.mcp_client import serving
-from tests.terminal import Shell
+from tests.terminal import Running
 from tests.webhook import Hook
 
 FACTS = {"event": "needed", "session": "s", "state": "waiting", "at": "now"}
@@ -254,9 +254,8 @@ def test_a_project_names_no_command_and_no_webhook(user: User, hook: Hook) -> No
 
 def test_the_bell_rings_only_at_a_terminal(user: User) -> None:
     user.configure("notify: {bell: true}")
-    with Shell(user, 80) as shell:
-        shell.type("./council run --speaker replay --from script.yaml 'Shall we?'\n")
-        assert "\a" in shell.until("ready> ")
+    with Running(user, "run", *REPLAY, "Shall we?") as console:
+        assert "\a" in console.end()[1]
     assert "\a" not in user.council("run", "Shall we?", *REPLAY).err
 
 

@@ -13,7 +13,7 @@ from council.speakers.local import download
 from tests import voices
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import Table, User, agreed, disputed, script
-from tests.terminal import Shell
+from tests.terminal import Running
 from tests.voices import SETTINGS, Setting
 
 
@@ -80,10 +80,9 @@ def test_tiers_that_a_debate_does_not_use_need_no_key(user: User) -> None:
 def test_models_that_were_chosen_are_not_ignored(user: User) -> None:
     """The embedded model would take no notice of them."""
     user.configure("tiers:\n  haiku: {model: claude-opus-5-5}")
-    with Shell(user) as shell:
-        shell.type(f"./council run '{voices.QUESTION}'\n")
-        shell.type("echo ended $?\n")
-        assert "no speaker is available" in shell.until("ended 4")
+    with Running(user, "run", voices.QUESTION) as console:
+        code, shown = console.end()
+    assert (code, "no speaker is available" in shown) == (4, True)
 
 
 # ---- what is said of it ----
@@ -123,25 +122,23 @@ def test_a_model_of_the_users_that_is_not_there_is_nobody_elses_trouble(user: Us
 def test_on_a_terminal_the_facts_come_before_the_question(there: bool, user: User) -> None:
     if there:
         voices.fetch_for_nothing(user)
-    with Shell(user, columns=200) as shell:
-        shell.type(f"./council run '{voices.QUESTION}'\n")
-        asked = shell.until(r"\[Y/n\]")
+    with Running(user, "run", voices.QUESTION, columns=200) as console:
+        asked = console.until(r"\[Y/n\]")
         for fact in ("ANTHROPIC_API_KEY is not set", "not for decisions", "minutes", "set ANTHROPIC_API_KEY", "log in"):
             assert fact in asked
         assert ("1.1 GB, once" in asked) is not there
         assert ("Fetch the embedded model" in asked) is not there
-        shell.type("n\necho ended $?\n")
-        shell.until("ended 4")
+        console.type("n\n")
+        assert console.end()[0] == 4
     assert voices.model_folder(user).exists() is there
     assert len(user.sessions) == 1, "the one that was begun by hand"
 
 
 @pytest.mark.parametrize("flag", ["-q", "--json", "--no-input"])
 def test_with_a_flag_that_silences_it_nothing_is_asked(flag: str, user: User) -> None:
-    with Shell(user) as shell:
-        shell.type(f"./council run {flag} '{voices.QUESTION}'\n")
-        shell.type("echo ended $?\n")
-        assert "[Y/n]" not in shell.until("ended 4")
+    with Running(user, "run", flag, voices.QUESTION) as console:
+        code, shown = console.end()
+    assert (code, "[Y/n]" in shown) == (4, False)
 
 
 # ---- what was asked for ----
