@@ -36,13 +36,14 @@ PATIENCE = 90.0
 
 
 class Members(Table):
-    """What the members say, and how often each of them was asked. Nobody of the first positions answers before all four
+    """What the members say, and how often each of them was asked. Nobody of the first positions answers before all
     are asked, so that an assistant who asks one after the other waits for ever. Some never answer the first time.
     """
 
     def __init__(self, user: User, words: Mapping[str, str], slow: tuple[str, ...] = ()) -> None:
         super().__init__(user, words, chunks=3, model=ANSWERED, usage={"input_tokens": 1000, "output_tokens": 70})
         self.slow = dict.fromkeys(slow, 1)
+        self.first = sum(turn.startswith("01-positions/") for turn in words)
 
     def turn(self, text: str) -> str:
         """By its brief alone, or by the brief among what else the client says."""
@@ -61,7 +62,7 @@ class Members(Table):
         if self.slow.pop(turn, 0):
             return replace(answer, once=lambda: False)
         together = turn.startswith("01-positions/")
-        return replace(answer, once=lambda: len(set(self.asked)) >= 4) if together else answer
+        return replace(answer, once=lambda: len(set(self.asked)) >= self.first) if together else answer
 
     def answer_alone(self, sentence: re.Match[str], request: Request) -> Answer:
         """A member that no hook gave its brief, by the loop of every client; without tools it cannot answer."""

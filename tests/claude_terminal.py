@@ -70,7 +70,7 @@ class Client:
         while not until():
             assert self.process.poll() is None, self.text[-2_000:]
             assert time.monotonic() < end, self.text[-2_000:]
-            time.sleep(0.02)
+            time.sleep(0.1)  # it reads whole transcripts
 
 
 @contextlib.contextmanager

@@ -367,8 +367,10 @@ class FakeApi:
             counts = usage(request, replace(answer, usage=None)) | said
             self.bills.append(Bill(request.body["model"], counts, request.text, request.path))
         await asyncio.sleep(answer.latency)
-        while answer.once and not answer.once():  # noqa: ASYNC110 (what it waits for, the test's own thread does)
-            await asyncio.sleep(0.005)
+        pause = 0.005
+        while answer.once and not answer.once():
+            await asyncio.sleep(pause)
+            pause = min(1.2 * pause, 0.05)
         if answer.fault in ("reset", "status", "html", "body"):
             return send_early_fault(writer, answer)
         if self.cache is not None:

@@ -219,6 +219,12 @@ def agreed(members: tuple[str, ...] = MEMBERS) -> dict[str, str]:
     return {**positions, **challenges, "04-synthesis-r01/chair": summary()}
 
 
+def quick(members: tuple[str, ...] = MEMBERS) -> dict[str, str]:
+    """The words of a quick council in which nobody blocks."""
+    positions = {f"01-positions/{seat}": f"The {seat} would.\n\n## Blocking\nnone\n" for seat in members}
+    return {**positions, "02-synthesis-r01/chair": summary()}
+
+
 def disputed(members: tuple[str, ...] = MEMBERS) -> dict[str, str]:
     """The words of a debate of three rounds in which the engineer disagrees to the end."""
     against = "I disagree: nobody {}.\n\n## Stance\ndisagree\n\n## Blocking\n- The restore is untested.\n"

@@ -51,7 +51,7 @@ def wait(until: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not until():
         assert time.monotonic() < end, "what was waited for did not come"
-        time.sleep(0.01)
+        time.sleep(0.05)  # it reads whole transcripts
 
 
 class Hold:

@@ -1,6 +1,6 @@
 """The shell script through which Claude Code comes: what it lets pass, what it costs, and how it fails.
 
-It is run as `hooks/hooks.json` has it run. `test_claude_code.py` has the real client run it.
+It is run as `hooks/hooks.json` has it run. `test_claude_debate.py` has the real client run it.
 """
 
 from __future__ import annotations

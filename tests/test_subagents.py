@@ -1,5 +1,5 @@
 """Members that an assistant asks: what a hook is told and says, what a transcript holds, and that nothing is lost or
-paid for twice. The transcripts here are as Claude Code writes them; `test_claude_code.py` has it write them itself.
+paid for twice. The transcripts here are as Claude Code writes them; `test_claude_debate.py` has it write them itself.
 """
 
 from __future__ import annotations
