@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -96,11 +98,16 @@ ROWS = [
 ]
 
 
-def literals(source: str) -> Iterator[tuple[int, str]]:
+@cache
+def source_of(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+@cache
+def literals(source: str) -> tuple[tuple[int, str], ...]:
     """Every string in the code, with its line; a part of an f-string is one too."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.lineno, node.value
+    constants = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    return tuple((node.lineno, node.value) for node in constants if isinstance(node.value, str))
 
 
 def uses(row: Row) -> Iterator[tuple[str, int, str]]:
@@ -109,7 +116,7 @@ def uses(row: Row) -> Iterator[tuple[str, int, str]]:
         file = path.relative_to(PACKAGE).as_posix()
         if not file.startswith(f"{row.room}/"):
             names = set(row.names) - set(row.words)
-            yield from ((file, line, text) for line, text in literals(path.read_text("utf-8")) if text in names)
+            yield from ((file, line, text) for line, text in literals(source_of(path)) if text in names)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
@@ -176,21 +183,22 @@ ELSEWHERE = {("cli/from_workflow.py", "three_rounds"): "an option that --rounds 
 
 
 def test_answers_options_seats_and_roles_are_read_by_their_declarations() -> None:
-    found = [(path.relative_to(PACKAGE).as_posix(), *one) for path in FILES for one in reads(path.read_text("utf-8"))]
+    found = [(path.relative_to(PACKAGE).as_posix(), *one) for path in FILES for one in reads(source_of(path))]
     assert [one for one in found if (one[0], one[2]) not in ELSEWHERE] == []
 
 
 def test_every_declared_word_has_a_home_that_uses_it() -> None:
     """A declaration that no code reads would promise what the program does not do."""
-    source = "".join(path.read_text("utf-8") for path in FILES)
+    source = "".join(map(source_of, FILES))
+    assigned = {name: word for word, name in re.findall(r"\b([A-Z_]+) = declare\.\w+\(\s*\"([^\"]+)\"", source)}
+    read = Counter(re.findall(r"\b[A-Z_]+\b", source))
     for words in (declare.answer, declare.option, declare.role):
         assert words.known
         for name in words.known:
             if words.known[name].concern:
                 continue  # the ledger reads every answer that is declared with a kind of concern
-            assigned = re.search(rf"([A-Z_]+) = declare\.\w+\(\s*\"{name}\"", source)
-            assert assigned, name
-            assert len(re.findall(rf"\b{assigned.group(1)}\b", source)) > 1, name
+            assert name in assigned
+            assert read[assigned[name]] > 1, name
 
 
 @pytest.mark.parametrize(
