@@ -7,13 +7,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests import reviewing
+from tests import reviewing, warm
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import Ended, Table, User
 
@@ -40,7 +39,7 @@ def act(
     inputs = {name: asked.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
     values = {name: inputs[re.findall(r"inputs\.([a-z-]+)", value)[0]] for name, value in step["env"].items()}
     own = {
-        "COUNCIL_VENV": sys.prefix, "RUNNER_TEMP": str(user.root), "CI": "true",
+        "COUNCIL_VENV": warm.venv(), "RUNNER_TEMP": str(user.root), "CI": "true",
         "GITHUB_STEP_SUMMARY": str(user.root / "summary"), "GITHUB_OUTPUT": str(user.root / "output"),
     }  # fmt: skip
     done = subprocess.run(
