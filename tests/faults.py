@@ -2,13 +2,15 @@
 
 The product knows nothing of this: `os` and `open` are wrapped from outside, in a child process, before `main` runs.
 Every call that changes something under COUNCIL_HOME is counted, and at call number N the fault strikes. A nursery is a
-process that has imported everything once and forks a child for each command, so that thousands of faults take minutes.
-It has no threads, and its children share nothing but what was imported.
+process that has imported everything and forks a child for each command, so that thousands of faults take minutes. It
+is itself forked from the warm process (see `tests/warm.py`), has no threads, and its children share nothing but what
+was imported.
 """
 
 from __future__ import annotations
 
 import builtins
+import ctypes
 import errno
 import gc
 import io
@@ -22,11 +24,14 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
+
+from tests import warm
 
 ROOT = Path(__file__).parent.parent
 KINDS = {
@@ -46,6 +51,8 @@ LONGEST = 120
 ANSWERS = 99
 BETWEEN = "\x1e"
 SEED = "5eed" * 8
+NEW_MOUNTS = 0x20000  # of unshare
+PROGRAM = "from tests import faults; faults.serve()"
 
 # ---- the debate that all of them hold: three rounds, one reply asked for again, one synthesis corrected ----
 
@@ -359,11 +366,24 @@ class Ward:
 
 
 def serve() -> None:
+    """In the nursery, which is warm; where its first word is a folder, that is a disk of its own."""
     os.dup2(1, ANSWERS)
     os.dup2(2, 1)
-    prepare()
+    if sys.argv[1:]:
+        mount_small_disk(sys.argv[1])
+    warnings.simplefilter("error")
+    sys.dont_write_bytecode = True
     with open(ANSWERS, "w", encoding="utf-8") as answers, selectors.DefaultSelector() as waiting:
         Ward(answers, waiting).serve()
+
+
+def mount_small_disk(place: str) -> None:
+    """A file system of one megabyte that nobody else sees, but through this process."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(NEW_MOUNTS):
+        raise OSError(ctypes.get_errno(), "no mounts of one's own")
+    subprocess.run(("mount", "--make-rprivate", "/"), check=True)
+    subprocess.run(("mount", "-t", "tmpfs", "-o", "size=1m", "none", place), check=True)
 
 
 def prepare() -> None:
@@ -501,17 +521,16 @@ class Child:
 
 @dataclass
 class Nursery:
-    """A process that forks the commands. `wrapper` is a command to start it with, such as one that unshares a mount."""
+    """A process that forks the commands. `disk` is a folder where it alone sees a file system, of one megabyte."""
 
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="council-nursery-")))
-    wrapper: Sequence[str] = ()
+    disk: Path | None = None
     jobs: int = 0
     messages: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
 
     def __enter__(self) -> Nursery:
-        command = [*self.wrapper, sys.executable, "-m", "tests.faults"]
-        env = {**os.environ, "PYTHONWARNINGS": "error", "PYTHONDONTWRITEBYTECODE": "1"}
-        self.process = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        words = [self.disk] if self.disk else []
+        self.process = warm.python(PROGRAM, *words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -580,7 +599,3 @@ class Nursery:
         text = path.read_text(encoding="utf-8")
         path.unlink()
         return text
-
-
-if __name__ == "__main__":
-    serve()

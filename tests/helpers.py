@@ -141,15 +141,15 @@ class User:
                 code = _exit_code()
             return Ended(code, _read(out), _read(err))
 
-    def spawn(self, *words: str | Path, **how: Any) -> subprocess.Popen[bytes]:
+    def spawn(self, *words: object, program: str = PROGRAM, **how: Any) -> subprocess.Popen[bytes]:
         """One command, in a process of its own."""
         env = {**self.environment, "PYTHONPATH": str(CODE), **how.pop("env", {})}
-        command = [sys.executable, "-c", PROGRAM, *map(str, words)]
+        command = [sys.executable, "-c", program, *map(str, words)]
         cwd = how.pop("cwd", self.work)
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return warm.start(command, cwd=cwd, env=env, **{**streams, **how})
 
-    def process(self, *words: str | Path, **how: Any) -> Ended:
+    def process(self, *words: object, **how: Any) -> Ended:
         """One command in a process of its own, to its end."""
         with self.spawn(*words, **how) as process:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults import Ended, Fault, Nursery
@@ -119,35 +119,43 @@ def struck(held: Protocol, world: World, command: Command, fault: Fault, after: 
     return wrong + [f"differs: {name}" for name in differences(snapshot(world), after)]
 
 
-@dataclass
-class Swept:
-    """What was wrong after a fault at each of these calls, and how many calls there are."""
+@dataclass(frozen=True)
+class Whole:
+    """A debate that nothing went wrong with: the world before each of its commands, and what is there in the end.
 
-    calls: int
-    wrong: dict[str, list[str]] = field(default_factory=dict)
+    Every debate is held in the folder of this one, because a session knows the project in which it began.
+    """
+
+    held: Protocol
+    folder: str
+    befores: list[Project]
+    commands: list[Command]
+    after: dict[str, bytes]
 
     @property
-    def points(self) -> int:
-        return len(self.wrong)
+    def calls(self) -> int:
+        return sum(len(command.calls) for command in self.commands)
 
 
-def sweep(name: str, kind: str, every: int, ground: Path, nursery: Nursery) -> Swept:
-    """The fault at each call of each command of this debate, or at every Nth, counted from the last.
-
-    Every debate is held in the same folder, because a session knows the project in which it began.
-    """
+def hold_whole(name: str, ground: Path, nursery: Nursery) -> Whole:
     held = Protocol(DEBATES[name])
-    whole = Project(ground / f"{name}-{kind}", nursery, words=held.words)
+    whole = Project(ground / name, nursery, words=held.words)
     befores, commands = list[Project](), list[Command]()
     for number, (command, ended) in enumerate(steps(held, whole, befores)):
         commands.append(Command(command.argv, command.stdin, ended.calls))
         assert number < 50
-    after, found = snapshot(whole), Swept(sum(len(command.calls) for command in commands))
+    after = snapshot(whole)
     whole.drop()
-    for which, (before, command) in enumerate(zip(befores, commands, strict=True), 1):
+    return Whole(held, name, befores, commands, after)
+
+
+def sweep(whole: Whole, kind: str, every: int) -> dict[str, list[str]]:
+    """The fault at each call of each command of this debate, or at every Nth, counted from the last: what was wrong."""
+    wrong = {}
+    for which, (before, command) in enumerate(zip(whole.befores, whole.commands, strict=True), 1):
         for at in range(len(command.calls), 0, -every):
-            world = before.twin(whole.folder.name)
+            world = before.twin(whole.folder)
             where = f"command {which}, {command.argv[0]}, call {at}: {command.calls[at - 1]}"
-            found.wrong[where] = struck(held, world, command, Fault(kind, at), after)
+            wrong[where] = struck(whole.held, world, command, Fault(kind, at), whole.after)
             world.drop()
-    return found
+    return wrong

@@ -49,10 +49,10 @@ class Sandboxed(User):
         """The sessions of the project, oldest first."""
         return sorted(path for path in (self.work / ".council" / "sessions").glob("*") if path.is_dir())
 
-    def spawn(self, *words: str | Path, **how: Any) -> subprocess.Popen[bytes]:
-        return self.python(PROGRAM, *words, **how)
+    def spawn(self, *words: object, program: str = PROGRAM, **how: Any) -> subprocess.Popen[bytes]:
+        return self.python(program, *words, **how)
 
-    def python(self, program: str, *words: str | Path, cwd: Path | None = None, **how: Any) -> subprocess.Popen[bytes]:
+    def python(self, program: str, *words: object, cwd: Path | None = None, **how: Any) -> subprocess.Popen[bytes]:
         """A program in the sandbox."""
         env = {**self.environment, "PYTHONPATH": str(CODE), **how.pop("env", {})}
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

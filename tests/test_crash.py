@@ -21,11 +21,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests import faults
+from council.record import lock
+from tests import faults, helpers, warm
 from tests.fakeapi import Answer
 from tests.faults import Ended, Fault, Job, Nursery
 from tests.kills import (
@@ -62,6 +64,12 @@ def nursery() -> Iterator[Nursery]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def prepare(ground: Path, nursery: Nursery) -> Callable[[str], Prepared]:
+    """Each case is prepared once."""
+    return cache(lambda case: prepared(CASES[case], ground, nursery))
+
+
 @pytest.fixture
 def world(ground: Path, nursery: Nursery, request: pytest.FixtureRequest) -> Iterator[World]:
     made = World(ground / re.sub(r"\W+", "-", request.node.name), nursery)
@@ -71,9 +79,9 @@ def world(ground: Path, nursery: Nursery, request: pytest.FixtureRequest) -> Ite
 
 # `scripts/prove kill-points` has it die at each call. After one call is before the next; a disk that is full once, or
 # broken from now on, differs little from the others.
-EVERY_NTH = {"before": 32, "half": 20, "full": 48, "broken once": 48, "after": 96, "full once": 96, "broken": 96}
+EVERY_NTH = {"before": 64, "half": 40, "full": 96, "broken once": 96, "after": 192, "full once": 192, "broken": 192}
 EVERY = [(case, kind) for case in CASES for kind in EVERY_NTH]
-AT_FOLDERS = ("before", "after", "full")  # also at each call that makes a folder, where a session begins
+AT_FOLDERS = {"before": 0, "full": 1}  # also at every other call that makes a folder, where a session begins
 LEAST = {"run": 200, "recover": 120, "archive": 20, "build": 20, "record": 15, "record the last": 30}
 
 
@@ -83,11 +91,11 @@ def test_every_kind_of_fault_is_tried() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("case", "kind"), EVERY)
-def test_every_call_may_be_the_last(case: str, kind: str, ground: Path, nursery: Nursery) -> None:
-    found = prepared(CASES[case], ground, nursery)
+def test_every_call_may_be_the_last(case: str, kind: str, prepare: Callable[[str], Prepared]) -> None:
+    found = prepare(case)
     numbers = numbers_for(found, kind, EVERY_NTH[kind])
     if kind in AT_FOLDERS:
-        numbers = sorted({*numbers, *numbers_of(found, "mkdir")})
+        numbers = sorted({*numbers, *numbers_of(found, "mkdir")[AT_FOLDERS[kind] :: 2]})
     assert len(found.calls) >= LEAST[case]
     assert numbers[-1] == numbers_for(found, kind, 1)[-1]
     assert len(numbers) >= len(numbers_for(found, kind, 1)) / EVERY_NTH[kind]
@@ -105,15 +113,17 @@ def members() -> Iterator[Members]:
         yield api
 
 
-@pytest.mark.parametrize(("kind", "points"), [("before", 12), ("full", 6), ("broken once", 6)])
-def test_the_same_with_a_speaker_that_is_paid(
-    kind: str, points: int, ground: Path, nursery: Nursery, members: Members
-) -> None:
-    found = prepared(CASES["run"], ground, nursery, members)
-    numbers = [len(found.calls) * number // points for number in range(1, points + 1)]
+@pytest.fixture(scope="module")
+def paid(ground: Path, nursery: Nursery, members: Members) -> Prepared:
+    return prepared(CASES["run"], ground, nursery, members)
+
+
+@pytest.mark.parametrize(("kind", "points"), [("before", 6), ("full", 3), ("broken once", 3)])
+def test_the_same_with_a_speaker_that_is_paid(kind: str, points: int, paid: Prepared) -> None:
+    numbers = [len(paid.calls) * number // points for number in range(1, points + 1)]
     assert len(set(numbers)) == points
-    wrong = sweep(found, kind, numbers)
-    assert not any(wrong.values()), told(found, wrong)
+    wrong = sweep(paid, kind, numbers)
+    assert not any(wrong.values()), told(paid, wrong)
 
 
 def wait_until(holds: Callable[[], bool], patience: float = 60.0) -> None:
@@ -123,7 +133,7 @@ def wait_until(holds: Callable[[], bool], patience: float = 60.0) -> None:
         time.sleep(0.005)
 
 
-def test_twenty_kills_at_random_moments(ground: Path, nursery: Nursery) -> None:
+def test_ten_kills_at_random_moments(ground: Path, nursery: Nursery) -> None:
     """Killed from outside, again and again until it is done, and then the next debate."""
     seed = 20
     dice, kills, debates = random.Random(seed), 0, 0
@@ -131,7 +141,7 @@ def test_twenty_kills_at_random_moments(ground: Path, nursery: Nursery) -> None:
     with Members(latency=0.03) as api:
         whole = World(ground / "random-whole", nursery, api)
         seconds = whole.do(*begin(whole)).seconds
-        while kills < 20 or debates <= 1:  # on a slow machine a debate takes many kills
+        while kills < 10 or debates <= 1:  # on a slow machine a debate takes many kills
             world = World(ground / f"random-{debates}", nursery, api)
             kills += killed_until_done(world, dice, seconds)
             assert differences(snapshot(world), snapshot(whole)) == []
@@ -245,26 +255,21 @@ def hanging(ground: Path, nursery: Nursery) -> Iterator[tuple[World, Running, Me
     world.drop()
 
 
-def test_of_twenty_recoverers_one_works(hanging: tuple[World, Running, Members]) -> None:
-    """The others say who does, and wait for nothing: they take at most a second more than as many `status` at once.
-
-    Twenty programs on few processors take their time, whatever they do; but so do twenty times `status`.
-    """
+def test_of_ten_recoverers_one_works(hanging: tuple[World, Running, Members]) -> None:
+    """The others say who does, and end while it is still at work."""
     world, dead, api = hanging
     dead.child.kill()
     assert dead.child.wait().code == -9
-    looking = [world.start(world.job(("status",))) for _ in range(20)]
-    slowest = max(world.ended(one)[0].seconds for one in looking)
-    running = [world.start(world.job(finish(world))) for _ in range(20)]
+    running = [world.start(world.job(finish(world))) for _ in range(10)]
     children = [one.child for one in running]
-    losers = world.nursery.first(children, 19)
+    losers = world.nursery.first(children, 9)
     host = re.escape(socket.gethostname())
     (winner,) = [child for child in children if child not in losers]
     for loser in losers:
         ended = loser.wait()
         assert ended.code == 7, ended.err
         assert re.search(rf"by pid {winner.pid} on {host}, since \d{{4}}-\d\d-", ended.err), ended.err
-        assert ended.seconds < slowest + 1
+        assert ended.seconds < lock.LONGEST_WAIT, "nobody waits for a run as for a command by hand"
     wait_until(lambda: len(api.prompts) == 8)
     api.open()
     assert winner.wait().code == 0
@@ -319,29 +324,35 @@ def test_a_runner_whose_lock_is_gone_stops_and_overwrites_nothing(
 # ---- signals ----
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("what", ["four calls hang", "a retry waits"])
-def test_a_signal_ends_it_within_two_seconds(
-    number: signal.Signals, code: int, what: str, world: World, tmp_path: Path
+MODULE, FORK = ("-m", "council"), ("-c", helpers.PROGRAM)
+
+
+@pytest.mark.parametrize(("number", "code", "what", "program"), [
+    (signal.SIGINT, 130, "four calls hang", MODULE), (signal.SIGTERM, 143, "a retry waits", MODULE),
+    (signal.SIGTERM, 143, "four calls hang", FORK), (signal.SIGINT, 130, "a retry waits", FORK),
+])  # fmt: skip
+def test_a_signal_ends_it_and_it_waits_for_nobody(
+    number: signal.Signals, code: int, what: str, program: tuple[str, str], world: World, tmp_path: Path
 ) -> None:
-    """A program of its own, not a fork: how an interpreter ends is a part of it."""
+    """A program of its own once for each signal: how an interpreter ends is a part of it."""
     retries = what == "a retry waits"
     with Members(gated=not retries) as api:
         world.api = api
         if retries:
             api.busy = (Answer(fault="status", status=429, retry_after="3600"),) * 4
         heard = tmp_path / "err"
-        command = [sys.executable, "-m", "council", *begin(world)]
-        env = {**world.env, "PYTHONPATH": str(faults.ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, *program, *begin(world)]
+        env = {**world.env, "PYTHONPATH": str(faults.ROOT), "LANG": warm.LANG}
         with heard.open("w") as err, (tmp_path / "out").open("w") as out:
-            program = subprocess.Popen(command, env=env, cwd=world.folder, stdout=out, stderr=err)
+            process = warm.start(command, env=env, cwd=world.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         wait_until(lambda: heard.read_text().count("trying again") == 4 if retries else len(api.prompts) == 4)
-        program.send_signal(number)
-        assert program.wait(timeout=60) == code, "it waits neither for the members nor for the retry"
+        process.send_signal(number)
+        assert process.wait(timeout=60) == code, "it waits neither for the members nor for the retry"
         last = heard.read_text().splitlines()[-1]
         kept, _, advice = last.partition("; go on with: ")
         assert kept == f"kept: 0 turns in ~/memory/STATE/council-sessions/{world.session.name}"
-        assert advice == f"{sys.executable} -m council recover {world.session.name}", "as it was called itself"
+        called = f"{sys.executable} -m council" if program is MODULE else "council"
+        assert advice == f"{called} recover {world.session.name}", "as it was called itself"
         assert "Traceback" not in heard.read_text()
         api.open()
         assert world.do(*advice.partition("council ")[2].split()).code == 0
@@ -350,28 +361,30 @@ def test_a_signal_ends_it_within_two_seconds(
 # ---- the checks themselves ----
 
 
-def test_a_naive_writer_is_caught(ground: Path, nursery: Nursery) -> None:
+def test_a_naive_writer_is_caught(ground: Path, prepare: Callable[[str], Prepared]) -> None:
     """With a plain `open(path, "wb").write(data)` in place of the durable writer the same checks find plenty."""
-    sound = prepared(CASES["run"], ground, nursery)
+    sound = prepare("run")
     world = sound.world.copy(ground / "naive-calls")
     found = replace(sound, calls=world.do(*begin(world), naive=True).calls)
-    seen = {
-        (kind, call): kinds(sweep(found, kind, telling(found, call), naive=True))
-        for kind, call in (("half", "write"), ("before", "write"), ("full once", "write"), ("broken once", "open"))
-    }
-    print(seen)
     torn = {"not finished", "not complete", "torn", "differs", "status after the fault", "verify"}
-    for kind in ("half", "before", "full once"):
-        assert torn <= seen[kind, "write"].keys()
-    assert "reply lost" in seen["broken once", "open"]
+    expected = {("half", "write"): torn, ("before", "write"): torn, ("full once", "write"): torn}
+    for (kind, call), wrong in {**expected, ("broken once", "open"): {"reply lost"}}.items():
+        seen = Counter[str]()
+        for number in telling(found, call):
+            seen += kinds(sweep(found, kind, [number], naive=True))
+            if wrong <= seen.keys():
+                break
+        assert wrong <= seen.keys(), kind
     assert unsynced(found.calls)
     world.drop()
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_everything_is_on_the_disk_before_and_after_it_gets_its_name(case: str, ground: Path, nursery: Nursery) -> None:
+def test_everything_is_on_the_disk_before_and_after_it_gets_its_name(
+    case: str, prepare: Callable[[str], Prepared]
+) -> None:
     """What a power cut would ask for, and no kill can show: write, fsync, rename, and fsync of the folder."""
-    assert unsynced(prepared(CASES[case], ground, nursery).calls) == []
+    assert unsynced(prepare(case).calls) == []
 
 
 def telling(found: Prepared, name: str) -> list[int]:
@@ -411,11 +424,10 @@ def small_disk(ground: Path) -> Iterator[tuple[Nursery, Path]]:
     """A nursery that alone sees a file system of one megabyte, and the way there from outside."""
     place = ground / "small"
     place.mkdir()
-    mount = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=1m none "$0" && exec "$@"', str(place))
-    tried = subprocess.run([*mount, "true"], capture_output=True, check=False) if shutil.which("unshare") else None
-    if tried is None or tried.returncode:
+    tried = ("unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=1m", "none", str(place))
+    if not shutil.which("unshare") or subprocess.run(tried, capture_output=True, check=False).returncode:
         pytest.skip("this user may not mount a file system of their own")
-    with Nursery(wrapper=mount) as nursery:
+    with Nursery(disk=place) as nursery:
         nursery.run(Job((("--version",),), {"HOME": str(place), "COUNCIL_HOME": str(place)}))
         yield nursery, Path(f"/proc/{nursery.process.pid}/root{place}")
 

@@ -49,6 +49,12 @@ def start(command: Sequence[str], within: Sequence[str] = (), **how: Any) -> sub
     return Forked(command, within, **how) if warm else subprocess.Popen([*within, *command], **how)
 
 
+def python(program: str, *words: object, **how: Any) -> subprocess.Popen[bytes]:
+    """Start a program of Python that finds the code, and nothing else of who starts it."""
+    env = {"PATH": os.environ["PATH"], "LANG": LANG, "PYTHONPATH": str(ROOT)}
+    return start([sys.executable, "-c", program, *map(str, words)], env=env, **how)
+
+
 class Forked(subprocess.Popen[bytes]):
     """A process whose parent is the warm one, which tells how it ended. All else is as the standard library has it."""
 
