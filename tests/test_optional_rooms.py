@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 
 from council.cli import commands
 from council.config import overlays
-from tests.helpers import CODE, User, disputed, script
+from tests.helpers import CODE, Ended, User, disputed, script
 
 KIT = ("Workflows", "templates", "Config.md", "AgentPersonalities.md", "SKILL.md", "docs/workflows.md")
 WINDOW = ("index", "web")  # without these, nobody searches, and there is no page
@@ -37,38 +38,67 @@ def test_the_architecture_page_calls_the_same_rooms_optional() -> None:
     assert set(re.findall(r"^\| `(\w+)` \| .* Optional \|", page, re.M)) == set(OPTIONAL)
 
 
+# One process does all the commands of a copy. Each is a line on stdin; its exit code, stdout and stderr are the answer.
+DRIVER = """
+import json, os, sys
+from tempfile import TemporaryFile
+import council
+from council.cli import main
+orders, answers = sys.stdin, sys.stdout
+for line in orders:
+    sys.argv = ["council", *json.loads(line)]
+    with open(os.devnull) as sys.stdin, TemporaryFile("w+") as sys.stdout, TemporaryFile("w+") as sys.stderr:
+        try:
+            code = main() if sys.argv[1:] else print(council.load_session("last").outcome)
+        except SystemExit as ended:
+            code = ended.code
+        said = [stream.seek(0) or stream.read() for stream in (sys.stdout, sys.stderr)]
+    sys.stderr = sys.__stderr__
+    print(json.dumps([code or 0, *said]), file=answers, flush=True)
+"""
+
+
 @dataclass(frozen=True)
 class Copy:
     """A copy of the repository without a room, and a user of it."""
 
     folder: Path
     user: User
+    driver: subprocess.Popen[str]
 
-    def run(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-W", "error", "-m", "council", *map(str, words)]
-        env = {**self.user.environment, "PYTHONPATH": str(self.folder), "PATH": os.environ["PATH"]}
-        return subprocess.run(
-            command, cwd=self.user.work, env=env, capture_output=True, text=True, timeout=120, check=False
-        )
+    def run(self, *words: str | Path) -> Ended:
+        """A command; without words, what the library says of the last session."""
+        assert self.driver.stdin is not None
+        assert self.driver.stdout is not None
+        print(json.dumps([*map(str, words)]), file=self.driver.stdin, flush=True)
+        return Ended(*json.loads(self.driver.stdout.readline()))
 
     def ok(self, *words: str | Path) -> str:
-        done = self.run(*words)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        ended = self.run(*words)
+        assert ended.code == 0, ended.err
+        return ended.out
 
 
 @pytest.fixture(
-    params=[("reviews",), CODE_LAB, ("reviews", "mcp_server", *CODE_LAB, *WINDOW, "planning")], ids="+".join
+    params=[("reviews",), CODE_LAB, ("reviews", "mcp_server", *CODE_LAB, *WINDOW, "planning")],
+    ids="+".join,
+    scope="module",
 )
-def without(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    folder = tmp_path / "copy"
-    shutil.copytree(CODE / "council", folder / "council", ignore=shutil.ignore_patterns("__pycache__", "kit"))
+def without(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    root = tmp_path_factory.mktemp("without")
+    folder, user = root / "copy", User(root)
+    shutil.copytree(CODE / "council", folder / "council", ignore=shutil.ignore_patterns("kit"))
     for name in KIT:
         (folder / name).parent.mkdir(exist_ok=True)
         (shutil.copytree if (CODE / name).is_dir() else shutil.copy)(CODE / name, folder / name)
     for room in request.param:
         shutil.rmtree(folder / "council" / room)
-    return request.param, Copy(folder, User(tmp_path))
+    env = {**user.environment, "PYTHONPATH": str(folder), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-W", "error", "-c", DRIVER]
+    with subprocess.Popen(
+        command, cwd=user.work, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as driver:
+        yield request.param, Copy(folder, user, driver)
 
 
 def test_everything_else_works(without: tuple[tuple[str, ...], Copy]) -> None:
@@ -82,7 +112,7 @@ def test_everything_else_works(without: tuple[tuple[str, ...], Copy]) -> None:
     assert "Keep one database." in copy.ok("show")
     assert copy.ok("show", "--html").startswith("<!DOCTYPE html>")
     assert "restore is untested" in copy.ok("show", "--json")
-    assert "has no findings" in copy.run("show", "--format", "sarif").stderr
+    assert "has no findings" in copy.run("show", "--format", "sarif").err
     for path in copy.user.session.glob("round-*.md"):
         path.unlink()
     assert len(copy.ok("build").splitlines()) >= 3
@@ -91,20 +121,13 @@ def test_everything_else_works(without: tuple[tuple[str, ...], Copy]) -> None:
     assert copy.ok("diagram", "debate").startswith("flowchart")
     copy.ok("start", "Shall we?")
     assert "01-positions/engineer" in copy.ok("next", "--json")
-    assert copy.run("recover", "--speaker", "replay", "--from", words).returncode == 0
-    library = "import council; print(council.load_session('last').outcome)"
-    done = subprocess.run(
-        [sys.executable, "-c", library], cwd=copy.folder, env=copy.user.environment, capture_output=True, text=True,
-        check=True, timeout=60,
-    )  # fmt: skip
-    assert done.stdout == "agreed with dissent\n"
+    assert copy.run("recover", "--speaker", "replay", "--from", words).code == 0
+    assert copy.ok() == "agreed with dissent\n"
     for command in (name for room in rooms for name in OPTIONAL[room]):
-        assert copy.run(command).returncode == 2
+        assert copy.run(command).code == 2
     written = copy.run("lint", "tree", "code")
-    assert "tree: no problems found" in written.stdout
-    assert (written.returncode, '"files" is not a type' in written.stdout) == (
-        (2, True) if CODE_LAB[0] in rooms else (0, False)
-    )
+    assert "tree: no problems found" in written.out
+    assert (written.code, '"files" is not a type' in written.out) == ((2, True) if CODE_LAB[0] in rooms else (0, False))
 
 
 def test_its_command_is_gone_and_every_other_is_there(without: tuple[tuple[str, ...], Copy]) -> None:
