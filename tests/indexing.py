@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import random
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -18,7 +16,7 @@ from typing import Any
 
 from council.index.place import BESIDE
 from council.index.query import Filters, Index
-from tests.helpers import CODE
+from tests import warm
 
 BUILD = """
 import sys
@@ -45,8 +43,7 @@ PASSING = ("number", "session", "turns_mark", "seal")  # of no meaning, or other
 
 def build(root: Path, path: Path) -> subprocess.Popen[bytes]:
     """A process that brings the index up to date."""
-    command = [sys.executable, "-c", BUILD, str(root), str(path)]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(CODE)}, stderr=subprocess.PIPE)
+    return warm.python(BUILD, root, path, stderr=subprocess.PIPE)
 
 
 def dump(path: Path) -> str:

@@ -6,8 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +24,7 @@ from council.workflow import declare
 from council.workflow.loader import load
 from tests.debates import bare
 from tests.fakeapi import Answer, FakeApi
-from tests.helpers import CODE, PROGRAM, Table, User, derived_of, script
+from tests.helpers import Table, User, derived_of, script
 
 WORKFLOW = """---
 name: small
@@ -439,13 +437,7 @@ def test_writers_at_once_take_numbers_of_their_own(user):
     sessions = [held(user, topic=f"Question {number}?").name for number in range(6)]
     for path in (user.work / "docs/decisions").iterdir():
         path.unlink()
-    env = {**user.environment, "PYTHONPATH": str(CODE)}
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "decision", one], cwd=user.work, env=env, stdout=subprocess.PIPE
-        )
-        for one in sessions
-    ]
+    running = [user.spawn("decision", one) for one in sessions]
     assert [child.communicate(timeout=60) and child.returncode for child in running] == [0] * len(sessions)
     numbers = [name[:8] for name in filed(user)]
     assert numbers == [f"adr-{number:04}" for number in range(1, len(sessions) + 1)]

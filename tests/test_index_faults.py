@@ -40,7 +40,7 @@ def test_the_generated_sessions_are_what_they_say(root: Path, path: Path) -> Non
 def test_a_killed_build_is_completed_by_the_next(root: Path, path: Path) -> None:
     whole = indexing.clean(root, path)
     indexing.remove(path)
-    for after in (0.12, 0.2):
+    for after in (0.05, 0.15):
         indexing.kill_once(root, path, after)
     indexing.run(indexing.build(root, path))
     assert indexing.dump(path) == whole

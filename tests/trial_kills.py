@@ -6,7 +6,6 @@ import ctypes
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from tests import coding
 from tests.fakeapi import FakeApi
-from tests.helpers import CODE, PATIENCE, Table, User
+from tests.helpers import PATIENCE, Table, User
 
 SUBREAPER = 36  # of prctl: orphans below this process become its children
 PROGRAM = """
@@ -78,11 +77,7 @@ class World:
             process.communicate(timeout=PATIENCE)
 
     def spawn(self, program: str) -> subprocess.Popen[bytes]:
-        env = {**self.user.environment, "PYTHONPATH": os.pathsep.join(map(str, (CODE, CODE / "tests")))}
-        return subprocess.Popen(
-            [sys.executable, "-c", program], cwd=self.user.work, env=env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        return self.user.spawn(program=program)
 
     @property
     def recorded(self) -> set[str]:
