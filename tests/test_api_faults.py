@@ -639,12 +639,28 @@ def test_a_result_that_could_not_be_written_is_an_error(words, user):
     assert "could not be written" in ended.err or "No space left" in ended.err
 
 
+CLOSED = """
+import os, sys
+os.close(1)
+sys.stdout = sys.__stdout__ = None  # as an interpreter finds it
+from council.cli import main
+sys.exit(main())
+"""
+
+
 @pytest.mark.parametrize("words", [("status",), ("show",), ("list",), ("run", "Shall we?")])
 def test_no_stdout_at_all(words, user):
     assert debate(user)[0].code == 0
     with FakeApi(Table(user, agreed())) as api:
         configure(user, api)
-        ended = user.process(*words, stdout=None, preexec_fn=lambda: os.close(1))
+        ended = user.process(*words, stdout=None, program=CLOSED)
+    no_traceback(ended)
+    assert ended.code in (0, 6)
+
+
+def test_an_interpreter_that_finds_no_stdout(user):
+    assert debate(user)[0].code == 0
+    ended = user.process("status", stdout=None, preexec_fn=lambda: os.close(1))
     no_traceback(ended)
     assert ended.code in (0, 6)
 

@@ -38,8 +38,8 @@ def test_calls_that_a_kill_interrupts_are_on_record_run_after_run(tmp_path):
 @pytest.mark.parametrize("kind", ["before", "after", "half"])
 def test_a_kill_at_any_call_of_the_file_system_loses_no_attempt(kind):
     with kills.in_memory() as ground, Nursery() as nursery:
-        found = billing.kill_at_calls(ground, nursery, kind, every=80, first=7)
-    assert found.points >= 3
+        found = billing.kill_at_calls(ground, nursery, kind, every=120, first=7)
+    assert found.points >= 2
     assert found.wrong == []
 
 

@@ -19,14 +19,14 @@ def nursery() -> Iterator[Nursery]:
 
 
 def test_debates_at_once(tmp_path: Path, nursery: Nursery) -> None:
-    crowd = crowds.debates(tmp_path / "world", nursery, 12)
-    assert (crowd.wrong, crowd.held) == ([], 12)
+    crowd = crowds.debates(tmp_path / "world", nursery, 6)
+    assert (crowd.wrong, crowd.held) == ([], 6)
 
 
 @pytest.mark.parametrize("command", crowds.COMMANDS)
 def test_debates_and_starts_beside_other_commands(tmp_path: Path, nursery: Nursery, command: str) -> None:
-    for crowd in crowds.beside(tmp_path / "world", nursery, 4, command):
-        assert (crowd.wrong, crowd.held) == ([], 8)
+    for crowd in crowds.beside(tmp_path / "world", nursery, 2, command):
+        assert (crowd.wrong, crowd.held) == ([], 4)
 
 
 def test_one_id_for_many(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_debate_is_held_from_its_birth_on(tmp_path: Path, nursery: Nursery) ->
     world = crowds.World(tmp_path / "world", nursery, words=crowds.WORDS)
     words = (*crowds.QUESTION, "--from", str(world.script), "Shall we?")
     recover = ("recover", "--speaker", "replay", "--from", str(world.script))
-    for _ in range(6):
+    for _ in range(3):
         run = world.start(world.job(("run", *words)))
         others = [world.do(*recover).code for _ in range(3)]
         (ended,) = world.ended(run)
@@ -47,9 +47,13 @@ def test_a_debate_is_held_from_its_birth_on(tmp_path: Path, nursery: Nursery) ->
         assert sorted(ended.asked) == sorted(crowds.WORDS)
 
 
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory, nursery: Nursery) -> int:
+    return interleaved.count_calls(tmp_path_factory.mktemp("counted"), nursery)
+
+
 @pytest.mark.parametrize("kind", interleaved.KINDS)
-def test_a_fault_in_one_debate_leaves_the_other_alone(tmp_path: Path, nursery: Nursery, kind: str) -> None:
-    calls = interleaved.count_calls(tmp_path, nursery)
-    parts = (1, 3) if interleaved.KINDS.index(kind) % 2 else (2, 4)
-    crowd = interleaved.sweep(tmp_path, nursery, kind, [calls * part // 5 for part in parts])
-    assert (crowd.wrong, crowd.held) == ([], 2)
+def test_a_fault_in_one_debate_leaves_the_other_alone(tmp_path: Path, nursery: Nursery, kind: str, calls: int) -> None:
+    part = interleaved.KINDS.index(kind) + 1
+    crowd = interleaved.sweep(tmp_path, nursery, kind, [calls * part // (len(interleaved.KINDS) + 1)])
+    assert (crowd.wrong, crowd.held) == ([], 1)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
+import subprocess
 import time
 from pathlib import Path
 
@@ -42,15 +44,26 @@ def begin(user: Sandboxed, *words: str, **how: Path) -> Path:
     return Path(ended.json["folder"])
 
 
+HOLD = """
+import io, json, sys
+from council.cli import main
+for command, stdin in json.load(sys.stdin):
+    sys.argv, sys.stdin = ["council", *command], io.TextIOWrapper(io.BytesIO(stdin.encode()))
+    code = main()
+    if code:
+        sys.exit(code)
+"""
+
+
 def hold(user: Sandboxed, id: str) -> Ended:
-    """The debate by hand, to its end."""
+    """The debate by hand, to its end: a command for each turn, all in one process."""
     words = agreed(TWO)
-    while "the debate is over" not in (ended := user.inside("next", id)).out:
-        turns = re.findall(rf"`council brief {id} (\S+?)`", ended.out)
-        assert turns, ended.text
-        for turn in turns:
-            recorded = user.inside("record", id, turn, stdin=words[turn])
-            assert recorded.code == 0, recorded.err
+    steps = itertools.groupby(words, key=lambda turn: turn.partition("/")[0])
+    commands = [command for _, turns in steps for command in (["next", id], *(["record", id, turn] for turn in turns))]
+    given = [(command, words.get(command[-1], "")) for command in [*commands, ["next", id]]]
+    ended = end(user.python(HOLD, stdin=subprocess.PIPE), json.dumps(given))
+    assert ended.code == 0, ended.err
+    assert "the debate is over" in ended.out
     return ended
 
 
