@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -145,7 +146,7 @@ def test_a_debate_begins_and_survives_the_server(tmp_path: Path) -> None:
             status, made = post(server, "/api/sessions", **about)
             assert (status, made["max_cost"]) == (201, bounds["max_cost"]), made
         while user.council("status", made["session_id"], "--json").json["state"] != "complete":
-            pass
+            time.sleep(0.1)
         facts = json.loads((user.session / "metadata.json").read_text())
         assert (facts["topic"], facts["options"]["normative"]) == ("Council recovery", True)
         frozen = json.loads((user.session / "evidence.json").read_text("utf-8"))["evidence"]

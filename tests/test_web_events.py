@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import time
 from contextlib import chdir, closing
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,7 @@ def begin(user: User, api: FakeApi, id: str) -> subprocess.Popen[bytes]:
 
 def wait_for(server: WebServer, id: str) -> None:
     while server.ask("GET", f"/api/sessions/{id}").status == 404:
-        pass
+        time.sleep(0.02)
 
 
 def test_a_reader_follows_a_run_through_a_server_that_is_killed(tmp_path: Path) -> None:
