@@ -15,6 +15,7 @@ from council.reports.transcript import compose
 from council.reports.verdict import first_sentence
 from council.terminal.markdown import Paint
 from council.terminal.transcript import card
+from tests.growth import compare
 from tests.helpers import User, agreed, disputed, script, summary
 from tests.recordings import composed as recorded
 
@@ -184,6 +185,16 @@ def test_a_run_ends_with_the_card_on_a_terminal_alone(tmp_path):
 )
 def test_the_first_sentence(text, first):
     assert first_sentence(text) == first
+
+
+@pytest.mark.parametrize("text", ["word ", "どれも。", "A. ", ". ", "- x\n"])
+def test_ten_times_as_long_a_text_takes_about_ten_times_as_long(text):
+    """Wherever its sentences end, and if none ever does."""
+
+    def read(times: int) -> None:
+        assert list(split_sentences(text * times))
+
+    assert compare(lambda: read(4_000), lambda: read(400), most=30) <= 30
 
 
 def test_sentences_lose_no_word():

@@ -17,8 +17,9 @@ from council.text import fold, join_words, one_line
 UNHEARD, UNREADABLE = "not heard", "unreadable"
 NO_STANCE = "no stance was asked for"
 LONGEST_CLAIM = 200
-SENTENCE = re.compile(r".+?[.!?…](?=\s|$)", re.S)
+SENTENCE_END = re.compile(r"(?<=.)[.!?…](?=\s|$)", re.S)
 ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Dr|Mr|Ms|St)|\b[A-Z])\.$")
+LONGEST_ABBREVIATION = len("approx.")
 LEAD = re.compile(r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|>\s?)")
 MARKS = re.compile(r"\*\*|__|`")
 HEADING = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\|)")
@@ -173,8 +174,8 @@ def split_sentences(text: str) -> Iterator[str]:
     lines = (line for line in text.splitlines() if line.strip() and not HEADING.match(line))
     words = " ".join(MARKS.sub("", " ".join(LEAD.sub("", line) for line in lines)).split())
     begin = 0
-    for end in (*(found.end() for found in SENTENCE.finditer(words)), len(words)):
-        if end > begin and not ABBREVIATED.search(words[begin:end]):
+    for end in (*(found.end() for found in SENTENCE_END.finditer(words)), len(words)):
+        if end > begin and not ABBREVIATED.search(words, max(begin, end - LONGEST_ABBREVIATION), end):
             yield words[begin:end].strip()
             begin = end
     if words[begin:].strip():
