@@ -13,6 +13,7 @@ from council.runner.prompt_cache import LIFETIME, PromptCache, breakpoints
 from council.speakers.anthropic import _blocks
 from council.speakers.base import Brief
 from tests.fakeapi import Answer, Cache, FakeApi, Request
+from tests.growth import compare
 from tests.helpers import MEMBERS, Table, User, agreed, disputed
 
 MODEL = Model("sonnet", Endpoint("anthropic", "http://x"), "one")
@@ -25,6 +26,17 @@ def brief(seat: str = "engineer", lengths: tuple[int, ...] = (400, 600), tail: i
     pieces = [chr(ord("a") + number) * length for number, length in enumerate((*lengths, tail))]
     whole = Brief(f"01-positions/{seat}", seat, "".join(pieces), f" {seat}", MODEL)
     return replace(whole, **{"marks": tuple(itertools.accumulate(lengths)), **changed})
+
+
+def test_ten_times_as_many_marks_take_about_ten_times_as_long():
+    """A debate of many turns has a mark after each, and every brief is looked up."""
+
+    def look_up(many: int) -> None:
+        whole, cache = brief(lengths=(100,) * many), PromptCache(10)
+        cache.answer_began(whole)
+        assert cache.cached(whole) == len(whole.shared)
+
+    assert compare(lambda: look_up(4_000), lambda: look_up(400), most=30) <= 30
 
 
 # ---- breakpoints and blocks ----

@@ -7,11 +7,11 @@ all pay for it in full. These are estimates; receipts say what the API really re
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from council.record.turn_file import sha256
 from council.speakers.base import Brief
 from council.text import CHARS_A_TOKEN
 
@@ -96,8 +96,12 @@ class PromptCache:
         self.kept.update((key, until) for _, key in self._prefixes(brief))
 
     def _prefixes(self, brief: Brief, marks: Iterable[int] = ()) -> Iterator[tuple[int, tuple[str, ...]]]:
-        for at in {*breakpoints(brief, self.min_tokens), *marks}:
-            yield at, (*_model(brief), sha256(brief.shared[:at].encode("utf-8", "surrogatepass")))
+        """Each offset with the key of what is cached up to it. A long debate has many, so the text is hashed once."""
+        seal, begin = hashlib.sha256(), 0
+        for at in sorted({*breakpoints(brief, self.min_tokens), *marks}):
+            seal.update(brief.shared[begin:at].encode("utf-8", "surrogatepass"))
+            begin = at
+            yield at, (*_model(brief), seal.hexdigest())
 
 
 def _model(brief: Brief) -> tuple[str, ...]:
