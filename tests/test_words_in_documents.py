@@ -77,6 +77,12 @@ def test_no_words_vanish_as_the_address_of_a_link(text):
         assert "<a" not in tags(f"{shown}\n\n[C1]")
 
 
+def test_only_headings_are_lowered_and_no_number_sign_within_words():
+    assert place_below("## Why\nThe # of users, and ## more\n- # Users\n", 3) == (
+        "##### Why\nThe # of users, and ## more\n- #### Users\n"
+    )
+
+
 HOSTILE = "<script>a</script> ![i](http://x.example) </details> <!-- hidden --> [C1]: http://x.example"
 PLAIN_TAGS = set(
     "h1 h2 h3 h4 h5 h6 p strong em code pre ul ol li table thead tbody tr th td blockquote details summary".split()

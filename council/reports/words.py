@@ -45,14 +45,12 @@ def contain_line(words: str) -> str:
 
 def place_below(words: str, level: int) -> str:
     """The words, disarmed, with their headings below one of ours of this level."""
-    lines = list(_plain_headings(words.split("\n")))
-    depths = [len(found[2]) for line, code in lines if not code and (found := HEADING.match(line))]
-    shift = max(level + 1 - min(depths, default=DEEPEST), 0)
-
-    def lower(found: re.Match[str]) -> str:
-        return found[1] + "#" * min(len(found[2]) + shift, DEEPEST)
-
-    lowered = [line if code else HEADING.sub(lower, line, count=1) for line, code in lines]
+    lines = [(line, None if code else HEADING.match(line)) for line, code in _plain_headings(words.split("\n"))]
+    shift = max(level + 1 - min((len(found[2]) for _, found in lines if found), default=DEEPEST), 0)
+    lowered = [
+        f"{found[1]}{'#' * min(len(found[2]) + shift, DEEPEST)}{line[found.end() :]}" if found else line
+        for line, found in lines
+    ]
     return "\n".join(_blocks(lowered, _disarm))
 
 
