@@ -263,6 +263,8 @@ class Table:
         self.faults = {turn: list(answers) for turn, answers in (faults or {}).items()}
         self.asked: list[str] = []
         self.times: list[float] = []
+        self.turns: dict[bytes, str] = {}
+        self.read: set[Path] = set()
 
     def __call__(self, request: Request) -> Answer:
         turn = self.turn(request.text)
@@ -272,11 +274,14 @@ class Table:
         return waiting.pop(0) if waiting else Answer(self.words[turn], **self.how)
 
     def turn(self, text: str) -> str:
-        for session in self.user.sessions:
-            for path in (session / "briefs").rglob("*.md"):
-                if path.read_bytes() == text.encode():
-                    return str(path.relative_to(session / "briefs").with_suffix(""))
-        raise AssertionError(f"a brief that is on no disk: {text[:200]}")
+        """Each brief is read once, for it is written once."""
+        if text.encode() not in self.turns:
+            for session in self.user.sessions:
+                for path in {*(session / "briefs").rglob("*.md")} - self.read:
+                    self.turns[path.read_bytes()] = str(path.relative_to(session / "briefs").with_suffix(""))
+                    self.read.add(path)
+        assert text.encode() in self.turns, f"a brief that is on no disk: {text[:200]}"
+        return self.turns[text.encode()]
 
 
 def key_of(request: Request) -> str:
