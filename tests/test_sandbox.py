@@ -12,9 +12,11 @@ import jinja2
 import pytest
 from jinja2.utils import Namespace
 
+from council.config import overlays
 from council.prompts import sandbox, templates
 from council.prompts.brief import BROKEN
 from council.prompts.meter import WORK, Meter, weigh
+from council.record.program import Program
 from tests.bombs import BOMBS, HARMLESS
 from tests.helpers import CODE, PATIENCE, User, no_traceback
 
@@ -92,6 +94,14 @@ def test_a_debate_refuses_a_bomb_before_anything_is_spent(tmp_path: Path) -> Non
     ended = user.council("run", "Shall we?", "--speaker", "assistant")
     no_traceback(ended)
     assert (ended.code, "too much text" in ended.err) == (2, True)
+
+
+def test_templates_are_metered_unless_all_of_them_are_the_kits_word_for_word() -> None:
+    ours = {name: text for name, text in overlays.kit_templates().items() if "/" not in name}
+    name = min(ours)
+    assert not templates.load_environment(Program(ours, {})).metered
+    for others in ({**ours, name: f"{ours[name]} "}, {**ours, "more.md.j2": ""}, {f"board/{name}": ours[name]}):
+        assert templates.load_environment(Program(others, {})).metered
 
 
 def test_what_a_template_can_change_is_weighed_each_time() -> None:

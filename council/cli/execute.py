@@ -103,7 +103,7 @@ def _show_end(session: Session, settings: Config, screen: Screen, archived: Path
     screen.say(f"head: {debate.head}")
     screen.say(f"session: {files.tilde(session.folder)}")
     screen.say(f"archive: {files.tilde(archived)}")
-    if document := filing.describe_places(session, plan):
+    if document := filing.describe_places(session, plan, debate):
         screen.say(document)
     for line in transcript.list_following(session, plan):
         screen.say(line)

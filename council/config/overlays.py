@@ -103,6 +103,18 @@ def find_template(name: str) -> Path | None:
     return None
 
 
+@cache
+def kit_templates() -> Mapping[str, str]:
+    """The kit's own templates, by name."""
+    top = kit_folder() / "templates"
+    return {path.relative_to(top).as_posix(): read(path) for path in sorted(top.rglob(f"*{TEMPLATE}"))}
+
+
+def are_ours(templates: Mapping[str, str]) -> bool:
+    """Whether each of these templates is the kit's, word for word."""
+    return all(kit_templates().get(name) == text for name, text in templates.items())
+
+
 def list_files(kind: str, pattern: str, folders: Iterable[Path] | None = None) -> Iterator[tuple[Path, Path]]:
     """The files in the folder `kind` of each overlay, each with that folder. A folder that is a link is passed over."""
     for folder in overlays() if folders is None else folders:

@@ -49,7 +49,10 @@ def render(session: Session, due: Due, job: str | None = None) -> tuple[str, str
         environment = load_environment(load_program(session))
         names = candidates(session.workflow, due.step.prompt)
         data = {FACTS: Facts(prompt_context(session, due)), "cut": cut}
-        text = sandbox.render(lambda: environment.select_template(names), data, size_of_material(session, due))
+        if environment.metered:
+            text = sandbox.render(lambda: environment.select_template(names), data, size_of_material(session, due))
+        else:
+            text = environment.select_template(names).render(data)
     except jinja2.TemplatesNotFound:
         raise UsageError(f'there is no template "{name}" for the step {due.step.name}') from None
     except (jinja2.TemplateError, *BROKEN) as wrong:

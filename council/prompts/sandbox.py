@@ -11,10 +11,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import CodeType
 from typing import Any
 
 import jinja2
 from jinja2 import filters, nodes, pass_context, pass_environment, pass_eval_context
+from jinja2.bccache import Bucket
 from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -56,7 +58,9 @@ def metered(meter: Meter | None) -> Iterator[None]:
 
 
 def render(load: Callable[[], jinja2.Template], data: Mapping[str, Any], material: int) -> str:
-    """Compile and render a template of strangers, and stop as soon as its text is longer than it may be."""
+    """Compile and render a template of strangers, and stop as soon as its text is longer than it may be. `material` is
+    the size of what it may have to quote.
+    """
     pieces, left = list[str](), LARGEST + 2 * material
     with metered(Meter(material)):
         for piece in load().generate(data):
@@ -77,24 +81,41 @@ def _charge(value: Any, times: int = 1) -> None:
         meter.take(meter.weigh(value) * times)
 
 
+class Compiled(jinja2.BytecodeCache):
+    """Templates that were compiled in this process: many sessions have the same ones."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._known.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        assert bucket.code is not None
+        self._known[bucket.key, bucket.checksum] = bucket.code
+
+
 # ---- what templates may do ----
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Templates reach plain data, and whatever could grow is charged before it does."""
+    """Templates reach plain data, and whatever could grow is charged before it does; unless all of them are ours."""
 
     intercepted_binops = frozenset({"+", "*", "**", "%"})
+    ours = Compiled()  # a subclass with filters or a context of its own needs its own
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: Any, metered: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, bytecode_cache=None if metered else self.ours, **kwargs)
+        self.metered = metered
         del self.globals["lipsum"]  # it throws dice
         self.filters = {name: self.filters[name] for name in FILTERS} | GUARDED
         self.filters |= {CHARGE: charge, STEP: step}
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
-        _metered(tree)
-        tree.set_environment(self)
+        if self.metered:
+            _metered(tree)
+            tree.set_environment(self)
         return tree
 
     def wrap_str_format(self, value: Any) -> None:  # noqa: ARG002 (Jinja's own; without it, format is a method as others)

@@ -12,7 +12,7 @@ from jinja2.utils import missing
 from council.config import overlays
 from council.engine.facts import fact
 from council.errors import UsageError
-from council.prompts.sandbox import Sandbox
+from council.prompts.sandbox import Compiled, Sandbox
 from council.record.program import Program
 from council.record.session import Session
 from council.workflow.model import Workflow
@@ -31,8 +31,9 @@ class Overlays(jinja2.BaseLoader):
         return overlays.read(path), str(path), None
 
     def list_templates(self) -> list[str]:
-        found = overlays.list_files("templates", "**/*.md.j2")
-        return sorted({path.relative_to(top).as_posix() for top, path in found})
+        own = [folder for folder in overlays.overlays() if folder != overlays.kit_folder()]
+        found = overlays.list_files("templates", "**/*.md.j2", own)
+        return sorted({path.relative_to(top).as_posix() for top, path in found} | {*overlays.kit_templates()})
 
 
 FACTS = "council.facts"  # no name that a template could write
@@ -52,11 +53,13 @@ class PromptSandbox(Sandbox):
     """The sandbox of prompts, whose variables are facts."""
 
     context_class = FactContext
+    ours = Compiled()
 
 
-def environment(loader: jinja2.BaseLoader | None = None) -> jinja2.Environment:
+def environment(loader: jinja2.BaseLoader | None = None, metered: bool = True) -> PromptSandbox:
     """A sandbox for the current templates, or for those of the loader."""
     return PromptSandbox(
+        metered=metered,
         loader=loader or Overlays(),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
@@ -96,22 +99,29 @@ def freeze(workflow: Workflow) -> dict[str, str]:
     If a template computes the name of what it includes, any template may be needed, so all are frozen. A template that
     does not exist is left out: it may be in a branch that is never rendered; if not, rendering reports it.
     """
-    sandbox, existing = environment(), set(Overlays().list_templates())
+    existing = {*Overlays().list_templates()}
     prompts = dict.fromkeys(step.prompt for _, step in workflow.steps())
     firsts = (next((name for name in candidates(workflow, prompt) if name in existing), None) for prompt in prompts)
     waiting = [name for name in firsts if name]
     texts: dict[str, str] = {}
     while waiting:
         name = waiting.pop()
-        try:
-            texts[name] = Overlays().get_source(sandbox, name)[0]
-            included = [*meta.find_referenced_templates(sandbox.parse(texts[name], name))]
-        except jinja2.TemplateNotFound:
+        path = overlays.find_template(name)
+        if path is None:
             continue
+        texts[name] = overlays.read(path)
+        try:
+            included = _list_included(texts[name], name)
         except (jinja2.TemplateError, RecursionError) as wrong:
             raise UsageError(f"the template {name}: {wrong}") from None
         waiting += [other for other in (existing if None in included else included) if other and other not in texts]
     return texts
+
+
+@lru_cache(maxsize=500)
+def _list_included(text: str, name: str) -> tuple[str | None, ...]:
+    """The templates that one names; None for one whose name it computes."""
+    return tuple(meta.find_referenced_templates(environment(metered=False).parse(text, name)))
 
 
 def load_program(session: Session) -> Program:
@@ -124,6 +134,6 @@ def load_program(session: Session) -> Program:
 
 
 @lru_cache(maxsize=8)
-def load_environment(program: Program) -> jinja2.Environment:
+def load_environment(program: Program) -> PromptSandbox:
     """The sandbox that compiles the templates of one program: another program's may have the same names."""
-    return environment(jinja2.DictLoader(dict(program.templates)))
+    return environment(jinja2.DictLoader(dict(program.templates)), metered=not overlays.are_ours(program.templates))

@@ -47,10 +47,12 @@ def freeze(workflow: Workflow) -> dict[str, str]:
 
 
 def frozen_templates(session: Session) -> Overlaid:
-    """The templates that the session froze. A session begun by an earlier version has none and uses the kit's."""
-    own = (f"{FOLDER}/", f"{session.workflow.name}/")
+    """The templates that the session froze, without those that are the kit's, word for word. A session begun by an
+    earlier version has none and uses the kit's.
+    """
+    own, kit = (f"{FOLDER}/", f"{session.workflow.name}/"), overlays.kit_templates()
     templates = session.program.templates if session.program else NOTHING
-    return {name: text for name, text in templates.items() if name.startswith(own)}
+    return {name: text for name, text in templates.items() if name.startswith(own) and kit.get(name) != text}
 
 
 def render(name: str, overlaid: Overlaid, **data: Any) -> str:
@@ -60,7 +62,7 @@ def render(name: str, overlaid: Overlaid, **data: Any) -> str:
     except Exception as wrong:
         if not overlaid:
             raise
-        if f"{name}.md.j2" not in kit():
+        if f"{name}.md.j2" not in overlays.kit_templates():
             return f"*(The template {name}.md.j2 could not be rendered: {describe_fault(wrong)}.)*\n"
         return render(name, NOTHING, **data)
 
@@ -116,14 +118,8 @@ def blanks(reply: Reply) -> dict[str, Any]:
 
 def find(overlaid: Overlaid, *names: str) -> str:
     """The first of these templates that exists; empty if none does."""
-    return next((name for name in names if f"{name}.md.j2" in overlaid or f"{name}.md.j2" in kit()), "")
-
-
-@lru_cache(maxsize=1)
-def kit() -> Mapping[str, str]:
-    """The kit's own templates, by name."""
-    top = overlays.kit_folder() / "templates"
-    return {path.relative_to(top).as_posix(): overlays.read(path) for path in sorted(top.rglob("*.md.j2"))}
+    known = {*overlaid, *overlays.kit_templates()}
+    return next((name for name in names if f"{name}.md.j2" in known), "")
 
 
 @lru_cache(maxsize=4)
@@ -133,13 +129,14 @@ def _environment(overlaid: tuple[tuple[str, str], ...]) -> Sandbox:
     from council.prompts.sandbox import Sandbox
 
     found = Sandbox(
-        loader=jinja2.ChoiceLoader([jinja2.DictLoader(dict(overlaid)), jinja2.DictLoader(kit())]),
+        loader=jinja2.ChoiceLoader([jinja2.DictLoader(dict(overlaid)), jinja2.DictLoader(overlays.kit_templates())]),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         auto_reload=False,
+        metered=bool(overlaid),
     )
     found.filters |= FILTERS
     return found

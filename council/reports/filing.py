@@ -44,9 +44,9 @@ class Made:
         return replace(self, texts=produce.derive(self.debate, self.session, self.plan, self.kind, folder))
 
 
-def make(session: Session, plan: Plan, kind: str = "") -> Made:
-    """The documents of the session, of its own kind or of another."""
-    debate = compose(session, plan)
+def make(session: Session, plan: Plan, kind: str = "", debate: Transcript | None = None) -> Made:
+    """The documents of the session, of its own kind or of another. `debate` saves composing it again."""
+    debate = debate or compose(session, plan)
     texts = produce.derive(debate, session, plan, kind)
     return Made(session, plan, debate, kind or produce.find_kind(session), texts)
 
@@ -59,9 +59,9 @@ def is_of(session: Session, text: str) -> bool:
     return re.search(rf"^\*\*\w+ ID:\*\* {id}$", text, re.M) is not None
 
 
-def describe_places(session: Session, plan: Plan) -> str:
+def describe_places(session: Session, plan: Plan, debate: Transcript | None = None) -> str:
     """Say where the documents are, one line each; empty if the debate produces none."""
-    made = make(session, plan)
+    made = make(session, plan, debate=debate)
     home, why = find_home(session)
     stem = _find_stem(made, home / PLACE) if made.texts and home else ""
     places = {
