@@ -405,12 +405,25 @@ def prepare() -> None:
             sys.argv = ["council", *argv]
             quietly(main)
         asyncio.run(meet_the_sdk())
+    compile_templates()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     if len(threads := threading.enumerate()) > 1:
         raise RuntimeError(f"the nursery must not fork with threads: {threads}")
     gc.collect()
     gc.freeze()
+
+
+def compile_templates() -> None:
+    import jinja2
+
+    from council.config import overlays
+    from council.prompts import templates
+
+    sandbox = templates.environment(jinja2.DictLoader(overlays.kit_templates()), metered=False)
+    for name in overlays.kit_templates():
+        if not name.startswith(f"{overlays.DOCUMENTS}/"):
+            sandbox.get_template(name)
 
 
 def quietly(main: Callable[[], int]) -> None:
