@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from council import text_width
-from council.replies.compact import pieces
 from council.text import FENCE, harmless
-from council.workflow.model import Reply
+
+if TYPE_CHECKING:
+    from council.workflow.model import Reply
 
 STYLES = {
     "bold": "1", "dim": "2", "italic": "3", "red": "31", "green": "32", "yellow": "33", "blue": "94", "magenta": "35",
@@ -68,6 +70,8 @@ class Paint:
 
     def text(self, text: str, answers: Reply = ()) -> str:
         """A whole text. `answers` are those that were requested at its end."""
+        from council.replies.compact import pieces  # most commands show no text
+
         shown: list[str] = []
         for piece in pieces(harmless(text).expandtabs(4), answers):
             if piece.title:
