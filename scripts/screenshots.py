@@ -50,7 +50,7 @@ def main() -> None:
             window.open(f"#/s/{over}")
             window.see("h1.answer")
             take(window, "answer")
-            page_world.PACE = 0.15
+            page_world.FEW, page_world.PACE = page_world.WORDS, 0.15
             with page_world.steered(user):
                 window.open("#/")
                 window.see(".row .topic", page_world.STEERED[:40]).click()

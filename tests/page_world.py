@@ -13,7 +13,8 @@ from dataclasses import replace
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.helpers import CODE, Table, User
 
-WORDS, PACE, SLOW = 30, 0.02, 0.1  # pieces of a reply, and seconds between them: of most, and of the one to be watched
+FEW, PACE = 4, 0.1  # pieces of a reply, and seconds between them
+WORDS, SLOW = 30, 0.1  # of the one to be watched
 EXAMPLE = CODE / "docs" / "example-script.yaml"
 OVER = "Should we put Redis in front of PostgreSQL?"
 STEERED = "Should the app let people cancel their subscription in two taps?"
@@ -128,11 +129,11 @@ def hold_example(user: User) -> str:
 @contextmanager
 def steered(user: User, *more: str) -> Iterator[subprocess.Popen[bytes]]:
     """A debate in a process of its own, word by word, one seat slowly. It waits where a person has to decide."""
-    table = Table(user, steered_words(), chunks=WORDS, delay=PACE)
+    table = Table(user, steered_words(), chunks=FEW, delay=PACE)
 
     def speak(request: Request) -> Answer:
         said = table(request)
-        return replace(said, delay=SLOW) if said.text == ARGUED["01-2-argue/trust"] else said
+        return replace(said, chunks=WORDS, delay=SLOW) if said.text == ARGUED["01-2-argue/trust"] else said
 
     with FakeApi(speak) as api:
         user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")

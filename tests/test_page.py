@@ -1,6 +1,7 @@
 """The page in a real Chromium: a debate is watched, steered and read; on a phone, with keys alone, and by axe-core.
 
-At full size by `scripts/prove window`. One browser for all of it, and no request, script or error that is not ours.
+At full size, and in motion, by `scripts/prove window`. One browser for all of it, and no request, script or error that
+is not ours.
 """
 
 from __future__ import annotations
@@ -36,10 +37,21 @@ def browser(world) -> Iterator[Any]:
         yield browser
 
 
+@pytest.fixture(scope="module")
+def served(world) -> Iterator[WebServer]:
+    with WebServer(world) as server:
+        yield server
+
+
+def open_window(browser: Any, address: str, *size: int, **how: Any) -> Window:
+    """For a user who wants no motion: to draw that would take most of the time."""
+    return Window(browser, address, *size, reduced_motion="reduce", **how)
+
+
 def test_a_debate_is_watched_steered_and_read(tmp_path, browser) -> None:
     user = User(tmp_path)
     with WebServer(user) as server:
-        window = Window(browser, server.address)
+        window = open_window(browser, server.address)
         window.see("h2", "No debates yet")
         with page_world.steered(user) as run:
             window.see(".row .topic", STEERED[:40]).click()
@@ -62,41 +74,40 @@ def test_a_debate_is_watched_steered_and_read(tmp_path, browser) -> None:
         window.close()
 
 
-def test_with_keys_alone(world, browser) -> None:
-    with WebServer(world) as server:
-        window = Window(browser, server.address)
-        press = window.page.keyboard.press
-        window.see(".row")
-        press("/")
-        window.page.keyboard.type("pg_stat_statements")
-        window.see(".hit mark")
-        press("Enter")
-        window.see(".rows [data-stop]:focus")
-        press("Enter")
-        window.see("h1.answer", "Run EXPLAIN")
-        assert any(folder.name in window.page.url for folder in world.sessions)
-        press("?")
-        window.see("dialog[open]", "next debate or turn")
-        press("Escape")
-        for _ in range(40):  # the links and controls before the round
-            if window.page.evaluate("document.activeElement.closest('#round-1 > summary') !== null"):
-                break
-            press("Tab")
-        press("Enter")
-        press("j")
-        assert window.page.evaluate("document.activeElement.id") == "01-positions/architect"
-        press("g")
-        window.see(".row")
-        press("n")
-        window.see(".begin textarea:focus")
-        window.close()
+def test_with_keys_alone(world, served, browser) -> None:
+    window = open_window(browser, served.address)
+    press = window.page.keyboard.press
+    window.see(".row")
+    press("/")
+    window.page.keyboard.type("pg_stat_statements")
+    window.see(".hit mark")
+    press("Enter")
+    window.see(".rows [data-stop]:focus")
+    press("Enter")
+    window.see("h1.answer", "Run EXPLAIN")
+    assert any(folder.name in window.page.url for folder in world.sessions)
+    press("?")
+    window.see("dialog[open]", "next debate or turn")
+    press("Escape")
+    for _ in range(40):  # the links and controls before the round
+        if window.page.evaluate("document.activeElement.closest('#round-1 > summary') !== null"):
+            break
+        press("Tab")
+    press("Enter")
+    press("j")
+    assert window.page.evaluate("document.activeElement.id") == "01-positions/architect"
+    press("g")
+    window.see(".row")
+    press("n")
+    window.see(".begin textarea:focus")
+    window.close()
 
 
 AXE = chromium.find_axe()
 
 
 @pytest.mark.skipif(AXE is None, reason="axe-core could not be had from npm (COUNCIL_TEST_AXE)")
-def test_nobody_is_kept_out(world, browser) -> None:
+def test_nobody_is_kept_out(world, served, browser) -> None:
     """On a phone, in the dark and in the light: nothing is wider than the screen, and axe-core finds no barrier."""
     assert AXE is not None
     over, other = (folder.name for folder in world.sessions)
@@ -104,23 +115,22 @@ def test_nobody_is_kept_out(world, browser) -> None:
         "#/": ".row", f"#/s/{over}": ".answer", f"#/compare/{over}/{other}": ".figures", "#/new": ".choice",
         "#/figures": ".drawing",
     }  # fmt: skip
-    with WebServer(world) as server:
-        window = Window(browser, server.address, 360, 780, color_scheme="dark")
-        for scheme in ("dark", "light"):
-            window.page.emulate_media(color_scheme=scheme)
-            for route, there in routes.items():
-                window.open(route)
-                window.see(there)
-                window.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-                window.page.wait_for_function("() => new Promise(requestAnimationFrame)")
-                assert window.find_barriers(AXE) == [], f"{route}, {scheme}"
-                assert window.overflow <= 0, route
-        window.close()
+    window = open_window(browser, served.address, 360, 780, color_scheme="dark")
+    for scheme in ("dark", "light"):
+        window.page.emulate_media(color_scheme=scheme)
+        for route, there in routes.items():
+            window.open(route)
+            window.see(there)
+            window.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            window.page.wait_for_function("() => new Promise(requestAnimationFrame)")
+            assert window.find_barriers(AXE) == [], f"{route}, {scheme}"
+            assert window.overflow <= 0, route
+    window.close()
 
 
 def test_what_a_read_only_server_would_refuse_is_not_offered(world, browser) -> None:
     with WebServer(world, "--read-only") as server:
-        window = Window(browser, server.address)
+        window = open_window(browser, server.address)
         window.see(".row")
         assert not window.page.locator("#begin").is_visible()
         window.close()
@@ -129,7 +139,7 @@ def test_what_a_read_only_server_would_refuse_is_not_offered(world, browser) -> 
 def test_a_limit_that_is_no_amount_is_refused_and_nothing_begins(tmp_path, browser) -> None:
     user = User(tmp_path, {"ANTHROPIC_API_KEY": "sk-ant-of-the-tests"})
     with WebServer(user) as server:
-        window = Window(browser, server.address)
+        window = open_window(browser, server.address)
         window.open("#/new")
         window.see("#elsewhere summary").click()
         window.see("#elsewhere dd", "needs a document")
@@ -150,7 +160,7 @@ def test_evidence_is_pasted_and_read_in_the_browser(tmp_path, browser) -> None:
     notes, binary = user.write("notes.txt", "one\ntwo\n"), user.write("binary", b"\xff\x00")
     sent: list[Any] = []
     with WebServer(user) as server:
-        window = Window(browser, server.address)
+        window = open_window(browser, server.address)
         window.page.route("**/api/sessions", lambda route: answer_begin(route, sent))
         window.open("#/new")
         window.see("#topic").fill("Shall we?")
@@ -189,21 +199,20 @@ def answer_begin(route: Any, sent: list[Any]) -> None:
     return route.fulfill(status=400, json={"error": "not begun, as asked"})
 
 
-def test_the_list_is_narrowed_and_the_counts_stay(world, browser) -> None:
-    with WebServer(world) as server:
-        window = Window(browser, server.address)
-        window.see(".chip", "Finished 2").click()
-        window.see('.chip[aria-pressed="true"]', "Finished 2")
-        window.see(".chip", "All 2")
-        assert window.page.locator(".row").count() == 2
-        window.close()
+def test_the_list_is_narrowed_and_the_counts_stay(served, browser) -> None:
+    window = open_window(browser, served.address)
+    window.see(".chip", "Finished 2").click()
+    window.see('.chip[aria-pressed="true"]', "Finished 2")
+    window.see(".chip", "All 2")
+    assert window.page.locator(".row").count() == 2
+    window.close()
 
 
 def test_a_lost_answer_and_another_tab_are_told_apart(tmp_path, browser) -> None:
     user = User(tmp_path)
     asking.hold_gates(user, "lost", "late", "twice")
     with WebServer(user) as server:
-        window = Window(browser, server.address)
+        window = open_window(browser, server.address)
         window.open("#/s/lost")
         window.page.route("**/answers", asking.lose)
         window.see(".ask h2", "Gate").press("r")
@@ -237,7 +246,7 @@ def test_a_lost_answer_and_another_tab_are_told_apart(tmp_path, browser) -> None
 def test_a_turn_has_an_address_and_a_lost_server_is_said(world, browser) -> None:
     over = world.sessions[-1].name
     with WebServer(world) as server:
-        window = Window(browser, server.address)
+        window = open_window(browser, server.address)
         window.see(".row")
         window.open(f"#/s/{over}/03-closing/researcher")
         turn = window.see('[id="03-closing/researcher"]', "I would be glad to be wrong")
