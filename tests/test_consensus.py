@@ -411,7 +411,7 @@ def test_what_still_blocks_is_dissent_from_the_consensus(user):
     session = hold(user, "consensus/simple", **{turn: said, "02-synthesis-r01/clerk": kept})
     found = facts(session)
     assert (found["converged"], found["outcome"]) == (False, "consensus with dissent")
-    assert found["reason"].endswith("; 1 blocking item")
+    assert found["reason"].endswith("; 1 blocking item from security")
     assert "**Outcome:** consensus with dissent (mean " in (session / "transcript.md").read_text("utf-8")
     assert "accepted by consensus with dissent after 2 rounds" in (session / "decision.md").read_text("utf-8")
 

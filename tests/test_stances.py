@@ -107,7 +107,7 @@ def test_nobody_was_asked() -> None:
 def test_what_blocks_is_dissent(stances: str) -> None:
     found = stand(stances, blocking={"a": ("cost", "risk")})
     assert (found.outcome, found.converged) == (AGREED_WITH_DISSENT, False)
-    assert "2 blocking items" in found.reason
+    assert "2 blocking items from a" in found.reason
 
 
 def test_an_empty_list_blocks_nothing() -> None:
@@ -196,7 +196,11 @@ def test_an_answer_is_agreed_on_whichever_it_is(rounds, outcome, converged, reas
 
 def test_what_blocks_an_answer_is_dissent() -> None:
     found = assess_stances(answered("nnn", blocking=("cost",)))
-    assert (found.outcome, found.converged, found.reason) == (AGREED_WITH_DISSENT, False, "3/3 say no, 1 blocking item")
+    assert (found.outcome, found.converged, found.reason) == (
+        AGREED_WITH_DISSENT,
+        False,
+        "3/3 say no, 1 blocking item from a",
+    )
 
 
 def test_agree_and_disagree_are_about_what_the_council_heads_for() -> None:
