@@ -12,7 +12,9 @@ import sys
 import time
 import urllib.request
 from dataclasses import replace
+from unittest import mock
 
+import httpcore2
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -506,6 +508,17 @@ def test_an_endpoint_has_one_client_for_all_its_calls():
 
     with FakeApi() as api:
         assert asyncio.run(many()) == (9, 2)
+
+
+def test_certificates_are_read_only_where_there_is_tls_and_elsewhere_nobody_is_trusted():
+    with mock.patch("httpcore2.default_ssl_context", wraps=httpcore2.default_ssl_context) as trusted:
+        with FakeApi() as api:
+            speak(brief_for(api))
+        assert not trusted.called
+        endpoint = replace(brief_for(api).model.endpoint, base_url=api.url.replace("http://", "HTTPS://"))
+        with pytest.raises(CallFailed):
+            speak(brief_for(api, endpoint=endpoint))
+        assert trusted.called
 
 
 def test_the_sdk_is_imported_only_where_it_speaks():

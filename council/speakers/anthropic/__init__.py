@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from council.config.models import Endpoint
 from council.errors import CallFailed
@@ -140,18 +141,25 @@ class AnthropicSpeaker(Speaker):
 
 def _new_client(endpoint: Endpoint, secret: Secret, stall: float, many: bool) -> anthropic.AsyncAnthropic:
     """What is not given here, the SDK would look for in the environment and on disk."""
+    import ssl
+
     import anthropic
 
     from council.speakers.anthropic.bodies import bound_body
 
+    url = endpoint.base_url or HOME
     transport = anthropic.DefaultAioHttpClient if many else anthropic.DefaultAsyncHttpxClient
+    # Without TLS nobody needs this machine's certificates, which take longer to read than all the rest.
+    trust = urlsplit(url).scheme != "http" or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client = anthropic.AsyncAnthropic(
-        base_url=endpoint.base_url or HOME,
+        base_url=url,
         api_key=None if secret.bearer else secret.value,
         auth_token=secret.value if secret.bearer else None,
         max_retries=0,
         timeout=stall,
-        http_client=transport(timeout=stall, follow_redirects=False, event_hooks={"response": [bound_body]}),
+        http_client=transport(
+            timeout=stall, verify=trust, follow_redirects=False, event_hooks={"response": [bound_body]}
+        ),
     )
     # Else ANTHROPIC_CUSTOM_HEADERS, which may hold credentials, would go to every endpoint; there is no other switch.
     client._custom_headers = {"Accept-Encoding": "identity"}  # noqa: SLF001
