@@ -20,13 +20,12 @@ from council.runner import start
 from council.runner.start import Request
 from council.workflow.loader import load
 from council.workflow.model import Phase, Ref, Seat, Step, Workflow
-from tests.debates import CUT_EVERYWHERE, everything, facts, held, hold, recover_from_cuts, text, words
+from tests.debates import CUT, everything, facts, held, hold, recover_from_cuts, text, words
 from tests.fakeapi import FakeApi
 from tests.helpers import Table, User, derived_of, unpriced
 from tests.scenes import absent, scene, turn
-from tests.scripted import names, played
+from tests.scripted import played
 
-DEBATES = [name for name in names() if name.startswith("board/")]
 PRESETS = ("board", "planning-1", "planning-2", "planning-3")
 RATES = dict.fromkeys(("sonnet", "haiku", "opus"), cost.Rates("one", 1.0, 1.0, 1000))
 PERSON = "03-guidance/human"
@@ -40,20 +39,12 @@ def user(tmp_path: Path) -> User:
 # ---- whole debates ----
 
 
-@pytest.mark.parametrize("name", DEBATES)
-def test_a_debate_on_disk_ends_as_it_was_planned(name, user):
-    session, debate = held(user, name), played(name)
-    assert facts(session)["phases"] == debate.end.scene.outcomes
-    assert {str(path.relative_to(session / "turns").with_suffix("")) for path in session.glob("turns/*/*.md")} == set(
-        debate.said
-    )
-    assert user.council("verify").code == 0
-
-
-@pytest.mark.parametrize("name", DEBATES)
+@pytest.mark.parametrize("name", [name for name in CUT if name.startswith("board/")])
 def test_from_every_cut_it_recovers_to_the_same_files(name, user):
-    """Of each protocol, one debate is cut everywhere here, and every debate in `scripts/prove trust`."""
-    assert not [*recover_from_cuts(user, held(user, name), name, name in CUT_EVERYWHERE)]
+    """One debate of the protocol is cut everywhere, and another once; in `scripts/prove trust`, all of them everywhere.
+    How they end is in test_golden_sessions.py.
+    """
+    assert not [*recover_from_cuts(user, held(user, name), name, everywhere=CUT[name])]
 
 
 @pytest.mark.parametrize("name", ["board/fundamental", "board/rubber-stamp"])

@@ -21,6 +21,7 @@ import pytest
 from tests import schemas
 from tests.fakeapi import Answer, FakeApi
 from tests.helpers import Table, User
+from tests.recordings import turns_of
 from tests.scripted import Played, names, played
 
 GOLDEN = Path(__file__).parent / "sessions"
@@ -86,6 +87,9 @@ def test_golden_session(name: str, tmp_path: Path) -> None:
     with seeded:
         session = held(user, debate)
     made = shown(session, SHOWN if name in WHOLE else ("convergence.json",))
+    assert json.loads((session / "convergence.json").read_text("utf-8"))["phases"] == debate.end.scene.outcomes
+    assert turns_of(session) == set(debate.said)
+    assert user.council("verify").code == 0
     schemas.state().validate(json.loads((session / "state.json").read_text("utf-8")))
     folder = GOLDEN / name.replace("/", "-")
     if os.environ.get(UPDATE):
