@@ -30,8 +30,9 @@ class Examined:
     remarks: tuple[str, ...]
 
 
-def examine(workflow: Workflow) -> Examined:
-    found = _Found()
+def examine(workflow: Workflow, found: FoundTemplates | None = None) -> Examined:
+    """What its templates read and what is wrong in them. Whoever examines many workflows has each looked up once."""
+    found = found or FoundTemplates()
     options: set[str] = set()
     problems: list[str] = []
     remarks: list[str] = []
@@ -74,7 +75,7 @@ def _parse(name: str, text: str) -> str:
     return ""
 
 
-class _Found:
+class FoundTemplates:
     """The templates that there are now, each looked up once."""
 
     def __init__(self) -> None:
@@ -94,7 +95,7 @@ class _Found:
             return f"{name}: it is nested too deeply"
 
 
-def _broken(workflow: Workflow, found: _Found) -> Iterator[str]:
+def _broken(workflow: Workflow, found: FoundTemplates) -> Iterator[str]:
     """What is no template among the workflow's documents and its remarks."""
     for name in sorted(found.names):
         if name.startswith((f"{overlays.DOCUMENTS}/", f"{workflow.name}/")) and (why := found.take(name, _parse)):
@@ -104,7 +105,7 @@ def _broken(workflow: Workflow, found: _Found) -> Iterator[str]:
 class _Reading:
     """Reads one template and those that it includes. `lint` reports a missing first one."""
 
-    def __init__(self, found: _Found) -> None:
+    def __init__(self, found: FoundTemplates) -> None:
         self.found = found
         self.options: set[str] = set()
         self.made: set[str] = set()

@@ -17,6 +17,7 @@ from council.errors import UsageError
 from council.terminal.output import echo
 
 if TYPE_CHECKING:
+    from council.checks.templates import FoundTemplates
     from council.workflow.model import Workflow
 
 STARTER = Path(__file__).resolve().with_name("starter.md")
@@ -119,16 +120,18 @@ def lint(workflows: tuple[str, ...]) -> None:
     Notes flag constructs that are valid but probably unintended. Exits 2 on a mistake, not on a note.
     """
 
-    count = 0
+    from council.checks.templates import FoundTemplates
+
+    count, found = 0, FoundTemplates()
     for name in workflows or sorted(overlays.workflows()):
-        wrong, notes = check_workflow(name)
+        wrong, notes = check_workflow(name, found)
         echo("\n".join([*wrong, *notes] if wrong else [*notes, f"{name}: no problems found"]))
         count += len(wrong)
     if count:
         raise UsageError(f"{count} problem{'s' if count > 1 else ''}, see above")
 
 
-def check_workflow(name: str) -> tuple[list[str], list[str]]:
+def check_workflow(name: str, found: FoundTemplates) -> tuple[list[str], list[str]]:
     """The mistakes and the notes of a workflow, each with file and line."""
     from council import speakers
     from council.checks.hints import find_hints
@@ -149,7 +152,7 @@ def check_workflow(name: str) -> tuple[list[str], list[str]]:
         workflow = load(text, where)
     except UsageError as refusal:
         return [add_place(str(refusal).removeprefix(f"{where}: "), text, where)], []
-    examined = examine(workflow)
+    examined = examine(workflow, found)
     broken = examined.problems or find_faults(workflow)
     config, own = settings.load(), documents(workflow.name)
     benches = registry.find_benches(workflow, config)

@@ -35,15 +35,12 @@ NOTHING: Overlaid = MappingProxyType({})
 
 def freeze(workflow: Workflow) -> dict[str, str]:
     """The overlaid documents and remarks that a new session of this workflow has to keep."""
-    from council.prompts import templates
-
-    texts, kit = {}, overlays.kit_folder()
-    for name in templates.Overlays().list_templates():
-        if name.startswith((f"{FOLDER}/", f"{workflow.name}/")):
-            path = overlays.find_template(name)
-            if path and not path.is_relative_to(kit):
-                texts[name] = overlays.read(path)
-    return texts
+    own, texts = [folder for folder in overlays.overlays() if folder != overlays.kit_folder()], {}
+    for top, file in overlays.list_files("templates", "**/*.md.j2", own):
+        name = file.relative_to(top).as_posix()
+        if name.startswith((f"{FOLDER}/", f"{workflow.name}/")) and (path := overlays.find_template(name)):
+            texts[name] = overlays.read(path)
+    return dict(sorted(texts.items()))
 
 
 def frozen_templates(session: Session) -> Overlaid:
