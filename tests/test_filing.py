@@ -311,6 +311,18 @@ def test_the_record_is_filed_beside_it_and_every_link_leads_to_a_turn(user):
     assert path.read_text("utf-8") == text
 
 
+def test_a_record_whose_document_was_never_written_gets_it(user):
+    """As a process leaves it that is killed between the two."""
+    session = held(user)
+    folder = user.work / "docs" / "decisions"
+    assert user.council("decision", session.name, "--with-record").code == 0
+    text = (folder / "adr-0001-shall-we-go.md").read_text("utf-8")
+    (folder / "adr-0001-shall-we-go.md").unlink()
+    assert user.council("decision", session.name, "--with-record").code == 0
+    assert filed(user) == ["adr-0001-shall-we-go.md", "adr-0001-shall-we-go.record"]
+    assert (folder / "adr-0001-shall-we-go.md").read_text("utf-8") == text
+
+
 def test_another_record_in_its_place_is_refused_and_stays(user):
     session = held(user)
     user.write("docs/decisions/adr-0001-shall-we-go.record/topic.md", "theirs")

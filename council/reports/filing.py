@@ -118,7 +118,7 @@ class Filing:
     def find(self, made: Made) -> tuple[str, dict[Path, str]]:
         """The name of the document, and where each would be now with its text."""
         stem = "" if self.new else _find_stem(made, self.folder)
-        stem = stem or _new_stem(made, self.folder)
+        stem = stem or record_copy.find_alone(made.session.id, self.folder) or _new_stem(made, self.folder)
         linked = self.record or (self.folder / record_copy.name_folder(stem)).is_dir()
         texts = made.linked(stem).texts if linked else made.texts
         number = numbering.read_number(stem) if produce.is_numbered(made.kind) else None

@@ -21,6 +21,7 @@ from council.reports.model import Transcript
 from council.reports.sources import name_seat
 
 ENDING = ".record"
+TITLE = "# Record of "
 SAID = ("topic.md", "workflow.md", "turns/")  # what never changes once a debate is over
 
 
@@ -46,11 +47,20 @@ def describe(session: Session, plan: Plan) -> str:
     seats = dict.fromkeys(name_seat(turn.seat) for turn in plan.scene.turns if not turn.seat.is_person)
     author = f" The {name_seat(written[-1].seat).lower()} wrote the synthesis." if written else ""
     return (
-        f"# Record of {session.id}\n\nEach file in `turns/` is what one seat said, word for word, with its receipt: who"
+        f"{TITLE}{session.id}\n\nEach file in `turns/` is what one seat said, word for word, with its receipt: who"
         f" spoke, which model, and what it took. `transcript.md` is all of it in order, `topic.md` the question, and"
         f" `workflow.md` the rules of the debate.\n\nAt the table: {', '.join(seats)}.{author}\n\nNot copied: the"
         " metadata, which hold the session's seed, and the briefs.\n"
     )
+
+
+def find_alone(session_id: str, folder: Path) -> str:
+    """The name of the document that a killed process did not write any more after this session's record."""
+    for path in sorted(folder.glob(f"*{ENDING}")):
+        alone = not path.with_suffix(".md").exists()
+        if alone and (_read(path / "README.md") or b"").startswith(f"{TITLE}{session_id}\n".encode()):
+            return path.stem
+    return ""
 
 
 def place(made: Mapping[str, bytes], folder: Path, temp: Path) -> None:
