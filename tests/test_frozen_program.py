@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,6 +17,7 @@ from council.config import overlays
 from council.prompts import brief as briefs
 from council.record import files, metadata, session
 from council.record.turn_file import sha256
+from tests.copies import driven
 from tests.fakeapi import FakeApi
 from tests.forgery import reseal
 from tests.helpers import CODE, Ended, Table, User, agreed, disputed, script
@@ -210,12 +211,13 @@ def test_a_long_template(tmp_path: Path) -> None:
     recover(user)
 
 
-def test_a_program_that_could_not_be_read_again_is_refused(tmp_path: Path) -> None:
+def test_a_program_that_could_not_be_read_again_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     user = User(tmp_path)
+    monkeypatch.setattr(files, "LARGEST", 1_000_000)
     overlay(user, "_tail.md.j2", "x" * (files.LARGEST + 1))
     ended = user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed()))
     assert ended.code == 2
-    assert "program.json would have 32,0" in ended.err
+    assert "program.json would have 1,0" in ended.err
     assert user.sessions == []
 
 
@@ -364,9 +366,14 @@ def test_two_sessions_in_one_process_do_not_mix(tmp_path: Path) -> None:
 # ---- sessions that an earlier version began ----
 
 
-INTERRUPTED = pytest.mark.parametrize(
-    "recorded", [one for one in sessions() if not one.complete], ids=lambda one: one.folder.name
-)
+def one_of_each_version(found: Iterable[Recorded]) -> pytest.MarkDecorator:
+    """test_recorded_sessions.py has all of them, with the kit's own templates and with their own words."""
+    versions = {one.metadata["council"]: one for one in found}
+    assert len(versions) >= 5
+    return pytest.mark.parametrize("recorded", versions.values(), ids=lambda one: one.folder.name)
+
+
+INTERRUPTED = one_of_each_version(one for one in sessions() if not one.complete)
 
 
 @INTERRUPTED
@@ -410,11 +417,7 @@ def test_a_pending_brief_of_an_earlier_version_is_what_is_sent(tmp_path: Path) -
 # ---- what an earlier version derived ----
 
 
-COMPLETE = pytest.mark.parametrize(
-    "recorded",
-    [one for one in sessions() if one.complete and not one.case.get("kept")],
-    ids=lambda one: one.folder.name,
-)
+COMPLETE = one_of_each_version(one for one in sessions() if one.complete and not one.case.get("kept"))
 
 
 @COMPLETE
@@ -461,7 +464,7 @@ def later(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of council of a later version, whose transcripts say something else."""
     root = tmp_path_factory.mktemp("later")
     for name in ("council", "templates", "Workflows", "agents"):
-        shutil.copytree(CODE / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(CODE / name, root / name)  # with what Python has compiled
     for name in ("Config.md", "AgentPersonalities.md", "SKILL.md"):
         shutil.copyfile(CODE / name, root / name)
     replace(root / "council/__init__.py", f'__version__ = "{version()}"', f'__version__ = "{LATER}"')
@@ -488,23 +491,20 @@ def test_a_later_version_says_who_made_a_session_and_renews_it(later: Path, tmp_
     start(user)
     recover(user)
 
-    def council(*words: str) -> Any:
-        env = {**user.environment, "PYTHONPATH": str(later)}
-        return user.process(*words, env=env)
-
-    found = done(council("verify", "--json")).json
-    assert found["findings"] == []
-    assert [one.partition("council-sessions/")[2] or one for one in found["outdated"]]
-    assert all(f"made by council {version()}" in one for one in found["outdated"])
-    assert done(council("status", "--json")).json["state"] == "complete"
-    tampered = user.session / "transcript.md"
-    whole = tampered.read_bytes()
-    tampered.write_bytes(whole + b"And more.\n")
-    assert council("verify").code == 5, "these bytes are nobody's"
-    tampered.write_bytes(whole)
-    done(council("build"))
-    done(council("archive"))
-    assert done(council("verify", "--json")).json["outdated"] == []
+    with driven(later, user) as copy:
+        found = done(copy.run("verify", "--json")).json
+        assert found["findings"] == []
+        assert [one.partition("council-sessions/")[2] or one for one in found["outdated"]]
+        assert all(f"made by council {version()}" in one for one in found["outdated"])
+        assert done(copy.run("status", "--json")).json["state"] == "complete"
+        tampered = user.session / "transcript.md"
+        whole = tampered.read_bytes()
+        tampered.write_bytes(whole + b"And more.\n")
+        assert copy.run("verify").code == 5, "these bytes are nobody's"
+        tampered.write_bytes(whole)
+        copy.ok("build")
+        copy.ok("archive")
+        assert done(copy.run("verify", "--json")).json["outdated"] == []
     ended = user.council("verify", "--json")
     assert done(ended).json["findings"] == [], "the earlier version knows the later one's files by their hashes"
     assert all(f"made by council {LATER}" in one for one in ended.json["outdated"])
@@ -515,15 +515,15 @@ def test_a_build_that_is_interrupted_by_a_crash_leaves_no_damage(later: Path, tm
     user = User(tmp_path)
     start(user)
     recover(user)
-    env = {**user.environment, "PYTHONPATH": str(later)}
     path = user.session / "metadata.json"
     stamp = json.loads(path.read_text("utf-8"))["derived"]
-    done(user.process("archive", env=env))
-    facts = json.loads(path.read_text("utf-8"))
-    before = {"derived": stamp, "archived": {**stamp, "files": {"transcript.md": stamp["files"]["transcript.md"]}}}
-    path.write_bytes(metadata.seal({**facts, **before, "deriving": facts["derived"]}))
-    for found in (user.process("verify", "--json", env=env), user.council("verify", "--json")):
-        assert done(found).json["findings"] == []
+    with driven(later, user) as copy:
+        copy.ok("archive")
+        facts = json.loads(path.read_text("utf-8"))
+        before = {"derived": stamp, "archived": {**stamp, "files": {"transcript.md": stamp["files"]["transcript.md"]}}}
+        path.write_bytes(metadata.seal({**facts, **before, "deriving": facts["derived"]}))
+        for found in (copy.run("verify", "--json"), user.council("verify", "--json")):
+            assert done(found).json["findings"] == []
     assert done(user.council("status", "--json")).json["state"] == "complete"
 
 
@@ -531,13 +531,12 @@ def test_a_later_version_finishes_an_interrupted_session(later: Path, tmp_path: 
     user = User(tmp_path)
     start(user)
     before = spoken(user.session)
-    env = {**user.environment, "PYTHONPATH": str(later)}
-    ended = user.process("recover", "last", "--speaker", "replay", "--from", str(user.work / "script.yaml"), env=env)
-    done(ended)
+    with driven(later, user) as copy:
+        copy.ok("recover", "last", "--speaker", "replay", "--from", user.work / "script.yaml")
+        copy.ok("verify")
     after = spoken(user.session)
     assert {name: after.get(name) for name in before} == before
     assert [name for name, data in after.items() if name.startswith("briefs/") and b"POSITIONS" in data] != []
-    done(user.process("verify", env=env))
 
 
 def test_a_lost_turn_is_damage_though_the_files_are_as_they_were_made(tmp_path: Path) -> None:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from council.cli import commands
 from council.config import overlays
-from tests.helpers import CODE, Ended, User, disputed, script
+from tests.copies import Copy, driven
+from tests.helpers import CODE, User, disputed, script
 
 KIT = ("Workflows", "templates", "Config.md", "AgentPersonalities.md", "SKILL.md", "docs/workflows.md")
 WINDOW = ("index", "web")  # without these, nobody searches, and there is no page
@@ -38,47 +34,6 @@ def test_the_architecture_page_calls_the_same_rooms_optional() -> None:
     assert set(re.findall(r"^\| `(\w+)` \| .* Optional \|", page, re.M)) == set(OPTIONAL)
 
 
-# One process does all the commands of a copy. Each is a line on stdin; its exit code, stdout and stderr are the answer.
-DRIVER = """
-import json, os, sys
-from tempfile import TemporaryFile
-import council
-from council.cli import main
-orders, answers = sys.stdin, sys.stdout
-for line in orders:
-    sys.argv = ["council", *json.loads(line)]
-    with open(os.devnull) as sys.stdin, TemporaryFile("w+") as sys.stdout, TemporaryFile("w+") as sys.stderr:
-        try:
-            code = main() if sys.argv[1:] else print(council.load_session("last").outcome)
-        except SystemExit as ended:
-            code = ended.code
-        said = [stream.seek(0) or stream.read() for stream in (sys.stdout, sys.stderr)]
-    sys.stderr = sys.__stderr__
-    print(json.dumps([code or 0, *said]), file=answers, flush=True)
-"""
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A copy of the repository without a room, and a user of it."""
-
-    folder: Path
-    user: User
-    driver: subprocess.Popen[str]
-
-    def run(self, *words: str | Path) -> Ended:
-        """A command; without words, what the library says of the last session."""
-        assert self.driver.stdin is not None
-        assert self.driver.stdout is not None
-        print(json.dumps([*map(str, words)]), file=self.driver.stdin, flush=True)
-        return Ended(*json.loads(self.driver.stdout.readline()))
-
-    def ok(self, *words: str | Path) -> str:
-        ended = self.run(*words)
-        assert ended.code == 0, ended.err
-        return ended.out
-
-
 @pytest.fixture(
     params=[("reviews",), CODE_LAB, ("reviews", "mcp_server", *CODE_LAB, *WINDOW, "planning")],
     ids="+".join,
@@ -93,12 +48,8 @@ def without(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         (shutil.copytree if (CODE / name).is_dir() else shutil.copy)(CODE / name, folder / name)
     for room in request.param:
         shutil.rmtree(folder / "council" / room)
-    env = {**user.environment, "PYTHONPATH": str(folder), "PATH": os.environ["PATH"]}
-    command = [sys.executable, "-W", "error", "-c", DRIVER]
-    with subprocess.Popen(
-        command, cwd=user.work, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as driver:
-        yield request.param, Copy(folder, user, driver)
+    with driven(folder, user) as copy:
+        yield request.param, copy
 
 
 def test_everything_else_works(without: tuple[tuple[str, ...], Copy]) -> None:
