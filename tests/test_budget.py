@@ -173,7 +173,7 @@ def test_a_debate_stops_before_the_limit_and_goes_on_with_a_higher_one(user):
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
         ended = user.council("run", "Shall we?", "--speaker", "anthropic", "--max-calls", "2")
         assert (ended.code, len(api.prompts)) == (3, 2)
-        assert "--max-calls 2 is reached" in ended.err
+        assert "the limit of 2 calls is reached (--max-calls)" in ended.err
         assert f"kept: 2 turns in {user.session}".replace(str(user.root), "~") in ended.last, (
             "those under way came home"
         )
@@ -191,7 +191,7 @@ def test_a_limit_of_money(user):
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
         ended = user.council("run", "Shall we?", "--speaker", "anthropic", "--max-cost", "0.05")
         assert (ended.code, len(api.prompts)) == (3, 0)
-        assert "the next call could exceed --max-cost 0.05" in ended.err
+        assert "the next call could exceed the limit of $0.05 (--max-cost)" in ended.err
         done = user.council("recover", "--max-cost", "0.2", "--json")
         assert done.code == 0, done.err
     assert 0 < json.loads(done.out)["totals"]["usd"] < 0.2

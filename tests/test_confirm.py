@@ -327,7 +327,7 @@ def test_what_a_confirmation_can_cost_is_said_first_and_limited(user):
         speaker = ("--speaker", "anthropic")
         paused = user.council("confirm", "docs/a.md", *speaker, "--max-calls", "0", ANTHROPIC_API_KEY="k")
         assert re.search(r"confirm: 2 calls, 4 if .*; likely \$0\.\d+.*, at most \$0\.\d+", paused.err), paused.err
-        assert ("--max-calls 0 is reached" in paused.err, api.requests) == (True, [])
+        assert ("the limit of 0 calls is reached (--max-calls)" in paused.err, api.requests) == (True, [])
 
 
 def test_the_projects_tests_are_a_fact_of_the_confirmation(user):

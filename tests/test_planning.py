@@ -152,7 +152,7 @@ def test_its_limits_hold_for_all_councils_together(user):
     assert answer(user, "approve", "Yes.").code == 0
     stopped = user.council("planning", "last")
     assert stopped.code == OVER
-    assert "--max-calls 20 is reached" in stopped.err
+    assert "the limit of 20 calls is reached (--max-calls)" in stopped.err
     assert f"go on with: council planning {newest(user)['id']}" in stopped.err
     spoken = [*session(user, "planning-3").glob("turns/*/*.md")]
     assert len(spoken) == 20 - len([*session(user, "planning-2").glob("turns/*/*.md")])

@@ -126,12 +126,12 @@ def test_limits_only_lower(user: User) -> None:
     path = project(user, "limits: {max_calls: 1, deadline: 999}")
     stopped = user.council("run", *REPLAY, "--max-calls", "5", "Q?")
     assert stopped.code == 3
-    assert f"max_calls in {path} 1 is reached" in stopped.err
+    assert f"the limit of 1 call is reached (max_calls in {path})" in stopped.err
     assert "at most: deadline   10           ~/config" in user.council("config").out
     raised = user.council("recover", *REPLAY, CI="1")
     assert raised.code == 3
     assert "max_calls in " in raised.err
-    assert " 3 is reached" in raised.err
+    assert "the limit of 3 calls is reached" in raised.err
     user.configure("limits: {max_calls: 99}")
     project(user, "limits: {max_calls: 98}")
     assert user.council("recover", *REPLAY, "--max-calls", "97").code == 0

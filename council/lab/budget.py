@@ -52,7 +52,7 @@ def _find_room(place: Path, id: str, most: float | None, usd: float, spent: Call
         left = usd - math.fsum(running[name] if name in running else spent(name) for name in others)
         before = spent(id)
         if left <= before and not running:
-            raise OverBudget(f"--max-cost {usd:g} is reached; continue with a higher limit")
+            raise OverBudget(f"the limit of ${usd:g} is reached (--max-cost); continue with a higher one")
         if left <= before or (running and (most is None or most > left)):
             return None
         cap = left if most is None else min(left, max(most, before))

@@ -202,7 +202,7 @@ def _lacking(standing: Standing) -> Iterator[str]:
 
 
 def _counts(standing: Standing) -> str:
-    """`3/4 agree, designer disagrees, 1 blocking item from designer, writer was not heard`, or `3/4 say no, a says yes`."""
+    """`3/4 agree, designer disagrees, 1 blocking item from designer, writer was not heard`, or `3/4 say no, …`."""
     now, answer = standing.stances, standing.answer
     by_stance: dict[str, list[str]] = {}
     for name, stance in now.items():

@@ -52,11 +52,12 @@ class Budget:
         async with self.changed:
             await self.changed.wait_for(lambda: self.fits(most) or not self.running)
             if self.max_calls is not None and self.calls >= self.max_calls:
-                raise OverBudget(f"{self.calls_set_by} {self.max_calls} is reached; continue with a higher limit")
+                calls = f"{self.max_calls} call{'s' if self.max_calls != 1 else ''}"
+                raise OverBudget(f"the limit of {calls} is reached ({self.calls_set_by}); continue with a higher one")
             if not self.fits(most):
                 raise OverBudget(
-                    f"the next call could exceed {self.usd_set_by} {self.max_usd:g}: ${self.usd:.4f} spent, and it may "
-                    f"cost ${most:.4f}; continue with a higher limit"
+                    f"the next call could exceed the limit of ${self.max_usd:g} ({self.usd_set_by}): ${self.usd:.4f} "
+                    f"spent, and it may cost ${most:.4f}; continue with a higher one"
                 )
             self.calls += 1
             self.running += 1
