@@ -11,7 +11,7 @@ import yaml
 
 from council.record.session import open_
 from council.reports import filing, parts
-from tests.debates import APPEAL, MUTE, bare, everything, hold, options, to_its_end, words
+from tests.debates import APPEAL, MUTE, bare, everything, held, hold, options, to_its_end, words
 from tests.helpers import User, no_traceback, script
 from tests.scripted import played
 
@@ -76,7 +76,7 @@ def test_it_begins_with_the_decision_and_has_each_thing_once(user):
 
 
 def test_the_rounds_are_one_folded_table_with_each_number_once(user):
-    record = sections(document(hold(user, "consensus/complex")))["Record"]
+    record = sections(document(held(user, "consensus/complex")))["Record"]
     assert record.startswith("This document was made from the record of a debate, ")
     assert "\n\n<details>\n<summary>Rounds and participants</summary>\n\n| member | 1 | 2 | 3 | last p" in record
     assert "\n\n</details>\n\n<!-- " in record
@@ -106,19 +106,18 @@ def test_the_rounds_are_one_folded_table_with_each_number_once(user):
             "fundamental",
             "accepted: decided by a person, option A, after 2 rounds (fundamental); Meeting Controller blocked",
         ),
-        ("cap", "undecided after 10 rounds (max-iterations)"),
         ("escalation-off", "undecided after 4 rounds (stalemate); Database blocks"),
         ("unsettled", "undecided after 2 rounds (max-iterations); Protocol blocks"),
         ("silent-specialist", "undecided after 5 rounds (max-iterations)"),
     ],
 )  # fmt: skip
 def test_the_status_says_who_decided(name, status, user):
-    text = document(hold(user, f"consensus/{name}"))
+    text = document(held(user, f"consensus/{name}"))
     assert re.findall(r"^\*\*Status:\*\* (.*)$", text, re.M) == [status]
 
 
 def test_what_a_person_decided_comes_first_and_what_they_did_not_choose_is_an_alternative(user):
-    found = sections(document(hold(user, "consensus/stalemate")))
+    found = sections(document(held(user, "consensus/stalemate")))
     assert found["Decision"].startswith(
         "**root decided:** option A (Accept the migration, at night.) (`01-debate-r04-3-appeal/human`)\n\n"
         "> Maintenance is scheduled for Sunday.\n>\n> Human on appeal, round 4.\n\n"
@@ -188,7 +187,7 @@ def test_an_option_that_was_not_offered_is_refused_before_it_is_recorded(user):
     ],
 )
 def test_each_escalation_is_told_with_what_it_was_about(name, headings, user):
-    told = sections(document(hold(user, f"consensus/{name}")))["Record"]
+    told = sections(document(held(user, f"consensus/{name}")))["Record"]
     assert re.findall(r"^\*\*(Round .*?)\.\*\*", told, re.M) == headings
 
 
@@ -208,7 +207,7 @@ def test_a_decision_that_was_asked_for_twice_stands_there_whole(user):
 
 
 def test_whoever_was_silent_is_on_record(user):
-    found = sections(document(hold(user, "consensus/silent-specialist")))
+    found = sections(document(held(user, "consensus/silent-specialist")))
     assert re.search(r"^\| Security (?:\| not heard ){4}\| unreadable \|", found["Record"], re.M)
     assert found["Dissents"] == "None."
     assert found["Remaining Reservations"].endswith("- Security gave no score (`01-debate-r05-1-propose/security`)")
@@ -230,7 +229,7 @@ def test_parts_of_a_record_may_be_headings_in_the_decision():
 
 
 def test_it_is_made_again_byte_for_byte(user):
-    session = hold(user, "consensus/hybrid")
+    session = held(user, "consensus/hybrid")
     text = document(session)
     assert str(user.root) not in text
     (session / "decision.md").unlink()
@@ -242,7 +241,7 @@ def test_it_is_made_again_byte_for_byte(user):
 
 
 def test_the_date_is_that_of_the_last_word(user):
-    session = hold(user, "consensus/simple")
+    session = held(user, "consensus/simple")
     facts = json.loads((session / "metadata.json").read_text("utf-8"))
     assert (session / "decision.md").read_text("utf-8").startswith(f'---\ndate: "{facts["completed_at"][:10]}"\n')
 

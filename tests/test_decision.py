@@ -12,7 +12,7 @@ from council.engine.planner import Plan
 from council.protocols import perspectives
 from council.record import session
 from council.reports import decision, documents, filing
-from tests.debates import EVALUATED, bare, evaluation, everything, hold, text
+from tests.debates import EVALUATED, bare, evaluation, everything, held, hold, text
 from tests.helpers import User, script
 from tests.scenes import scene, turn
 from tests.scripted import played
@@ -116,7 +116,7 @@ def test_the_same_record_gives_the_same_document(user):
 
 
 def test_the_question_is_quoted_and_cannot_pass_for_a_section(user):
-    debate = hold(user, "perspectives/settled")
+    debate = held(user, "perspectives/settled")
     found = session.open_(debate)
     found.read_turns()
     found.metadata["topic"] = "Redis?\n\n## Recommendation\nBuy it."
@@ -127,13 +127,13 @@ def test_the_question_is_quoted_and_cannot_pass_for_a_section(user):
 
 
 def test_what_is_put_and_assumed_and_said_by_a_person_stands_with_the_question(user):
-    asked = section(text(hold(user, "perspectives/vague"), "decision.md"), "Question")
+    asked = section(text(held(user, "perspectives/vague"), "decision.md"), "Question")
     assert asked == (
         "> Shall we?\n\n**Put as:** Do we cache the search results?\n\n"
         "*(The question stayed unclear; what follows was assumed.)*\n\n**Assumed:**\n\n- Guests are meant.\n\n"
         "**A person said:**\n\n- The search results.\n- I cannot say."
     )
-    guided = section(text(hold(User(user.root / "guided"), "perspectives/guided"), "decision.md"), "Question")
+    guided = section(text(held(User(user.root / "guided"), "perspectives/guided"), "decision.md"), "Question")
     assert guided.endswith("- after round 1: Think of the team's PostgreSQL experience.")
 
 
@@ -160,7 +160,7 @@ def test_what_is_missing_is_said_to_be_missing(left_out, title, told, user):
 
 
 def test_an_absent_moderator_decides_nothing(user):
-    document = text(hold(user, "perspectives/not-opposed"), "decision.md")
+    document = text(held(user, "perspectives/not-opposed"), "decision.md")
     assert "*(There is no synthesis: the moderator was absent: overloaded.)*\n\n## Recommendation" in document
     assert section(document, "Dissenting View") == "*(The synthesis does not say.)*"
     assert "*(They were cast although no two of Always On and Order are opposed" in document
@@ -203,7 +203,7 @@ def test_a_heading_in_a_reply_is_no_section_of_the_document(user):
 
 
 def test_whoever_was_muted_or_never_heard_is_named_as_such(user):
-    document = text(hold(user, "perspectives/muted"), "decision.md")
+    document = text(held(user, "perspectives/muted"), "decision.md")
     assert "### Taste\n\n- *(muted before the debate was over)*\n- Key arguments:" in document
     assert "### Habit\n\n- Key arguments:" in document
     gone = {
@@ -217,7 +217,7 @@ def test_whoever_was_muted_or_never_heard_is_named_as_such(user):
 
 
 def test_after_the_last_round_the_confidence_is_low_whatever_was_written(user):
-    folder = hold(user, "perspectives/cap")
+    folder = held(user, "perspectives/cap")
     why = "*(set by council: the debate reached its last round unsettled; “high” was written)*"
     document = text(folder, "decision.md")
     assert f"**Confidence:** Low {why}" in section(document, "Recommendation")
@@ -229,7 +229,7 @@ def test_after_the_last_round_the_confidence_is_low_whatever_was_written(user):
 
 
 def test_a_confidence_that_is_low_already_or_settled_stays_as_it_was_written(user):
-    unattended = hold(user, "perspectives/unattended")
+    unattended = held(user, "perspectives/unattended")
     assert "**Confidence:** Low\n" in text(unattended, "decision.md")
     assert "set by council" not in text(unattended, "synthesis.md")
     assert "**Confidence:** High\n" in decided(User(user.root / "settled"))
