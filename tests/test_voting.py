@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations
+from functools import cache
+from itertools import islice, permutations
 from random import Random
 from typing import Any
 
@@ -388,6 +389,7 @@ class Slowly:
         self.options = options
         self.rows = [(ballot.places, ballot.weight) for ballot in ballots]
         self.of = sum(weight for _, weight in self.rows)
+        self.beats = cache(self.does_beat)
 
     def prefers(self, row: Mapping[str, int], one: str, other: str) -> bool:
         return one in row and (other not in row or row[one] < row[other])
@@ -416,7 +418,7 @@ class Slowly:
             for one in self.options
         }
 
-    def beats(self, one: str, other: str) -> bool:
+    def does_beat(self, one: str, other: str) -> bool:
         margin = sum(w * (self.prefers(r, one, other) - self.prefers(r, other, one)) for r, w in self.rows)
         return margin > 0
 
@@ -444,10 +446,12 @@ def best(counts: Mapping[str, Any]) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("linear", [True, False])
 def test_the_slow_count_says_the_same(linear: bool) -> None:
-    """With weights: every method, the counts, the cycle and each share of all who could vote."""
+    """With weights: every method, the counts, the cycle and each share of all who could vote. Half of the polls, for
+    it is slow.
+    """
     dice = Random(6)
     seen = {"cycle": 0, "tie": 0, "none": 0, "winner": 0}
-    for options, plain in profiles(linear, seed=1):
+    for options, plain in islice(profiles(linear, seed=1), PROFILES // 2):
         ballots = [replace(one, weight=Fraction(dice.choice((1, 1, 1, 2, 3)), 2)) for one in plain]
         slow = Slowly(options, ballots)
         if not any(one.places for one in ballots):
