@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -20,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from filelock import FileLock
 
+from tests import debian
 from tests.helpers import CODE
 
 if TYPE_CHECKING:
@@ -41,24 +38,7 @@ WATCH = (
 @cache
 def find() -> str:
     """The path of Chromium; empty if there is none."""
-    here = next(filter(None, map(shutil.which, NAMES)), "")
-    if not here and os.geteuid() == 0 and shutil.which("apt-get"):
-        with FileLock(Path(tempfile.gettempdir()) / "council-tests-apt.lock"):
-            if not any(map(shutil.which, NAMES)):
-                install()
-        here = next(filter(None, map(shutil.which, NAMES)), "")
-    return here
-
-
-def install() -> None:
-    quiet = {"DEBIAN_FRONTEND": "noninteractive", "PATH": os.defpath}
-    for words in (["install"], ["update"], ["install"]):  # the lists of packages may be old, or not there
-        done = subprocess.run(
-            ["apt-get", *words, "-qy", *(["--no-install-recommends", "chromium"] if words == ["install"] else [])],
-            env=quiet, capture_output=True, timeout=300, check=False,
-        )  # fmt: skip
-        if words == ["install"] and done.returncode == 0:
-            return
+    return debian.find("chromium", *NAMES)
 
 
 def missing() -> str:
