@@ -225,13 +225,16 @@ class Point:
         self.check_result(stored)
         return self.wrong
 
+    def is_over(self) -> bool:
+        """Whether the metadata say how it ended."""
+        return any(b'"completed_at"' in (one / "metadata.json").read_bytes() for one in self.world.sessions)
+
     def is_whole(self) -> bool:
         """Whether it may be called complete. Where the metadata say nothing of an end, the files are not even read.
 
         What is left of attempts that their turn has taken in is only in the way.
         """
-        ends = [b'"completed_at"' in (session / "metadata.json").read_bytes() for session in self.world.sessions]
-        if not any(ends):
+        if not self.is_over():
             return False
         return {
             name: data for name, data in snapshot(self.world).items() if "/attempts/" not in name
@@ -253,11 +256,9 @@ class Point:
             shown = SCRIPT[turn].replace("\r", "") in broken.err.replace("\r", "")
             self.demand(turn in stored or shown, "reply lost", turn)
         if broken.struck and not harmless and self.prepared.case.name in ("run", "recover"):
-            go_on = (
-                ("go on with: council recover",)
-                if broken.asked
-                else ("go on with: council recover", "nothing was spent")
-            )
+            go_on = ["go on with: council recover"]
+            go_on += [] if broken.asked else ["nothing was spent"]
+            go_on += ["go on with: council show"] if self.is_over() else []
             self.demand(any(words in broken.last_line for words in go_on), "last line", broken.last_line)
 
     def help(self, broken: Ended) -> list[Ended]:

@@ -126,6 +126,13 @@ def test_the_same_with_a_speaker_that_is_paid(kind: str, points: int, paid: Prep
     assert not any(wrong.values()), told(paid, wrong)
 
 
+def test_an_end_that_could_not_be_written_is_no_end(paid: Prepared) -> None:
+    """Everything was said; what is advised is to recover it."""
+    last = max(number for number in numbers_of(paid, "write") if "/.metadata.json." in paid.calls[number - 1])
+    wrong = sweep(paid, "broken once", [last, last + 1])
+    assert not any(wrong.values()), told(paid, wrong)
+
+
 def wait_until(holds: Callable[[], bool], patience: float = 60.0) -> None:
     end = time.monotonic() + patience
     while not holds():

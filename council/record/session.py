@@ -307,8 +307,9 @@ class Session:
         self._check_held()
         removed = [key for key, value in facts.items() if value is None]
         merged = {**read_metadata(self.folder), **facts}
-        self.metadata = {key: value for key, value in merged.items() if key not in removed}
-        files.replace(self.folder / "metadata.json", seal(self.metadata))
+        kept = {key: value for key, value in merged.items() if key not in removed}
+        files.replace(self.folder / "metadata.json", seal(kept))
+        self.metadata = kept  # not before it is on the disk: a debate whose end could not be written has none
 
     def _check_held(self) -> None:
         if self.lock is None:
