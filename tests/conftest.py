@@ -62,6 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()  # and no full collection looks through it
+    gc.set_threshold(50_000)  # of all that tests make, little is in cycles
     gc.enable()
 
 
