@@ -20,13 +20,12 @@ from typing import Any
 import pytest
 
 from council.record import catalog
-from tests import warm
+from tests import rights, warm
 from tests.faults import Fault
 from tests.helpers import CODE, PROGRAM, Ended, User
 
+FORBIDDEN = "permission denied"
 TINY = "65536"  # bytes of a disk that is full at once
-# Root without this privilege is refused what the permissions of a file refuse.
-PLAIN = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"]
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,11 @@ class Sandboxed(User):
         """A program in the sandbox."""
         env = {**self.environment, "PYTHONPATH": str(CODE), **how.pop("env", {})}
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        command = [sys.executable, "-c", program, *map(str, words)]
         wall = WALLS[self.wall](self, cwd or self.work)
-        if self.wall in MOUNTED:
-            return subprocess.Popen([*wall, *command], cwd=cwd or self.work, env=env, **{**streams, **how})
-        return warm.start(command, within=wall, cwd=cwd or self.work, env=env, **{**streams, **how})
+        if self.wall == FORBIDDEN and os.geteuid() == 0:
+            program = rights.PROGRAM + program
+        command = [*wall, sys.executable, "-c", program, *map(str, words)]
+        return warm.start(command, cwd=cwd or self.work, env=env, **{**streams, **how})
 
     def inside(self, *words: str | Path, stdin: str = "", **how: Any) -> Ended:
         """One command in the sandbox, to its end."""
@@ -88,7 +87,7 @@ def forbid(user: User, _: Path) -> list[str]:
     """The home belongs to the user, who has no right to write to it."""
     (user.root / ".claude").mkdir(exist_ok=True)
     permit(user, 0o500)
-    return PLAIN if os.geteuid() == 0 else []
+    return []
 
 
 def permit(user: User, mode: int) -> None:
@@ -99,17 +98,16 @@ def permit(user: User, mode: int) -> None:
 WALLS: dict[str, Callable[[User, Path], Sequence[str]]] = {
     "": lambda _user, _cwd: [],
     "a read-only file system": mount_read_only,
-    "permission denied": forbid,
+    FORBIDDEN: forbid,
     "a full disk": mount_full,
 }
-MOUNTED = ("a read-only file system", "a full disk")  # made again for each user
 
 
 @cache
 def works(wall: str) -> bool:
     """Whether this machine can build the wall."""
-    if wall == "permission denied":
-        return os.geteuid() != 0 or subprocess.run([*PLAIN, "true"], check=False, capture_output=True).returncode == 0
+    if wall == FORBIDDEN:
+        return os.geteuid() != 0 or warm.python(rights.PROGRAM, stderr=subprocess.DEVNULL).wait() == 0
     words = ["bwrap", "--dev-bind", "/", "/", "--size", TINY, "--tmpfs", "/tmp", "true"]
     return bool(shutil.which("bwrap")) and subprocess.run(words, check=False, capture_output=True).returncode == 0
 

@@ -37,16 +37,14 @@ NUMBER = struct.Struct("!i")
 OURS = {"stdin", "stdout", "stderr", "cwd", "env", "start_new_session"}
 
 
-def start(command: Sequence[str], within: Sequence[str] = (), **how: Any) -> subprocess.Popen[bytes]:
-    """Start a process; from a warm one, where nobody could tell the difference. `within` is a command that takes rights
-    from those after it.
-    """
+def start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
+    """Start a process; from a warm one, where nobody could tell the difference."""
     env = how.get("env") or os.environ
     plain = env.get("LANG") == LANG and not any(name in env for name in READ_ONCE)
     own = {name: env[name] for name in env if name.startswith("PYTHON")}
     program = [*command[:2]] == [sys.executable, "-c"] and own == {"PYTHONPATH": str(ROOT)}
     warm = program and plain and how.keys() <= OURS and hasattr(os, "fork")
-    return Forked(command, within, **how) if warm else subprocess.Popen([*within, *command], **how)
+    return Forked(command, **how) if warm else subprocess.Popen(command, **how)
 
 
 def python(program: str, *words: object, **how: Any) -> subprocess.Popen[bytes]:
@@ -62,10 +60,6 @@ class Forked(subprocess.Popen[bytes]):
     _close_pipe_fds: Callable[..., None]
     _handle_exitstatus: Callable[[int], None]
 
-    def __init__(self, command: Sequence[str], within: Sequence[str] = (), **how: Any) -> None:
-        self._within = tuple(within)
-        super().__init__(command, **how)
-
     def _execute_child(self, args: Sequence[str], *how: Any) -> None:
         names = ("executable", "preexec_fn", "close_fds", "pass_fds", "cwd", "env", "startupinfo", "flags", "shell")
         given, pipes = dict(zip(names, how, strict=False)), how[len(names) : len(names) + 6]
@@ -74,7 +68,7 @@ class Forked(subprocess.Popen[bytes]):
             "program": args[2], "words": list(args[3:]), "cwd": os.fspath(given["cwd"] or Path.cwd()),
             "env": {**(given["env"] or os.environ)}, "leads": how[-2], "isolated": False,
         }  # fmt: skip
-        self._line = ask(warm_process(self._within), order, theirs)
+        self._line = ask(warm_process(), order, theirs)
         self._close_pipe_fds(*pipes)
         (self.pid,) = NUMBER.unpack(self._line.recv(NUMBER.size, socket.MSG_WAITALL))
         self._child_created = True
@@ -109,11 +103,11 @@ def ask(address: str, order: Mapping[str, Any], streams: Sequence[int]) -> socke
 
 
 @cache
-def warm_process(within: tuple[str, ...]) -> str:
+def warm_process() -> str:
     """The address of this process's own, which ends with it."""
     folder = tempfile.mkdtemp(prefix="council-warm-")
     env = {"PATH": os.environ["PATH"], "LANG": LANG, "PYTHONPATH": str(ROOT)}
-    command = [*within, sys.executable, "-m", "tests.warm", f"{folder}/line"]
+    command = [sys.executable, "-m", "tests.warm", f"{folder}/line"]
     process = subprocess.Popen(
         command, cwd=ROOT, env=env, start_new_session=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -133,7 +127,7 @@ def venv() -> str:
     """An environment for COUNCIL_VENV whose Python is forked from the warm process: what calls council through a shell
     or an assistant calls it often.
     """
-    address = warm_process(())
+    address = warm_process()
     python = Path(address).with_name("venv") / "bin" / "python"
     python.parent.mkdir(parents=True)
     words = [sys.executable, "-IS", ROOT / "tests" / "warm_python.py", address, sys.executable]
