@@ -18,7 +18,7 @@ from council.record import turn_file
 from council.runner.start import Request, begin
 from council.speakers.registry import machine_of
 from council.workflow.loader import load
-from tests.helpers import User
+from tests.helpers import PATIENCE, User
 
 RIGHT = "add.py\n```python\ndef add(a, b):\n    return a + b\n```\n"
 WRONG = "add.py\n```python\ndef add(a, b):\n    return a - b\n```\n"
@@ -131,7 +131,7 @@ def is_alive(process: tuple[int, str]) -> bool:
     return fields[19] == process[1] and fields[0] != "Z"
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
+def wait_until(holds: Callable[[], bool], seconds: float = PATIENCE) -> bool:
     latest = time.monotonic() + seconds
     while not (held := holds()) and time.monotonic() < latest:
         time.sleep(0.01)

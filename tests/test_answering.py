@@ -19,7 +19,7 @@ from council.runner import answering
 from tests import gates, repositories
 from tests.coding import wait_until
 from tests.gates import APPROVE, GATE, REJECT, RELEASE, RUN, waiting
-from tests.helpers import User, no_traceback
+from tests.helpers import PATIENCE, User, no_traceback
 from tests.mcp_client import serving
 from tests.terminal import Shell
 
@@ -132,7 +132,7 @@ def test_a_run_that_waits_takes_the_first_of_several_answers_from_other_processe
         )
         assert recorded.code == 0
         assert "the debate goes on in pid" in recorded.out
-        assert run.wait(30) == 0
+        assert run.wait(PATIENCE) == 0
     assert gates.receipts(user)[RELEASE].via == "record"
     assert left(user) == []
     assert user.council("verify").code == 0
@@ -142,7 +142,7 @@ def test_a_run_that_waits_is_told_that_the_person_does_not_answer(user: User) ->
     with waiting(user) as run:
         told = user.council("record", "last", GATE, "--absent", "on holiday", "--by", "Bob")
         assert told.code == 0, told.err
-        assert run.wait(30) == 0
+        assert run.wait(PATIENCE) == 0
     receipt = gates.receipts(user)[GATE]
     assert (receipt.absent, receipt.by, receipt.via) == ("on holiday", "Bob", "record")
     assert RELEASE not in gates.receipts(user), "absence approves nothing"
@@ -163,7 +163,7 @@ def test_the_tools_answer_a_run_that_waits_and_say_who_was_first(user: User) -> 
         assert wait_until((user.session / f"briefs/{RELEASE}.md").exists)
         assert "recorded already" in server.refused("record", **given)
         server.told("record", session=id, turn=RELEASE, absent="gone home")
-        assert run.wait(30) == 0
+        assert run.wait(PATIENCE) == 0
     receipts = gates.receipts(user)
     assert (receipts[GATE].by, receipts[GATE].via, receipts[RELEASE].absent) == ("Ada", "record", "gone home")
     assert user.council("verify").code == 0
@@ -223,7 +223,7 @@ def test_a_run_names_what_is_no_answer_and_waits_on(user: User) -> None:
             assert line
         path.unlink()
         gates.answer(user, given=REJECT)
-        assert run.wait(30) == 0
+        assert run.wait(PATIENCE) == 0
 
 
 # ---- at the terminal ----
@@ -256,7 +256,7 @@ def test_a_run_pauses_before_its_next_turns_and_says_who_asked(user: User) -> No
         assert user.council("pause", "--by", "Ada").code == 0
         assert "pauses before its next turns, as Ada asked; waits for 01-gate/human" in user.council("status").out
         run.send_signal(signal.SIGCONT)
-        assert run.wait(30) == 3
+        assert run.wait(PATIENCE) == 3
         assert b"Ada asked for a pause" in run.communicate()[1]
     assert verify.status(user.session).state == "waiting"
     assert left(user) == []
@@ -271,7 +271,7 @@ def test_a_run_is_interrupted_and_no_other_process_ever_is(user: User) -> None:
     with waiting(user) as run:
         note = (user.session / lock.NOTE).read_text()
         assert user.council("pause", "--now").code == 0
-        assert run.wait(30) == 130
+        assert run.wait(PATIENCE) == 130
     with subprocess.Popen(["sleep", "60"]) as other:
         (user.session / lock.NOTE).write_text(note.replace(f'"pid": {run.pid}', f'"pid": {other.pid}'))
         with pytest.raises(UsageError, match="is not running"):
@@ -290,4 +290,4 @@ def test_waiting_ends_with_the_time_for_a_person_and_with_a_signal(user: User) -
     with user.spawn("recover", "--wait") as run:
         assert wait_until(lambda: lock.is_held(user.session) and "pid" in lock.read_note(user.session))
         run.terminate()
-        assert run.wait(30) == 143
+        assert run.wait(PATIENCE) == 143

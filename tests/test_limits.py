@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 import time
+from collections.abc import Iterator
+from unittest import mock
 
-import anthropic  # noqa: F401 (here, so that no round of a test pays for it)
 import pytest
 
 from council.checks import cost
 from council.config.models import limit_tokens
 from council.errors import UsageError
+from council.runner import clock
 from council.runner.clock import Clock
 from council.workflow import limits
 from council.workflow.loader import load
@@ -35,6 +39,7 @@ phases:
 ---
 """
 TEMPLATE = '{% include "_head.md.j2" %}\nSay it.\n{% include "_tail.md.j2" %}\n'
+LONG = 900  # seconds that a round may take
 STEPS = ("frame", "argue", "rebut", "positions", "synthesis")
 WORDS = {
     "01-debate-r01-1-frame/chair": "## Sides\n- Cost: pay little.\n- Speed: wait little.\n",
@@ -45,16 +50,48 @@ WORDS = {
 
 
 class Deaf(Table):
-    """Never answers one turn, or all."""
+    """Never answers one turn, or all. If it is one, its round is out of time as soon as these turns are recorded."""
 
-    def __init__(self, user: User, turn: str) -> None:
+    def __init__(self, user: User, turn: str, after: tuple[str, ...] = ()) -> None:
         super().__init__(user, WORDS)
-        self.never = turn
+        self.never, self.after = turn, after
+        self.timers: list[tuple[asyncio.AbstractEventLoop, asyncio.Timeout]] = []
+        self.passed = 0.0
 
     def __call__(self, request: Request) -> Answer:
         answer = super().__call__(request)
         deaf = self.never in ("all", self.asked[-1])
-        return Answer(answer.text, once=lambda: False) if deaf else answer
+        return Answer(answer.text, once=self.end_round) if deaf else answer
+
+    def end_round(self) -> bool:
+        if self.never != "all" and not self.passed and turns(self.user) >= {*self.after}:
+            self.passed = LONG
+            for loop, timer in self.timers:
+                loop.call_soon_threadsafe(end_now, timer, loop)
+        return False
+
+    def timeout_at(self, when: float | None) -> asyncio.Timeout:
+        timer = asyncio.Timeout(when and when - self.passed)
+        self.timers.append((asyncio.get_running_loop(), timer))
+        return timer
+
+
+def end_now(timer: asyncio.Timeout, loop: asyncio.AbstractEventLoop) -> None:
+    with contextlib.suppress(RuntimeError):  # it has ended already
+        timer.reschedule(loop.time())
+
+
+@contextlib.contextmanager
+def deaf(user: User, turn: str, *after: str) -> Iterator[tuple[Deaf, FakeApi]]:
+    """An API in whose time a round may end before its time: no test waits for it."""
+    table, real = Deaf(user, turn, after), time.monotonic
+    passing = mock.Mock(monotonic=lambda: real() + table.passed)
+    with (
+        mock.patch.object(clock, "time", passing),
+        mock.patch.object(asyncio, "timeout_at", table.timeout_at),
+        FakeApi(table) as api,
+    ):
+        yield table, api
 
 
 @pytest.fixture
@@ -84,28 +121,29 @@ def turns(user: User) -> set[str]:
 
 def test_a_round_that_takes_too_long_pauses_and_goes_on_later(user):
     """What came is recorded, and who comes then is not asked; who recovers the session has all the time again."""
-    api_of = Deaf(user, "01-debate-r01-3-rebut/cost")
-    with FakeApi(api_of) as api:
-        ended = debate(user, api, "-o", "round_timeout=4", "--quorum", "1")
+    with deaf(user, "01-debate-r01-3-rebut/cost") as (table, api):
+        ended = debate(user, api, "-o", f"round_timeout={LONG}", "--quorum", "1")
         assert ended.code == 3
-        assert "Cost is not heard: the round took longer than 4 s" in ended.err
-        told = "council: the round took longer than 4 s, and Speed had not answered; run `council recover` to continue"
+        assert "Cost is not heard: the round took longer than 900 s" in ended.err
+        told = (
+            "council: the round took longer than 900 s, and Speed had not answered; run `council recover` to continue"
+        )
         assert told in ended.err
         assert ended.last.endswith(f"go on with: council recover {user.session.name}")
         assert user.council("status").out.split()[1] == "paused"
-        assert "01-debate-r01-3-rebut/speed" not in api_of.asked
+        assert "01-debate-r01-3-rebut/speed" not in table.asked
         assert turns(user) == {turn for turn in WORDS if turn.startswith("01")} - {"01-debate-r01-3-rebut/speed"}
-        asked = len(api_of.asked)
+        asked = len(table.asked)
         assert debate(user, api, command=("recover",)).code == 0
     assert turns(user) == set(WORDS)
-    assert len(api_of.asked) == asked + 4, "nothing is asked twice"
+    assert len(table.asked) == asked + 4, "nothing is asked twice"
 
 
 def test_with_a_quorum_who_had_no_time_is_absent(user):
-    with FakeApi(Deaf(user, "02-positions/engineer")) as api:
-        ended = debate(user, api, "-o", "round_timeout=4", "--quorum", "1")
+    with deaf(user, "02-positions/engineer", "02-positions/architect") as (_, api):
+        ended = debate(user, api, "-o", f"round_timeout={LONG}", "--quorum", "1")
     assert ended.code == 0, ended.err
-    assert 'absent: "the round took longer than 4 s"' in (user.session / "turns/02-positions/engineer.md").read_text()
+    assert 'absent: "the round took longer than 900 s"' in (user.session / "turns/02-positions/engineer.md").read_text()
     assert "absent: null" in (user.session / "turns/02-positions/architect.md").read_text()
 
 
@@ -149,21 +187,21 @@ def test_a_limit_of_the_workflow_is_for_services_and_one_of_the_user_for_all(use
 
 def test_people_think_as_long_as_they_like():
     """Only the time of calls is counted: from the beginning of their batch to the end of the last of them."""
-    clock = Clock()
+    found = Clock()
     times = iter([100.0, 103.0, 105.0, 200.0, 900.0, 901.0, 902.0])
     tick = time.monotonic
     time.monotonic = lambda: next(times)  # type: ignore[assignment]
     try:
-        clock.begin("debate", 1)
-        clock.end()
-        clock.end()
-        clock.begin("debate", 1)
-        assert (clock.run, clock.round) == (5.0, 5.0)
-        clock.begin("debate", 1)
-        assert (clock.run, clock.round) == (5.0, 5.0), "a batch of people alone"
-        clock.end()
-        clock.begin("debate", 2)
-        assert (clock.run, clock.round) == (6.0, 0.0)
+        found.begin("debate", 1)
+        found.end()
+        found.end()
+        found.begin("debate", 1)
+        assert (found.run, found.round) == (5.0, 5.0)
+        found.begin("debate", 1)
+        assert (found.run, found.round) == (5.0, 5.0), "a batch of people alone"
+        found.end()
+        found.begin("debate", 2)
+        assert (found.run, found.round) == (6.0, 0.0)
     finally:
         time.monotonic = tick
 
