@@ -492,14 +492,23 @@ def test_a_recovery_is_asked_for_in_words(begun):
     assert len(begun.sessions) == 1
 
 
-def test_a_replay_of_a_session_says_so(finished):
+@pytest.mark.parametrize("named", [lambda id: id, lambda id: id[:17], lambda _: "last"])
+def test_a_replay_of_a_session_says_so(finished, named):
     first = finished.session
-    ok(finished.council("run", "x", "--speaker", "replay", "--from", first.name))
+    ok(finished.council("run", "x", "--speaker", "replay", "--from", named(first.name)))
     (again,) = (folder for folder in finished.sessions if folder != first)
     assert (again / "topic.md").read_text() == "Shall we?"
     assert f"**Replay of:** {first.name}" in (again / "transcript.md").read_text()
     ours, theirs = derived_of(again), derived_of(first)
     assert [ours[name] for name in SAME_WORDS] == [theirs[name] for name in SAME_WORDS]
+
+
+def test_a_debate_by_hand_is_finished_with_the_words_of_a_session_named_by_a_part_of_its_id(finished):
+    first = finished.session
+    assert finished.council("run", "Shall we?", "--speaker", "assistant", "--id", "second").code == 8
+    ok(finished.council("recover", "second", "--speaker", "replay", "--from", first.name[:17]))
+    lost = finished.council("recover", "second", "--speaker", "replay", "--from", "lost.yaml")
+    assert (lost.code, "lost.yaml: no such file" in lost.err) == (2, True), lost.text
 
 
 # ---- a person at the table ----

@@ -57,7 +57,8 @@ def debate(state: State, given: dict[str, Any]) -> None:
         choice = None
     else:
         choice = begin(state, request, settings, given)
-        source = source if choice.speaker.replays else None
+        script = source and choice.speaker.replays and Path(source).is_file()
+        source = source if script else None  # the session knows which session it replays
     carry_on(state, settings, source, given, choice)
 
 

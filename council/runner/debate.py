@@ -126,7 +126,7 @@ def with_source(request: Request, speaker: str, source: str | None, settings: Co
     if registry.describe(speaker).replays:
         if not source:
             raise UsageError(f"--speaker {speaker} needs --from, a session or a script")
-        return request, source
+        return request, name_source(source, settings)
     if not source:
         return request, None
     if Path(source).is_file():
@@ -136,15 +136,22 @@ def with_source(request: Request, speaker: str, source: str | None, settings: Co
     return replace(request, after=before, topic=request.topic or str(before.metadata["topic"])), None
 
 
+def name_source(source: str, settings: Config) -> str:
+    """A script's path, or a session's whole id: once a new session exists, `last` means that one."""
+    if Path(source).is_file():
+        return source
+    if Path(source).suffix:
+        raise UsageError(f"{source}: no such file")
+    return places.find(settings, source).name
+
+
 def begin(request: Request, settings: Config, speaker: str, source: str | None, held: bool = True) -> Session:
     """The session on disk; for the replay of a session, the same table around the same question.
 
     It is held from its birth on, unless the caller goes away.
     """
     if source and not Path(source).is_file():
-        if Path(source).suffix:
-            raise UsageError(f"{source}: no such file")
-        spoken = sessions.open_(places.find(settings, source))
+        spoken = sessions.open_(places.find(settings, name_source(source, settings)))
         spoken.read_turns()
         return start.begin_again(spoken, settings, speaker, request.id, held)
     if source:
@@ -201,7 +208,7 @@ def voices_for(
         raise UsageError(f"--from goes with --speaker replay here; to continue another session, name it: {source}")
     check_pace(speaker, paced)
     select.warm_up(speaker)
-    words_of = source or str(session.metadata.get("replay_of"))
+    words_of = name_source(source, settings) if source else str(session.metadata.get("replay_of"))
     return select.Voices(speaker, Setup(settings, source=words_of, paced=paced), ask, wait)
 
 
