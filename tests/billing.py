@@ -31,6 +31,8 @@ stall: 0.4
 deadline: 3
 retry: {{first_wait: 0.01, most_wait: 0.02, budget: 0.3}}
 """
+# Where no call stalls or takes too long, none is given up either, however busy the machine is.
+PATIENT = CONFIG.replace("stall: 0.4", "stall: 60").replace("deadline: 3\n", "")
 PRICES = settings.load({"HOME": "/nowhere"}).prices
 TURN = "01-positions/engineer"
 CAP = 0.30
@@ -184,7 +186,7 @@ def kill_in_a_call(folder: Path, runs: int) -> list[Account]:
         return Answer(HALF, chunks=4, fault="stall", after=2)
 
     with FakeApi(hang) as api:
-        user.configure(CONFIG.format(url=api.url).replace("stall: 0.4", "stall: 60").replace("deadline: 3", ""))
+        user.configure(PATIENT.format(url=api.url))
         command: tuple[str, ...] = ("run", "Shall we?", "--speaker", "anthropic")
         for _ in range(runs):
             with user.spawn(*command) as process:
@@ -243,14 +245,14 @@ def kill_at_calls(ground: Path, nursery: Nursery, kind: str, every: int, first: 
 # ---- debates at once, in the threads of one process ----
 
 
-def hold_at_once(folder: Path, debates: int, faults: Iterable[Answer] = ()) -> list[Account]:
+def hold_at_once(folder: Path, debates: int, faults: Iterable[Answer] = (), config: str = PATIENT) -> list[Account]:
     """Debates that share an API and fail at the same time, through the Python API."""
     user = user_in(folder)
     with FakeApi(Table(user, agreed(), {TURN: list(faults)})) as api:
-        return hold_with(user, api, debates)
+        return hold_with(user, api, debates, config)
 
 
-def hold_with(user: User, api: FakeApi, debates: int) -> list[Account]:
+def hold_with(user: User, api: FakeApi, debates: int, config: str = PATIENT) -> list[Account]:
     """Debates in threads of this process. One that is refused or pauses has its account too."""
     import council
 
@@ -258,7 +260,7 @@ def hold_with(user: User, api: FakeApi, debates: int) -> list[Account]:
         with contextlib.suppress(CouncilError):
             council.run(topic, speaker="anthropic")
 
-    user.configure(CONFIG.format(url=api.url))
+    user.configure(config.format(url=api.url))
     with mock.patch.dict(os.environ, user.environment, clear=True), contextlib.chdir(user.work):
         threads = [threading.Thread(target=hold, args=(f"Shall we {number}?",)) for number in range(debates)]
         for thread in threads:

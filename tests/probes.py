@@ -25,6 +25,7 @@ from pathlib import Path
 from council.sandbox import cgroup, run
 from council.sandbox.model import MEGABYTE, Bounds, Job, Ran
 from tests import probe_programs as programs
+from tests.coding import wait_until
 
 STRANGERS = 50_000  # from here on, users that no machine has
 WAYS = {
@@ -227,8 +228,8 @@ def attempt(one: Probe, cgroups: bool) -> Found:
         wrong = one.judge(ran)
         if (ran.level == "cgroup") != cgroups:
             wrong = f"its bounds were kept by a {ran.level}; {wrong}"
-        if left := find_processes(token):
-            wrong = f"{len(left)} processes are left; {wrong}"
+        if not wait_until(lambda: not find_processes(token)):
+            wrong = f"{len(find_processes(token))} processes are left; {wrong}"
         if sorted(Path(str(facts["folder"])).iterdir()) != before:
             wrong = f"the machine's files changed; {wrong}"
         return Found(one.tries, wrong, describe(ran), ran.peak or 0)

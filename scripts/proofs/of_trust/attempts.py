@@ -35,7 +35,7 @@ def prove(part: str) -> Outcome:
             return outcome("interrupted calls count", "runs killed while four calls are under way", tried)
         if part == AT_ONCE:
             faults = [fault for faults in billing.KINDS.values() for fault in faults[:1] if not fault.latency]
-            accounts = billing.hold_at_once(Path(folder, "at-once"), 20, faults)
+            accounts = billing.hold_at_once(Path(folder, "at-once"), 20, faults, billing.CONFIG)
             tried = {f"debate {number}": [one] for number, one in enumerate(accounts)}
             return outcome("debates at once", "debates in threads of one process, with faults", tried)
         cap = billing.CAP if part == LIMITED else None
