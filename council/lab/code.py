@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from council.cli import completion
 from council.cli.command import command
 from council.cli.context import State
-from council.cli.options import FILE, GENERAL, OUTPUT, OVERLAYS, SPEAKER, TOPIC, build_request, options, read_topic
+from council.cli.options import FILE, GENERAL, OUTPUT, OVERLAYS, SPEAKER, build_request, options, read_topic
 from council.errors import UsageError
+
+if TYPE_CHECKING:
+    from council.config.settings import Config
+    from council.runner.start import Request
 
 TASK = "Make the failing tests pass."
 WORKFLOW = "reflexion"
@@ -19,7 +23,7 @@ WORKFLOW = "reflexion"
 
 @command()
 @options(
-    TOPIC,
+    click.argument("topic", nargs=-1, metavar="[TASK]"),
     click.option(
         "--repo", type=FILE, default=".", metavar="DIR", help="The project (default: the repository of this folder)."
     ),
@@ -65,6 +69,7 @@ def code(state: State, /, **given: Any) -> None:
     given |= {"workflow": request.workflow}
     opening.load_workflow(request.workflow)
     lay_table(request, settings)  # what is wrong with seats or options is said before the tests are run
+    check_speaker(request, settings, given)
     opened = opening.open_task(task, given, settings, lambda line: screen.say(line, "dim"))
     chosen = {**opened.options, **(request.options or {})}
     request = replace(request, base=opened.base, options=chosen, documents=opened.documents)
@@ -76,6 +81,20 @@ def code(state: State, /, **given: Any) -> None:
         proposal = propose(state.session)
         repository = apply.find_repository(proposal, given["repo"])
         apply.put_on_branch(proposal, repository, given["yes"], False, given["as_json"])
+
+
+def check_speaker(request: Request, settings: Config, given: dict[str, Any]) -> None:
+    """Refuse a speaker that cannot write the code before the tests are run, which may take a while."""
+    from council.candidates.base import EMPTY
+    from council.cli.run import can_ask
+    from council.runner import debate
+
+    choice = debate.choose_speaker(replace(request, base=EMPTY), given["speaker"], settings, can_ask(given))
+    if choice.speaker.replays:
+        raise UsageError(
+            f"--speaker {choice.name} writes no new code; to replay a session: "
+            f"council run --speaker {choice.name} --from SESSION"
+        )
 
 
 def _list_facts(state: State) -> dict[str, Any]:

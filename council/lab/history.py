@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from council.errors import UsageError
 from council.lab.repository import Repository
 from council.text import harmless
 
@@ -18,6 +19,8 @@ def describe_history(repository: Repository, commit: str, paths: Sequence[str]) 
     if paths:
         parts += [f"The newest commits that changed {', '.join(paths)}:", repository.word(*newest, *paths)]
     for path in paths:
+        if not repository.word(*newest, path):
+            raise UsageError(f"--history {path}: no commit has a file or folder of that name")
         words = ("blame", "--no-textconv", "-s", "--abbrev=9", commit, "--", path)
         done = repository.run("-c", "blame.ignoreRevsFile=", *words)
         lines = done.stdout.decode("utf-8", "replace").splitlines()[:BLAMED_LINES]

@@ -65,6 +65,7 @@ def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -
     writes_tests = SUITE in _list_answers(workflow)
     if not (found.tests or writes_tests):
         raise UsageError(describe_lack(found, given))
+    history = tuple(_read_history(found, given))
     for line in (describe_project(found), *found.notes):
         say(line)
     tools = choose_tools(found, given, known, after, say)
@@ -79,7 +80,7 @@ def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -
     shown = showing.choose({**found.tree, **found.visible}, given["show"], task, read_log(before))
     say(showing.describe(shown))
     own = {BENCH: tools.bench} if BENCH in workflow.options else {}
-    return Opened(_freeze(found, given, tools, before, shown), {**own, **after}, tuple(_read_history(found, given)))
+    return Opened(_freeze(found, given, tools, before, shown), {**own, **after}, history)
 
 
 def choose_tools(
@@ -237,6 +238,6 @@ def _read_history(found: Gathered, given: Mapping[str, Any]) -> Iterator[tuple[s
     """The history of the commit as a document beside the task, if the user asks for it."""
     if given["history"]:
         if not found.source.commit:
-            raise UsageError("--history: this folder is no git repository")
+            raise UsageError("--history: this folder is not in a git repository")
         repository = open_repository(given["repo"])
         yield "history of the commit", describe_history(repository, found.source.commit, given["history"])
