@@ -511,6 +511,17 @@ def test_a_debate_by_hand_is_finished_with_the_words_of_a_session_named_by_a_par
     assert (lost.code, "lost.yaml: no such file" in lost.err) == (2, True), lost.text
 
 
+def test_a_debate_by_hand_that_is_over_is_recovered_without_a_speaker(begun):
+    for turn, words in agreed().items():
+        ok(begun.council("record", "last", turn, stdin=words))
+    ok(begun.council("next"))
+    (begun.session / "synthesis.md").unlink()
+    again = begun.council("recover", ANTHROPIC_API_KEY="")
+    ok(again)
+    assert "speaker: assistant (the debate is over, so nobody has to speak)" in again.err
+    assert (begun.session / "synthesis.md").is_file()
+
+
 # ---- a person at the table ----
 
 JUDGED = """---

@@ -31,7 +31,7 @@ class Examined:
 
 
 def examine(workflow: Workflow, found: FoundTemplates | None = None) -> Examined:
-    """What its templates read and what is wrong in them. Whoever examines many workflows has each looked up once."""
+    """What its templates read and what is wrong in them. A caller with many workflows looks up each template once."""
     found = found or FoundTemplates()
     options: set[str] = set()
     problems: list[str] = []

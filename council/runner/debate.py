@@ -183,6 +183,8 @@ def choose_speaker(request: Request, wanted: str | None, settings: Config, can_a
 def choose_again(session: Session, wanted: str | None, settings: Config, can_ask: bool = False) -> Choice:
     """The speaker that was asked for, or the one that spoke before; an assistant, who is not here, is replaced."""
     tracked.refuse(session.folder)  # before anything is asked or fetched for it
+    if wanted is None and is_over(session):
+        return Choice(registry.describe(session.speaker), "the debate is over, so nobody has to speak")
     frozen = {
         tier: settings.model(tier, str(one["endpoint"]), str(one["model"]))
         for tier, one in session.metadata["tiers"].items()
@@ -192,6 +194,14 @@ def choose_again(session: Session, wanted: str | None, settings: Config, can_ask
     if wanted is None and not registry.describe(session.speaker).manual:
         return select.keep(session.speaker, settings, workflow=session.workflow, can_ask=can_ask)
     return select.choose(wanted, settings, workflow=session.workflow, can_ask=can_ask)
+
+
+def is_over(session: Session) -> bool:
+    """Whether nothing is left to be said. The turns are read only if the metadata say that it ended once."""
+    if "completed_at" not in session.metadata:
+        return False
+    session.read_turns()
+    return session.plan().done
 
 
 def voices_for(
