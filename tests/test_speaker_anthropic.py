@@ -416,7 +416,7 @@ def test_of_an_error_only_the_beginning_is_read():
 EVENT = b'event: ping\ndata: {"type": "ping", "pad": "' + b"A" * 900_000 + b'"}\n\n'
 
 
-@pytest.mark.parametrize("data", [b"data: " + b"A" * 3_000_000, b"data: A\n" * 200_000, EVENT * 20])
+@pytest.mark.parametrize("data", [b"data: " + b"A" * 3_000_000, b"data: A\n" * 130_000, EVENT * 20])
 def test_a_stream_without_end_is_cut_off(data):
     with FakeApi(sequence(body(data))) as api, pytest.raises(CallFailed, match="it sent more than"):
         speak(brief_for(api), stall=30)
