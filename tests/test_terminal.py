@@ -7,6 +7,8 @@ import os
 import re
 import signal
 import unicodedata
+from collections.abc import Callable
+from functools import cache
 
 import pytest
 
@@ -44,6 +46,18 @@ def debate(user: User, columns: int = 80, rows: int = 30, **env: str) -> Shown:
     with FakeApi(Table(user, words(), chunks=6, delay=0.05)) as api:
         user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
         return Shown(user, ("run", "Shall we?"), columns, rows, **env)
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory) -> Callable[[int, int], tuple[User, Shown]]:
+    """That debate in a window of this size, held once for all who look at it."""
+
+    @cache
+    def hold(columns: int, rows: int) -> tuple[User, Shown]:
+        user = User(tmp_path_factory.mktemp("user"), {"ANTHROPIC_API_KEY": KEY})
+        return user, debate(user, columns, rows)
+
+    return hold
 
 
 def longest(text: str) -> int:
@@ -140,8 +154,8 @@ def test_a_debate_that_is_put_aside_leaves_the_terminal_and_comes_back(shell, ap
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(80, 30), (40, 30), (120, 9)])
-def test_a_debate_on_a_terminal(columns, rows, user):
-    shown = debate(user, columns, rows)
+def test_a_debate_on_a_terminal(columns, rows, held):
+    user, shown = held(columns, rows)
     assert shown.code == 0, shown.raw
     text = shown.screen.text
     assert not re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", text), "the block is gone in the end"
@@ -156,8 +170,8 @@ def test_a_debate_on_a_terminal(columns, rows, user):
     assert "owned" not in shown.raw
 
 
-def test_the_block_shows_who_speaks_and_what(user):
-    moments = debate(user).moments()
+def test_the_block_shows_who_speaks_and_what(held):
+    moments = held(80, 30)[1].moments()
     blocks = [text for text in moments if re.search("^⠋|^[⠙⠹⠸⠼⠴⠦⠧⠇⠏]", text, re.M)]
     several = [text for text in blocks if len(re.findall("^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] ", text, re.M)) == 4]
     assert several, "four seats speak at once, each in a row"
@@ -167,15 +181,15 @@ def test_the_block_shows_who_speaks_and_what(user):
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(40, 30), (120, 9)])
-def test_where_there_is_little_room_one_row_has_to_do(columns, rows, user):
-    shown = debate(user, columns, rows)
+def test_where_there_is_little_room_one_row_has_to_do(columns, rows, held):
+    _, shown = held(columns, rows)
     assert not re.search(r"\x1b\[\d*A", shown.raw)
     assert any(re.search("^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] [0-9,]+ tokens · [0-9]+ s · [$]0", text, re.M) for text in shown.moments())
 
 
 @pytest.mark.parametrize("columns", [80, 40])
-def test_no_line_is_longer_than_the_window(columns, user):
-    shown = debate(user, columns)
+def test_no_line_is_longer_than_the_window(columns, held):
+    _, shown = held(columns, 30)
     rows = [
         row
         for row in shown.raw.replace("\r\n", "\n").split("\n")
