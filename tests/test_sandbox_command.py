@@ -27,9 +27,11 @@ def test_output_receipt_and_exit_code(user: User) -> None:
     ended = user.council("sandbox", "--", "sh", "-c", "echo out; echo err >&2; pwd; exit 7")
     no_traceback(ended)
     assert (ended.code, ended.out) == (7, "out\nerr\n/job\n")
-    end, limits, level = ended.err.splitlines()
+    end, limits, more, level = ended.err.splitlines()
     assert end.startswith("sandbox: exit 7; ")
-    assert "60 s, 30 s of processor, 512 MB of memory, 64 processes, 64 MB each in /job" in limits
+    assert "60 s, 30 s of processor time, 512 MB of memory, 64 processes" in limits
+    assert more.startswith("         64 MB each in /job, ")
+    assert max(map(len, ended.err.splitlines())) <= 80
     assert level.startswith("kept by: a ")
 
 
@@ -37,7 +39,7 @@ def test_output_receipt_and_exit_code(user: User) -> None:
     ("words", "code", "says"),
     [
         (["sh", "-c", "kill -9 $$"], 137, "ended by signal 9"),
-        (["sh", "-c", "kill -STOP $$"], 124, "stopped: it used up its seconds"),
+        (["sh", "-c", "kill -STOP $$"], 124, "stopped: it took too long"),
         (["sh", "-c", "trap '' TERM; yes"], 124, "of output left out"),
         (["nosuch"], 127, "exit 127"),
         (["tr", "a"], 1, "exit 1"),

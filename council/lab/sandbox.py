@@ -17,7 +17,7 @@ from council.cli.context import Stopped
 from council.cli.options import Amount
 from council.errors import CouncilError
 from council.sandbox import probe
-from council.sandbox.model import MEGABYTE, Bounds, Job, Ran
+from council.sandbox.model import MEGABYTE, WHY_STOPPED, Bounds, Job, Ran
 from council.sandbox.run import SandboxError, run
 from council.terminal.output import echo, print_json
 
@@ -54,7 +54,7 @@ def sandbox(tree: Path | None, seconds: float, as_json: bool, command: tuple[str
     processes and output. Its output goes to standard output, a receipt to standard error.
 
     The exit code is the command's own, or 128 and the number of the signal that ended it. 124: it took too long. 152:
-    it used too much of the processor. 137: it used too much memory. 125: the sandbox does not work, and nothing was
+    it used too much processor time. 137: it used too much memory. 125: the sandbox does not work, and nothing was
     run.
     """
     if obstacle := probe.find_obstacle():
@@ -109,20 +109,19 @@ def show_output(ran: Ran, bounds: Bounds) -> str:
 
 
 def show_receipt(receipt: Mapping[str, Any]) -> str:
-    """The receipt in three lines for people."""
+    """The receipt in four lines for people."""
     bounds = receipt["bounds"]
-    if receipt["stopped"] in CODES:
-        end = f"stopped: it used up its {receipt['stopped']}"
-    elif receipt["stopped"]:
-        end = "stopped: cancelled"
+    if receipt["stopped"]:
+        end = f"stopped: {WHY_STOPPED[receipt['stopped']]}"
     else:
         end = f"exit {receipt['exit']}" if receipt["signal"] is None else f"ended by signal {receipt['signal']}"
     peak = "unknown" if receipt["peak"] is None else f"{receipt['peak'] / MEGABYTE:.1f} MB"
-    cut = f", {receipt['cut']:,} of output left out" if receipt["cut"] else ""
+    cut = f", {receipt['cut']:,} bytes of output left out" if receipt["cut"] else ""
     return (
         f"sandbox: {end}; {receipt['seconds']:.2f} s, memory at most {peak}{cut}\n"
-        f"limits:  {bounds['seconds']:g} s, {bounds['cpu']} s of processor, {bounds['memory'] // MEGABYTE} MB of "
-        f"memory, {bounds['processes']} processes, {bounds['scratch'] // MEGABYTE} MB each in /job, /tmp and /dev/shm, "
-        f"{bounds['open_files']} open files, {bounds['output'] // 1000} kB of output\n"
+        f"limits:  {bounds['seconds']:g} s, {bounds['cpu']} s of processor time, {bounds['memory'] // MEGABYTE} MB of "
+        f"memory, {bounds['processes']} processes,\n"
+        f"         {bounds['scratch'] // MEGABYTE} MB each in /job, /tmp and /dev/shm, {bounds['open_files']} open files, "
+        f"{bounds['output'] // 1000} kB of output\n"
         f"kept by: {KEPT[receipt['level']]}"
     )

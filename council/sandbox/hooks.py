@@ -12,7 +12,7 @@ from council.workflow.opening import CommandRan, runs_commands
 def run_for_evidence(words: tuple[str, ...], folder: Path) -> CommandRan:
     """Run a command on a copy of the folder, and say how it ended."""
     from council.sandbox import probe
-    from council.sandbox.model import MEGABYTE, Bounds, Job
+    from council.sandbox.model import MEGABYTE, WHY_STOPPED, Bounds, Job
     from council.sandbox.run import SandboxError, run
 
     if obstacle := probe.find_obstacle():
@@ -23,7 +23,7 @@ def run_for_evidence(words: tuple[str, ...], folder: Path) -> CommandRan:
     except SandboxError as failure:
         raise UsageError(f"--evidence-command: {failure}") from None
     if ran.stopped:
-        ended = f"stopped: it used up its {ran.stopped}"
+        ended = f"stopped: {WHY_STOPPED[ran.stopped]}"
     else:
         ended = f"exit {ran.exit}" if ran.signal is None else f"ended by signal {ran.signal}"
     return CommandRan(ran.exit, ended, ran.output, ran.cut)

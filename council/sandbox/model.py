@@ -8,6 +8,12 @@ from pathlib import Path
 from typing import Any
 
 MEGABYTE = 1_000_000
+WHY_STOPPED = {
+    "seconds": "it took too long",
+    "cpu": "it used too much processor time",
+    "memory": "it used too much memory",
+    "cancelled": "cancelled",
+}
 
 
 @dataclass(frozen=True)
