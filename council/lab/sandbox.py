@@ -121,7 +121,7 @@ def show_receipt(receipt: Mapping[str, Any]) -> str:
         f"sandbox: {end}; {receipt['seconds']:.2f} s, memory at most {peak}{cut}\n"
         f"limits:  {bounds['seconds']:g} s, {bounds['cpu']} s of processor time, {bounds['memory'] // MEGABYTE} MB of "
         f"memory, {bounds['processes']} processes,\n"
-        f"         {bounds['scratch'] // MEGABYTE} MB each in /job, /tmp and /dev/shm, {bounds['open_files']} open files, "
-        f"{bounds['output'] // 1000} kB of output\n"
+        f"         {bounds['scratch'] // MEGABYTE} MB each in /job, /tmp and /dev/shm, "
+        f"{bounds['open_files']} open files, {bounds['output'] // 1000} kB of output\n"
         f"kept by: {KEPT[receipt['level']]}"
     )
