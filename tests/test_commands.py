@@ -239,10 +239,19 @@ def test_cost(user):
     assert all(0 < row["usd"] < row["bound"] for row in rows.values())
     text = ok(user.council("cost")).out
     assert "9 to 14 calls, and up to 10 more" in text
+    assert "\n12 calls, and up to 12 more" in ok(user.council("cost", "tree")).out
     more = ok(user.council("cost", "debate", "A topic", "--with", "security", "--json")).json["steps"]
     assert [row["most"] for row in more] == [5, 5, 5, 2]
     fewer = ok(user.council("cost", "quick", "--only", "engineer", "--json")).json["steps"]
     assert [row["most"] for row in fewer] == [1, 2]
+
+
+@pytest.mark.parametrize("workflow", ["debate", "board", "consensus", "code", "perspectives"])
+def test_costs_fit_80_columns(user, workflow):
+    lines = ok(user.council("cost", workflow)).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    table = lines[: next(number for number, line in enumerate(lines) if " calls, and up to" in line)]
+    assert len(set(map(len, table))) == 1, "the columns line up"
 
 
 def test_the_cost_of_a_model_without_a_price_is_unknown(user):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -68,20 +69,33 @@ def as_data(workflow: Workflow, rows: list[Row]) -> dict[str, Any]:
 def print_table(rows: list[Row]) -> None:
     from council.checks.cost import format_bounds, sum_bounds
 
-    echo(f"{'step':<24}{'calls':>10}{'asked again':>13}{'tokens in / out':>20}{'usual $':>10}{'at most $':>11}")
-    for row in rows:
-        calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
-        calls = " + ".join([calls] * (row.most > 0) + [f"{row.runs} run{'s' * (row.runs > 1)}"]) if row.runs else calls
-        again, tokens = f"up to {row.again}", f"{row.input:,} / {row.output:,}"
-        name = row.phase if row.step == row.phase else f"{row.phase}: {row.step}"
-        echo(f"{name:<24}{calls:>10}{again:>13}{tokens:>20}{money(row.usd):>10}{money(row.bound):>11}")
+    for line in format_table(rows):
+        echo(line)
     least, most, more = (sum(getattr(row, name) for row in rows) for name in ("least", "most", "again"))
-    echo(f"{least} to {most} calls, and up to {more} more if every reply had to be asked for again.")
+    calls = f"{most} call{'s' * (most != 1)}" if least == most else f"{least} to {most} calls"
+    echo(f"{calls}, and up to {more} more if every reply had to be asked for again.")
     if runs := sum(row.runs for row in rows):
         echo(f"At most {runs} run{'s' * (runs > 1)} on this machine, which {'cost' if runs > 1 else 'costs'} nothing.")
     if (bound := sum_bounds(rows)).usd is not None:
-        echo(f"Cost: {format_bounds(bound)}. Calls that fail can be billed too; --max-cost counts them.")
-    echo("Usual: every phase runs, replies keep to their length. At most: every reply takes all the tokens it may.")
+        echo(f"Cost: {format_bounds(bound)}.")
+        echo("Calls that fail can be billed too; --max-cost counts them.")
+    echo("Usual: every phase runs, and replies keep to their length.")
+    echo("At most: every reply takes all the tokens it may.")
+
+
+def format_table(rows: list[Row]) -> Iterator[str]:
+    """A line for each step, below their header: narrow enough for 80 columns, unless a step has a long name."""
+    table = [("step", "calls", "again", "tokens in / out", "usual $", "at most $")]
+    for row in rows:
+        calls = str(row.most) if row.least == row.most else f"{row.least}-{row.most}"
+        calls = " + ".join([calls] * (row.most > 0) + [f"{row.runs} run{'s' * (row.runs > 1)}"]) if row.runs else calls
+        name = row.phase if row.step == row.phase else f"{row.phase}: {row.step}"
+        again, tokens = f"+{row.again}" if row.again else "-", f"{row.input:,} / {row.output:,}"
+        table.append((name, calls, again, tokens, money(row.usd), money(row.bound)))
+    first, *others = (max(map(len, column)) for column in zip(*table, strict=True))
+    for name, *figures in table:
+        cells = (figure.rjust(width + 2) for figure, width in zip(figures, others, strict=True))
+        yield "".join([name.ljust(first), *cells])
 
 
 def money(usd: float | None) -> str:
