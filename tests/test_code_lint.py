@@ -119,7 +119,7 @@ def test_what_cannot_be(phases: tuple[str, ...], why: str) -> None:
     [
         (
             "m: [a, {t: {of: tean}}], team: b",
-            'seat t: of: "tean" is no seat, no group and no step that casts seats',
+            'seat t: of: "tean" is not a seat, a group or a step that casts seats',
         ),
         ("m: [a, {t: {of: m}}]", "seat t: of: a seat cannot be about its own work in this way"),
         ("m: [a, {t: {of: t}}]", "seat t: of: a seat cannot be about its own work in this way"),
@@ -137,9 +137,12 @@ def test_what_cannot_be(phases: tuple[str, ...], why: str) -> None:
         ("m: {a: {run: pytest, speaker: shelf}}", "seat a: run: only a machine runs a bench"),
         (
             "m: a, t: {t: {run: pytets, speaker: shell}}",
-            'run: "pytets" is no bench and no option that names one',
+            'run: "pytets" is neither a bench nor an option that names one',
         ),
-        ("m: a, t: {t: {run: before, speaker: shell}}", 'run: "before" is no bench and no option that names one'),
+        (
+            "m: a, t: {t: {run: before, speaker: shell}}",
+            'run: "before" is neither a bench nor an option that names one',
+        ),
         (
             "m: a, t: {t: {run: broken, speaker: shell}}",
             'run: the option "broken" names the bench "ruf", which',

@@ -45,6 +45,7 @@ PHRASES = {
     r"mends?|mended": "fix",
     r"unmistakable": "unambiguous",
     r"(?:is|are) no (?:name|number|type|share|round|choice|method)": "is not a …",
+    r"(?<!there )(?:is|are) no (?:bench|confirmation|date|git|review|seat)": "is not a …",
     r"to the letter": "exactly",
 }
 PATTERN = re.compile("|".join(rf"(?P<p{number}>\b(?:{one})\b)" for number, one in enumerate(PHRASES)), re.I)

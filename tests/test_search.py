@@ -80,20 +80,22 @@ def test_search_as_json(user: User) -> None:
 
 def test_search_within_some_sessions(user: User) -> None:
     assert user.council("search", "restore", "--workflow", "delphi").err == "nothing was found\n"
+    for command in (["search", "restore"], ["list"], ["stats"]):
+        assert user.council(*command, "--workflow", "delpi").err.endswith('; did you mean --workflow "delphi"?\n')
     assert len(ok(user.council("search", "--json", "restore", "--since", "1d")).json["sessions"]) == 2
     assert ok(user.council("search", "--json", "restore", "--outcome", "agreed with dissent", "-n", "1")).json[
         "sessions"
     ]
     refused = user.council("search", "restore", "--since", "yesterday")
     assert (refused.code, "write 2026-11-01, or 30d" in refused.err) == (2, True)
-    assert "no word in that" in user.council("search", "--", "*-").err
+    assert "at least one word" in user.council("search", "--", "*-").err
 
 
 def test_a_date_that_no_calendar_has_is_refused(user: User) -> None:
     for since in ("99999y", "99999-01-01", "0000-01-01", "9999-12-31T23:59:59-14:00"):
         refused = user.council("list", "--since", since)
         assert (refused.code, refused.err[:9]) == (2, "council: ")
-        assert "is no date" in refused.err
+        assert "is not a date" in refused.err
 
 
 def test_any_number_of_sessions_can_be_listed(user: User) -> None:
@@ -156,7 +158,9 @@ def test_stats(user: User) -> None:
     assert (replayed["name"], replayed["calls"]) == ("replay", 0)
     table = ok(user.council("stats")).out.splitlines()
     assert table[0].split()[:4] == ["WORKFLOW", "SESSIONS", "TURNS", "COST"]
-    assert user.council("stats", "--since", "2099-01-01").err == "there is nothing to count yet\n"
+    assert (
+        user.council("stats", "--since", "2099-01-01").err == "no session matches; `council list` shows all of them\n"
+    )
 
 
 def test_a_lesson_is_found(user: User) -> None:

@@ -36,7 +36,7 @@ KINDS = (VISIBLE, HIDDEN, ATTACKS, MUTANTS)
 
 
 def runs(seat: Seat) -> str:
-    """What a machine runs for this seat; empty if it is no bench. Only benches are believed about tests."""
+    """What a machine runs for this seat; empty if it is not a bench. Only benches are believed about tests."""
     return str(seat.attributes.get("run") or "")
 
 

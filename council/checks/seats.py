@@ -26,7 +26,7 @@ def _check_of(seat: Seat, workflow: Workflow) -> Iterator[str]:
     steps = {one.source[0] for _, step in workflow.steps() for one in step.seats if isinstance(one, Cast)}
     known = workflow.seat_names() | steps
     if seat.of not in known:
-        yield (f'of: "{seat.of}" is no seat, no group and no step that casts seats; {did_you_mean(seat.of, known)}')
+        yield (f'of: "{seat.of}" is not a seat, a group or a step that casts seats; {did_you_mean(seat.of, known)}')
         return
     for other in workflow.declared_seats([seat.of] if seat.of in workflow.seat_names() else []):
         if other.name == seat.name:
@@ -67,4 +67,4 @@ def _check_run(seat: Seat, workflow: Workflow, benches: Collection[str] | None) 
         )
     elif str(named) not in benches:
         known = {*benches, *workflow.options}
-        yield f'run: "{named}" is no bench and no option that names one; {did_you_mean(str(named), known)}'
+        yield f'run: "{named}" is neither a bench nor an option that names one; {did_you_mean(str(named), known)}'

@@ -187,7 +187,7 @@ def check_session(session: Session, settings: Config, text: str, changes: Commit
 
     session.read_turns()
     if session.workflow.name != WORKFLOW:
-        raise UsageError(f"{session.id} is no confirmation; its workflow is {session.workflow.name}")
+        raise UsageError(f"{session.id} is not a confirmation; its workflow is {session.workflow.name}")
     if confirmation.has_entry(text, session.id):
         raise UsageError(f"the document has what session {session.id} found already")
     topic, asked = str(session.metadata["topic"]), [seat.name for seat in session.workflow.members]

@@ -158,7 +158,7 @@ def format_findings(found: Session, form: str) -> str:
         if (text := report(record, form)) is not None:
             return text
     raise UsageError(
-        f"{found.id} has no findings: it is no review, and no checker looked at code that won in it; "
+        f"{found.id} has no findings: it is not a review, and no checker looked at the code that won; "
         "`council code --after STEP=BENCH` runs one"
     )
 

@@ -17,7 +17,6 @@ COMMANDS = {
             "council search --in decisions 'postgres*' --since 6m",
             "council search '\"exactly once\"' --json",
         ),
-        "quote a phrase for council too: council search '\"exactly once\"'",
     ),
     "stats": Entry(
         FOLLOW_UP, "Count sessions, turns, tokens and money.", f"{HERE}.stats:stats",

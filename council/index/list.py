@@ -11,7 +11,16 @@ import click
 
 from council.cli.command import command
 from council.cli.options import JSON, options
-from council.index.options import LIST_FILTERS, as_listed, build_filters, open_for_user, show_remarks, update
+from council.index.options import (
+    LIST_FILTERS,
+    NO_MATCH,
+    as_listed,
+    build_filters,
+    open_for_user,
+    say_nothing,
+    show_remarks,
+    update,
+)
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
@@ -45,7 +54,7 @@ def list_(as_json: bool, most: int, everything: bool, **given: Any) -> None:
     elif filters.empty and whole:
         click.echo('no sessions yet; start one with: council run "QUESTION"', err=True)
     elif whole:
-        click.echo("no session is like that; `council list` shows them all", err=True)
+        say_nothing(filters, NO_MATCH)
 
 
 def list_rows(index: Index, filters: Filters, most: int) -> Iterator[dict[str, Any]]:

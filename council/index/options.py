@@ -15,13 +15,14 @@ import click
 from council.cli import completion
 from council.errors import UsageError
 from council.index.states import STATES
-from council.text import harmless
+from council.text import harmless, nearest
 
 if TYPE_CHECKING:
     from council.index.query import Filters, Index
 
 SOME = 200  # sessions that are indexed in about a second
 AGO = re.compile(r"(\d{1,5})([hdwmy])")
+NO_MATCH = "no session matches; `council list` shows all of them"
 HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 FILTERS = [
     click.option(
@@ -47,6 +48,15 @@ def build_filters(given: Mapping[str, Any], q: str = "", place: str | None = Non
     return Filters(q, place, given.get("workflow"), given.get("outcome"), given.get("state"), since)
 
 
+def say_nothing(filters: Filters, what: str) -> None:
+    """Say that nothing was found, and which workflow was probably meant."""
+    from council.config import overlays
+
+    known, wanted = overlays.workflows(), filters.workflow or ""
+    near = "" if not wanted or wanted in known else nearest(wanted, known)
+    click.echo(f'{what.partition(";")[0]}; did you mean --workflow "{near}"?' if near else what, err=True)
+
+
 def read_moment(text: str) -> datetime:
     """A date or a moment, in local time unless it says otherwise, or how long ago."""
     try:
@@ -54,7 +64,9 @@ def read_moment(text: str) -> datetime:
             return datetime.now(UTC) - timedelta(hours=int(ago[1]) * HOURS[ago[2]])
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError):
-        raise UsageError(f'--since: "{text[:40]}" is no date; write 2026-11-01, or 30d for the last 30 days') from None
+        raise UsageError(
+            f'--since: "{text[:40]}" is not a date; write 2026-11-01, or 30d for the last 30 days'
+        ) from None
 
 
 @contextmanager

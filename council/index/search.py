@@ -14,7 +14,7 @@ from council import text_width
 from council.cli.command import command
 from council.cli.options import JSON, options
 from council.errors import UsageError
-from council.index.options import FILTERS, as_listed, build_filters, open_for_user, show_remarks, update
+from council.index.options import FILTERS, as_listed, build_filters, open_for_user, say_nothing, show_remarks, update
 from council.record import catalog
 from council.terminal import screen
 from council.terminal.output import print_json, put
@@ -51,7 +51,7 @@ def search(words: tuple[str, ...], place: str | None, as_json: bool, most: int, 
     config = settings.load()
     filters = build_filters(given, " ".join(words), None if place == LESSONS else place)
     if not filters.terms:
-        raise UsageError("there is no word in that to search for")
+        raise UsageError("give at least one word to search for")
     rows: list[dict[str, Any]] = []
     if place != LESSONS:
         with open_for_user(places.list_roots(config)) as index:
@@ -65,7 +65,7 @@ def search(words: tuple[str, ...], place: str | None, as_json: bool, most: int, 
     elif rows or beside:
         show(rows, beside, filters)
     else:
-        click.echo("nothing was found", err=True)
+        say_nothing(filters, "nothing was found")
 
 
 def search_elsewhere(home: Path, filters: Filters, most: int) -> Iterator[FoundElsewhere]:

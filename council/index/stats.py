@@ -11,7 +11,7 @@ import click
 from council import text_width
 from council.cli.command import command
 from council.cli.options import JSON, options
-from council.index.options import FILTERS, build_filters, open_for_user, show_remarks, update
+from council.index.options import FILTERS, NO_MATCH, build_filters, open_for_user, say_nothing, show_remarks, update
 from council.terminal import screen
 from council.terminal.markdown import styled
 from council.terminal.output import print_json, put
@@ -38,9 +38,10 @@ def stats(by: str, as_json: bool, **given: Any) -> None:
     from council.config import places, settings
     from council.index.counts import count
 
+    filters = build_filters(given)
     with open_for_user(places.list_roots(settings.load())) as index:
         whole = update(index)
-        rows = count(index, by, build_filters(given))
+        rows = count(index, by, filters)
         show_remarks(index)
     if as_json:
         print_json(rows)
@@ -48,7 +49,7 @@ def stats(by: str, as_json: bool, **given: Any) -> None:
         wide = screen.size(sys.stdout)[0] if sys.stdout.isatty() else 0
         put("\n".join(table(by, rows, wide, screen.has_colour(sys.stdout))))
     elif whole:
-        click.echo("there is nothing to count yet", err=True)
+        say_nothing(filters, "there is nothing to count yet" if filters.empty else NO_MATCH)
 
 
 def table(by: str, rows: Sequence[dict[str, Any]], columns: int, colour: bool) -> Iterator[str]:

@@ -122,7 +122,9 @@ class Proposal:
         id = self.session.id
         if not self.commit:
             patched = shlex.quote(str(self.result_patch))
-            raise UsageError(f"{id} began in a folder that is no git repository; in that folder: patch -p1 < {patched}")
+            raise UsageError(
+                f"{id} began in a folder that is not a git repository; in that folder: patch -p1 < {patched}"
+            )
         if not self.changes:
             raise UsageError(f"{self.winner.version.candidate} won without changing a file; there is nothing to apply")
 

@@ -38,7 +38,7 @@ SUFFIX = "(recommended: Enter)"  # what the screen adds to an option
 def read_answer(question: Question, text: str) -> dict[str, str]:
     """The answers by name that the words mean; `find_missing` says which are still to be given.
 
-    An empty text is the recommended option. Raises UsageError for what is no answer, saying what would be.
+    An empty text is the recommended option. Raises UsageError for what is not an answer, saying what would be.
     """
     text = text.strip()
     if len(text) > LONGEST:

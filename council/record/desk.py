@@ -192,7 +192,7 @@ def clear_late(folder: Path, recorded: Container[str]) -> None:
 
 
 def check(folder: Path) -> Iterator[Damaged]:
-    """What is on the desk and is no answer."""
+    """What is on the desk and is not an answer."""
     for desk in find(folder):
         try:
             with suppress(FileNotFoundError):

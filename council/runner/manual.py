@@ -65,7 +65,7 @@ def record(
         raise UsageError(f"{turn} is not a person's turn, so nobody can be named for it; use --model for a model")
     else:
         if spoken.body.strip() == NO_BRIEF:
-            raise UsageError(f"{turn}: its member was given no brief, so this is no answer; ask for it again")
+            raise UsageError(f"{turn}: its member was given no brief, so this is not an answer; ask for it again")
         spoken = replace(spoken, recorded_by=spoken.recorded_by or HAND)
     brief = loop.prepare(session, settings, due)
     if due.of_a_person and not spoken.absent:
