@@ -38,7 +38,8 @@ def serve(port: int, opens: bool | None, read_only: bool, names: tuple[str, ...]
     """
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise UsageError(
-            f'`council serve` needs {" and ".join(missing)}: install the extra, as in pip install "council-kit[web]"'
+            f"`council serve` needs {' and '.join(missing)}: install the extra `web`, as in "
+            'pip install ".[web]" in a checkout of council'
         )
     from council.web import server
 
