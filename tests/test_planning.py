@@ -67,6 +67,8 @@ def test_four_councils_lead_from_a_question_to_tasks(user):
     found = newest(user)
     assert found["state"] == "complete"
     assert [stage["remark"] for stage in found["stages"]] == [f"Remark {number}." for number in range(4)]
+    assert all(Path(stage["document"]).is_file() for stage in found["stages"])
+    assert "not filed (the debate did not begin in a project): council decision SESSION --to FOLDER" in ended.out
     for before, after in zip(store.COUNCILS, store.COUNCILS[1:], strict=False):
         folder, topic = session(user, before), (session(user, after) / "topic.md").read_text("utf-8")
         document = next(folder / name for name in ("decision.md", "synthesis.md") if (folder / name).exists())

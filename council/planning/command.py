@@ -198,15 +198,19 @@ def show(settings: Config, planning: Planning, given: Mapping[str, Any]) -> None
 def print_stages(planning: Planning, stages: list[CouncilStage]) -> None:
     """Where one planning is, with the command that comes next."""
     from council.planning import progress
+    from council.record import files
 
     where = progress.describe(stages)
     echo(f"{planning.id}: {where}")
     echo(f"  {one_line(planning.topic, 100)}")
     for stage in stages:
-        what = stage.document or (stage.session if stage.state != progress.NOT_BEGUN else "")
+        what = stage.session if stage.state != progress.NOT_BEGUN else ""
+        what = files.tilde(stage.document) if stage.document else what
         echo(f"  {stage.council:<11} {stage.state:<12} {what}".rstrip())
         if stage.remark:
             echo(f"  {'':<24} “{one_line(stage.remark, 200)}”")
+    if unfiled := next((stage.unfiled for stage in stages if stage.unfiled), ""):
+        echo(f"not filed ({unfiled}): council decision SESSION --to FOLDER")
     waiting = next((stage for stage in stages if stage.state == "waiting"), None)
     if waiting:
         echo(f"answer it: council answer {waiting.session}")
@@ -228,7 +232,7 @@ def as_data(settings: Config, planning: Planning, stages: list[CouncilStage] | N
         "usd": None if None in spent else round(math.fsum(usd for usd in spent if usd is not None), 6),
         "stages": [
             {"council": one.council, "session": one.session, "state": one.state, "remark": one.remark,
-             "document": one.document or None} for one in stages
+             "document": str(one.document) if one.document else None} for one in stages
         ],
     }  # fmt: skip
 

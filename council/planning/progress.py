@@ -24,14 +24,16 @@ ENDED = (gates.REJECTED, gates.VETOED, gates.NOT_APPROVED)
 
 @dataclass(frozen=True)
 class CouncilStage:
-    """One council: the state of its session, or how it ended. `remark` is what a person said at its gate."""
+    """One council: the state of its session, or how it ended. `remark` is what a person said at its gate, `unfiled` why
+    its document is only in the session."""
 
     council: str
     session: str
     state: str = NOT_BEGUN
     why: str = ""
     remark: str = ""
-    document: str = ""
+    document: Path | None = None
+    unfiled: str = ""
 
 
 def open_session(settings: Config, id: str) -> Session | None:
@@ -51,8 +53,8 @@ def read_stage(settings: Config, council: str, id: str) -> CouncilStage:
     if status.session is None or status.plan is None or status.state != "complete":
         return CouncilStage(council, id, status.state, status.why)
     state, remark = read_gate(status.session, status.plan)
-    document = filing.describe_places(status.session, status.plan).partition("\n")[0].partition(": ")[2]
-    return CouncilStage(council, id, state, status.why, remark, document)
+    filed, unfiled = filing.find_places(status.session, status.plan)
+    return CouncilStage(council, id, state, status.why, remark, next(iter(filed.values()), None), unfiled)
 
 
 def read_gate(session: Session, plan: Plan) -> tuple[str, str]:

@@ -61,16 +61,22 @@ def is_of(session: Session, text: str) -> bool:
 
 def describe_places(session: Session, plan: Plan, debate: Transcript | None = None) -> str:
     """Say where the documents are, one line each; empty if the debate produces none."""
+    places, why = find_places(session, plan, debate)
+    lines = [f"{name.removesuffix('.md')}: {files.tilde(path)}" for name, path in places.items()]
+    if why:
+        lines[0] += f" ({why}; `council decision {session.id} --to FOLDER` files it)"
+    return "\n".join(lines)
+
+
+def find_places(session: Session, plan: Plan, debate: Transcript | None = None) -> tuple[dict[str, Path], str]:
+    """Where each document is, by its name, and why they are only in the session; empty if they are filed."""
     made = make(session, plan, debate=debate)
     home, why = find_home(session)
     stem = _find_stem(made, home / PLACE) if made.texts and home else ""
     places = {
         name: home / PLACE / file_name(stem, name) if home and stem else session.folder / name for name in made.texts
     }
-    lines = [f"{name.removesuffix('.md')}: {files.tilde(path)}" for name, path in places.items()]
-    if lines and not stem:
-        lines[0] += f" ({why or 'not filed'}; `council decision {session.id} --to FOLDER` files it)"
-    return "\n".join(lines)
+    return places, (why or "not filed") if places and not stem else ""
 
 
 def find_home(session: Session) -> tuple[Path | None, str]:
