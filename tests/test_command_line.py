@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shlex
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from council.config import command_line
 from tests import warm
 from tests.helpers import CODE, User
 from tests.portable import SENTENCE, STORE
@@ -106,3 +108,30 @@ def test_what_council_starts_does_not_inherit_how_it_was_called(user: User) -> N
     env = {**user.environment, "COUNCIL_CLAUDE": str(claude)}
     subprocess.run([program, "doctor"], env=env, cwd=user.work, capture_output=True, check=False, timeout=60)
     assert "COUNCIL_CALLED_AS" not in claude.with_name("claude.env").read_text()
+
+
+def test_what_is_advised_beside_a_result_can_be_run_too(user: User) -> None:
+    program = linked(user, ".claude/skills/council")
+    env = {**user.environment, "PATH": os.defpath}
+    done = subprocess.run([program, "list"], env=env, cwd=user.work, capture_output=True, text=True, check=True)
+    assert done.stderr == f'no sessions yet; start one with: {program} run "QUESTION"\n'
+
+
+def test_no_command_is_printed_under_a_name_that_may_not_be_found() -> None:
+    """`advise` prints what names a command of ours; `echo` and its like print results."""
+    found = [
+        f"{path}:{one.lineno}: {text}"
+        for path in sorted((CODE / "council").rglob("*.py"))
+        for one in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(one, ast.Call) and getattr(one.func, "attr", getattr(one.func, "id", "")) in ("echo", "print")
+        for text in map(_read_text, one.args)
+        if command_line.OWN.search(text)
+    ]
+    assert found == []
+
+
+def _read_text(node: ast.AST) -> str:
+    """The text of a literal, with a letter for each of its values."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_read_text, node.values))
+    return str(node.value) if isinstance(node, ast.Constant) else "x"

@@ -28,7 +28,7 @@ from council.cli.options import (
 from council.cli.run import begin, can_ask, carry_on
 from council.config import project
 from council.errors import StorageError, UsageError
-from council.terminal.output import echo, print_json
+from council.terminal.output import advise, echo, print_json
 from council.text import one_line
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def show_and_add(path: Path, text: str, made: str, yes: bool, ask: bool, session
     lines = difflib.unified_diff(text.splitlines(), made.splitlines(), str(path), str(path), lineterm="", n=2)
     echo("\n".join(lines))
     if not yes and not (ask and click.confirm(f"Add this to {path}?", default=False, err=True)):
-        click.echo(f"not written; to add it: council confirm {path} --session {session.id} --yes", err=True)
+        advise(f"not written; to add it: council confirm {path} --session {session.id} --yes", err=True)
         return
     add(path, text, made)
     echo(f"added to {path}")

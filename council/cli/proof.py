@@ -13,7 +13,7 @@ from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import FILE, JSON, SESSION
 from council.errors import Damaged, Unproven, UsageError
-from council.terminal.output import echo, print_json
+from council.terminal.output import advise, echo, print_json
 from council.text import join_words
 
 if TYPE_CHECKING:
@@ -167,6 +167,6 @@ def attest(state: State, session: str, key: Path | None, as_json: bool) -> None:
         return
     echo(f"session: {found.id}\nhead: {head}")
     if path:
-        echo(f"signed: {path}\ncheck: council verify {found.id} --signers FILE")
+        advise(f"signed: {path}\ncheck: council verify {found.id} --signers FILE")
     else:
-        echo(f"check: council verify {found.id} --head {head}\nnote it where nobody else can change it")
+        advise(f"check: council verify {found.id} --head {head}\nnote it where nobody else can change it")

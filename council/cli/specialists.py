@@ -12,7 +12,7 @@ from council.cli.options import OVERLAYS
 from council.cli.workflows import own_folder, shorten_path
 from council.config import overlays
 from council.errors import UsageError
-from council.terminal.output import echo
+from council.terminal.output import advise, echo
 from council.text import did_you_mean, harmless, one_line
 
 LIST, DRAFT, USE = ACTIONS = ("list", "draft", "use")
@@ -60,7 +60,7 @@ def show(name: str | None) -> None:
     if features := found.features():
         echo(f"\n--feature-type: {', '.join(sorted(features))}")
     others = [f"{kit}{'*' * (path == found.path)}" for kit, path in lists.kits().items()]
-    echo(f"\nThe kit's lists: {', '.join(others)}; `council specialists use KIT` copies one into this project.")
+    advise(f"\nThe kit's lists: {', '.join(others)}; `council specialists use KIT` copies one into this project.")
     if unused := overlays.unused_project():
         echo(f"Not used: {unused}")
 

@@ -21,7 +21,7 @@ from council.index.options import (
     show_remarks,
     update,
 )
-from council.terminal.output import echo, print_json
+from council.terminal.output import advise, echo, print_json
 
 if TYPE_CHECKING:
     from council.index.query import Filters, Index
@@ -52,7 +52,7 @@ def list_(as_json: bool, most: int, everything: bool, **given: Any) -> None:
     elif rows or in_project:
         show(rows, in_project)
     elif filters.empty and whole:
-        click.echo('no sessions yet; start one with: council run "QUESTION"', err=True)
+        advise('no sessions yet; start one with: council run "QUESTION"', err=True)
     elif whole:
         say_nothing(filters, NO_MATCH)
 

@@ -11,9 +11,8 @@ import click
 from council.cli.command import command
 from council.cli.context import State
 from council.cli.options import FILE, JSON, SESSION
-from council.config import command_line
 from council.errors import UsageError
-from council.terminal.output import echo, print_json
+from council.terminal.output import advise, echo, print_json
 
 if TYPE_CHECKING:
     from council.lab.proposal import Proposal
@@ -160,4 +159,4 @@ def _tell(as_json: bool, facts: dict[str, object], text: str) -> None:
     if as_json:
         print_json(facts)
     else:
-        echo(command_line.name_commands(text))
+        advise(text)

@@ -16,7 +16,7 @@ from council.cli.context import State
 from council.cli.options import FILE, OUTPUT, OVERLAYS, SPEAKER, TIER_MAP, options, read_topic, workflow_options
 from council.errors import CouncilError, UsageError
 from council.planning.store import COUNCILS
-from council.terminal.output import echo, print_json
+from council.terminal.output import advise, echo, print_json
 from council.text import first_line, one_line
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def show_all(settings: Config, given: Mapping[str, Any]) -> None:
     if len(found) > 1:
         echo("")
     if not found:
-        click.echo('no plannings yet; start one with: council planning "TOPIC"', err=True)
+        advise('no plannings yet; start one with: council planning "TOPIC"', err=True)
     elif isinstance(found[0], CouncilError):
         raise found[0]
     else:
@@ -210,12 +210,12 @@ def print_stages(planning: Planning, stages: list[CouncilStage]) -> None:
         if stage.remark:
             echo(f"  {'':<24} “{one_line(stage.remark, 200)}”")
     if unfiled := next((stage.unfiled for stage in stages if stage.unfiled), ""):
-        echo(f"not filed ({unfiled}): council decision SESSION --to FOLDER")
+        advise(f"not filed ({unfiled}): council decision SESSION --to FOLDER")
     waiting = next((stage for stage in stages if stage.state == "waiting"), None)
     if waiting:
-        echo(f"answer it: council answer {waiting.session}")
+        advise(f"answer it: council answer {waiting.session}")
     if where != "complete" and not where.startswith("ended"):
-        echo(f"go on with: council planning {planning.id}")
+        advise(f"go on with: council planning {planning.id}")
 
 
 def as_data(settings: Config, planning: Planning, stages: list[CouncilStage] | None = None) -> dict[str, Any]:

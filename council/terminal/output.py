@@ -6,6 +6,7 @@ import json
 import sys
 from typing import Any
 
+from council.config import command_line
 from council.text import harmless
 
 
@@ -18,6 +19,12 @@ def put(text: str) -> None:
     """Print a result that is safe already and may contain our own colours."""
     encoding = sys.stdout.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def advise(text: str, err: bool = False) -> None:
+    """Print what to do next, with commands of ours as this user can run them; with `err`, beside a result."""
+    told = command_line.name_commands(text)
+    print(harmless(told), file=sys.stderr) if err else echo(told)
 
 
 def print_json(value: Any) -> None:
