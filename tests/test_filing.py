@@ -272,10 +272,28 @@ def test_a_folder_that_leads_out_of_the_project_gets_nothing(user, tmp_path):
 
 
 def test_a_huge_file_beside_the_decisions_is_not_read_whole(user):
-    huge = user.write("docs/decisions/huge.md", "")
-    os.truncate(huge, 10**13)
-    assert held(user).is_dir()
-    assert filed(user) == ["adr-0001-shall-we-go.md", "huge.md"]
+    for name in ("huge.md", "other.record/README.md"):
+        os.truncate(user.write(f"docs/decisions/{name}", ""), 10**13)
+    session = held(user)
+    assert filed(user) == ["adr-0001-shall-we-go.md", "huge.md", "other.record"]
+    os.truncate(user.write("docs/decisions/adr-0001-shall-we-go.record/topic.md", ""), 10**13)
+    refused = user.council("decision", session.name, "--with-record")
+    assert (refused.code, "holds something else; move it away first" in refused.err) == (6, True), refused.text
+
+
+def test_a_link_in_place_of_an_unfinished_record_leads_nowhere(user, tmp_path):
+    """Whoever has read a filed document knows the session, and with it the name of what a killed process leaves."""
+    session = held(user)
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "turns").mkdir(parents=True)
+    (elsewhere / "README.md").write_text("mine", "utf-8")
+    folder = user.work / "docs" / "decisions"
+    (folder / f".{session.name}.folder").symlink_to(elsewhere)
+    assert user.council("decision", session.name, "--with-record").code == 0
+    record = folder / "adr-0001-shall-we-go.record"
+    assert ((record / "README.md").is_file(), record.is_symlink()) == (True, False)
+    assert sorted(path.name for path in elsewhere.rglob("*")) == ["README.md", "turns"]
+    assert (elsewhere / "README.md").read_text("utf-8") == "mine"
 
 
 def test_a_topic_of_several_lines_gives_a_title_of_its_first(user):

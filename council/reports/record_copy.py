@@ -57,8 +57,7 @@ def describe(session: Session, plan: Plan) -> str:
 def find_alone(session_id: str, folder: Path) -> str:
     """The name of the document that a killed process did not write any more after this session's record."""
     for path in sorted(folder.glob(f"*{ENDING}")):
-        alone = not path.with_suffix(".md").exists()
-        if alone and (_read(path / "README.md") or b"").startswith(f"{TITLE}{session_id}\n".encode()):
+        if not path.with_suffix(".md").exists() and _holds(path / "README.md", f"{TITLE}{session_id}\n".encode()):
             return path.stem
     return ""
 
@@ -69,7 +68,10 @@ def place(made: Mapping[str, bytes], folder: Path, temp: Path) -> None:
         if not _is_same(made, folder):
             raise StorageError(f"{files.tilde(folder)} is there and holds something else; move it away first")
         return
+    if temp.is_symlink():  # which a repository brought: it would lead out of the project
+        temp.unlink()
     shutil.rmtree(temp, ignore_errors=True)  # left by a process that was killed
+    temp.mkdir()
     for name, data in made.items():
         path = temp / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,8 +87,12 @@ def place(made: Mapping[str, bytes], folder: Path, temp: Path) -> None:
 def _is_same(made: Mapping[str, bytes], folder: Path) -> bool:
     """Whether a folder has all that was said in this debate. What is derived from it may be of another version."""
     said = {name: data for name, data in made.items() if name.startswith(SAID)}
-    return all(_read(folder / name) == data for name, data in said.items())
+    return all(_holds(folder / name, data, whole=True) for name, data in said.items())
 
 
-def _read(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
+def _holds(path: Path, data: bytes, whole: bool = False) -> bool:
+    """Whether a file begins with these bytes, or has nothing else. A repository may bring a huge one."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(data) + whole) == data
