@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from council.candidates.blocks import find_path_alone, find_path_beside
+from council.candidates.diffs import apply_diff
 from council.candidates.files import Files, read_files
 from council.candidates.paths import check_path
 from council.replies import parse
 from council.workflow.model import Kind
 from council.workflow.types import Unreadable
 from tests import hostile_replies
+from tests.growth import compare
 from tests.hostile_replies import BAD, BRIEF, DIFFS, HEADINGS, ONE, PATHS, PEER, SHOWN_FILES, HostileReply
 
 
@@ -63,6 +65,22 @@ def test_no_hostile_path_is_written_or_deleted(kind: str, shape: str) -> None:
 @pytest.mark.parametrize("kind", DIFFS)
 def test_a_diff_that_does_more_than_change_lines_is_a_problem(kind: str) -> None:
     assert isinstance(read(f"```diff\n{DIFFS[kind]}```"), str)
+
+
+def hunks(count: int, at: int, lines: str) -> str:
+    return "--- a/a.py\n+++ b/a.py\n" + f"@@ -{at} +1 @@\n{lines}" * count
+
+
+def test_a_diff_that_fits_everywhere_takes_no_time() -> None:
+    """Both the text and the diff may be a stranger's: each hunk would be looked for in all of the text."""
+
+    def apply(count: int) -> None:
+        apply_diff(hunks(count, 1, "-\n+\n+x\n"), {"a.py": "\n" * 4 * count})
+
+    assert apply_diff(hunks(2, 3, "-\n+x\n"), {"a.py": "\n" * 5}) == {"a.py": "\n\nx\nx\n\n"}
+    assert compare(lambda: apply(8_000), lambda: apply(1_000), 16) <= 16
+    with pytest.raises(Unreadable, match="nearly fits in too many places; write the whole file"):
+        apply_diff(hunks(1, 1, "-a\n" * 60), {"a.py": ("a\n" * 50 + "b\n") * 2_000})
 
 
 def test_a_diff_that_fits_is_read_and_keeps_the_line_ends() -> None:

@@ -4,8 +4,11 @@ refused, and never forced."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import islice, takewhile
 
 from council.candidates.paths import check_path
 from council.text import one_line
@@ -14,6 +17,7 @@ from council.workflow.types import Unreadable
 HUNK = re.compile(r"@@(?: -(\d{1,7})(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})?)? ?@@?")
 NO_NEWLINE = "\\ No newline at end of file"
 NOWHERE = "/dev/null"
+MOST_COMPARED = 5_000_000  # lines of one file, while the places of hunks are looked for; a large change takes 10,000
 NEXT = "diff --git "
 REFUSED = {
     "GIT binary patch": "changes a binary file",
@@ -139,31 +143,51 @@ def _read_hunk(lines: list[str], at: int, change: FileChange, first: int) -> int
 
 def _patch(change: FileChange, before: str) -> str:
     """The text with all hunks applied, from the top down. A text that ended with a line break still does."""
-    lines = before.removesuffix("\n").split("\n") if before else []
-    done = shift = 0
+    text = _Lines(before.removesuffix("\n").split("\n") if before else [])
+    made, done = list[str](), 0
     for number, hunk in enumerate(change.hunks, 1):
-        places = [place for place in _places(hunk.old, lines) if place >= done]
-        wanted = hunk.at - 1 + shift
-        if hunk.at:
-            places.sort(key=lambda place: abs(place - wanted))
-        if not places or (len(places) > 1 and not hunk.at):
-            raise Unreadable(f"hunk {number} of {change.path} {_explain_misfit(hunk, lines, places)}")
-        place = places[0]
-        lines[place : place + len(hunk.old)] = hunk.new
-        done, shift = place + len(hunk.new), shift + len(hunk.new) - len(hunk.old)
-    return "\n".join(lines) + "\n" if lines else ""
+        places = list(islice(text.find(hunk, done), 1 if hunk.at else 2))
+        if len(places) != 1:
+            why = _explain_misfit(hunk, {*made, *text.lines[done:]}, places)
+            raise Unreadable(f"hunk {number} of {change.path} {why}")
+        made += [*text.lines[done : places[0]], *hunk.new]
+        done = places[0] + len(hunk.old)
+    made += text.lines[done:]
+    return "\n".join(made) + "\n" if made else ""
 
 
-def _places(old: list[str], lines: list[str]) -> Iterator[int]:
-    if not old:
-        yield len(lines)
-        return
-    for place in range(len(lines) - len(old) + 1):
-        if lines[place] == old[0] and lines[place : place + len(old)] == old:
-            yield place
+class _Lines:
+    """The lines of a text, and where each of them is. Hunks that fit nearly everywhere are refused, once looking for
+    them has taken as long as `MOST_COMPARED` allows: a stranger may have written both the text and the diff.
+    """
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines, self.left = lines, MOST_COMPARED
+        self.places: dict[str, list[int]] = {}
+        for place, line in enumerate(lines):
+            self.places.setdefault(line, []).append(place)
+
+    def find(self, hunk: Hunk, done: int) -> Iterator[int]:
+        """Where the hunk fits after the lines that are done: the place nearest to the one that it says comes first."""
+        if not hunk.old:
+            yield len(self.lines)
+            return
+        counted = [(len(self.places.get(line, ())), at) for at, line in enumerate(hunk.old)]
+        rarest = min(counted)[1]
+        known = self.places.get(hunk.old[rarest], [])
+        first, nearest = done + rarest, (hunk.at - 1 if hunk.at else done) + rarest
+        middle = bisect_right(known, max(nearest, first - 1))
+        above = (known[at] for at in range(middle, len(known)))
+        below = takewhile(lambda place: place >= first, (known[at] for at in range(middle - 1, -1, -1)))
+        for place in merge(below, above, key=lambda place: abs(place - nearest)):
+            self.left -= len(hunk.old)
+            if self.left < 0:
+                raise Unreadable("the diff nearly fits in too many places; write the whole file")
+            if self.lines[place - rarest : place - rarest + len(hunk.old)] == hunk.old:
+                yield place - rarest
 
 
-def _explain_misfit(hunk: Hunk, lines: list[str], places: list[int]) -> str:
+def _explain_misfit(hunk: Hunk, lines: Collection[str], places: list[int]) -> str:
     if places:
         return "fits in several places; say the line, as in @@ -12,3 +12,4 @@"
     missing = next((line for line in hunk.old if line not in lines), None)
