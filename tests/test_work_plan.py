@@ -16,6 +16,7 @@ from council.planning import work
 from council.planning.tasks import FORMAT, WorkItem, WorkPlan, read_tasks
 from council.replies import parse
 from council.workflow.loader import load
+from tests.growth import compare
 from tests.helpers import CODE
 from tests.scripted import Script, play
 
@@ -127,6 +128,49 @@ def test_a_plan_by_a_stranger_takes_no_time():
     for text in (chain, "### T1: " + "(" * 5000, "- Depends on: " + "T1," * 5000, " " * 9000 + "x", "**" * 5000):
         read_tasks(text)
     assert time.process_time() - began < 2
+
+
+def name_ids(count: int) -> list[str]:
+    return [f"{chr(65 + number // 1000)}{number % 1000}" for number in range(count)]
+
+
+def chain(count: int) -> str:
+    ids = name_ids(count)
+    return "".join(task(id, following) for id, following in zip(ids, [*ids[1:], "none"], strict=True))
+
+
+def cycle(count: int) -> str:
+    ids = name_ids(count)
+    return "".join(task(id, following) for id, following in zip(ids, [*ids[1:], ids[0]], strict=True))
+
+
+def couples(count: int) -> str:
+    """Each task with its neighbour, and with the first one."""
+    ids = name_ids(count)
+    return "".join(task(id, f"{ids[place ^ 1]}, {ids[0]}") for place, id in enumerate(ids))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        chain, cycle, couples,
+        lambda count: "".join(task("T1", f"X{number}") for number in range(count)),
+        lambda count: f"### T1: A\n- Depends on: {'!' * 40 * count}x\n- Done when: {'!' * 40 * count}x\n",
+        lambda count: "### T1: A\n- Done when: a\n" + "  b\n" * 10 * count,
+    ],
+    ids=["chain", "cycle", "couples", "same-id", "signs", "lines"],
+)  # fmt: skip
+def test_a_plan_of_any_size_is_read_in_a_time_and_a_space_that_grow_with_it(write):
+    """Eight times the plan may take sixteen times as long. The reply of one model decides how large it is."""
+
+    def read(count: int) -> int:
+        found = read_tasks(write(count))
+        wrong, titles = work.find_faults(found), {one.id: one.title for one in found.tasks}
+        return sum(len(work.write_issue(one, titles, wrong.get(one.id, ()), record)) for one in found.in_order())
+
+    record = planned("")
+    assert read(2_000) <= 16 * read(250) + 50_000
+    assert compare(lambda: read(2_000), lambda: read(250), 16) <= 16
 
 
 # ---- in a debate ----

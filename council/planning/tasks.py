@@ -7,8 +7,10 @@ reported beside what was read, and the author's own words stay in the document a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from council.text import FENCE, join_words, one_line
 
@@ -36,7 +38,8 @@ FIELD = re.compile(
 ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?P<value>.*)")
 BETWEEN = re.compile(r"[,;&+/]|\band\b")
 REMARK = re.compile(r"\([^()]*\)")
-NOTHING = re.compile(r"\W*(?:none|nothing|n/a|no other task)?\W*", re.I)
+NOTHING = re.compile(r"\W*(?:(?:none|nothing|n/a|no other task)\W*)?", re.I)
+MOST_CYCLES = 50  # that are named
 PLACEHOLDER = re.compile(r"\[[^\]]*\]")
 
 
@@ -60,14 +63,21 @@ class WorkPlan:
 
     def in_order(self) -> tuple[WorkItem, ...]:
         """Each task after those that it depends on, otherwise in their author's order; those in a cycle come last."""
-        left, ordered = list(self.tasks), []
-        known = {task.id for task in left}
-        done: set[str] = set()
-        while ready := next((task for task in left if known & {*task.depends_on} <= done), None):
-            left.remove(ready)
-            ordered.append(ready)
-            done.add(ready.id)
-        return (*ordered, *left)
+        known = {task.id for task in self.tasks}
+        missing = [known.intersection(task.depends_on) for task in self.tasks]
+        waiting: dict[str, list[int]] = {}
+        for place, ids in enumerate(missing):
+            for id in ids:
+                waiting.setdefault(id, []).append(place)
+        ready, ordered = [place for place, ids in enumerate(missing) if not ids], dict[int, None]()
+        while ready:
+            ordered[place := heappop(ready)] = None
+            for other in waiting.pop(self.tasks[place].id, ()):
+                missing[other].discard(self.tasks[place].id)
+                if not missing[other]:
+                    heappush(ready, other)
+        last = (place for place in range(len(self.tasks)) if place not in ordered)
+        return tuple(self.tasks[place] for place in (*ordered, *last))
 
 
 def read_tasks(text: str) -> WorkPlan:
@@ -131,7 +141,7 @@ def _level(head: re.Match[str]) -> int:
 class _Fields:
     """What a task's lines say, as they are read."""
 
-    values: dict[str, list[str]] = field(default_factory=dict)
+    values: dict[str, list[list[str]]] = field(default_factory=dict)  # each value in its lines
     details: list[str] = field(default_factory=list)
 
     @classmethod
@@ -143,18 +153,21 @@ class _Fields:
             if given:
                 name = "depends" if given["depends"] else "done"
                 indent = len(given["indent"].expandtabs(4))
-                found.values.setdefault(name, []).extend([given["value"]] if given["value"].strip() else [])
+                found.values.setdefault(name, []).extend([[given["value"]]] if given["value"].strip() else [])
             elif name and item and _belongs(item, indent, found.values[name]):
-                found.values[name].append(item["value"])
+                found.values[name].append([item["value"]])
             elif name and line.text[:1].isspace() and line.text.strip() and not item and found.values[name]:
-                found.values[name][-1] += f" {line.text.strip()}"
+                found.values[name][-1].append(line.text.strip())
             else:
                 name = ""
                 found.details.append(line.text)
         return found
 
+    def list_values(self, name: str) -> Iterator[str]:
+        return map(" ".join, self.values.get(name, ()))
 
-def _belongs(item: re.Match[str], indent: int, so_far: Sequence[str]) -> bool:
+
+def _belongs(item: re.Match[str], indent: int, so_far: Sequence[list[str]]) -> bool:
     """Whether a bullet is one of the values below a field: it is deeper, or the field's own line had no value."""
     return len(item["indent"].expandtabs(4)) > indent or not so_far
 
@@ -163,13 +176,13 @@ def _read_task(head: re.Match[str], block: Iterable[_Line]) -> tuple[WorkItem, l
     id, title = head["id"].upper(), re.sub(r"^(?:\*\*|__)\s*|\s*(?:\*\*|__)$", "", head["title"].strip(" \t#"))
     fields, problems = _Fields.of(block), []
     depends: list[str] = []
-    for word in _split_ids(fields.values.get("depends", ())):
+    for word in _split_ids(fields.list_values("depends")):
         known = ID.fullmatch(word)
         if known:
             depends.append(word.upper())
         else:
             problems.append(f"{id} depends on “{one_line(word, 60)}”, which is not the id of a task")
-    done = [words for value in fields.values.get("done", ()) if not NOTHING.fullmatch(words := value.strip())]
+    done = [words for value in fields.list_values("done") if not NOTHING.fullmatch(words := value.strip())]
     if not title or PLACEHOLDER.fullmatch(title):
         problems.append(f"{id} has no title")
     if "depends" not in fields.values:
@@ -192,33 +205,57 @@ def _split_ids(values: Iterable[str]) -> Iterator[str]:
 
 
 def _check(tasks: Sequence[WorkItem]) -> Iterator[str]:
-    ids = [task.id for task in tasks]
-    for id in dict.fromkeys(ids):
-        if ids.count(id) > 1:
-            yield f"the id {id} is given to {ids.count(id)} tasks"
+    ids = Counter(task.id for task in tasks)
+    for id, times in ids.items():
+        if times > 1:
+            yield f"the id {id} is given to {times} tasks"
     for task in tasks:
         for other in task.depends_on:
             if other not in ids:
                 yield f"{task.id} depends on {other}, and there is no such task"
-    yield from _find_cycles({task.id: [other for other in task.depends_on if other in ids] for task in tasks})
+    yield from _find_cycles({task.id: {other for other in task.depends_on if other in ids} for task in tasks})
 
 
-def _find_cycles(depends: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _find_cycles(depends: Mapping[str, Set[str]]) -> Iterator[str]:
     """Each cycle once: what is left when all tasks are taken away that need nothing, or that nothing needs."""
     left = {id: set(others) for id, others in depends.items()}
-    while free := {id for id, others in left.items() if not others & left.keys()}:
-        left = {id: others for id, others in left.items() if id not in free}
-    while unneeded := left.keys() - {other for others in left.values() for other in others}:
-        left = {id: others for id, others in left.items() if id not in unneeded}
-    while left:
-        path = [next(iter(left))]
-        while (following := min(left[path[-1]] & left.keys())) not in path:
-            path.append(following)
-        cycle = path[path.index(following) :]
+    _peel(left)
+    _peel(needed := _turn_round(left))
+    left = {id: others & needed.keys() for id, others in left.items() if id in needed}
+    for _ in range(MOST_CYCLES):
+        if not left:
+            return
+        path = {next(iter(left)): 0}
+        while (following := min(left[next(reversed(path))])) not in path:
+            path[following] = len(path)
+        cycle = [*path][path[following] :]
         if len(cycle) == 1:
             yield f"{cycle[0]} depends on itself"
         else:
             yield f"{join_words(cycle)} depend on each other: {' → '.join([*cycle, cycle[0]])}"
-        left = {id: others for id, others in left.items() if id not in cycle}
-        while free := {id for id, others in left.items() if not others & left.keys()}:
-            left = {id: others for id, others in left.items() if id not in free}
+        _peel(left, cycle)
+    if left:
+        yield f"{len(left)} more tasks depend on each other"
+
+
+def _turn_round(depends: Mapping[str, Set[str]]) -> dict[str, set[str]]:
+    """What needs each of these."""
+    needed: dict[str, set[str]] = {id: set() for id in depends}
+    for id, others in depends.items():
+        for other in others:
+            needed[other].add(id)
+    return needed
+
+
+def _peel(depends: dict[str, set[str]], gone: Iterable[str] = ()) -> None:
+    """Take these away, those that need nothing, and then those that need nothing any more."""
+    needed = _turn_round(depends)
+    free = list(dict.fromkeys([*gone, *(id for id, others in depends.items() if not others)]))
+    known = set(free)
+    while free:
+        del depends[id := free.pop()]
+        for other in needed[id] - known:
+            depends[other].discard(id)
+            if not depends[other]:
+                known.add(other)
+                free.append(other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from council.engine.contributions import Record
@@ -16,6 +16,7 @@ from council.workflow.model import Kind
 
 TASKS, PLAN, ISSUES = "tasks", "plan.json", "issues"
 SCHEMA = 1
+MOST_FAULTS, LONGEST_FAULT = 20, 1_000  # of one task: each task of a large cycle has the whole cycle
 
 
 def read_text(body: str, brief: str) -> str:
@@ -41,9 +42,10 @@ def encode(record: Record) -> Mapping[str, bytes]:
     if (work := read_work(record)) is None:
         return {}
     ordered = work.in_order()
+    titles, wrong = {one.id: one.title for one in work.tasks}, find_faults(work)
     made = {PLAN: json.dumps(describe(work, record), indent=2, ensure_ascii=False) + "\n"}
     for number, task in enumerate(ordered, 1):
-        made[name_issue(number, task)] = write_issue(task, work, record)
+        made[name_issue(number, task)] = write_issue(task, titles, wrong.get(task.id, ()), record)
     return {name: text.encode("utf-8", "backslashreplace") for name, text in made.items()}
 
 
@@ -69,16 +71,33 @@ def name_issue(number: int, task: WorkItem) -> str:
     return f"{ISSUES}/{number:02}-{slug(f'{task.id} {task.title}', 60)}.md"
 
 
-def write_issue(task: WorkItem, work: WorkPlan, record: Record) -> str:
-    """The text of an issue: its first line is the title, for `gh issue create --title`."""
-    return "\n".join([f"# {task.id}: {task.title or '(no title)'}", "", *_describe_task(task, work, record)]) + "\n"
+def find_faults(work: WorkPlan) -> dict[str, list[str]]:
+    """What is wrong with the plan, by the ids that it is about."""
+    found: dict[str, list[str]] = {}
+    ids = {task.id for task in work.tasks}
+    for problem in work.problems:
+        fault = one_line(problem, LONGEST_FAULT)
+        for id in ids.intersection(problem.replace(",", "").split()):
+            found.setdefault(id, []).append(fault)
+    return found
 
 
-def _describe_task(task: WorkItem, work: WorkPlan, record: Record) -> Iterator[str]:
-    titles = {one.id: one.title for one in work.tasks}
-    wrong = [problem for problem in work.problems if task.id in problem.replace(",", "").split()]
+def write_issue(task: WorkItem, titles: Mapping[str, str], wrong: Sequence[str], record: Record) -> str:
+    """The text of an issue: its first line is the title, for `gh issue create --title`. `titles` are those of all,
+    `wrong` is what is wrong with this one."""
+    return (
+        "\n".join([f"# {task.id}: {task.title or '(no title)'}", "", *_describe_task(task, titles, wrong, record)])
+        + "\n"
+    )
+
+
+def _describe_task(task: WorkItem, titles: Mapping[str, str], wrong: Sequence[str], record: Record) -> Iterator[str]:
     if wrong:
-        yield from (*(f"> **The plan is wrong here:** {contain_line(problem)}." for problem in wrong), "")
+        more = [f"{len(wrong) - MOST_FAULTS} more faults are in {PLAN}"] if len(wrong) > MOST_FAULTS else []
+        yield from (
+            *(f"> **The plan is wrong here:** {contain_line(fault)}." for fault in [*wrong[:MOST_FAULTS], *more]),
+            "",
+        )
     if task.depends_on:
         yield from ("## Depends on", "")
         yield from (f"- {id}: {contain_line(titles[id])}" if id in titles else f"- {id}" for id in task.depends_on)
