@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from council.protocols.dissent import disagreement, find_missing_dissent
 from council.replies.parse import describe, format_heading, read
+from council.reports.sources import Sources
 from council.text import harmless, overlap
 from council.workflow.model import Kind, Reply
 from tests.growth import compare
@@ -377,13 +378,24 @@ PIECES = """
 ## Stance¶|**Stance:** |a: |\x1b[|\x1b]|\u00a0|\u2028
 """
 PIECE = [piece.replace("¶", "\n").replace("→", "\t") for line in PIECES.split("\n")[1:-1] for piece in line.split("|")]
-FRAMES = ["{}", "## Stance\n{}", "## Score\n{}", "## Blocking\n{}", "# {}x", "**{}x", "- {}x", "{}\n## Stance\nagree"]
+FRAMES = [
+    "{}",
+    "## Stance\n{}",
+    "## Score\n{}",
+    "## Blocking\n{}",
+    "| a | b |\n{}x\n| c | d |",
+    "# {}x",
+    "**{}x",
+    "- {}x",
+    "{}\n## Stance\nagree",
+]
 READERS: dict[str, Callable[[str], object]] = {
     "read": lambda text: read.__wrapped__(REPLY, text, BRIEF),
     "disagreement": lambda text: disagreement(scene(turn("a", body=text))),
     "dissent": lambda text: find_missing_dissent(scene(turn("a", stance="disagree", blocking=("the latency",))), text),
     "overlap": lambda text: overlap(text, text),
     "harmless": harmless,
+    "sources": lambda text: Sources({}, {}, {}).cite(f"- {text}x"),
 }
 
 

@@ -17,7 +17,7 @@ from council.text import FENCE, fold
 from council.workflow.model import Kind
 
 LONGEST = 100_000  # characters of an object or a table that is read
-RULE = re.compile(r"\s*\|?\s*:?-+:?\s*\|\s*:?-+:?\s*\|?\s*")
+RULE = re.compile(r"\s*(?:\|\s*)?:?-+:?\s*\|\s*:?-+:?\s*(?:\|\s*)?")
 CELL = re.compile(r"(?<!\\)\|")
 LABEL = re.compile(r"\s*(?:[-*+] )?[*_`\"]*([^\W\d_][\w -]{0,50}?)[*_`\"]*\s*:\s*(\S.*)")
 UNREADABLE = (ValueError, SyntaxError, RecursionError, MemoryError)

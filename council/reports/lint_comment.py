@@ -26,7 +26,7 @@ SPAN = re.compile(r"(`+)(?!`)(.*?[^`])\1(?!`)")
 START = r"^[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*"  # of a line, in quotations and lists
 HEADING = re.compile(rf"{START}(#{{1,6}})(?:\s+(.*?))?\s*$")
 ITEM = re.compile(r"^([\s>]*)([-*+]|(\d+)[.)])(\s+|$)")
-RULED = re.compile(r"^[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")  # the line below a table's heading
+RULED = re.compile(r"^[\s>]*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$")  # the line below a table's heading
 FENCE = re.compile(r"^[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*(`{3,}|~{3,})(.*)$")
 COMPACT = re.compile(r"\|(?: (?:[^|\\]|\\.)*?\S \|| \|)+")
 

@@ -29,7 +29,7 @@ WRITTEN = re.compile(r"(?<![\w/`.-])\[?`?(\d\d-[a-z0-9-]+/[a-z0-9-]+)`?\]?(?![\w
 OWNER = re.compile(r"[*_`]*([^:*_`\n]{1,80}?)[*_`]*:")
 ASIDE = re.compile(r"\(([^()\n]{1,80})\)")
 STANDS = re.compile(
-    r"[*_]*(\w[\w -]{0,60}?)[*_]* (?:\(\d+\) )?"
+    r"[*_]*([^\W_][\w -]{0,60}?)[*_]* (?:\(\d+\) )?"
     r"(?:still |would |will |is (?:undecided|unsure|not|against|opposed)\b|disagree[sd]?\b|object(?:s|ed)?\b|holds?\b"
     r"|stays?\b|block(?:s|ed)?\b)"
 )

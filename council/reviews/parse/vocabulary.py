@@ -104,7 +104,7 @@ BRACKETED = re.compile(r"[\[(]([^\[\]()\n]{1,240})[\])]")
 HOST = re.compile(r"\.(?:com|org|net|io|dev|de|fr|eu)$", re.I)
 TAGS = re.compile(r"</?(?:details|summary|b|strong|p|ul|ol|li|em|i|finding)\b[^<>]{0,80}>", re.I)
 THOUGHT = re.compile(r"<(/?)(?:think|thinking|scratchpad|analysis|reasoning)>", re.I)
-SEPARATES = re.compile(r"\s*\|?(?:\s*:?-{1,}:?\s*\|)*\s*:?-{1,}:?\s*\|?\s*$")
+SEPARATES = re.compile(r"\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$")
 LEAVES = re.compile(
     r"\b(?:strengths?|what works|works well|positives?|good|liked?|praise|summary|overall|conclusion|verdict"
     r"|next steps?|actions?|recommendation|assessment|fazit|zusammenfassung|stärken|résumé|conclusions?|thanks?"
