@@ -56,6 +56,18 @@ def program() -> Workflow:
 # ---- whole debates ----
 
 
+def test_the_brief_names_the_target_that_the_rules_have(user):
+    """An option, or a number in a workflow of the user's own: the brief has no number of its own."""
+    own = (overlays.kit_folder() / "Workflows" / "Consensus.md").read_text("utf-8")
+    for written, number in (("target", 95), ("77", 77)):
+        user.write(".council/Workflows/Consensus.md", own.replace('">= target"', f'">= {written}"'))
+        begun = user.council("start", "--workflow=consensus", "--only=database", "-otarget=95", "Shall we?")
+        assert begun.code == 0, begun.err
+        text = user.council("brief", "last", "01-debate-r01-1-propose/database").out
+        assert len(re.findall(rf"\b{number}\b", text)) == 6
+        assert not re.search(r"\b90\b", text)
+
+
 @pytest.mark.parametrize("name", [name for name in DEBATES if name in CUT])
 def test_from_every_cut_it_recovers_to_the_same_files(name, user):
     """One debate of the protocol is cut everywhere, and another once; in `scripts/prove trust`, all of them everywhere.

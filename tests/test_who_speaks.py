@@ -94,6 +94,10 @@ def test_one_line_says_who_speaks_and_why(flags: tuple[str, ...], user: User) ->
     ended = user.process("run", "--speaker", "replay", "--from", words, *flags, voices.QUESTION)
     assert ended.err.splitlines()[0] == "speaker: replay (named by --speaker; free)"
     ended = user.process("recover", *flags)
+    assert ended.err.splitlines()[0] == "speaker: replay (the debate is over, so nobody has to speak)"
+    for turn in user.sessions[-1].glob("turns/*/chair*.md"):
+        turn.unlink()
+    ended = user.process("recover", *flags)
     assert ended.err.splitlines()[0] == "speaker: replay (it spoke in this session before; free)"
 
 
