@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from council.engine.anonymity import restore_names
 from council.engine.scene import Scene
 from council.engine.views import check_view, labels_for, look, view
 from council.errors import UsageError
+from council.workflow.loader import load
 from council.workflow.model import Ref, Seat
 from tests.scenes import MEMBERS, absent, scene, turn
 
@@ -219,6 +221,24 @@ def test_labels_differ_per_reader_and_session() -> None:
     sessions = [labels_for(READER, scene(seed=str(seed))) for seed in range(60)]
     assert {frozenset(given.values()) for given in sessions} == {frozenset({"You", "Member A", "Member B", "Member C"})}
     assert len({str(sorted(given.items())) for given in sessions}) == 6, "every way to label three others"
+
+
+def test_names_in_place_of_labels_make_no_text_of_any_length() -> None:
+    """A persona is part of the session, which a stranger may have made: its name would multiply each label."""
+    loud = replace(MEMBERS[1], attributes={"title": "T" * 100_000, "name": "N" * 100_000})
+    workflow = load(
+        """---
+name: blind
+seats: {members: [architect, designer]}
+phases: [{name: challenge, rounds: 2, seats: members, sees: {anonymous: last_round}}]
+---
+""",
+        "blind.md",
+    )
+    said = turn("architect", "challenge", body="Member A. " * 1_000)
+    past = replace(scene(said), groups={"members": (READER, loud)})
+    told = restore_names(said.body, said, workflow.with_members((READER, loud)), past)
+    assert 1_000 * 400 < len(told) < 1_000 * 500, len(told)
 
 
 def test_labels_stay_through_the_session() -> None:

@@ -17,6 +17,7 @@ from council.workflow import declare
 NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 WORD = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 LONGEST_NAME = 40
+LONGEST_TITLE = 200  # characters: what members call each other may be in a text as often as they like
 MOST_ROUNDS = 99
 PROMPTS = "prompts"  # the heading in a workflow's body under which a section may be a step's prompt
 HUMAN = declare.seat("human", "a person, who answers on the terminal or with `council record`")
@@ -104,13 +105,14 @@ class Seat:
 
     @property
     def title(self) -> str:
-        return str(self.attributes.get("title") or "").strip("*_` ") or self.name.replace("-", " ").title()
+        given = str(self.attributes.get("title") or "").strip("*_` ")
+        return given[:LONGEST_TITLE] or self.name.replace("-", " ").title()
 
     @property
     def label(self) -> str:
         """The seat's name for readers: `Engineer (Marcus)`."""
         person = str(self.attributes.get("name") or "")
-        return f"{self.title} ({person.split(maxsplit=1)[0]})" if person.split() else self.title
+        return f"{self.title} ({person.split(maxsplit=1)[0][:LONGEST_TITLE]})" if person.split() else self.title
 
 
 @dataclass(frozen=True)
