@@ -114,6 +114,14 @@ def is_empty(group: Path) -> bool:
     return not group.exists() or not group.joinpath("cgroup.procs").read_text()
 
 
+def is_over(process: int) -> bool:
+    """Whether it has ended, also if nobody has asked how."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(") ")[2].startswith("Z")
+    except OSError:
+        return True
+
+
 def wait_for(holds: Callable[[], bool], seconds: float = PATIENCE) -> bool:
     latest = time.monotonic() + seconds
     while not (held := holds()) and time.monotonic() < latest:

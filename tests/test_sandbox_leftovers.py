@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from council.sandbox import cgroup
 from council.sandbox import leftovers as killed
+from council.sandbox.model import Job
+from council.sandbox.run import Running, SandboxError, run
 from tests import leftovers
 from tests.bubblewrap import needs_sandbox
 
@@ -39,6 +43,42 @@ def test_the_next_run_ends_a_process_that_waits_for_a_bubblewrap_that_is_gone() 
         assert leftovers.never_began(ours), "its runner lives"
     finally:
         os.kill(ours, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("cgroups", [True, False])
+@pytest.mark.parametrize(("at", "why"), [(1, "did not start"), (2, "could not be followed")])
+def test_a_runner_without_a_descriptor_left_leaves_nothing(
+    at: int, why: str, cgroups: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bubblewrap has begun, or the sandbox in it, and can no longer be followed."""
+    begun, follow = list[int](), os.pidfd_open
+
+    def refuse(process: int) -> int:
+        begun.append(process)
+        if len(begun) == at:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return follow(process)
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    with pytest.raises(SandboxError, match=f"{why}: .*Too many open files"):
+        run(Job(("sleep", "30")), cgroups=cgroups)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(begun[0], 0)
+    assert all(leftovers.wait_for(lambda process=process: leftovers.is_over(process)) for process in begun)
+
+
+@pytest.mark.parametrize("cgroups", [True, False])
+def test_a_sandbox_that_ends_before_it_is_looked_at_says_why(cgroups: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine comes to it late: its first process is gone by then."""
+    learn = Running._learn
+
+    def learn_late(self: Running) -> None:
+        self._process.wait()
+        learn(self)
+
+    monkeypatch.setattr(Running, "_learn", learn_late)
+    with pytest.raises(SandboxError, match="did not start: bwrap: Can't mkdir"):
+        run(Job(("true",), mounts=((Path("/usr"), "/proc/x/y"),)), cgroups=cgroups)
 
 
 @pytest.mark.parametrize("cgroups", [True, False])

@@ -23,6 +23,9 @@ class Pipes:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.hand_over()
         self._selector.close()
         while self._ours:

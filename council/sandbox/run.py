@@ -9,8 +9,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 
 from council.errors import CouncilError
@@ -62,6 +63,8 @@ def run(job: Job, cancel: threading.Event | None = None, cgroups: bool = True) -
                 raise SandboxError(f"the sandbox did not start: {failure}") from failure
             try:
                 running.follow(cancel or _cancel.get() or threading.Event())
+            except OSError as failure:
+                raise SandboxError(f"the sandbox could not be followed: {failure}") from failure
             finally:
                 running.end()
             return running.tell()
@@ -96,9 +99,14 @@ class Running:
             pass_fds=[*given.list(), options], cwd="/",
             env={"PATH": os.defpath, leftovers.WORD: leftovers.identify()}, start_new_session=True,
         )  # fmt: skip
-        pipes.hand_over()
-        pipes.await_end(self._process.pid, self._note_end)
         self._kill_first: Callable[[], None] = lambda: None
+        try:
+            pipes.hand_over()
+            pipes.await_end(self._process.pid, self._note_end)
+        except BaseException:
+            pipes.close()  # without a tree, or anybody who hears it, the sandbox ends by itself
+            self._process.wait()
+            raise
 
     def follow(self, cancel: threading.Event) -> None:
         """Until the command has ended, or something ends it."""
@@ -124,7 +132,8 @@ class Running:
             self._pipes.serve(LOOK / 5)  # without bubblewrap, a first process not yet known would wait for ever
             self._learn()
         self._process.kill()
-        self._kill_first()
+        with suppress(ProcessLookupError):
+            self._kill_first()
         self._process.wait()
         while not self._pipes.is_idle and time.monotonic() < latest:
             self._pipes.serve(LOOK)
@@ -153,8 +162,9 @@ class Running:
     def _let_start(self) -> None:
         """Send the tree once the first process will die with bubblewrap: it sees to that before it loads its filter."""
         status, latest = Path(f"/proc/{self._first}/status"), time.monotonic() + 1
-        while time.monotonic() < latest and status.exists() and FILTERED not in status.read_text("utf-8", "replace"):
-            time.sleep(0.0005)
+        with suppress(OSError):  # it has ended
+            while time.monotonic() < latest and FILTERED not in status.read_text("utf-8", "replace"):
+                time.sleep(0.0005)
         self._sent = True
         self._send()
 
@@ -180,7 +190,11 @@ class Running:
         """Which process is the first of the sandbox: bubblewrap has said so before that one says anything."""
         if not self._first and b"\n" in (status := self._read_status()):
             self._first = json.loads(status.splitlines()[0])["child-pid"]
-            self._kill_first = self._pipes.await_end(self._first)
+            self._kill_first = partial(os.kill, self._first, signal.SIGKILL)  # if it cannot be followed
+            try:
+                self._kill_first = self._pipes.await_end(self._first)
+            except ProcessLookupError:  # it has ended, as when a folder cannot be mounted
+                self._kill_first = lambda: None
 
     def _take_report(self, data: bytes) -> None:
         self._report += data
