@@ -82,6 +82,13 @@ def test_four_councils_lead_from_a_question_to_tasks(user):
         "01-t1-write-the-schema.md", "02-t2-read-from-it.md",
     ]  # fmt: skip
     assert len([*folder_of(user).glob("2*")]) == 4
+    (user.work / "elsewhere").mkdir()
+    for folder, link in (("theirs", "issues"), ("mine", "plan.json")):
+        (user.work / folder).mkdir()
+        (user.work / folder / link).symlink_to(user.work / "elsewhere" / ("new" if link != "issues" else ""))
+        refused = user.council("planning", "last", "--issues", folder)
+        assert (refused.code, "symbolic link where the plan would be" in refused.err) == (2, True), refused.text
+    assert (list((user.work / "elsewhere").iterdir()), (user.work / "mine/plan.json").is_symlink()) == ([], True)
 
 
 def test_from_a_document_in_the_middle_and_no_further_than_a_rejection(user):

@@ -256,7 +256,9 @@ def export_issues(settings: Config, word: str, folder: Path) -> None:
         raise UsageError(f"{source.name} has no work plan yet; planning-3 writes one")
     for path in paths:
         target, data = folder / path.relative_to(source), files.read(path)
-        if target.exists() and target.read_bytes() != data:
+        if (folder / work.ISSUES).is_symlink() or target.is_symlink():  # a repository may bring any
+            raise UsageError(f"{folder}: it has a symbolic link where the plan would be; choose another folder")
+        if target.exists() and (target.stat().st_size != len(data) or target.read_bytes() != data):
             raise UsageError(f"{target} is there already, and differs; choose another folder")
     for path in paths:
         target = folder / path.relative_to(source)
