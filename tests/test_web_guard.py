@@ -97,6 +97,13 @@ def test_whose_a_connection_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert peer.is_own_user(0x1000, 0x2000) is None
 
 
+@pytest.mark.parametrize(("user", "sudo", "own"), [(0, "1000", {0, 1000}), (0, "", {0}), (7, "1000", {0, 7})])
+def test_whoever_became_root_is_meant(user: int, sudo: str, own: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setenv("SUDO_UID", sudo)
+    assert peer.list_own_users() == own
+
+
 ASK = """exec 3<>/dev/tcp/127.0.0.1/$0
 printf 'GET /?%s HTTP/1.1\\r\\nHost: 127.0.0.1:%s\\r\\nConnection: close\\r\\n\\r\\n' "$1" "$0" >&3
 read -r _ status _ <&3; echo "$status" """
@@ -127,6 +134,25 @@ def test_the_browser_gets_a_code_that_nobody_else_can_use(tmp_path: Path) -> Non
     finally:
         served.kill()
         served.communicate()
+
+
+COOKIE = """exec 3<>/dev/tcp/127.0.0.1/$0
+printf 'GET /api/sessions HTTP/1.1\\r\\nHost: 127.0.0.1:%s\\r\\nConnection: close\\r\\n' "$0" >&3
+printf 'Cookie: %s=%s\\r\\n\\r\\n' "$1" "$2" >&3
+read -r _ status _ <&3; echo "$status" """
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or sys.platform != "linux" or not shutil.which("bash"), reason="needs root, Linux and bash"
+)
+def test_the_cookie_is_worth_nothing_to_another_user(server: WebServer) -> None:
+    """A browser sends it to every port of this machine, and what listens there may be another user's."""
+
+    def ask(**how: Any) -> str:
+        words = ["bash", "-c", COOKIE, str(server.port), *guard.Access(server.port, frozenset(), server.token).cookie]
+        return subprocess.run(words, capture_output=True, text=True, check=True, **how).stdout.strip()
+
+    assert [ask(user=65534, cwd="/"), ask()] == ["401", "200"]
 
 
 def test_names_are_allowed_with_their_ports() -> None:

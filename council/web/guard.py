@@ -180,7 +180,8 @@ def log_in(given: Sequence[str], access: Access, client: int | None) -> Response
 
 def check_secret(scope: Scope, access: Access) -> None:
     """A browser shows the cookie, and to change anything also a header that forms of other pages cannot send; a program
-    shows the token."""
+    shows the token. Browsers send the cookie to servers on other ports, too, which may be another user's.
+    """
     if scheme_and_token := _only(scope, "authorization"):
         scheme, _, given = scheme_and_token.partition(" ")
         if scheme.lower() != "bearer" or not is_same(given.strip(), access.token):
@@ -193,6 +194,8 @@ def check_secret(scope: Scope, access: Access) -> None:
         jar = SimpleCookie()
     if name not in jar or not is_same(jar[name].value, value):
         raise Rejected(401, ASK_FOR_TOKEN)
+    if scope.get("client") and peer.is_own_user(scope["client"][1], access.port) is False:
+        raise Rejected(401, "this cookie was given to another user of this machine")
     if scope["method"] not in SAFE and _only(scope, "x-council") != "1":
         raise Rejected(403, "a request that changes something needs the header X-Council: 1")
 

@@ -16,12 +16,19 @@ ROOT = 0
 
 
 def is_own_user(port: int, server_port: int) -> bool | None:
-    """Whether the connection from that port belongs to this process's user, or to root. None where nobody can tell."""
+    """Whether the connection from that port belongs to this process's user, to the one who became root to start it,
+    or to root. None where nobody can tell.
+    """
     lines = list(read_tables())
     if not lines:
         return None
     users = {find_user(line.split(), port, server_port) for line in lines} - {None}
-    return bool(users) and users <= {os.geteuid(), ROOT}
+    return bool(users) and users <= list_own_users()
+
+
+def list_own_users() -> set[int]:
+    behind = os.environ.get("SUDO_UID", "") if os.geteuid() == ROOT else ""
+    return {os.geteuid(), ROOT, *([int(behind)] if behind.isdecimal() else [])}
 
 
 def read_tables() -> Iterator[str]:
