@@ -210,6 +210,7 @@ def test_a_plain_folder_works_up_to_the_patch(user: User) -> None:
         (["--speaker", "nobody"], 'unknown speaker "nobody"'),
         (["--speaker", "replay"], "council run --speaker replay --from SESSION"),
         (["-o", "colour=red"], "colour"),
+        (["--yes"], "--yes goes with --apply"),
         (["--with", "nobody-known"], "nobody-known"),
     ],
 )

@@ -154,5 +154,5 @@ def test_where_nothing_was_checked_there_is_no_empty_list(hold: Any, monkeypatch
     user, id = hold()
     shown = user.council("show", id, "--format", "sarif")
     assert (shown.code, shown.out) == (2, "")
-    assert "no checker looked at code that won" in shown.err
+    assert "no checker looked at the code that won" in shown.err
     assert user.council("show", id, "--format", "sarif", "--json").code == 2

@@ -52,9 +52,13 @@ def test_a_phase_has_as_many_rounds_as_an_option_says() -> None:
     assert [(one.min_rounds, one.max_rounds) for one in found.phases] == [(1, 5)]
     assert [(one.min_rounds, one.max_rounds) for one in found.with_options({"most": "3"}).phases] == [(1, 3)]
     assert found.with_options({"most": "3"}).with_options({}).phases[0].max_rounds == 3
-    for wrong in ("0", "100", "many", True):
-        with pytest.raises(UsageError, match="phase talk: rounds"):
+    for wrong in ("100", "0.5", "many", True):
+        with pytest.raises(
+            UsageError, match=f"^the option most must be a number from 1 to 99, not {wrong}: the phase talk"
+        ):
             found.with_options({"most": wrong})
+    with pytest.raises(UsageError, match="phase talk: rounds"):
+        found.with_options({"most": "0"})
 
 
 def test_an_option_stands_for_a_number() -> None:

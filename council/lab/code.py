@@ -60,6 +60,8 @@ def code(state: State, /, **given: Any) -> None:
 
     if given["wants_branch"] and given["as_json"]:
         raise UsageError("--apply and --json cannot be combined; call `council apply --json` afterwards")
+    if given["yes"] and not given["wants_branch"]:
+        raise UsageError("--yes goes with --apply: there is nothing else to agree to")
     settings = config.load()
     screen = Screen(quiet=given["quiet"] or given["as_json"])
     task = read_topic(given["topic"]) or TASK

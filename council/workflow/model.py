@@ -171,6 +171,11 @@ class Phase:
 
         ends = [str(options.get(end, end)) for end in self.rounds]
         if not all(re.fullmatch(r"\d{1,2}", end) for end in ends):
+            if option := next((end for end in self.rounds if end in options), ""):
+                raise UsageError(
+                    f"the option {option} must be a number from 1 to {MOST_ROUNDS}, not {options[option]}: the phase "
+                    f"{self.name} has that many rounds"
+                )
             raise UsageError(
                 f"phase {self.name}: rounds must be a number or [min, max], at most {MOST_ROUNDS}, or names of options "
                 f"with such numbers; not {', '.join(ends)}"
