@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
 import signal
+import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from council.lab import experiment, results
+from council.errors import StorageError
+from council.lab import budget, experiment, results
 from council.lab.results import ArmResult
 from council.record import files, lock
 from tests.bubblewrap import needs_sandbox
@@ -162,6 +165,23 @@ def test_all_arms_and_runs_together_keep_within_the_budget(tmp_path: Path) -> No
         assert 0.1 < spent <= usd
         assert sum(one.usd or 0.0 for one in read(folder).values()) == pytest.approx(spent)
     assert all(b"--max-cost 0.25 leaves too little" in err for _, err, code in ended if code)
+
+
+def test_a_disk_that_takes_nothing_is_named(tmp_path: Path) -> None:
+    plan = experiment.Experiment("a", "b", (), {}, "c", 0, 1)
+    (tmp_path / "lab" / experiment.LOCK).mkdir(parents=True)
+    with pytest.raises(StorageError, match=f"{experiment.LOCK}: Is a directory"):
+        experiment.settle(tmp_path / "lab", plan)
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most[1]))
+    try:
+        with (
+            pytest.raises(StorageError, match="one: File too large: "),
+            budget.allow(tmp_path, "one", 1.0, 2.0, lambda id: 0.0, threading.Event()),
+        ):
+            pytest.fail("it was not written down")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
 
 
 def test_a_second_run_removes_nothing_that_the_first_is_writing(tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ def allow(
     """
     place = folder / FOLDER
     files.make_folder(place)
-    with (place / id).open("a+b") as own:
+    with files.storing(place / id):
+        file = (place / id).open("a+b")
+    with file as own:
         fcntl.flock(own, fcntl.LOCK_EX)
         try:
             while (cap := _find_room(place, id, most, usd, spent)) is None:
@@ -56,7 +58,8 @@ def _find_room(place: Path, id: str, most: float | None, usd: float, spent: Call
         if left <= before or (running and (most is None or most > left)):
             return None
         cap = left if most is None else min(left, max(most, before))
-        (place / id).write_text(repr(cap))
+        with files.storing(place / id):
+            (place / id).write_text(repr(cap))
         return cap
 
 

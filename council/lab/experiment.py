@@ -103,7 +103,9 @@ def alone(folder: Path) -> Iterator[None]:
     """One program and one thread at a time. Not a session's lock: that one's holder removes what others are writing in
     the folders below.
     """
-    with (folder / LOCK).open("a+b") as mutex:
+    with files.storing(folder / LOCK):
+        file = (folder / LOCK).open("a+b")
+    with file as mutex:
         fcntl.flock(mutex, fcntl.LOCK_EX)
         yield
 

@@ -245,6 +245,15 @@ def scan(folder: str, deepest: int = 5) -> Iterator[os.DirEntry[str]]:
             yield entry
 
 
+@contextmanager
+def storing(path: Path) -> Iterator[None]:
+    """What fails in this block is said of that path, with what to do about it."""
+    try:
+        yield
+    except OSError as failure:
+        raise storage_error(path, failure) from failure
+
+
 def storage_error(path: Path, failure: OSError) -> StorageError:
     advice = ADVICE.get(failure.errno or 0, "check the disk, then try again")
     return StorageError(f"{path}: {os.strerror(failure.errno or 0)}: {advice}")
