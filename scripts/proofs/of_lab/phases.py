@@ -22,7 +22,7 @@ BY_RUN, BY_HAND = "run, approved, and continued", "begun by hand, finished by ru
 RED_BLUE, EVOLVE = "redblue", "evolve"  # as the workflows
 OPTIONS = ("-o", "clarify=on", "-o", "gates", "-w", "code")
 APPROVE = ("10-approval/human", "--answer", "approval=approve", "--answer", "reason=I read it.")
-TYPED = {BY_RUN: ["round-15.md"], BY_HAND: [f"round-{number}.md" for number in (15, 2, 3, 4, 5, 6)]}
+TYPED = {BY_RUN: [], BY_HAND: [f"round-{number}.md" for number in range(1, 6)]}  # an approval is in no round
 ONE_TEST = "from clamp import clamp\n\n\ndef test_above():\n    assert clamp(5, 1, 3) == 3\n"
 WRONG_TEST = f"{phases.SUITE}\n\ndef test_wrong():\n    assert clamp(0, 1, 3) == 0\n"
 STRONG = f"{phases.SUITE}\n\n{phases.ATTACK}\n\ndef test_same_bounds():\n    assert clamp(2, 2, 2) == 2\n"
