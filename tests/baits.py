@@ -92,7 +92,7 @@ BAITS = {**ORDERS, **SECTIONS, **WITHDRAWALS, **HIDDEN, **ENCODED, **MARKS}
 
 
 def find_bitten(user: User, name: str) -> list[str]:
-    """What a document with this bait changes in its review, or hides from whoever reads the report."""
+    """What a document with this bait changes in its review, or hides from the people who read the report."""
     baited = f"{SPEC}\n\n{BAITS[name]}\n"
     user.write("sessions.md", baited)
     report = review(user, "sessions.md", "--format", "json").json

@@ -60,7 +60,7 @@ def hold(user: User, name: str, topic: str = "Shall we?", **changed: str) -> Pat
 
 
 def held(user: User, name: str, by: Callable[[User, str], Path] = hold) -> Path:
-    """The same for a user who has nothing yet, in a copy: whoever only reads a debate, or cuts it, need not hold it."""
+    """The same for a user who has nothing yet, in a copy: for a test that only reads or cuts a debate."""
     shutil.copytree(_hold_once(name, by), user.root, dirs_exist_ok=True)
     return user.session
 

@@ -15,8 +15,8 @@ INSTALL = ("install", "-qy", "--no-install-recommends")
 
 
 def find(package: str, *names: str) -> str:
-    """The path of the first of these programs that is here; else, `package` is installed, if it can be. Whoever else
-    installs something, as `.ci/run` does, is waited for: a program may be here before what it needs.
+    """The path of the first of these programs that is here; where none is, `package` is installed if that is possible.
+    Another installation, such as that of `.ci/run`, is waited for: a program may be here before what it needs.
     """
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return _look(*names)

@@ -23,7 +23,7 @@ from council import text_width
 from tests import warm
 from tests.helpers import CODE, PATIENCE, PROGRAM, User
 
-CONTROLLED = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"  # for whoever leads a session
+CONTROLLED = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"  # for a process that leads a session
 PIECE = re.compile(r"\x1b\[(\d*(?:;\d+)*)([A-Za-z])|(\x1b.?.?)|(.)", re.S)
 
 

@@ -113,8 +113,12 @@ def test_what_council_starts_does_not_inherit_how_it_was_called(user: User) -> N
 def test_what_is_advised_beside_a_result_can_be_run_too(user: User) -> None:
     program = linked(user, ".claude/skills/council")
     env = {**user.environment, "PATH": os.defpath}
-    done = subprocess.run([program, "list"], env=env, cwd=user.work, capture_output=True, text=True, check=True)
-    assert done.stderr == f'no sessions yet; start one with: {program} run "QUESTION"\n'
+    for words, told in (
+        (["list"], f'no sessions yet; start one with: {program} run "QUESTION"\n'),
+        (["list", "--state", "paused"], f"no session matches; `{program} list` shows all of them\n"),
+    ):
+        done = subprocess.run([program, *words], env=env, cwd=user.work, capture_output=True, text=True, check=True)
+        assert done.stderr == told
 
 
 def test_no_command_is_printed_under_a_name_that_may_not_be_found() -> None:

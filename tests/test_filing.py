@@ -282,7 +282,7 @@ def test_a_huge_file_beside_the_decisions_is_not_read_whole(user):
 
 
 def test_a_link_in_place_of_an_unfinished_record_leads_nowhere(user, tmp_path):
-    """Whoever has read a filed document knows the session, and with it the name of what a killed process leaves."""
+    """Anybody who has read a filed document knows the session, and with it the name of what a killed process leaves."""
     session = held(user)
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / "turns").mkdir(parents=True)

@@ -115,6 +115,12 @@ def are_ours(templates: Mapping[str, str]) -> bool:
     return all(kit_templates().get(name) == text for name, text in templates.items())
 
 
+def own_templates() -> set[str]:
+    """The names of the templates that the project and the user have."""
+    own = [folder for folder in overlays() if folder != kit_folder()]
+    return {path.relative_to(top).as_posix() for top, path in list_files("templates", f"**/*{TEMPLATE}", own)}
+
+
 def list_files(kind: str, pattern: str, folders: Iterable[Path] | None = None) -> Iterator[tuple[Path, Path]]:
     """The files in the folder `kind` of each overlay, each with that folder. A folder that is a link is passed over."""
     for folder in overlays() if folders is None else folders:

@@ -15,6 +15,7 @@ import click
 from council.cli import completion
 from council.errors import UsageError
 from council.index.states import STATES
+from council.terminal.output import advise
 from council.text import harmless, nearest
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def say_nothing(filters: Filters, what: str) -> None:
 
     known, wanted = overlays.workflows(), filters.workflow or ""
     near = "" if not wanted or wanted in known else nearest(wanted, known)
-    click.echo(f'{what.partition(";")[0]}; did you mean --workflow "{near}"?' if near else what, err=True)
+    advise(f'{what.partition(";")[0]}; did you mean --workflow "{near}"?' if near else what, err=True)
 
 
 def read_moment(text: str) -> datetime:

@@ -31,9 +31,7 @@ class Overlays(jinja2.BaseLoader):
         return overlays.read(path), str(path), None
 
     def list_templates(self) -> list[str]:
-        own = [folder for folder in overlays.overlays() if folder != overlays.kit_folder()]
-        found = overlays.list_files("templates", "**/*.md.j2", own)
-        return sorted({path.relative_to(top).as_posix() for top, path in found} | {*overlays.kit_templates()})
+        return sorted({*overlays.own_templates(), *overlays.kit_templates()})
 
 
 FACTS = "council.facts"  # no name that a template could write

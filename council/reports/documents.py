@@ -35,12 +35,11 @@ NOTHING: Overlaid = MappingProxyType({})
 
 def freeze(workflow: Workflow) -> dict[str, str]:
     """The overlaid documents and remarks that a new session of this workflow has to keep."""
-    own, texts = [folder for folder in overlays.overlays() if folder != overlays.kit_folder()], {}
-    for top, file in overlays.list_files("templates", "**/*.md.j2", own):
-        name = file.relative_to(top).as_posix()
+    texts = {}
+    for name in sorted(overlays.own_templates()):
         if name.startswith((f"{FOLDER}/", f"{workflow.name}/")) and (path := overlays.find_template(name)):
             texts[name] = overlays.read(path)
-    return dict(sorted(texts.items()))
+    return texts
 
 
 def frozen_templates(session: Session) -> Overlaid:

@@ -24,7 +24,10 @@ def put(text: str) -> None:
 def advise(text: str, err: bool = False) -> None:
     """Print what to do next, with commands of ours as this user can run them; with `err`, beside a result."""
     told = command_line.name_commands(text)
-    print(harmless(told), file=sys.stderr) if err else echo(told)
+    if err:
+        print(harmless(told), file=sys.stderr)
+    else:
+        echo(told)
 
 
 def print_json(value: Any) -> None:
