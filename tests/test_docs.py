@@ -105,13 +105,9 @@ def test_the_configuration_shown_is_one(user: User) -> None:
     (shown,) = re.findall(r"```yaml\n---\n(endpoints:.*?)\n---\n```", page, re.S)
     user.configure(shown)
     told = user.council("doctor", OUR_API_KEY="k")
-    assert told.code == 0, told.text
-    for line in (
-        "tier haiku: qwen3:8b at ollama\n",
-        "tier opus: our-model at ours\n",
-        "speaker: anthropic (your tiers ",
-    ):
+    for line in ("tier haiku: qwen3:8b at ollama\n", "tier opus: our-model at ours\n"):
         assert f"ok    {line}" in told.out
+    assert re.search(r"^(ok  |FAIL)  speaker: anthropic ", told.out, re.M), "its servers may be running or not"
     assert "- speaker: anthropic" not in user.council("doctor").out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,33 @@ def test_nobody_can_speak(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ended.code == 4
     assert "FAIL  speaker: no speaker is available: " in ended.out
     assert ended.last == "fix what failed above, then run `council doctor` again"
+
+
+def test_nobody_can_speak_before_the_model_is_fetched(user: User) -> None:
+    ended = user.council("doctor")
+    assert ended.code == 4
+    assert "FAIL  speaker: no speaker is available: " in ended.out
+    assert "`--speaker local`, which fetches" in ended.out
+
+
+def test_a_model_that_is_here_speaks_only_if_it_is_asked_for(user: User) -> None:
+    fetched(user)
+    assert user.council("doctor").code == 0
+    assert line(user, "speaker") == "-     none, unless you ask for local: add `--speaker local`"
+
+
+def test_a_server_on_this_machine_has_to_answer(user: User) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        user.configure(f"endpoints:\n  ollama: {{base_url: 'http://127.0.0.1:{port}'}}\n{TIERS}")
+        assert user.council("doctor").code == 0
+        assert line(user, "speaker").startswith("ok    anthropic (your tiers use ollama; ")
+    ended = user.council("doctor")
+    assert ended.code == 4
+    assert f"FAIL  speaker: anthropic cannot speak: nothing answers at 127.0.0.1:{port}, " in ended.out
+
+
+TIERS = "tiers:\n" + "".join(f"  {tier}: {{endpoint: ollama, model: m}}\n" for tier in ("sonnet", "haiku", "opus"))
 
 
 def test_folders_that_cannot_be_written_fail(user: User) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -15,19 +16,23 @@ from council.cli import install_skill
 from council.cli.command import command
 from council.cli.context import State
 from council.config import command_line, overlays, places
-from council.errors import CouncilError, UsageError
+from council.errors import CouncilError, Denied, UsageError
 from council.speakers.base import NotSetUp
 from council.terminal.output import echo
 
 if TYPE_CHECKING:
     from council.config.settings import Config
+    from council.speakers.select import Choice
 
 
 @command()
 @click.option("--notify", is_flag=True, help="Also send a test notification, as Config.md says.")
 @click.pass_obj
 def doctor(state: State, notify: bool) -> None:
-    """Check what a debate needs: Python, configuration, folders, keys, the skill and a working speaker."""
+    """Check what a debate needs: Python, configuration, folders, keys, the skill and a working speaker.
+
+    Exits with code 4 if nobody can speak.
+    """
     failures: list[CouncilError] = []
     for what, check in (*checks(), *([("notification", send_test_notification)] if notify else [])):
         try:
@@ -85,13 +90,35 @@ def send_test_notification() -> str:
 
 
 def check_speaker(settings: Config) -> str:
-    """Who would speak. One that has to be asked for is not set up."""
+    """Who would speak. It is a failure if nobody can; a model that is here, and has to be asked for, is not set up."""
     from council.speakers import select
 
     choice = select.choose(None, settings, can_ask=True)
+    if choice.question and choice.speaker.download():
+        choice = select.choose(None, settings)  # refuses, and names what can be done
     if choice.question:
-        raise NotSetUp(f"none, unless you ask for {choice.name}: {choice.speaker.setup}")
+        raise NotSetUp(f"none, unless you ask for {choice.name}: add `--speaker {choice.name}`")
+    if choice.speaker.calls_endpoints:
+        check_servers(choice, settings)
     return str(choice)
+
+
+def check_servers(choice: Choice, settings: Config) -> None:
+    """Refuse a speaker whose endpoint is a server on this machine that is not running."""
+    import socket
+
+    for endpoint in sorted({model.endpoint for model in settings.tiers.values()}, key=lambda one: one.name):
+        url = urlsplit(endpoint.base_url or "")
+        host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
+        if host not in ("localhost", "::1") and not host.startswith("127."):
+            continue
+        try:
+            socket.create_connection((host, port), timeout=2).close()
+        except OSError as failure:
+            raise Denied(
+                f"{choice.name} cannot speak: nothing answers at {host}:{port}, which is the endpoint {endpoint.name} "
+                "of your tiers; start that server, or name another endpoint in your Config.md"
+            ) from failure
 
 
 def check_configuration() -> str:
