@@ -130,6 +130,34 @@ def test_a_server_on_this_machine_has_to_answer(user: User) -> None:
 TIERS = "tiers:\n" + "".join(f"  {tier}: {{endpoint: ollama, model: m}}\n" for tier in ("sonnet", "haiku", "opus"))
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (
+            ("OPENAI_API_KEY",),
+            "OPENAI_API_KEY is set, but council cannot call that vendor's API yet: docs/speakers.md ",
+        ),
+        (
+            ("GEMINI_API_KEY", "XAI_API_KEY"),
+            "GEMINI_API_KEY and XAI_API_KEY are set, but council cannot call those vendors' APIs yet: docs/",
+        ),
+        (("OPENROUTER_API_KEY",), "OPENROUTER_API_KEY is set: add `--tier-map "),
+    ],
+)
+def test_a_key_that_nobody_uses_is_named_and_not_shown(user: User, names: tuple[str, ...], told: str) -> None:
+    keys = dict.fromkeys(names, "a-secret")
+    doctor, run = user.council("doctor", **keys), user.council("run", "Shall we?", **keys)
+    assert (doctor.code, run.code) == (4, 4)
+    (_, shown) = (one for one in doctor.out.split("FAIL  speaker: ")[1].splitlines())
+    assert shown.strip().startswith(told)
+    assert [one for one in run.err.splitlines() if one.startswith(told)]
+    assert "a-secret" not in doctor.text + run.text
+
+
+def test_a_blank_key_is_not_named(user: User) -> None:
+    assert "OPENAI_API_KEY" not in user.council("doctor", OPENAI_API_KEY=" ").text
+
+
 def test_folders_that_cannot_be_written_fail(user: User) -> None:
     user.write("in-the-way", "a file")
     ended = user.council("doctor", COUNCIL_HOME=str(user.work / "in-the-way"))

@@ -41,7 +41,7 @@ def doctor(state: State, notify: bool) -> None:
             echo(f"-     {what}: {missing}")
         except CouncilError as failure:
             failures.append(failure)
-            echo(f"FAIL  {what}: {failure}")
+            echo(f"FAIL  {what}: {failure}".replace("\n", "\n      "))
         except Exception as failure:  # noqa: BLE001 (a fault in a check of a speaker leaves the others)
             failures.append(CouncilError(str(failure)))
             echo(f"FAIL  {what}: {type(failure).__name__}: {failure}")

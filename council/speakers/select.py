@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from council.config.models import Endpoint
 from council.config.settings import Config
 from council.errors import CouncilError, Denied, UsageError
 from council.speakers import AUTO, registry
@@ -17,6 +18,13 @@ from council.speakers.human import at_a_terminal
 from council.text import join_words
 from council.workflow.model import Seat, Workflow
 from council.workflow.types import answer_types
+
+# Keys of vendors whose APIs no speaker calls: somebody who has set one is told so.
+NOT_CALLED = (
+    "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY", "DEEPSEEK_API_KEY",
+    "XAI_API_KEY", "AZURE_OPENAI_API_KEY", "CEREBRAS_API_KEY", "COHERE_API_KEY", "FIREWORKS_API_KEY",
+    "PERPLEXITY_API_KEY", "TOGETHER_API_KEY",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -100,11 +108,29 @@ def _first_available(config: Config, workflow: Workflow | None, env: Mapping[str
         elif speaker.offer() is None and speaker.download() is None:
             return Choice(speaker, speaker.reason(config, env), price, _others(allowed[number:], config, env))
         elif can_ask:
-            question = _ask(speaker, f"no other speaker is available: {join_words(why_not)}", workflow)
+            why = f"no other speaker is available: {join_words(why_not)}"
+            question = _ask(speaker, why, workflow, _unused_keys(config, env))
             return Choice(speaker, "you agreed", price, question=question)
     if config.has_own_endpoints:
         raise Denied(f"{'; '.join(why_not)}: set it, or name another speaker with --speaker")
-    raise Denied(f"no speaker is available: {join_words(why_not)}. You can {'; or '.join(_remedies(workflow))}")
+    why = f"no speaker is available: {join_words(why_not)}. You can {'; or '.join(_remedies(workflow))}"
+    raise Denied("\n".join([why, *_unused_keys(config, env)]))
+
+
+def _unused_keys(config: Config, env: Mapping[str, str]) -> tuple[str, ...]:
+    """One line that names the other keys that are set, and what can be done with them; never a key itself."""
+    told = []
+    for one in _spare_endpoints(config, env):
+        mapped = ",".join(f"{tier}={one.name}/MODEL" for tier in config.tiers)
+        told.append(f"{one.key} is set: add `--tier-map {mapped}`")
+    own = {one.key for one in config.endpoints.values()}
+    if others := [name for name in NOT_CALLED if env.get(name, "").strip() and name not in own]:
+        verb, whose = ("is", "that vendor's API") if len(others) == 1 else ("are", "those vendors' APIs")
+        told.append(
+            f"{join_words(others)} {verb} set, but council cannot call {whose} yet: "
+            "docs/speakers.md says how to use OpenRouter, Ollama and others"
+        )
+    return ("; ".join(told),) if told else ()
 
 
 def _honours(speaker: SpeakerType, config: Config) -> bool:
@@ -116,12 +142,16 @@ def _honours(speaker: SpeakerType, config: Config) -> bool:
 def _others(later: Iterable[SpeakerType], config: Config, env: Mapping[str, str]) -> tuple[str, ...]:
     """What else could speak here, as far as a quick look shows, and how to choose it."""
     ready = [one.name for one in later if _is_here(one) and not one.obstacle(config, env)]
-    used = {model.endpoint for model in config.tiers.values()}
-    keys = [one for one in config.endpoints.values() if one.key and env.get(one.key, "").strip() and one not in used]
     return (
         *(f"{name} (--speaker {name})" for name in ready),
-        *(f"{one.name} ({one.key} is set; --tier-map TIER={one.name}/MODEL)" for one in keys),
+        *(f"{one.name} ({one.key} is set; --tier-map TIER={one.name}/MODEL)" for one in _spare_endpoints(config, env)),
     )
+
+
+def _spare_endpoints(config: Config, env: Mapping[str, str]) -> list[Endpoint]:
+    """Those that no tier uses, and whose key is set."""
+    used = {model.endpoint for model in config.tiers.values()}
+    return [one for one in config.endpoints.values() if one.key and env.get(one.key, "").strip() and one not in used]
 
 
 def _is_here(speaker: SpeakerType) -> bool:
@@ -153,7 +183,7 @@ def _dollars(amount: float) -> str:
     return f"${amount:.2f}".removesuffix(".00")
 
 
-def _ask(speaker: SpeakerType, why: str, workflow: Workflow | None) -> str:
+def _ask(speaker: SpeakerType, why: str, workflow: Workflow | None, unused: Iterable[str] = ()) -> str:
     """Why, how good, how long, and what else there is; then the question."""
     offer, missing = speaker.offer(), speaker.download()
     what = offer.what if offer else missing.what if missing else speaker.name
@@ -161,7 +191,7 @@ def _ask(speaker: SpeakerType, why: str, workflow: Workflow | None) -> str:
     instead = [f"  - {remedy}" for remedy in _remedies(workflow, speaker.name)]
     question = f"Fetch {what} ({missing.size}, once) and use it?" if missing else f"Use {what}?"
     first = f"{why[0].upper()}{why[1:]}. There is {what}." if offer else f"{why[0].upper()}{why[1:]}."
-    return "\n".join([first, *known, "Instead, you can:", *instead, question])
+    return "\n".join([first, *unused, *known, "Instead, you can:", *instead, question])
 
 
 def _remedies(workflow: Workflow | None, but: str = "") -> Iterator[str]:
