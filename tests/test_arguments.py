@@ -116,14 +116,15 @@ def test_the_help_of_a_projects_workflow(project: User) -> None:
     assert "--cautious / --no-cautious An option of this workflow. [default: off]" in told
     assert "--depth VALUE An option of this workflow. [default: deep]" in told
     assert "--json Print only one JSON object" in told, "a general option keeps its meaning"
-    assert "  weigh          Weigh two options against each other." in sections(project.council("-h").out)[OWN]
+    assert "  weigh          Weigh two options against each other." in sections(project.council("help", "all").out)[OWN]
+    assert "  Your own      new-workflow  lint  specialists  weigh\n" in project.council("-h").out
 
 
 @pytest.mark.parametrize("value", ["true", "1", "yes"])
 def test_in_ci_a_projects_workflow_is_no_command(value: str, project: User) -> None:
     ended = project.council("weigh", "Q?", "--speaker", "assistant", CI=value)
     assert (ended.code, 'there is no command "weigh"' in ended.err) == (2, True)
-    assert "weigh" not in project.council("-h", CI=value).out
+    assert "weigh" not in project.council("-h", CI=value).out + project.council("help", "all", CI=value).out
     ended = project.council("run", "-w", "weigh", "Q?", "--speaker", "assistant", CI=value)
     assert (ended.code, "(--overlays uses it)" in ended.err) == (2, True)
     assert project.council("run", "-w", "weigh", "Q?", "--speaker", "assistant", "--overlays", CI=value).code == 8
@@ -151,7 +152,7 @@ def test_a_built_in_command_wins_over_a_workflow_of_its_name(name: str, user: Us
 def test_a_broken_workflow_breaks_its_own_command_alone(text: str, user: User) -> None:
     user.write(".council/Workflows/weigh.md", text)
     assert "weigh.md" in user.council("weigh", "Q?").err
-    assert "  weigh          Run the workflow weigh.\n" in user.council("-h").out
+    assert "  weigh          Run the workflow weigh.\n" in user.council("help", "all").out
     assert user.council("list").code == 0
 
 
@@ -159,14 +160,51 @@ def test_a_workflow_that_leads_out_of_its_folder_breaks_no_command(user: User) -
     user.write("elsewhere.md", WEIGH)
     (user.work / ".council" / "Workflows").mkdir(parents=True)
     (user.work / ".council" / "Workflows" / "weigh.md").symlink_to(user.work / "elsewhere.md")
-    assert [user.council(*words).code for words in (("-h",), ("list",), ("help", "show"), ("weigh",))] == [0, 0, 0, 2]
+    assert [user.council(*words).code for words in (("help", "all"), ("list",), ("help", "show"), ("weigh",))] == [
+        0,
+        0,
+        0,
+        2,
+    ]
 
 
 # ---- help ----
 
 
+def test_the_first_help_fits_a_screen_and_leaves_rare_commands_to_the_whole_list(user: User) -> None:
+    out = user.council("-h").out
+    assert out.count("\n") < 24
+    assert [line for line in out.splitlines() if len(line) > 79] == []
+    shown = [name for group in commands.front_page().values() for name in group]
+    assert len(shown) == len(set(shown)) <= commands.MOST
+    assert re.findall(r"[\w-]+", out.partition("\nCommands:\n")[2].partition("\n\n")[0]) == words_of(shown)
+    assert {line.split()[1] for line in sections(out)["Start"]} <= set(shown) <= set(NAMES)
+    everything = user.council("help", "all").out
+    assert [name for name in NAMES if f"\n  {name} " not in everything] == []
+    assert "8 waiting for a person" in " ".join(everything.split())
+
+
+def words_of(shown: list[str]) -> list[str]:
+    """The names with the titles before them, as they are printed."""
+    rows = [(title, *group) for title, group in commands.front_page().items()]
+    assert [name for row in rows for name in row[1:]] == shown
+    return [word for title, *names in rows for word in (*re.findall(r"[\w-]+", title), *names)]
+
+
+def test_the_first_help_has_as_many_own_workflows_as_there_is_room_for(user: User) -> None:
+    for number in range(20):
+        user.write(f".council/Workflows/own-{number:02}.md", WEIGH.replace("weigh", f"own-{number:02}"))
+    out = user.council("-h").out
+    assert [line for line in out.splitlines() if len(line) > 79] == []
+    listed = out.partition("\nCommands:\n")[2].partition("\n\n")[0]
+    own = re.findall(r"own-\d\d", listed)
+    assert own == [f"own-{number:02}" for number in range(len(own))]
+    assert 0 < len(own) < 20
+    assert re.findall(r"own-\d\d", user.council("help", "all").out) == [f"own-{number:02}" for number in range(20)]
+
+
 def test_help_lists_each_command_once_with_a_whole_sentence(project: User) -> None:
-    out = project.council("-h").out
+    out = project.council("help", "all").out
     assert [line for line in out.splitlines() if len(line) > 79] == []
     rows = [line for title, section in sections(out).items() if title in SECTIONS for line in section]
     assert len(rows) == len({row.split()[0] for row in rows}) == len(NAMES) + 1
@@ -178,7 +216,7 @@ def sections(out: str) -> dict[str, list[str]]:
 
 
 def test_the_commands_are_grouped_with_the_plumbing_last(user: User) -> None:
-    found = sections(user.council("-h").out)
+    found = sections(user.council("help", "all").out)
     assert [title for title in found if title in SECTIONS] == list(SECTIONS)
     assert list(found)[list(found).index("Plumbing") + 1 :] == ["Options"]
     assert [row.split()[0] for row in found["Plumbing"]] == ["hook", "index", "metrics", "mcp"]
@@ -217,11 +255,11 @@ def test_help_is_a_command(user: User) -> None:
         (("run", "--only", "architect", "Q?"), "at least two members", "nothing was spent; `council run -h` shows"),
         (("run", "--quorum", "9", "Q?"), "4 members", "nothing was spent; `council run -h` shows"),
         (("quick", "--word", "9", "Q?"), "did you mean --words?", "nothing was spent; `council quick -h` shows"),
-        (("Should we?",), 'council run "QUESTION"', "`council -h` lists the commands"),
-        (("hlep",), "did you mean help?", "`council -h` lists the commands"),
+        (("Should we?",), 'council run "QUESTION"', "`council help all` lists the commands"),
+        (("hlep",), "did you mean help?", "`council help all` lists the commands"),
         (("show", "--htlm"), "did you mean --html?", "`council show -h` shows how to call it"),
         (("show", "2026"), "there is no session", "`council list` shows your sessions"),
-        (("lint", "debat"), "1 problem", "`council -h` lists the workflows"),
+        (("lint", "debat"), "1 problem", "`council help all` lists the workflows"),
         (("review", "none.md"), "none.md: no such file", "nothing was spent; `council review -h` shows"),
         (("review", "/bin/ls"), "council: /bin/ls: ", "nothing was spent; `council review -h` shows"),
     ],

@@ -97,7 +97,7 @@ def test_every_command_has_help(name, flag, user):
 
 
 def test_the_program_tells_its_commands_exit_codes_and_version(user):
-    text = ok(user.council("-h")).out
+    text = ok(user.council("help", "all")).out
     assert all(f"  {name} " in text for name in NAMES)
     assert "8 waiting for a person" in text
     assert ok(user.council("--version")).out == f"council {__version__}\n"

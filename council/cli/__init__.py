@@ -30,7 +30,7 @@ fail, 6 disk or permission, 7 busy (another runner), 8 waiting for a person, 130
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_obj
 def council(state: State, debug: bool) -> None:
-    """Members with different perspectives debate a question in rounds, and everything they say becomes files."""
+    """Members with different views debate your question. You get an answer, and every dissent on record."""
     state.debug = debug
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,7 +20,7 @@ DEBATE, FOLLOW_UP, REVIEWS, CODE, OWN, ASSISTANTS, SETUP, PLUMBING = SECTIONS = 
 
 @dataclass(frozen=True)
 class Entry:
-    """A command as `council -h` lists it. Its module is imported when the command is called.
+    """A command as `council help all` lists it. Its module is imported when the command is called.
 
     `advice` names the command that helps with wrong arguments; `spends` marks a command that may cost money; `room` is
     the optional room that the command needs.
@@ -89,12 +90,40 @@ class Group(click.Group):
         near = nearest(name, self.list_commands(ctx))
         raise click.UsageError(f'there is no command "{name}"{f"; did you mean {near}?" if near else ""}', ctx)
 
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What a newcomer needs, on one screen. `format_all` has the rest."""
+        from council.cli import commands
+
+        shown = commands.front_page()
+        names = {name for group in shown.values() for name in group}
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        with formatter.section("Start"):
+            rows = [(f"council {call}", does) for call, does in commands.START.items() if call.split()[0] in names]
+            formatter.write_dl(rows, col_max=40)
+        with formatter.section("Commands"):
+            indent = " " * formatter.current_indent
+            for title, group in shown.items():
+                begin = f"{indent}{title.ljust(max(map(len, shown)))}  "
+                lines = textwrap.wrap(
+                    "  ".join(group), formatter.width, initial_indent=begin, subsequent_indent=" " * len(begin),
+                    break_on_hyphens=False,
+                )  # fmt: skip
+                formatter.write("".join(f"{line}\n" for line in lines))
+        formatter.write_paragraph()
+        formatter.write_dl(
+            [
+                ("council COMMAND -h", "its options and examples"),
+                ("council help all", "every command, --version, --debug and the exit codes"),
+            ]
+        )
+
+    def format_all(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Every command with its summary, the options and the exit codes."""
+        super().format_help(ctx, formatter)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands come first: they are what people look for here."""
-        self.format_commands(ctx, formatter)
-        click.Command.format_options(self, ctx, formatter)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 (click's own)
         from council.cli import commands
 
         summaries = commands.summaries()
@@ -102,6 +131,7 @@ class Group(click.Group):
         for section, rows in summaries:
             with formatter.section(section):
                 formatter.write_dl([(name.ljust(width), summary) for name, summary in rows.items()])
+        click.Command.format_options(self, ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """click's own would import the module of each command for its help."""

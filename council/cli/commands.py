@@ -22,10 +22,26 @@ from council.cli.command import (
 )
 
 SESSIONS = "`council list` shows your sessions"
-WORKFLOWS = "`council -h` lists the workflows"
+WORKFLOWS = "`council help all` lists the workflows"
 # Built-in names win over workflows, and so do these: not commands yet, or part of an assistant's prompts.
 RESERVED = ("turn",)
 HERE = "council.cli"
+# What `council -h` shows: a screen of 24 lines. `council help all` lists every command.
+START = {
+    'run "Queue or table?"': "debate a question (usually 3 to 8 cents)",
+    "review spec.md": "list what is wrong with a document",
+    "code": "have failing tests fixed, in a sandbox",
+    "serve": "watch and steer debates in your browser",
+    "doctor": "see what is set up, and who would speak",
+}
+FRONT = {
+    "Debates": ("run", "quick", "perspectives", "delphi", "consensus", "board", "planning"),
+    "Afterwards": ("show", "list", "search", "answer", "recover", "status", "serve"),
+    "Review, code": ("review", "confirm", "code", "apply", "lab"),
+    "Set up": ("doctor", "config", "cost", "install-skill", "help"),
+    "Your own": ("new-workflow", "lint", "specialists"),
+}
+MOST = 34  # commands in `council -h`
 LONGEST_FRONTMATTER = 64_000  # bytes that help searches for a description
 
 COMMANDS = {
@@ -150,7 +166,10 @@ COMMANDS = {
         SETUP, "Print the shell's completion script.", f"{HERE}.doctor:completion",
         ("council completion bash > ~/.local/share/bash-completion/completions/council",),
     ),
-    "help": Entry(SETUP, "Show the help of a command.", f"{HERE}.help:help_", ("council help", "council help run")),
+    "help": Entry(
+        SETUP, "Show the help of a command.", f"{HERE}.help:help_",
+        ("council help", "council help run", "council help all"),
+    ),
     "hook": Entry(
         PLUMBING, "Answer a hook event of Claude Code.", f"{HERE}.hook:hook", ("council hook < event.json",)
     ),
@@ -195,12 +214,26 @@ def from_workflow(name: str) -> Command | None:
     return command_of(name)
 
 
-def summaries() -> list[tuple[str, dict[str, str]]]:
-    """Every command with its summary, section by section."""
+def front_page() -> dict[str, list[str]]:
+    """The commands of `council -h` in their groups, with workflows of the user's own as far as there is room."""
+    known = workflows()
+    shown = {title: [name for name in group if name in built_in() or name in known] for title, group in FRONT.items()}
+    kit = kit_workflows()
+    own = sorted(name for name in known if name not in kit)
+    shown["Your own"] += own[: MOST - sum(map(len, shown.values()))]
+    return shown
+
+
+def kit_workflows() -> set[str]:
     from council.config import overlays
 
+    return {path.stem.lower() for path in (overlays.kit_folder() / "Workflows").glob("*.md")}
+
+
+def summaries() -> list[tuple[str, dict[str, str]]]:
+    """Every command with its summary, section by section."""
     listed: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
-    kit = {path.stem.lower() for path in (overlays.kit_folder() / "Workflows").glob("*.md")}
+    kit = kit_workflows()
     for name, entry in built_in().items():
         listed[entry.section][name] = entry.summary
     for name, path in sorted(workflows().items()):

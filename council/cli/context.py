@@ -77,7 +77,7 @@ class State:
         return (
             f"`council {self.command.name} -h` shows how to call it"
             if self.command
-            else "`council -h` lists the commands"
+            else "`council help all` lists the commands"
         )
 
     def next_command(self, code: int) -> str:
