@@ -23,9 +23,9 @@ NARROW = ("SESSION", "AGE", "COST", "STATE", "TOPIC")  # a complete debate shows
 TINY = ("SESSION", "AGE", "STATE", "TOPIC")
 RIGHT = ("AGE", "COST")
 STATES = {"complete": "green", "running": "cyan", "damaged": "red"}
-LONGEST_STATE = 12  # columns, where there are so few
-SCARCE = 60  # below this many columns there is no room for the cost
-ROOMY = 110  # below this many columns an id is cut to its end, which every command accepts
+SCARCE = 74  # below this many columns there is no room for the cost
+ROOMY = 110  # below this many columns there is no room for the outcome beside the state
+LEAST = 8  # columns that an id, a state and an outcome keep
 GAP = "  "
 
 
@@ -39,13 +39,19 @@ def show(rows: Sequence[Mapping[str, Any]], whole: bool = False) -> None:
 def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool, whole: bool = False) -> list[str]:
     """The header and one line per session; `columns` is 0 if the width is unlimited."""
     narrow = 0 < columns < ROOMY
-    names = TINY if 0 < columns < SCARCE else NARROW if narrow else COLUMNS
+    names = TINY if 0 < columns < SCARCE or (narrow and whole) else NARROW if narrow else COLUMNS
     header = {name: name for name in names}
-    table = [header, *(facts(row, narrow, whole) for row in rows)]
-    widths = {name: max(text_width.width(one[name]) for one in table) for name in names[:-1]}
-    if names == TINY:
-        widths["STATE"] = min(widths["STATE"], LONGEST_STATE)
-    rest = max(columns - 1 - sum(widths.values()) - len(GAP) * len(widths), 8) if columns else 0
+    table = [header, *(facts(row, narrow, whole or not columns) for row in rows)]
+    widths = {name: max(text_width.width(one[name]) for one in table) for name in names}
+    topic = widths.pop(names[-1])
+    room = columns - 1 - len(GAP) * len(widths)
+    elastic = {"STATE", "OUTCOME", *(() if whole else ("SESSION",))} & {*widths}
+    while columns and sum(widths.values()) + min(topic, columns // 2) > room:  # the topic has half of the width
+        widest = max(elastic, key=lambda name: (widths[name], name))
+        if widths[widest] <= LEAST:
+            break
+        widths[widest] -= 1
+    rest = max(room - sum(widths.values()), 8) if columns else 0
     shown = []
     for one in table:
         padded = {
@@ -59,12 +65,14 @@ def lines(rows: Sequence[Mapping[str, Any]], columns: int, colour: bool, whole: 
     return shown
 
 
-def facts(row: Mapping[str, Any], narrow: bool, whole: bool = False) -> dict[str, str]:
-    """One session by column; without a readable topic, the reason is shown instead."""
+def facts(row: Mapping[str, Any], narrow: bool, whole: bool) -> dict[str, str]:
+    """One session by column; without a readable topic, the reason is shown instead. An id that council chose is cut to
+    its end, which every command accepts.
+    """
     id, state, outcome = str(row["session_id"]), row["state"], row["outcome"] or "-"
     why = str(row["why"]).rpartition(f"{id}/")[2]
     found = {
-        "SESSION": catalog.shorten(id) if narrow and not whole else id,
+        "SESSION": id if whole else catalog.shorten(id),
         "STATE": outcome if narrow and state == "complete" else state,
         "AGE": row["age"],
         "COST": price(row["usd"], row.get("totals")),
