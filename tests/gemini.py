@@ -11,6 +11,7 @@ from tests.helpers import User
 from tests.portable import Action, Ask, Load, Save, Shell
 
 MODEL = "gemini-2.5-pro"  # named, so that no other model is asked which one it should be
+KEY = "GEMINI_API_KEY"
 POLICY = """\
 [[rule]]
 toolName = ["activate_skill", "write_file"]
@@ -42,7 +43,7 @@ class Gemini(Client):
         policy = user.root / ".gemini" / "policies" / "council.toml"
         policy.parent.mkdir()
         policy.write_text(POLICY)
-        return {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": url}
+        return {KEY: "dummy", "GOOGLE_GEMINI_BASE_URL": url}
 
     def arguments(self, prompt: str) -> list[str]:
         return ["--skip-trust", "-m", MODEL, "-p", prompt]

@@ -46,6 +46,12 @@ def test_the_docs_say_what_is_tried_here(client: Client) -> None:
     assert f"```toml\n{gemini.POLICY}```" in guide
 
 
+def test_the_docs_say_that_geminis_program_needs_a_key() -> None:
+    """The other programs work with the login that people have; this one is given a key here, too."""
+    guide = " ".join((ROOT / "docs" / "skill.md").read_text().split())
+    assert f"Gemini CLI needs a key for its API (`{gemini.KEY}`) or a company's licence" in guide
+
+
 def test_it_lists_the_skill(client: Client, folder: Path) -> None:
     assert client_promises.list_skills(client, folder) == []
 

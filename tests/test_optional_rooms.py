@@ -34,6 +34,22 @@ def test_the_architecture_page_calls_the_same_rooms_optional() -> None:
     assert set(re.findall(r"^\| `(\w+)` \| .* Optional \|", page, re.M)) == set(OPTIONAL)
 
 
+def test_the_architecture_page_names_each_place_that_mentions_an_optional_room() -> None:
+    """An import, also inside a function, or the name of a room by itself."""
+    page = (CODE / "ARCHITECTURE.md").read_text("utf-8")
+    listed = re.findall(r"`(\w+/[\w/.]*)`", page.partition("are still mentioned in")[2].partition("\n\n")[0])
+    rooms = "|".join(OPTIONAL)
+    words = re.compile(rf'council\.({rooms})\b|from council import [^\n]*\b({rooms})\b|"({rooms})"')
+    package = CODE / "council"
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.glob("*/**/*.py")
+        if path.relative_to(package).parts[0] not in OPTIONAL and words.search(path.read_text("utf-8"))
+    }
+    assert {name for name in found if not name.startswith(tuple(listed))} == set()
+    assert {one for one in listed if not any(name.startswith(one) for name in found)} == set()
+
+
 @pytest.fixture(
     params=[("reviews",), CODE_LAB, ("reviews", "mcp_server", *CODE_LAB, *WINDOW, "planning")],
     ids="+".join,
