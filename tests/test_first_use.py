@@ -22,7 +22,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.launched import make_checkout, tools
+from council.speakers import registry
+from tests.launched import REPO, make_checkout, tools
 
 pytest.importorskip("ensurepip")
 PATIENCE = 120.0
@@ -182,3 +183,67 @@ def test_with_an_old_python(checkout: Path, env: dict[str, str], tmp_path: Path,
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch("council: Python 3.11 or newer is needed and none is on PATH: [^\n]*\n", done.stderr)
     assert not Path(env["XDG_DATA_HOME"]).exists()
+
+
+def readme_commands() -> list[str]:
+    """Those at its beginning, in their order."""
+    begin = (REPO / "README.md").read_text("utf-8").partition("\n## ")[0]
+    return re.findall(r"^    (.+)$", begin, re.M)
+
+
+def test_the_readmes_first_commands_work_in_a_new_clone(tmp_path: Path, env: dict[str, str]) -> None:
+    """A real clone and a real first use, with a clean home: what a newcomer does. Only the 1.1 GB are left out."""
+    set_up, replay, local, test = readme_commands()
+    clone_of_checkout(tmp_path, set_up.replace("ADDRESS", "'{0}'"), env)
+    done = in_clone(tmp_path, replay, env)
+    if "check the network" in done.stderr:
+        pytest.skip("the packages cannot be fetched here")
+    assert done.returncode == 0, done.stderr
+    assert "\n## Recommended path\n" in done.stdout
+    assert re.search(r"^read it: \S+/council/bin/council show \S+$", done.stderr, re.M)
+    assert done.stdout.count("first use") == 0
+    (made,) = Path(env["XDG_DATA_HOME"], "council").iterdir()
+    assert made.name.startswith("venv-")
+    assert [*Path(env["HOME"]).rglob("synthesis.md")]
+    for command in (f"{local} --help", f"{test} --help"):
+        done = in_clone(tmp_path, command, env)
+        assert (done.returncode, done.stderr) == (0, ""), command
+        assert "usage:" in done.stdout.lower()
+
+
+def clone_of_checkout(folder: Path, command: str, env: dict[str, str]) -> None:
+    """What is not committed yet comes into it, too."""
+    if not (REPO / ".git").exists() or not (git := shutil.which("git")):
+        pytest.skip("this is no checkout")
+    Path(env["PATH"], "git").symlink_to(git)
+    for name in ("sh", "ls"):
+        Path(env["PATH"], name).symlink_to(shutil.which(name) or name)
+    own = folder / "gitconfig"
+    own.write_text("[safe]\ndirectory = *\n")
+    shell = ["sh", "-c", command.format(REPO)]
+    subprocess.run(shell, cwd=folder, env={**env, "GIT_CONFIG_GLOBAL": str(own)}, check=True, capture_output=True)
+    changed = ["git", "-C", str(REPO), "ls-files", "-z", "-m", "-o", "--exclude-standard"]
+    for name in subprocess.run(changed, check=True, capture_output=True, text=True).stdout.split("\0"):
+        if name and (REPO / name).is_file():
+            (folder / "council" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPO / name, folder / "council" / name)
+
+
+def in_clone(folder: Path, command: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", command], cwd=folder / "council", env=env, capture_output=True, text=True, timeout=PATIENCE,
+        check=False,
+    )  # fmt: skip
+
+
+def test_the_readmes_first_commands_are_what_they_are_said_to_be() -> None:
+    """Two set up everything, one does the main job, and one passes the tests."""
+    begin = " ".join((REPO / "README.md").read_text("utf-8").partition("\n## ")[0].split())
+    set_up, replay, local, test = readme_commands()
+    contributing = (REPO / "CONTRIBUTING.md").read_text("utf-8")
+    assert (f"    {set_up}\n    {test}\n") in contributing
+    assert f"{set_up} {replay} These two commands do all the set-up." in begin
+    assert f"One command does the main job, a debate of your own: {local} " in begin
+    assert re.search(rf"One command passes the tests, in about \w+ minutes on two cores: {test} ", begin)
+    (size,) = re.findall(r"[\d.]+ GB", registry.find("local").setup)
+    assert f"It downloads a small language model ({size}, once, " in begin
