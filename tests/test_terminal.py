@@ -193,7 +193,7 @@ def test_no_line_is_longer_than_the_window(columns, held):
     rows = [
         row
         for row in shown.raw.replace("\r\n", "\n").split("\n")
-        if "~/memory" not in row and not re.search("[0-9a-f]{64}", row)  # what is copied is not broken
+        if not re.search("~/memory|[0-9a-f]{64}|^read it: ", row)  # what is copied is not broken
     ]
     drawn = [part for row in rows for part in re.split(r"\r|\x1b\[\d*[AJK]", row)]
     assert max(map(text_width.width, drawn)) < columns
@@ -522,3 +522,11 @@ def test_the_receipts_fit_a_usual_window(user):
 
 def test_lasting():
     assert [watch.format_duration(seconds) for seconds in (0.4, 99, 125)] == ["0 s", "99 s", "2 min 05 s"]
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_run_ends_with_how_to_read_it_on_one_line(user, columns):
+    shown = Shown(user, ("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed())), columns, 30)
+    lines = shown.raw.split("\r\n")
+    assert f"read it: council show {user.session.name}" in lines, "a terminal that wraps it still copies one line"
+    assert user.council("show", user.session.name).code == 0

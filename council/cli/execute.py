@@ -11,6 +11,7 @@ from typing import Any
 
 from council.checks import cost
 from council.cli.context import Stopped
+from council.config import command_line
 from council.config.settings import Config
 from council.protocols import outcome
 from council.record import files
@@ -100,13 +101,14 @@ def _show_end(session: Session, settings: Config, screen: Screen, archived: Path
     conclude(debate, screen)
     spent, most = sum_usage(session), bound_usage(session, settings)
     screen.say(f"{cost.format_usage(spent, most)}, {format_duration(seconds)}")
+    screen.say_command(command_line.name_commands(f"read it: council show {session.id}"))
     screen.say(f"head: {debate.head}")
     screen.say(f"session: {files.tilde(session.folder)}")
     screen.say(f"archive: {files.tilde(archived)}")
     if document := filing.describe_places(session, plan, debate):
         screen.say(document)
     for line in transcript.list_following(session, plan):
-        screen.say(line)
+        screen.say_command(line)
     return {
         "session_id": session.id,
         "head": debate.head,

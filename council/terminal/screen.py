@@ -116,6 +116,11 @@ class Screen:
             lines = [row for line in lines for row in text_width.wrap(line, most)]
         self._above(sys.stderr, "\n".join(self.styled(line, *styles) for line in lines))
 
+    def say_command(self, text: str) -> None:
+        """Print a command to copy: only the terminal itself may wrap it, so that it is pasted as one line."""
+        if not self.quiet:
+            self._above(sys.stderr, harmless(text))
+
     def styled(self, text: str, *styles: str) -> str:
         return styled(text, *styles) if self.colour else text
 
