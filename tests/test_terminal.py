@@ -325,6 +325,48 @@ def test_painted_text_says_what_the_plain_one_says():
         assert word in plain
 
 
+def test_a_paragraph_that_was_wrapped_for_a_wider_window_is_wrapped_again():
+    item = (
+        "- one point that is long, and goes on for quite some time, until the line is full\n  and goes on below\n- two"
+    )
+    text = f"{wrapped(LONG * 3, 90)}\n\n{item}\n\nName: short\n{wrapped(LONG * 2, 110)}  \nafter a break\n"
+    shown = markdown.Paint(60).text(text).split("\n")
+    assert max(map(text_width.width, shown)) < 60
+    paragraph, points, *_ = " ".join(line or "\n" for line in shown).split("\n")
+    assert paragraph.split() == (LONG * 3).split()
+    assert [line for line in shown[: shown.index("") - 1] if text_width.width(line) < 45] == [], "no ragged line"
+    assert points.split() == item.split()
+    assert "Name: short" in shown
+    assert "after a break" in shown
+    assert markdown.Paint(121).text("one\ntwo\n\nthree") == "one\ntwo\n\nthree", "what fits stays as it is"
+
+
+def wrapped(text, most):
+    return "\n".join(text_width.wrap(text, most))
+
+
+def test_wide_characters_are_not_joined_with_a_space():
+    text = f"{WIDE[:30]}\n{WIDE[:30]}"
+    assert markdown.Paint(40).text(text).count(" ") == 0
+
+
+def test_each_long_answer_begins_below_an_empty_line():
+    text = "## Blocking\n- one\n- two\n\n## Path\nGo.\n\n## Stance\nagree"
+    assert markdown.Paint(60).text(text, ANSWERS) == (
+        "**Blocking:**\n- one\n- two\n\n**Path:**\nGo.\n\n**Stance:** agree"
+    )
+    text = "Prose.\n\n## Stance\nagree\n\n## Blocking\nnone"
+    assert markdown.Paint(60).text(text, ANSWERS) == "Prose.\n\n**Stance:** agree\n**Blocking:** none"
+
+
+def test_headings_on_a_terminal_are_not_glued_to_the_line_above(user):
+    words = script(user, disputed())
+    shown = Shown(user, ("run", "Shall we?", "--speaker", "replay", "--from", words), 80, 30).screen.text.split("\n")
+    rules = [at for at, line in enumerate(shown) if re.match("──|━━", line)]
+    assert len(rules) > 4
+    assert [shown[at - 1] for at in rules[1:]] == [""] * (len(rules) - 1)
+
+
 def test_no_text_can_smuggle_a_sequence():
     for colour in (True, False):
         terminal = Terminal(60)

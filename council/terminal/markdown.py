@@ -6,12 +6,13 @@ No word of a reply is dropped or changed. Anything that is not a terminal gets t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from council import text_width
-from council.text import FENCE, harmless
+from council.text import FENCE, harmless, mark_code
 
 if TYPE_CHECKING:
     from council.workflow.model import Reply
@@ -36,6 +37,42 @@ INLINE = re.compile(
     r"|(?<![\w*])\*(?P<emphasis>[^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])"
 )
 INLINE_STYLES = {"code": "cyan", "strong": "bold", "emphasis": "italic"}
+
+
+def unwrap(lines: Iterable[str], width: int) -> Iterator[str]:
+    """Lines of Markdown. A paragraph that somebody wrapped for a wider window becomes one line, to be wrapped again."""
+    paragraph: list[str] = []
+    for line, code in mark_code(lines):
+        found = LEADING.fullmatch(line)
+        starts = bool(found and found[1].strip())  # an item of a list, or a quotation
+        prose = any(map(str.isalnum, line)) and not (code or HEADING.fullmatch(line.strip()) or line.lstrip()[0] == "|")
+        if paragraph and (starts or not prose):
+            yield from _join(paragraph, width)
+            paragraph = []
+        if prose and (paragraph or starts or not line.startswith("    ")):  # which would be code
+            paragraph.append(line)
+        else:
+            yield line
+    yield from _join(paragraph, width)
+
+
+def _join(paragraph: list[str], width: int) -> Iterator[str]:
+    """Undo the breaks of a paragraph that is too wide, but not after a line that ends early: that break was meant."""
+    widest = max(map(text_width.width, paragraph), default=0)
+    if widest <= width:
+        yield from paragraph
+        return
+    joined = paragraph[0]
+    for line, after in pairwise(paragraph):
+        word = after.split()[0]
+        wrapped = text_width.width(line) + 1 + text_width.width(word) > widest * 3 / 4
+        spaced = text_width.of(line.rstrip()[-1]) < 2 or text_width.of(word[0]) < 2
+        if wrapped and spaced and not line.endswith(("  ", "\\")):
+            joined = f"{joined.rstrip()} {after.strip()}"
+        else:
+            yield joined
+            joined = after
+    yield joined
 
 
 def styled(text: str, *styles: str) -> str:
@@ -73,8 +110,11 @@ class Paint:
         from council.replies.compact import pieces  # most commands show no text
 
         shown: list[str] = []
+        long = False
         for piece in pieces(harmless(text).expandtabs(4), answers):
             if piece.title:
+                shown += [""] * long
+                long = not piece.short
                 title = self.style(f"{piece.title}:", "bold") if self.colour else f"**{piece.title}:**"
                 value = f" {self.style(piece.text, SENSE.get(piece.text.casefold(), ''))}" if piece.short else ""
                 shown += [title + value.rstrip(), *(() if piece.short or not piece.text else self._lines(piece.text))]
@@ -90,7 +130,7 @@ class Paint:
 
     def _lines(self, text: str) -> Iterator[str]:
         fence, language = "", ""
-        for line in text.split("\n"):
+        for line in unwrap(text.split("\n"), self.width):
             opened = FENCE.match(line)
             if opened and (not fence or (opened.group(1).startswith(fence) and not opened.group(2).strip())):
                 fence, language = ("", "") if fence else (opened.group(1), opened.group(2).strip())

@@ -92,9 +92,9 @@ class Screen:
         return Paint(size(sys.stdout)[0], has_colour(sys.stdout)) if sys.stdout.isatty() else None
 
     def out(self, text: str = "") -> None:
-        """Print a result: Markdown, wrapped and coloured on a terminal."""
+        """Print a result: Markdown, wrapped and coloured on a terminal. An empty line at its end stays."""
         paint = self.paint
-        self.painted(paint.text(text) if paint else harmless(text))
+        self.painted(paint.text(text) + "\n" * text.endswith("\n") if paint else harmless(text))
 
     def heading(self, title: str, heavy: bool = False) -> None:
         """Print the heading of a round."""

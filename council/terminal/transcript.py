@@ -47,7 +47,7 @@ def conclusion(debate: Transcript, paint: Paint) -> Iterator[str]:
     if debate.synthesis:
         yield paint.rule("Council Synthesis", heavy=True) + "\n"
         if debate.synthesis.preface:
-            yield paint.text(f"({debate.synthesis.preface})\n")
+            yield paint.text(f"({debate.synthesis.preface})") + "\n"
         yield from filter(None, [first_reply(debate.synthesis.statement, paint)])
         yield paint.text(debate.synthesis.text or debate.synthesis.missing, debate.synthesis.statement.reply) + "\n"
         yield from (paint.text(markdown.addition_text(addition)) for addition in debate.synthesis.additions)
@@ -57,11 +57,11 @@ def conclusion(debate: Transcript, paint: Paint) -> Iterator[str]:
         yield from (statement(turn, debate, paint) for turn in debate.effect.alone)
     if debate.waiting:
         waiting = f"{debate.waiting.phase} waits for {', '.join(debate.waiting.labels)}"
-        yield paint.text(f"(This debate is not finished: {waiting}.)\n")
+        yield paint.text(f"(This debate is not finished: {waiting}.)") + "\n"
 
 
 def decision(one: Decision, paint: Paint) -> str:
-    return paint.text(f"**{one.title}:** {one.text}\n")
+    return paint.text(f"**{one.title}:** {one.text}") + "\n"
 
 
 def statement(turn: Statement, debate: Transcript, paint: Paint) -> str:
