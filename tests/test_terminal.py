@@ -19,7 +19,7 @@ from council.terminal import markdown, screen, table, watch
 from council.text import harmless
 from council.workflow.model import Kind
 from tests.fakeapi import Answer, FakeApi, Request, Responder
-from tests.helpers import Table, User, agreed, disputed, script
+from tests.helpers import CODE, Table, User, agreed, disputed, script
 from tests.terminal import Shell, Shown, Terminal
 
 KEY = "sk-ant-of-the-tests"
@@ -365,6 +365,14 @@ def test_headings_on_a_terminal_are_not_glued_to_the_line_above(user):
     rules = [at for at, line in enumerate(shown) if re.match("──|━━", line)]
     assert len(rules) > 4
     assert [shown[at - 1] for at in rules[1:]] == [""] * (len(rules) - 1)
+
+
+def test_a_second_synthesis_says_why_there_is_one(user):
+    example = CODE / "docs" / "example-script.yaml"
+    shown = Shown(user, ("run", "Redis?", "--speaker", "replay", "--from", example), 80, 30).screen.text
+    _, second = shown.split("━━ Council Synthesis, corrected ━")
+    assert "\nAsked once more, because this was left out: Researcher (Ava): disagrees\n" in second
+    assert shown.count("Asked once more") == 1
 
 
 def test_no_text_can_smuggle_a_sequence():

@@ -45,6 +45,9 @@ def disagreement(scene: Scene) -> Verdict:
     return Verdict(bool(names), reason, tally={"disagreed": names})
 
 
+LEFT_OUT = "left_out"
+
+
 @rule(author="by", quoted=True)
 def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
     """The last turn of the step `by` (default: of the synthesis) names everyone who still disagrees, and lists every
@@ -54,13 +57,13 @@ def dissent_kept(scene: Scene, *, by: str = "") -> Verdict:
         return Verdict(False, "there is no synthesis")
     lost = find_missing_dissent(scene, written[-1].whole)
     reason = f"{len(lost)} dissent{'s' if len(lost) > 1 else ''} not found in it" if lost else "all dissent is kept"
-    return Verdict(not lost, reason, tally={"left_out": [f"{turn.seat.label}: {words}" for turn, words in lost]})
+    return Verdict(not lost, reason, tally={LEFT_OUT: [f"{turn.seat.label}: {words}" for turn, words in lost]})
 
 
 @fact
 def left_out(context: PromptContext) -> list[str]:
     """In the next round of a phase with `dissent_kept`: the dissents that the previous round left out."""
-    return [one_line(item, 600) for item in context.noted("left_out")]
+    return [one_line(item, 600) for item in context.noted(LEFT_OUT)]
 
 
 CITED = re.compile(r"(?<![\w/-])(\d\d-[a-z0-9-]+/[a-z][a-z0-9-]*)(?:\.2)?(?![\w/-])")

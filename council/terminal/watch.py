@@ -17,6 +17,7 @@ from council.config.settings import Config
 from council.engine.planner import Due, Note, Plan
 from council.errors import UsageError
 from council.protocols import outcome
+from council.protocols.dissent import LEFT_OUT
 from council.protocols.mind_changes import is_control
 from council.protocols.stances import STANCE
 from council.record.desk import TERMINAL
@@ -87,6 +88,10 @@ class Watcher:
         if heading != self.heading:
             self.heading, self.round_began = heading, time.monotonic()
             self.screen.heading(heading, heavy=outcome.is_synthesis(batch[0].phase.name, batch[0].scene))
+            if lost := [
+                one_line(item, 200) for note in plan.notes[-1:] for item in note.verdict.tally.get(LEFT_OUT, ())
+            ]:
+                self.screen.say(f"Asked once more, because this was left out: {'; '.join(lost)}", "dim")
         if tried := [due for due in batch if self.speaker_of(due).machine]:
             self.screen.say(f"Running: {join_words(due.seat.label for due in tried)}", "dim")
         if called := [due for due in batch if self.speaker_of(due).is_called and not due.of_a_person]:
