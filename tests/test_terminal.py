@@ -543,6 +543,16 @@ def test_a_cost_of_which_a_part_is_known(known, shown):
     assert shown in row.split()
 
 
+def test_a_part_of_a_debate_is_shown_like_the_whole_on_a_terminal_and_as_it_is_in_a_pipe(user):
+    assert user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed())).code == 0
+    shown = Shown(user, ("show", "last", "synthesis"), 80, 30)
+    assert shown.screen.colours
+    assert "#" not in shown.screen.text
+    assert "Recommended path" in shown.screen.text
+    assert "\x1b" not in (piped := Shown(user, ("show", "last", "synthesis"), 80, 30, stdout="pipe").out.decode())
+    assert "# Recommended path" in piped
+
+
 def test_the_table_on_a_terminal_and_in_a_pipe(user):
     assert user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed())).code == 0
     shown = Shown(user, ("list",), 80, 30)

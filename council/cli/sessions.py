@@ -115,7 +115,13 @@ def show(
     if turn is not None:
         if output or not plain:
             raise UsageError("a turn or the synthesis is printed as it is; leave out --html, --json, --format and -o")
-        echo(read_part(found, turn.removesuffix(".md")))
+        from council.terminal.screen import Screen
+
+        part = read_part(found, turn.removesuffix(".md"))
+        if sys.stdout.isatty():
+            Screen().out(part)
+        else:
+            echo(part)
         return
     if found.kept_from and plain and not output:
         echo(files.read(found.folder / "transcript.md").decode("utf-8", "replace").removesuffix("\n"))
