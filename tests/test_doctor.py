@@ -127,6 +127,14 @@ def test_a_server_on_this_machine_has_to_answer(user: User) -> None:
     assert f"FAIL  speaker: anthropic cannot speak: nothing answers at 127.0.0.1:{port}, " in ended.out
 
 
+def test_a_program_that_was_named_has_to_be_logged_in(user: User) -> None:
+    program = user.write("bin/claude", "#!/bin/sh\necho '{\"loggedIn\": false}'\nexit 1\n")
+    program.chmod(0o755)
+    ended = user.council("doctor", COUNCIL_CLAUDE=str(program), COUNCIL_SPEAKER="claude", ANTHROPIC_API_KEY="k")
+    assert ended.code == 4
+    assert "FAIL  speaker: claude cannot speak: " in ended.out
+
+
 TIERS = "tiers:\n" + "".join(f"  {tier}: {{endpoint: ollama, model: m}}\n" for tier in ("sonnet", "haiku", "opus"))
 
 

@@ -98,6 +98,8 @@ def check_speaker(settings: Config) -> str:
         choice = select.choose(None, settings)  # refuses, and names what can be done
     if choice.question:
         raise NotSetUp(f"none, unless you ask for {choice.name}: add `--speaker {choice.name}`")
+    if why := choice.speaker.login():
+        raise Denied(f"{choice.name} cannot speak: {why}")
     if choice.speaker.calls_endpoints:
         check_servers(choice, settings)
     return str(choice)
