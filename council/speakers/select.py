@@ -191,7 +191,7 @@ def _ask(speaker: SpeakerType, why: str, workflow: Workflow | None, unused: Iter
     instead = [f"  - {remedy}" for remedy in _remedies(workflow, speaker.name)]
     question = f"Fetch {what} ({missing.size}, once) and use it?" if missing else f"Use {what}?"
     first = f"{why[0].upper()}{why[1:]}. There is {what}." if offer else f"{why[0].upper()}{why[1:]}."
-    return "\n".join([first, *unused, *known, "Instead, you can:", *instead, question])
+    return "\n".join([first, *known, *unused, "Instead, you can:", *instead, question])
 
 
 def _remedies(workflow: Workflow | None, but: str = "") -> Iterator[str]:
