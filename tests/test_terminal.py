@@ -553,6 +553,14 @@ def test_a_part_of_a_debate_is_shown_like_the_whole_on_a_terminal_and_as_it_is_i
     assert "# Recommended path" in piped
 
 
+def test_a_page_does_not_flood_the_terminal(user):
+    assert user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed())).code == 0
+    shown = Shown(user, ("show", "last", "--html"), 80, 30)
+    assert shown.code == 2
+    assert "add -o debate.html" in " ".join(shown.screen.text.split())
+    assert Shown(user, ("show", "last", "--html"), 80, 30, stdout="pipe").out.startswith(b"<!DOCTYPE html>")
+
+
 def test_the_table_on_a_terminal_and_in_a_pipe(user):
     assert user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed())).code == 0
     shown = Shown(user, ("list",), 80, 30)

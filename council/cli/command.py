@@ -107,7 +107,7 @@ class Group(click.Group):
                 begin = f"{indent}{title.ljust(max(map(len, shown)))}  "
                 lines = textwrap.wrap(
                     "  ".join(group), formatter.width, initial_indent=begin, subsequent_indent=" " * len(begin),
-                    break_on_hyphens=False,
+                    break_on_hyphens=False, break_long_words=False,
                 )  # fmt: skip
                 formatter.write("".join(f"{line}\n" for line in lines))
         formatter.write_paragraph()

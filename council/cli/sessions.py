@@ -110,6 +110,8 @@ def show(
     plain = not (html or as_json or form)
     if html + as_json + bool(form) > 1:
         raise UsageError("only one of --html, --json and --format can be given")
+    if html and output is None and sys.stdout.isatty():
+        raise UsageError("a page is for a browser: add -o debate.html, or send it to a pipe")
     found = state.open(session)
     found.read_turns()
     if turn is not None:
