@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 Used = Mapping[str, float | None]  # tokens and dollars, by the names of a receipt's keys; None is unknown
@@ -41,6 +42,20 @@ class Paused(CouncilError):
 
 class OverBudget(Paused):
     """The next call could exceed what the user allowed."""
+
+
+class RateLimited(Paused):
+    """The API asks for a longer wait than one run may take. `until` is the local time at which it takes calls again,
+    None if that is more than a year away. `on_record` always has the date: it is read on other days.
+    """
+
+    def __init__(self, why: str, until: datetime | None, again: str = "run `council recover`") -> None:
+        self.why, self.until = why, until
+        today = until is not None and until.date() == datetime.now(until.tzinfo).date()
+        brief, whole = (f" after {until:{form}}" if until else "" for form in ("%H:%M", "%Y-%m-%d %H:%M"))
+        message = f"{why}: paused, nothing is lost; {again}"
+        super().__init__(message + (brief if today else whole))
+        self.on_record = message + whole
 
 
 class Undecided(CouncilError):

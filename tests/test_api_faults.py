@@ -261,9 +261,73 @@ def test_one_back_off_for_all(concurrency, user):
 
 
 def test_a_wait_is_cut_to_the_longest_allowed(user):
-    ended, _ = debate(user, {E: [Answer(fault="status", status=429, retry_after="86400")]}, most_wait=0.02)
+    ended, _ = debate(user, {E: [Answer(fault="status", status=429, retry_after="5")]}, most_wait=0.02, budget=9)
     assert ended.code == 0
     assert "trying again in 0.0 s" in ended.err
+
+
+HOUR = Answer(fault="status", status=429, retry_after="3600", message="too many requests")
+LIMITED = (
+    r"anthropic answered 429: too many requests\. It asks to wait 1 h: paused, nothing is lost; "
+    "run `council recover` after "
+)
+
+
+@pytest.mark.parametrize("words", [(), ("--quorum", "1"), ("--json",)])
+@pytest.mark.parametrize("seats", [MEMBERS, MEMBERS[2:3]])
+def test_a_rate_limit_of_an_hour_pauses_at_once_and_is_said_once(seats, words, user):
+    """Nobody becomes absent by it; a recovery asks the API again, and pauses again if that says the same."""
+    faults = {f"01-positions/{seat}": [HOUR] * FOR_EVER for seat in seats}
+    ended, table = debate(user, faults, *words, budget=600, most_wait=60)
+    assert ended.code == 3
+    assert len(re.findall(rf"^council: {LIMITED}(\d{{4}}-\d\d-\d\d )?\d\d:\d\d$", ended.err, re.M)) == 1
+    assert ended.err.count("429") == 1
+    assert f"go on with: council recover {user.session.name}" in ended.last
+    assert len(table.asked) == len(MEMBERS)
+    assert not [turn for turn in turns(user) if receipt(user, turn)["absent"]]
+    status = user.council("status", "--json").json
+    assert (status["state"], len(status["due"])) == ("paused", len(seats))
+    assert re.fullmatch(rf"{LIMITED}\d{{4}}-\d\d-\d\d \d\d:\d\d", status["why"])
+    with FakeApi(Table(user, agreed(), {turn: [HOUR] * FOR_EVER for turn in faults})) as api:
+        configure(user, api, budget=600, most_wait=60)
+        again = user.council("recover")
+    assert (again.code, len(api.prompts)) == (3, len(seats))
+    ended, _ = recovered(user)
+    assert ended.code == 0, ended.err
+    complete(user)
+
+
+def test_of_two_limits_the_longer_is_said(user):
+    day = Answer(fault="status", status=429, retry_after="90000")
+    ended, _ = debate(user, {"01-positions/architect": [HOUR], E: [day]}, budget=600)
+    assert ended.code == 3
+    assert "It asks to wait 25 h: paused" in ended.err
+    assert "1 h:" not in ended.err
+
+
+def test_one_failure_of_all_members_is_one_sentence(user):
+    """The calls fail together, so they also wait together."""
+    ended, _ = debate(user, {f"01-positions/{seat}": [DOWN] * FOR_EVER for seat in MEMBERS}, most_wait=1, budget=1)
+    assert ended.code == 3
+    names = "Architect (Serena), Designer (Aditi), Engineer (Marcus) and Researcher (Ava)"
+    assert ended.err.count("did not answer") == 1
+    assert f"council: {names} did not answer: anthropic answered 529: overloaded for now; tried " in ended.err
+    assert "is not heard" not in ended.err
+
+
+def test_a_server_that_is_gone_is_one_sentence(user):
+    with FakeApi() as gone:
+        configure(user, gone)
+    ended = user.council("run", "Shall we?", "--speaker", "anthropic")
+    assert (ended.code, ended.err.count("nothing answers at")) == (3, 1)
+
+
+def test_a_proxy_that_is_gone_is_named(user):
+    with FakeApi() as gone:
+        user.configure("endpoints: {anthropic: {base_url: https://api.example.invalid}}")
+    ended = user.council("run", "Shall we?", "--speaker", "anthropic", HTTPS_PROXY=gone.url)
+    assert ended.code == 3
+    assert ended.err.count(f"nothing answers at {gone.url[7:]}, the proxy in HTTPS_PROXY: is it running?") == 1
 
 
 # ---- what is an answer, but not a plain one ----

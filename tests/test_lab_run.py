@@ -85,6 +85,21 @@ def test_a_reply_that_cannot_be_read_counts_among_the_calls(tmp_path: Path) -> N
     assert "differ from the workflow" not in ok(user.council("lab", "report", str(folder))).out
 
 
+def test_a_rate_limit_of_an_hour_stops_the_run_and_fails_no_session(tmp_path: Path) -> None:
+    """The next sessions would meet it too. The same command continues."""
+    limited = Answer(fault="status", status=429, retry_after="3600")
+    with FakeApi(lambda _: limited) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        command = words(write_set(tmp_path, 3), folder, "--jobs", "1")
+        ended = user.council(*command)
+        assert (ended.code, len(api.prompts)) == (3, 1)
+        assert "It asks to wait 1 h: paused, nothing is lost; run the same command again after " in ended.err
+        assert "given up" not in ended.err
+        api.responder = Model(lambda *_: True)
+        ok(user.council(*command))
+    assert {one.state for one in read(folder).values()} == {"solved"}
+
+
 def test_a_killed_run_is_continued_and_pays_for_nothing_twice(tmp_path: Path) -> None:
     with FakeApi(Model(fair(0.6), latency=0.02)) as api:
         user, folder = user_of(tmp_path, api.url), tmp_path / "lab"

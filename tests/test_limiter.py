@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from council.config.models import Endpoint
 from council.config.settings import Retry
-from council.errors import CallFailed
+from council.errors import CallFailed, RateLimited
 from council.runner.limiter import Limiter, Limiters
 from council.runner.retry import RetryPolicy
 from tests import billing
@@ -107,9 +109,61 @@ def test_whatever_the_api_asks_for_there_is_a_wait(asked):
     assert all(0.01 <= seconds <= 0.02 for seconds in waits)
 
 
-def test_a_wait_without_end_is_cut():
-    policy = RetryPolicy(Retry(first_wait=0.01, most_wait=0.02, budget=1), 8)
-    assert policy._back_off(CallFailed("busy", math.inf), 1) == 0.02
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (601.0, "11 min"), (3600.0, "1 h"), (5400.0, "1 h 30 min"), (86_400.0, "24 h"), (259_200.0, "3 days"),
+        (1e300, "for more than a year"), (math.inf, "for more than a year"),
+    ],
+)  # fmt: skip
+def test_a_longer_wait_than_is_left_pauses_at_once(asked, said):
+    policy = RetryPolicy(Retry(first_wait=1, most_wait=60, budget=600), 8)
+    with pytest.raises(RateLimited, match=rf"busy\. It asks to wait {said}: paused, nothing is lost") as caught:
+        policy._back_off(CallFailed("busy.", asked), 1)
+    until = caught.value.until
+    if until is not None:
+        early = until - datetime.now(UTC) - timedelta(seconds=asked)
+        assert timedelta(seconds=-1) < early <= timedelta(minutes=1), "a recovery at that minute is not too early"
+    assert "trying" not in str(caught.value)
+
+
+def test_what_is_left_counts_and_not_the_whole_budget():
+    """A wait that others wait for already takes nothing from it."""
+    policy = RetryPolicy(Retry(first_wait=1, most_wait=60, budget=600), 8, spent=550)
+    assert policy._back_off(CallFailed("busy", 40), 1) == 40
+    with pytest.raises(RateLimited, match=r"busy; tried 2 times, waited 590 s in total\. It asks to wait 1 min"):
+        policy._back_off(CallFailed("busy", 60), 2)
+
+
+def test_no_call_begins_after_the_pause_was_decided():
+    """Those that wait or are queued give up; a call that is under way ends by itself."""
+    asked: list[str] = []
+
+    async def limited() -> None:
+        asked.append("limited")
+        raise CallFailed("busy", 3600)
+
+    async def queued() -> None:
+        asked.append("queued")
+
+    async def both() -> None:
+        policy, limiter = RetryPolicy(Retry(first_wait=1, most_wait=60, budget=600), 1), Limiter()
+        calls = (policy.call(limiter, one, lambda *_: None) for one in (limited, queued))
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        assert all(isinstance(one, RateLimited) for one in ended)
+        assert limiter.wait() <= 0, "a later run of this process asks the API again"
+
+    asyncio.run(both())
+    assert asked == ["limited"]
+
+
+@pytest.mark.parametrize(("day", "shown"), [(0, r"after \d\d:\d\d$"), (1, r"after \d{4}-\d\d-\d\d \d\d:\d\d$")])
+def test_a_time_on_another_day_has_its_date(day, shown):
+    """So has every time that is read later, in the session's state."""
+    noon = datetime.now().astimezone().replace(hour=12, minute=0) + timedelta(days=day)
+    limited = RateLimited("busy", noon)
+    assert re.search(shown, str(limited))
+    assert limited.on_record.endswith(f"after {noon:%Y-%m-%d %H:%M}")
 
 
 def test_what_one_debate_is_told_the_others_wait_for():

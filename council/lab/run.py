@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from council.config.settings import Config
-from council.errors import Busy, Damaged, Denied, OverBudget, Paused, UsageError
+from council.errors import Busy, Damaged, Denied, OverBudget, Paused, RateLimited, UsageError
 from council.lab import results
 from council.lab.arms import BEST, MOST_SAMPLES, SINGLE, write_baseline
 from council.lab.budget import allow
@@ -105,6 +105,9 @@ class LabRun:
                     f"--max-cost {self.usd:g} leaves too little for the next call of {entry['id']}, {arm}; continue "
                     "with a higher limit"
                 ) from failure
+            except RateLimited as failure:  # the other sessions would meet it too
+                self.stopped.set()
+                raise RateLimited(failure.why, failure.until, "run the same command again") from failure
             except (Paused, Damaged, Denied) as failure:
                 self.give_up(entry, arm, failure)
             except BaseException:

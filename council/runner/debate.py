@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from council.config import personas, places, protocols
 from council.config.protocols import Setting
 from council.config.settings import Config
-from council.errors import CouncilError, Paused, UsageError
+from council.errors import CouncilError, Paused, RateLimited, UsageError
 from council.record import desk, files, tracked
 from council.record import session as sessions
 from council.record.attempts import Attempt
@@ -260,7 +260,8 @@ def run(
         except BaseException as failure:  # also a signal: whoever looks at the folder next finds what was said
             with suppress(CouncilError):
                 if isinstance(failure, CouncilError):
-                    session.lock.note(paused=str(failure))
+                    why = failure.on_record if isinstance(failure, RateLimited) else str(failure)
+                    session.lock.note(paused=why)
                 derived.build(session, session.plan())
             if isinstance(failure, CouncilError):
                 notify.report_stop(settings.notify, session, runner.called)

@@ -24,6 +24,7 @@ from council.errors import (
     CallFailed,
     CouncilError,
     Paused,
+    RateLimited,
     StorageError,
     Waiting,
 )
@@ -249,12 +250,12 @@ class Runner:
         """Raise what stops the debate; where the quorum allows it, record the members whose calls failed as absent."""
         fatal = [failure for failure in results if failure is not None and not isinstance(failure, CallFailed)]
         if fatal:
-            raise min(fatal, key=lambda failure: not isinstance(failure, StorageError))
-        lost = [(due, failure) for due, failure in zip(batch, results, strict=True) if failure is not None]
-        for due, failure in lost:
-            self.events.lost(due, str(failure))
+            raise min(fatal, key=_rank)
+        lost = [(due, failure) for due, failure in zip(batch, results, strict=True) if isinstance(failure, CallFailed)]
         if lost and not self.has_quorum(batch, len(lost)):
             raise Paused(explain_losses(lost))
+        for due, failure in lost:
+            self.events.lost(due, str(failure))
         for due, failure in lost:
             speaker = self.voice(due.seat)
             model = model_of(self.session, self.config, due, speaker)
@@ -284,13 +285,25 @@ def _is_asked(speaker: Speaker | None) -> bool:
     return speaker is not None and describe(speaker.name).is_person
 
 
-def explain_losses(lost: list[tuple[Due, BaseException]]) -> str:
-    """Whose call failed, and why; those who ran out of time share a sentence."""
-    late = [(due.seat.label, failure) for due, failure in lost if isinstance(failure, Late)]
-    reasons = [f"{due.seat.label} did not answer: {failure}" for due, failure in lost if not isinstance(failure, Late)]
-    if late:
-        names = join_words(label for label, _ in late)
-        reasons.append(f"{late[0][1]}, and {names} had not answered; run `council recover` to continue")
+def _rank(failure: BaseException) -> tuple[int, float]:
+    """Which of several failures is raised: the least. Of rate limits it is the longest."""
+    if isinstance(failure, RateLimited):
+        return 2, -failure.until.timestamp() if failure.until else -math.inf
+    return int(not isinstance(failure, StorageError)), 0.0
+
+
+def explain_losses(lost: list[tuple[Due, CallFailed]]) -> str:
+    """Whose calls failed, and why. What failed for the same reason shares a sentence."""
+    alike: dict[str, list[tuple[Due, CallFailed]]] = {}
+    for due, failure in lost:
+        alike.setdefault(str(failure.__cause__ or failure), []).append((due, failure))
+    reasons = []
+    for same in alike.values():
+        names, failure = join_words(due.seat.label for due, _ in same), same[0][1]
+        if isinstance(failure, Late):
+            reasons.append(f"{failure}, and {names} had not answered; run `council recover` to continue")
+        else:
+            reasons.append(f"{names} did not answer: {failure}")
     return "; ".join(reasons)
 
 

@@ -73,6 +73,7 @@ class Watcher:
         self.heading = ""
         self.heard: set[tuple[str, int]] = set()
         self.held: list[Callable[[], None]] = []
+        self.told: dict[str, float] = {}  # until when a failure that was printed makes somebody wait
 
     def begins(self) -> None:
         announce(self.session, self.screen)
@@ -119,8 +120,11 @@ class Watcher:
         self.speaking.setdefault(due.id, Speech(due)).more(piece)
 
     def waits(self, due: Due, why: str, seconds: float) -> None:
-        self.speaking[due.id] = Speech(due, until=time.monotonic() + seconds)
-        if not self.typing():
+        """Report a failure once while its wait lasts, however many members it hits."""
+        now = time.monotonic()
+        self.speaking[due.id] = Speech(due, until=now + seconds)
+        if not self.typing() and now >= self.told.get(why, 0.0):
+            self.told[why] = now + seconds
             self.screen.say(f"{due.seat.label}: {why}; trying again in {seconds:.1f} s", "yellow")
 
     def spoke(self, due: Due, receipt: Receipt, body: str) -> None:
