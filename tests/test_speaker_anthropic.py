@@ -7,6 +7,8 @@ import email.utils
 import gzip
 import json
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -283,15 +285,46 @@ def test_nobody_listens():
 
 @pytest.mark.parametrize(("port", "name"), [(11434, "Ollama"), (1234, "LM Studio"), (9, "its server")])
 def test_the_server_that_is_probably_meant_is_named(port, name):
-    refused = failures._unreachable(Endpoint("mine", f"http://me:secret@localhost:{port}"), "refused", True)
+    error = ConnectionRefusedError()
+    refused = failures._unreachable(Endpoint("mine", f"http://me:secret@localhost:{port}"), "refused", error)
     assert f"is {name} running?" in str(refused)
     assert "secret" not in str(refused)
 
 
-@pytest.mark.parametrize(("refused", "retries"), [(True, 4), (False, None)])
-def test_elsewhere_a_refusal_is_tried_for_seconds_only(refused, retries):
-    failure = failures._unreachable(Endpoint("far", "https://far.example"), "why", refused)
-    assert (str(failure), failure.retries) == ("the connection to far failed: why", retries)
+NOT_FOUND = "no address was found for far.example (are you online?)"
+
+
+@pytest.mark.parametrize(
+    ("error", "why", "retries"),
+    [(ConnectionRefusedError(), "why", 4), (socket.gaierror(), NOT_FOUND, 4), (TimeoutError(), "why", None)],
+)
+def test_elsewhere_a_refusal_or_an_unknown_name_is_tried_for_seconds_only(error, why, retries):
+    failure = failures._unreachable(Endpoint("far", "https://far.example"), "why", error)
+    assert (str(failure), failure.retries) == (f"the connection to far failed: {why}", retries)
+
+
+def test_a_certificate_that_is_not_trusted_is_no_silence():
+    error = ssl.SSLCertVerificationError()
+    assert str(failures._unreachable(Endpoint("near", "https://localhost"), "self-signed", error)) == (
+        "the connection to near failed: self-signed"
+    )
+
+
+@pytest.mark.parametrize("variable", ["https_proxy", "HTTPS_PROXY", "ALL_PROXY"])
+def test_a_proxy_that_does_not_answer_is_named_without_its_password(variable, monkeypatch):
+    far, error = Endpoint("far", "https://far.example"), ConnectionRefusedError()
+    monkeypatch.setenv(variable, "http://me:secret@127.0.0.1:3128")
+    failure = failures._unreachable(far, "refused", error)
+    assert (str(failure), failure.retries) == (
+        f"nothing answers at 127.0.0.1:3128, the proxy in {variable}: is it running?", 0,
+    )  # fmt: skip
+    monkeypatch.setenv(variable, "me:secret@proxy.example:3128")
+    assert str(failures._unreachable(far, "refused", error)) == (
+        f"the connection to far failed through the proxy in {variable}: refused"
+    )
+    assert "no address was found for proxy.example" in str(failures._unreachable(far, "", socket.gaierror()))
+    monkeypatch.setenv("NO_PROXY", "far.example")
+    assert str(failures._unreachable(far, "refused", error)) == "the connection to far failed: refused"
 
 
 @pytest.mark.parametrize("answer", [Answer(latency=60), Answer("one two", chunks=2, fault="stall")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -61,11 +62,11 @@ def _failure(error: Exception, model: Model, secret: Secret, answer: StreamedAns
     if isinstance(error, anthropic.APIStatusError):
         return _verdict(error, model, secret, spent)
     if unsent := _find_unsent(cause):
-        return _unreachable(endpoint, _short(secret.hide(str(cause))), isinstance(unsent, ConnectionRefusedError))
+        return _unreachable(endpoint, _short(secret.hide(str(cause))), unsent)
     if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
         return CallFailed(f"{endpoint.name} did not send anything for too long", used=spent)
     if isinstance(error, anthropic.AnthropicError | httpx2.HTTPError):
-        why = f"the connection to {endpoint.name} failed: {_short(secret.hide(str(cause)))}"
+        why = f"the connection to {endpoint.name} failed{_via(endpoint)}: {_short(secret.hide(str(cause)))}"
         return CallFailed(why, retries=ONCE if isinstance(cause, httpx2.DecodingError) else None, used=spent)
     why = f"{endpoint.name} sent an invalid Messages API event ({type(error).__name__})"
     return CallFailed(why, retries=ONCE, used=spent)
@@ -83,16 +84,41 @@ def _find_unsent(error: BaseException | None) -> BaseException | None:
     return error
 
 
-def _unreachable(endpoint: Endpoint, why: str, refused: bool) -> CallFailed:
+def _unreachable(endpoint: Endpoint, why: str, unsent: BaseException) -> CallFailed:
     """Nothing was sent. On this machine, a server that does not listen will not begin to while we wait; elsewhere, one
-    that refuses may be back in seconds, or has another address."""
+    that refuses, or a name that is not found, may be back in seconds, or needs another network or setting.
+    """
+    proxy = _find_proxy(endpoint)
+    variable, url = proxy or ("", endpoint.base_url or HOME)
+    address = urlsplit(url if "://" in url else f"http://{url}")
+    host, port = address.hostname or "", address.port or {"http": 80, "https": 443}.get(address.scheme, 1080)
+    failed = f"the connection to {endpoint.name} failed{_via(endpoint)}"
+    if isinstance(unsent, gaierror):
+        online = f"no address was found for {host} (are you online?)"
+        return CallFailed(f"{failed}: {online}", retries=REFUSALS, used=NOTHING)
+    refused = isinstance(unsent, ConnectionRefusedError)
+    if isinstance(unsent, SSLCertVerificationError) or not (host in ("localhost", "::1") or host.startswith("127.")):
+        return CallFailed(f"{failed}: {why}", retries=REFUSALS if refused else None, used=NOTHING)
+    server = "it" if proxy else SERVERS.get(port, "its server")
+    what = f"the proxy in {variable}" if proxy else f"the base_url of the endpoint {endpoint.name!r}"
+    return CallFailed(f"nothing answers at {host}:{port}, {what}: is {server} running?", retries=0, used=NOTHING)
+
+
+def _via(endpoint: Endpoint) -> str:
+    """` through the proxy in HTTPS_PROXY`, without its address, which may hold a password; empty without a proxy."""
+    proxy = _find_proxy(endpoint)
+    return f" through the proxy in {proxy[0]}" if proxy else ""
+
+
+def _find_proxy(endpoint: Endpoint) -> tuple[str, str] | None:
+    """The environment variable that sends calls to this endpoint through a proxy, and its value."""
+    from urllib.request import proxy_bypass
+
     address = urlsplit(endpoint.base_url or HOME)
-    host, port = address.hostname or "", address.port or 80
-    if host not in ("localhost", "::1") and not host.startswith("127."):
-        failed = f"the connection to {endpoint.name} failed: {why}"
-        return CallFailed(failed, retries=REFUSALS if refused else None, used=NOTHING)
-    where = f"nothing answers at {host}:{port}, the base_url of the endpoint {endpoint.name!r}"
-    return CallFailed(f"{where}: is {SERVERS.get(port, 'its server')} running?", retries=0, used=NOTHING)
+    if proxy_bypass(address.hostname or ""):
+        return None
+    names = (f"{address.scheme}_proxy", f"{address.scheme}_proxy".upper(), "all_proxy", "ALL_PROXY")
+    return next(((name, value) for name in names if (value := os.environ.get(name))), None)
 
 
 def _verdict(error: anthropic.APIStatusError, model: Model, secret: Secret, spent: Used) -> CallFailed | Denied:
