@@ -210,7 +210,6 @@ def test_a_plain_folder_works_up_to_the_patch(user: User) -> None:
         (["--speaker", "nobody"], 'unknown speaker "nobody"'),
         (["--speaker", "replay"], "council run --speaker replay --from SESSION"),
         (["-o", "colour=red"], "colour"),
-        (["--yes"], "--yes goes with --apply"),
         (["--with", "nobody-known"], "nobody-known"),
     ],
 )
@@ -219,6 +218,15 @@ def test_what_cannot_be_begun_is_refused_before_anything_is_spent(user: User, wo
     assert (ended.code, why in ended.err, "nothing was spent" in ended.err) == (2, True, True), ended.err
     assert words[0] == "--show" or "running" not in ended.err
     assert (api.prompts, user.sessions) == ([], [])
+
+
+def test_a_large_sum_needs_a_word(user: User) -> None:
+    user.configure("ask_above: 0.001")
+    ended, api = code(user, "Fix add.")
+    assert (ended.code, "add --max-cost USD or --yes" in ended.err, user.sessions) == (2, True, []), ended.text
+    assert api.prompts == []
+    ended, _ = code(user, "Fix add.", "--yes")
+    assert ended.code == 0, ended.text
 
 
 def test_a_workflow_whose_members_write_no_code_is_refused(user: User) -> None:

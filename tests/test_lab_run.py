@@ -85,6 +85,21 @@ def test_a_reply_that_cannot_be_read_counts_among_the_calls(tmp_path: Path) -> N
     assert "differ from the workflow" not in ok(user.council("lab", "report", str(folder))).out
 
 
+def test_a_large_sum_of_all_sessions_needs_a_word_once(tmp_path: Path) -> None:
+    """The sum is that of the sessions that the run would begin. Without the word, nothing is written."""
+    with FakeApi(Model(lambda *_: True)) as api:
+        user, folder = user_of(tmp_path, api.url), tmp_path / "lab"
+        config = user.settings / "Config.md"
+        config.write_text(config.read_text().replace("---\n", "---\nask_above: 0.05\n", 1))
+        command = words(write_set(tmp_path, 3), folder, "--against", "single")
+        refused = user.council(*command)
+        assert (refused.code, "add --max-cost USD or --yes" in refused.err) == (2, True), refused.err
+        assert (api.prompts, folder.exists()) == ([], False)
+        ok(user.council(*command, "--limit", "1"))
+        ok(user.council(*command, "--yes"))
+        ok(user.council(*command))
+
+
 def test_a_rate_limit_of_an_hour_stops_the_run_and_fails_no_session(tmp_path: Path) -> None:
     """The next sessions would meet it too. The same command continues."""
     limited = Answer(fault="status", status=429, retry_after="3600")

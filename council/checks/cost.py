@@ -8,6 +8,7 @@ no receipt says what they cost.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -82,7 +83,8 @@ class Rates:
 
 @dataclass(frozen=True)
 class Row:
-    """The bounds of one step. `again` counts calls that unreadable replies could add; `bound` is the maximum price.
+    """The bounds of one step. `again` counts calls that unreadable replies could add; `bound` is the maximum price,
+    `usd` the usual one in the most rounds, and `likely` that in the fewest.
 
     `runs` are turns of machines: no calls, and free.
     """
@@ -99,6 +101,7 @@ class Row:
     most_input: int
     most_output: int
     runs: int = 0
+    likely: float | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,8 @@ class DebateCost:
     """The calls, tokens and US dollars that a debate took, or their maximum; None is unknown.
 
     `cached` is the part of `input` that was read from the API's cache, `failed` the number of calls that gave no reply,
-    and `at_least` the known part of `usd`. A maximum has a `likely` range too.
+    and `at_least` the known part of `usd`. A maximum has a `likely` sum too: every step, in the fewest rounds, with
+    replies of the usual length.
     """
 
     calls: int
@@ -116,7 +120,12 @@ class DebateCost:
     cached: int = 0
     failed: int = 0
     at_least: float = 0.0
-    likely: tuple[float, float] | None = None
+    likely: float | None = None
+
+    def times(self, number: int) -> DebateCost:
+        """What that many of them can cost."""
+        usd, likely = (one if one is None else one * number for one in (self.usd, self.likely))
+        return replace(self, calls=self.calls * number, usd=usd, likely=likely)
 
     def within(self, most: DebateCost) -> bool:
         pairs = ((self.calls, most.calls), (self.input, most.input), (self.output, most.output), (self.usd, most.usd))
@@ -129,15 +138,7 @@ def sum_bounds(rows: Iterable[Row]) -> DebateCost:
     usd = _total(row.bound for row in rows)
     calls = sum(row.most + row.again for row in rows)
     sent, received = sum(row.most_input for row in rows), sum(row.most_output for row in rows)
-    return DebateCost(calls, sent, received, usd, likely=estimate_usd(rows))
-
-
-def estimate_usd(rows: Iterable[Row]) -> tuple[float, float] | None:
-    """What the debate usually costs: if only the calls are made that it cannot do without, and if every phase runs."""
-    rows = list(rows)
-    usual = _total(row.usd for row in rows)
-    least = _total(row.usd and row.usd * row.least / row.most for row in rows)
-    return None if usual is None or least is None else (least, usual)
+    return DebateCost(calls, sent, received, usd, likely=_total(row.likely for row in rows))
 
 
 def sum_usual(rows: Iterable[Row]) -> DebateCost:
@@ -157,17 +158,27 @@ def format_usage(taken: DebateCost, most: DebateCost | None = None) -> str:
         usd += f" (at least {format_dollars(taken.at_least)})"
     if most is not None:
         calls, tokens = f"{calls} of at most {most.calls}", f"{tokens} of at most {format_count(most.input)}"
-        usd += f" ({format_bounds(most)})"
+        usd += f" ({format_bounds(most)})" if most.usd is not None else ""
     failed = f" and {taken.failed} that failed" if taken.failed else ""
     cached = f" ({taken.cached:,} from the cache)" if taken.cached else ""
     return f"{calls}{failed}, {tokens}{cached}, {format_count(taken.output)} out, {usd}"
 
 
 def format_bounds(most: DebateCost) -> str:
-    """The likely range beside the maximum, which no debate comes near: every reply would be as long as it may."""
-    low, high = (f"${usd:.2f}" if usd >= 0.1 else f"${usd:.4f}" for usd in most.likely or (0.0, 0.0))
-    likely = f"likely {low if low == high else f'{low} to {high}'}, " if most.likely else ""
-    return f"{likely}at most {format_dollars(most.usd)}"
+    """The likely sum beside the maximum, which no debate comes near: every reply would be as long as it may."""
+    if most.usd is None:
+        return "at an unknown price"
+    likely = f"likely {format_likely(most.likely)}, " if most.likely is not None else ""
+    return f"{likely}at most {format_most(most.usd)}"
+
+
+def format_most(usd: float | None) -> str:
+    """A maximum, rounded up to whole cents."""
+    return "an unknown sum" if usd is None else f"${math.ceil(round(usd * 100, 6)) / 100:.2f}"
+
+
+def format_likely(usd: float) -> str:
+    return f"${usd:.2f}" if usd >= 0.005 or not usd else "less than $0.01"
 
 
 def format_count(tokens: int | None) -> str:
@@ -181,16 +192,23 @@ def format_dollars(usd: float | None) -> str:
 def bound_steps(workflow: Workflow, topic: str, rates: Mapping[str, Rates], more: Size = NOTHING) -> list[Row]:
     """One row per step: its calls, its usual tokens and price, and the bounds. `topic` has all that was given to the
     debate, but for what is not known yet, of which `more` is the size."""
-    alone, history = Size.of(topic) + more, History(workflow)
-    rows = []
+    given = Size.of(topic) + more
+    rows = list(_bound_steps(workflow, given, rates))
+    if all(phase.max_rounds == phase.min_rounds for phase in workflow.phases):
+        return [replace(row, likely=row.usd) for row in rows]
+    shortest = replace(workflow, phases=tuple(replace(phase, max_rounds=phase.min_rounds) for phase in workflow.phases))
+    fewest = _bound_steps(shortest, given, rates)
+    return [replace(row, likely=few.usd) for row, few in zip(rows, fewest, strict=True)]
+
+
+def _bound_steps(workflow: Workflow, given: Size, rates: Mapping[str, Rates]) -> Iterator[Row]:
+    history = History(workflow)
     for phase in workflow.phases:
         if phase.when is not None and is_off(phase.when, workflow):
             continue
-        calls = list(_calls(workflow, phase, alone, history, rates))
-        rows += [
-            _row(phase.name, step.name, [call for call in calls if call.step == step.name]) for step in phase.steps
-        ]
-    return rows
+        calls = list(_calls(workflow, phase, given, history, rates))
+        for step in phase.steps:
+            yield _row(phase.name, step.name, [call for call in calls if call.step == step.name])
 
 
 def is_off(condition: Condition, workflow: Workflow) -> bool:

@@ -46,7 +46,7 @@ DIFF = "changes.diff"
 @click.argument("document", type=click.Path(path_type=Path))
 @click.option("--diff", metavar="A..B", help="The changes to check (default: since the document was committed).")
 @click.option("--only", multiple=True, metavar="NAME", help="Ask only these of those who promised something.")
-@click.option("--yes", is_flag=True, help="Add the result to the document without asking.")
+@click.option("--yes", is_flag=True, help="Begin, and add the result to the document, without asking.")
 @click.option(
     "--session", metavar="SESSION", shell_complete=completion.sessions, help="Use this earlier confirmation again."
 )
@@ -81,7 +81,7 @@ def confirm(
         check_session(state.open(session), settings, text, changes)
     else:
         promised = promises.find(text, settings).limit_to(only)
-        check(state, settings, ConfirmationRequest(document, text, changes, promised), given)
+        check(state, settings, ConfirmationRequest(document, text, changes, promised), {**given, "yes": yes})
     found = state.session
     assert found is not None
     plan = found.plan()

@@ -25,11 +25,8 @@ if TYPE_CHECKING:
 @options(*GENERAL[:-1], FEATURE_TYPE, AFTER, JSON, OVERLAYS)
 def cost(workflow: str, topic: str, as_json: bool, **given: Any) -> None:
     """Estimate the calls, tokens and money of a debate, with upper bounds. Nothing is spent, and no command is run."""
-    from council.checks.cost import Rates, bound_steps
-    from council.config import personas
     from council.config import settings as config
-    from council.record.session import derive_key
-    from council.runner import debate, evidence, material, start, tiers
+    from council.runner import debate, price, start
 
     settings = config.load()
     request = build_request(topic, {**given, "workflow": workflow})
@@ -37,12 +34,7 @@ def cost(workflow: str, topic: str, as_json: bool, **given: Any) -> None:
         raise UsageError("a recovery asks for what is missing; `council status` has the bounds of a session")
     request, _ = debate.with_source(request, settings.speaker, given["source"], settings)
     found = start.workflow_of(start.with_settings(request, settings))
-    facts = evidence.gather(request.evidence, ())
-    longest_key = "0" * len(derive_key("", "", ""))  # no other has more tokens
-    text = material.compose(request, material.list_documents(request, found), facts, lambda *_: longest_key).text
-    output = evidence.bound_output(len(request.evidence_commands), facts)
-    models = tiers.models_of(found, request, settings, personas.load())
-    rows = bound_steps(found, text, {tier: Rates.of(model) for tier, model in models.items()}, output)
+    rows = price.bound(request, found, settings)
     if as_json:
         print_json(as_data(found, rows))
         return
@@ -53,13 +45,13 @@ def cost(workflow: str, topic: str, as_json: bool, **given: Any) -> None:
 
 def as_data(workflow: Workflow, rows: list[Row]) -> dict[str, Any]:
     """As docs/cli.schema.json describes it."""
-    from council.checks.cost import estimate_usd, sum_bounds, sum_usual
+    from council.checks.cost import sum_bounds, sum_usual
 
-    bound, expected, likely = sum_bounds(rows), sum_usual(rows), estimate_usd(rows)
+    bound, expected = sum_bounds(rows), sum_usual(rows)
     totals = {
         "least": sum(row.least for row in rows), "most": sum(row.most for row in rows),
         "again": sum(row.again for row in rows), "input": expected.input, "output": expected.output,
-        "usd": expected.usd, "usd_least": likely and likely[0], "bound": bound.usd,
+        "usd": expected.usd, "likely": bound.likely, "bound": bound.usd,
         "most_input": bound.input, "most_output": bound.output, "runs": sum(row.runs for row in rows),
     }  # fmt: skip
     members = [seat.name for seat in workflow.table]
@@ -79,7 +71,8 @@ def print_table(rows: list[Row]) -> None:
     if (bound := sum_bounds(rows)).usd is not None:
         echo(f"Cost: {format_bounds(bound)}.")
         echo("Calls that fail can be billed too; --max-cost counts them.")
-    echo("Usual: every phase runs, and replies keep to their length.")
+    echo("Likely: every step, in the fewest rounds, with replies of the usual length.")
+    echo("Usual: the same in the most rounds.")
     echo("At most: every reply takes all the tokens it may.")
 
 

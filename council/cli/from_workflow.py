@@ -22,6 +22,7 @@ from council.cli.options import (
     SOURCE,
     SPEAKER,
     TOPIC,
+    YES,
     feature_types,
     options,
 )
@@ -50,7 +51,7 @@ def command_of(name: str) -> Command:
 
     some = [FEATURE_TYPE] if feature_types(workflow) else []
     some += [ROUNDS] if "three_rounds" in workflow.options else []
-    general = options(TOPIC, *GENERAL[:3], *some, *GENERAL[3:], SPEAKER, *OUTPUT, SOURCE, PACE, OVERLAYS)
+    general = options(TOPIC, *GENERAL[:3], *some, *GENERAL[3:], SPEAKER, *OUTPUT, YES, SOURCE, PACE, OVERLAYS)
     about = harmless(workflow.description) or f"Run the workflow {name}."
     made = command(name, help=f"{about}\n\n`council run --workflow {name}` does the same.")(general(call))
     own = _own(workflow.options, made.params)

@@ -149,6 +149,7 @@ OUTPUT = [
     ),
     click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Pause before exceeding this many calls."),
 ]  # fmt: skip
+YES = click.option("--yes", is_flag=True, help="Begin without asking, however much it is likely to cost.")
 PACE = click.option(
     "--pace", type=click.Choice(["real", "none"]), default="none", show_default=True,
     help="Replay at the original speed (real) or instantly (none).",

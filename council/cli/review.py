@@ -25,6 +25,7 @@ from council.cli.options import (
     TIER_MAP,
     WITH,
     WITHOUT,
+    YES,
     options,
     workflow_options,
 )
@@ -80,7 +81,7 @@ PATCHLIST = "patchlist"  # the workflow and the mode of a review
 @TIER_MAP
 @ID
 @SPEAKER
-@options(*OUTPUT, SOURCE, PACE)
+@options(*OUTPUT, YES, SOURCE, PACE)
 @click.option(
     "--allow-empty", is_flag=True, help="Report no findings, and exit 0, if no file matches or nothing changed."
 )

@@ -21,21 +21,23 @@ from council.cli.options import (
     SESSION,
     SOURCE,
     SPEAKER,
+    YES,
     build_request,
     options,
     read_topic,
 )
-from council.errors import Denied, NotAsWanted, StorageError, Undecided
+from council.errors import Denied, NotAsWanted, StorageError, Undecided, UsageError
 from council.terminal.output import echo, print_json
 
 if TYPE_CHECKING:
+    from council.checks.cost import DebateCost
     from council.config.settings import Config
     from council.runner.start import Request
     from council.speakers.select import Choice
 
 
 @command()
-@options(*REQUEST, SPEAKER, *OUTPUT, SOURCE, PACE, OVERLAYS)
+@options(*REQUEST, SPEAKER, *OUTPUT, YES, SOURCE, PACE, OVERLAYS)
 @click.pass_obj
 def run(state: State, /, **given: Any) -> None:
     """Debate TOPIC. `-` reads it from standard input.
@@ -65,6 +67,7 @@ def debate(state: State, given: dict[str, Any]) -> None:
 def begin(state: State, request: Request, settings: Config, given: dict[str, Any]) -> Choice:
     """Choose who speaks, and write the session."""
     from council.runner import debate as debates
+    from council.runner import price
     from council.speakers import select
     from council.terminal import notices
     from council.terminal.screen import Screen
@@ -73,6 +76,7 @@ def begin(state: State, request: Request, settings: Config, given: dict[str, Any
     request, source = debates.with_source(request, wanted, given["source"], settings)
     choice = debates.choose_speaker(request, given["speaker"], settings, can_ask(given))
     debates.check_pace(choice.name, is_paced(given))
+    agree(price.bound_start(request, settings, choice.name), settings, given, request.workflow)
     select.warm_up(choice.name)
     provide(settings, choice)
     state.session = debates.begin(request, settings, choice.name, source)
@@ -91,7 +95,7 @@ def begin(state: State, request: Request, settings: Config, given: dict[str, Any
     shell_complete=completion.speaker_names,
     help="Switch to this speaker.",
 )
-@options(*OUTPUT, REPLAYED, PACE)
+@options(*OUTPUT, YES, REPLAYED, PACE)
 @click.pass_obj
 def recover(state: State, /, session: str, source: str | None, **given: Any) -> None:
     """Continue SESSION (default: the newest) where it stopped. Completed turns are never billed twice."""
@@ -125,11 +129,23 @@ def is_paced(given: dict[str, Any]) -> bool:
     return bool(given["pace"] == "real")
 
 
-def can_ask(given: dict[str, Any]) -> bool:
+def can_ask(given: Mapping[str, Any]) -> bool:
     """Whether a person is there to answer a question before the debate."""
     from council.speakers.human import at_a_terminal
 
     return at_a_terminal() and not (given["no_input"] or given["quiet"] or given["as_json"])
+
+
+def agree(most: DebateCost | None, settings: Config, given: Mapping[str, Any], workflow: str = "") -> None:
+    """Ask once before a large sum is spent, unless the command says how much it may be."""
+    from council.runner import price
+
+    if most is None or given["yes"] or given["max_cost"] is not None or not price.is_large(most, settings, workflow):
+        return
+    if not can_ask(given):
+        raise price.refuse_large(most, settings)
+    if not confirm(f"council: {price.describe(most)}. Begin?", default=False):
+        raise UsageError("not begun: you said no")
 
 
 def provide(settings: Config, choice: Choice) -> None:
@@ -148,12 +164,12 @@ def provide(settings: Config, choice: Choice) -> None:
         download.fetch(say)
 
 
-def confirm(question: str) -> bool:
+def confirm(question: str, default: bool = True) -> bool:
     *facts, last = question.splitlines()
     for fact in facts:
         click.echo(fact, err=True)
     try:
-        return click.confirm(last, default=True, err=True)
+        return click.confirm(last, default=default, err=True)
     except click.Abort:  # the end of input does not count as yes
         click.echo(err=True)
         return False
@@ -175,6 +191,7 @@ def carry_on(
     from council.protocols.undecided import explain_undecided
     from council.reports.transcript import explain_shortfall
     from council.runner import debate as debates
+    from council.runner import price
     from council.terminal import notices
     from council.terminal.screen import Screen
 
@@ -187,6 +204,7 @@ def carry_on(
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"] or silent)
     if choice is None:
         choice = debates.choose_again(session, given["speaker"], settings, can_ask(given))
+        agree(price.bound_switch(session, settings, choice.name), settings, given, session.workflow.name)
         provide(settings, choice)
     how = {"ask": not given["no_input"], "wait": given["wait"]}
     voices = debates.voices_for(session, choice.name, settings, source, is_paced(given), **how)

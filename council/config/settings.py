@@ -22,6 +22,7 @@ from council.workflow.model import is_name
 
 KEYS = (
     "home", "speaker", "tiers", "endpoints", "prices", "deadline", "stall", "concurrency", "retry", "cache_from",
+    "ask_above",
     "benches", "gates", "notify", *protocols.KEYS,
 )  # fmt: skip
 TIER_KEYS = ("endpoint", "model", "max_tokens", "effort")
@@ -52,6 +53,7 @@ class Config:
     concurrency: int
     retry: Retry
     cache_from: int
+    ask_above: float  # US dollars: a debate that is likely to cost more is begun only if somebody agrees
     benches: Mapping[str, Bench]
     kit: Mapping[str, Model]  # the tiers as the kit has them, before the user's configuration and environment
     notify: Notifications = SILENT
@@ -167,6 +169,7 @@ def _built(settings: dict[str, Any], where: str, kit: Mapping[str, Model]) -> Co
         concurrency=max(1, int(_number(settings["concurrency"], f"{where}: concurrency"))),
         retry=Retry(**{key: _number(settings["retry"][key], f"{where}: retry: {key}") for key in RETRY_KEYS}),
         cache_from=int(_number(settings["cache_from"], f"{where}: cache_from")),
+        ask_above=_number(settings["ask_above"], f"{where}: ask_above"),
         benches=benches.read(settings["benches"], f"{where}: benches"),
         kit=kit,
         notify=notifications.read(settings.get("notify", {}), f"{where}: notify"),

@@ -41,7 +41,7 @@ WORKFLOW = "reflexion"
     ),
     click.option("--although-tests-pass", "green", is_flag=True, help="Go on if no test fails before any change."),
     click.option("--apply", "wants_branch", is_flag=True, help="If the tests pass, go on with `council apply`."),
-    click.option("--yes", is_flag=True, help="With --apply: create the branch without asking."),
+    click.option("--yes", is_flag=True, help="Begin, and create the branch of --apply, without asking."),
     *GENERAL, SPEAKER, *OUTPUT, OVERLAYS,
 )  # fmt: skip
 @click.pass_obj
@@ -60,8 +60,6 @@ def code(state: State, /, **given: Any) -> None:
 
     if given["wants_branch"] and given["as_json"]:
         raise UsageError("--apply and --json cannot be combined; call `council apply --json` afterwards")
-    if given["yes"] and not given["wants_branch"]:
-        raise UsageError("--yes goes with --apply: there is nothing else to agree to")
     settings = config.load()
     screen = Screen(quiet=given["quiet"] or given["as_json"])
     task = read_topic(given["topic"]) or TASK

@@ -12,7 +12,7 @@ import click
 
 from council.cli import completion
 from council.cli.command import command
-from council.cli.options import JSON, SPEAKER, Amount
+from council.cli.options import JSON, SPEAKER, YES, Amount
 from council.errors import UsageError
 from council.terminal.output import echo, print_json
 from council.text import join_words
@@ -36,6 +36,7 @@ from council.text import join_words
 @click.option(
     "--max-cost", type=Amount(0), metavar="USD", help="run: stop before a call that could exceed this budget."
 )
+@YES
 @SPEAKER
 @click.option("--folder", type=click.Path(path_type=Path), metavar="DIR", help="run: where the sessions are kept.")
 @click.option(
@@ -85,12 +86,12 @@ def run(name: str, given: dict[str, Any]) -> int:
     """Plan the comparison, or continue the one in the folder."""
     import asyncio
 
-    from council.cli.run import provide
+    from council.cli.run import agree, provide
     from council.config import settings as config
     from council.config.notifications import SILENT
     from council.lab import arms, experiment, sets
     from council.lab.run import LabRun
-    from council.runner import debate
+    from council.runner import debate, price
     from council.runner.start import Request
     from council.sandbox import benches
     from council.speakers import select
@@ -116,6 +117,10 @@ def run(name: str, given: dict[str, Any]) -> int:
         arms=arms.order(workflow.name, against),
     )  # fmt: skip
     folder = (given["folder"] or Path(f"lab-{workflow.name}")).absolute()
+    most = price.bound_start(replace(request, options=options), settings, choice.name)
+    agree(
+        most and most.times(experiment.count_new(folder, plan)), settings, {**given, "no_input": False, "quiet": False}
+    )
     plan = experiment.settle(folder, plan)
     say(f"speaker: {choice}")
     say(f"{len(plan.tasks)} of {plan.of} tasks, {len(plan.arms)} arms each, in {folder}")

@@ -76,6 +76,12 @@ def name_session(experiment: Experiment, task: Task, arm: str) -> str:
     return f"{slug(task.id, 30) or 'task'}-{slug(arm, 16)}-{digest}"
 
 
+def count_new(folder: Path, wanted: Experiment) -> int:
+    """How many sessions this run would begin."""
+    ids = (id for task in wanted.tasks for id in task["sessions"].values())
+    return sum(not session_folder(folder, id).exists() for id in ids)
+
+
 def settle(folder: Path, wanted: Experiment) -> Experiment:
     """Write the plan, or continue the one that is there: with more tasks if more are wanted."""
     files.make_folder(folder)

@@ -13,7 +13,7 @@ import click
 from council.cli import completion
 from council.cli.command import command
 from council.cli.context import State
-from council.cli.options import FILE, OUTPUT, OVERLAYS, SPEAKER, TIER_MAP, options, read_topic, workflow_options
+from council.cli.options import FILE, OUTPUT, OVERLAYS, SPEAKER, TIER_MAP, YES, options, read_topic, workflow_options
 from council.errors import CouncilError, UsageError
 from council.planning.store import COUNCILS
 from council.terminal.output import advise, echo, print_json
@@ -42,7 +42,7 @@ MOST_LISTED = 10
 @click.option("-f", "--file", "files", multiple=True, type=FILE, help="Attach a text file to the first council.")
 @click.option("--max-rounds", type=click.IntRange(1), metavar="N", help="Maximum rounds of challenge in each council.")
 @click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="Set an option of all councils.")
-@options(TIER_MAP, SPEAKER, *OUTPUT)
+@options(TIER_MAP, SPEAKER, *OUTPUT, YES)
 @click.option(
     "--replies",
     type=FILE,
@@ -89,11 +89,12 @@ def planning(state: State, /, topic: tuple[str, ...], **given: Any) -> None:
 def begin(settings: Config, topic: str, given: dict[str, Any]) -> Planning:
     """Write a new planning, once all of its councils have been checked; say what it can cost."""
     from council.checks import cost
-    from council.cli.run import can_ask
+    from council.cli.run import agree, can_ask
     from council.planning import drive, store
     from council.record.turn_file import sha256
     from council.runner import attachments
     from council.runner.material import check_topic
+    from council.speakers.base import Billing
 
     named = [(path, attachments.read(path)) for path in given["files"]]
     documents = [(attachments.format_name(path), text) for path, text in named]
@@ -112,11 +113,13 @@ def begin(settings: Config, topic: str, given: dict[str, Any]) -> Planning:
     )  # fmt: skip
     choice = drive.check(planning, settings, given["speaker"], can_ask(given))
     rows = drive.bound(planning, settings)
+    most = cost.sum_bounds(rows)
+    agree(most if choice.speaker.billing is Billing.PRICES else None, settings, given)
     store.write(settings, planning)
     if not (given["quiet"] or given["as_json"]):
         least, most = (sum(getattr(row, name) for row in rows) for name in ("least", "most"))
         count = f"{len(planning.sessions)} council{'s' * (len(planning.sessions) > 1)}"
-        money = cost.format_bounds(cost.sum_bounds(rows)) if choice.speaker.costs else "free of charge"
+        money = cost.format_bounds(most) if choice.speaker.costs else "free of charge"
         click.echo(f"planning: {id}: {count}, {least} to {most} calls, {money}", err=True)
     return planning
 

@@ -25,7 +25,7 @@ from council.planning.store import Planning
 from council.record import files
 from council.record.session import Session
 from council.runner import debate as debates
-from council.runner import start
+from council.runner import price, start
 from council.runner.debate import Limits
 from council.runner.start import Request
 from council.speakers import registry, replay
@@ -192,12 +192,12 @@ def request_for(planning: Planning, council: str, documents: tuple[tuple[str, st
 def bound(planning: Planning, settings: Config) -> list[cost.Row]:
     """The calls of all councils together, if each document is as long as `LONG`."""
     rows: list[cost.Row] = []
-    rates = {tier: cost.Rates.of(model) for tier, model in settings.tiers.items()}
-    attached = "".join(text for _, text in planning.documents)
+    documents = planning.documents
     for council in planning.sessions:
-        workflow = start.workflow_of(start.with_settings(request_for(planning, council), settings))
-        rows += cost.bound_steps(workflow, planning.topic + attached, rates)
-        attached = "word " * (LONG // 5)
+        request = request_for(planning, council, documents)
+        workflow = start.workflow_of(start.with_settings(request, settings))
+        rows += price.bound(request, workflow, settings)
+        documents = ((f"the document of {council}", "word " * (LONG // 5)),)
     return rows
 
 

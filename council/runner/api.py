@@ -21,7 +21,7 @@ from council.prompts.invocation import PATCHLIST
 from council.record import session as sessions
 from council.record.session import Session
 from council.reports.summary import DebateResult, summarize
-from council.runner import debate
+from council.runner import debate, price
 from council.runner.debate import Limits, NoAudience
 from council.runner.start import Request
 from council.speakers import select
@@ -84,6 +84,7 @@ def run(
     quorum: int | None = None,
     max_calls: int | None = None,
     max_cost: float | None = None,
+    yes: bool = False,
     overlays: bool | None = None,
     id: str | None = None,
 ) -> DebateResult:
@@ -108,7 +109,7 @@ def run(
         id=id,
     )
     with project.decided(overlays):
-        return summarize(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)).folder)
+        return summarize(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost), yes).folder)
 
 
 def review(
@@ -126,6 +127,7 @@ def review(
     quorum: int | None = None,
     max_calls: int | None = None,
     max_cost: float | None = None,
+    yes: bool = False,
     overlays: bool = False,
     id: str | None = None,
 ) -> ReviewResult:
@@ -151,7 +153,7 @@ def review(
         id=id,
     )
     with project.decided(overlays):
-        return _reviewed(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost)))
+        return _reviewed(_hold(request, speaker, source, Limits(quorum, max_calls, max_cost), yes))
 
 
 def recover(
@@ -175,11 +177,14 @@ def load_session(session: str = "last") -> DebateResult:
     return summarize(places.find(config.load(), session))
 
 
-def _hold(request: Request, speaker: str | None, source: str | Path | None, limits: Limits) -> Session:
+def _hold(request: Request, speaker: str | None, source: str | Path | None, limits: Limits, yes: bool) -> Session:
     settings = config.load()
     wanted = speaker or settings.speaker
     request, replayed = debate.with_source(request, wanted, _path(source), settings)
     name = _present(debate.choose_speaker(request, speaker, settings))
+    most = price.bound_start(request, settings, name)
+    if most and limits.usd is None and not yes and price.is_large(most, settings, request.workflow):
+        raise price.refuse_large(most, settings, "max_cost or yes=True")
     session = debate.begin(request, settings, name, replayed)
     return _finish(session, settings, name, replayed, limits)
 

@@ -26,6 +26,7 @@ from council.record.turn_file import Receipt
 from council.reports import transcript
 from council.reports.totals import totals
 from council.reports.words import contain
+from council.runner import price
 from council.speakers.base import Billing, SpeakerType
 from council.speakers.registry import describe, machine_of
 from council.speakers.select import speaker_of
@@ -265,19 +266,10 @@ def bound_usage(session: Session, settings: Config, speaker: str | None = None) 
     speakers += [describe(speaker)] if speaker else []
     if not speakers or any(who.billing is not Billing.PRICES for who in speakers):
         return None
-    workflow, frozen = session.workflow, session.metadata["tiers"]
-    used = {step.tier for _, step in workflow.steps()}
-    used |= {str(seat.attributes["tier"]) for seat in workflow.all_seats() if seat.attributes.get("tier")}
-    own = session.metadata.get("model")
     try:
-        models = {
-            tier: settings.model(tier, frozen.get(tier, {}).get("endpoint"), own or frozen.get(tier, {}).get("model"))
-            for tier in used
-        }
+        return price.bound_session(session, settings, session.metadata.get("model"))
     except UsageError:  # an endpoint that is no longer configured
         return None
-    rates = {tier: cost.Rates.of(model) for tier, model in models.items()}
-    return cost.sum_bounds(cost.bound_steps(workflow, session.topic, rates))
 
 
 def _label(speech: Speech) -> str:

@@ -16,13 +16,12 @@ from typing import IO, Any
 
 from council.checks import cost
 from council.cli.cost import as_data
-from council.config import command_line, overlays, personas, places
+from council.config import command_line, overlays, places
 from council.config import settings as config
 from council.config.settings import Config
 from council.errors import Busy, Paused, UsageError
 from council.record import files, lock
-from council.record.session import derive_key
-from council.runner import debate, evidence, material, start, tiers
+from council.runner import debate, evidence, material, price, start
 from council.runner.start import Request
 from council.speakers import select
 from council.terminal import watch
@@ -123,11 +122,7 @@ def _as_word(value: Any) -> str:
 def bound_cost(request: Request, settings: Config, speaker: str) -> tuple[Json, bool, float | None]:
     """What a debate can cost: in words, as `council cost --json`, whether anything, and in dollars if it does."""
     found = start.workflow_of(start.with_settings(request, settings))
-    models = tiers.models_of(found, request, settings, personas.load())
-    facts = evidence.gather((), (), request.evidence_texts)
-    longest_key = "0" * len(derive_key("", "", ""))  # no other has more tokens
-    text = material.compose(request, (), facts, lambda *_: longest_key).text
-    rows = cost.bound_steps(found, text, {tier: cost.Rates.of(model) for tier, model in models.items()})
+    rows = price.bound(request, found, settings)
     data, bound = as_data(found, rows), cost.sum_bounds(rows)
     priced = is_paid(found, speaker)
     totals = data["totals"]
