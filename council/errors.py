@@ -52,10 +52,14 @@ class RateLimited(Paused):
     def __init__(self, why: str, until: datetime | None, again: str = "run `council recover`") -> None:
         self.why, self.until = why, until
         today = until is not None and until.date() == datetime.now(until.tzinfo).date()
-        brief, whole = (f" after {until:{form}}" if until else "" for form in ("%H:%M", "%Y-%m-%d %H:%M"))
-        message = f"{why}: paused, nothing is lost; {again}"
-        super().__init__(message + (brief if today else whole))
-        self.on_record = message + whole
+        brief, whole = (
+            f"{why}: paused until {until:{form}}, nothing is lost; then {again}"
+            if until
+            else f"{why}: paused, nothing is lost; later, {again}"
+            for form in ("%H:%M", "%Y-%m-%d %H:%M")
+        )
+        super().__init__(brief if today else whole)
+        self.on_record = whole
 
 
 class Undecided(CouncilError):

@@ -315,7 +315,7 @@ def bill(place: Path, least: int, words: list[str], topic: Path) -> tuple[float,
     """Weighted input tokens, their price, and the seconds of the loop."""
     with api(place, stream=STREAM, cache=True) as url:
         env = environment(place, url, f"cache_from: {least}")
-        options = ["-q", "--speaker", "anthropic", "--rounds", "3", *words, "--file", str(topic)]
+        options = ["-q", "--speaker", "anthropic", "--rounds", "3", "--yes", *words, "--file", str(topic)]
         python(PROGRAM, "run", *options, "Shall we?", env=env)
         session = newest(place)
     turns = spoken(session)

@@ -326,8 +326,17 @@ def test_what_a_confirmation_can_cost_is_said_first_and_limited(user):
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
         speaker = ("--speaker", "anthropic")
         paused = user.council("confirm", "docs/a.md", *speaker, "--max-calls", "0", ANTHROPIC_API_KEY="k")
-        assert re.search(r"confirm: 2 calls, 4 if .*; likely \$0\.\d+.*, at most \$0\.\d+", paused.err), paused.err
+        assert re.search(r"confirm: 2 calls, 4 if .*; likely \$0\.\d\d, at most \$0\.\d\d$", paused.err, re.M), (
+            paused.err
+        )
         assert ("the limit of 0 calls is reached (--max-calls)" in paused.err, api.requests) == (True, [])
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}\nask_above: 0.001")
+        before = user.sessions
+        refused = user.council("confirm", "docs/a.md", *speaker, ANTHROPIC_API_KEY="k")
+        assert (refused.code, api.requests, user.sessions) == (2, [], before)
+        assert "add --max-cost USD or --yes" in refused.err
+        agreed = user.council("confirm", "docs/a.md", *speaker, "--yes", ANTHROPIC_API_KEY="k")
+        assert (agreed.code, "added to docs/a.md" in agreed.out) == (0, True), agreed.err
 
 
 def test_the_projects_tests_are_a_fact_of_the_confirmation(user):

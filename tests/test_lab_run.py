@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import signal
 import threading
@@ -108,7 +109,9 @@ def test_a_rate_limit_of_an_hour_stops_the_run_and_fails_no_session(tmp_path: Pa
         command = words(write_set(tmp_path, 3), folder, "--jobs", "1")
         ended = user.council(*command)
         assert (ended.code, len(api.prompts)) == (3, 1)
-        assert "It asks to wait 1 h: paused, nothing is lost; run the same command again after " in ended.err
+        assert re.search(r"It asks to wait 1 h: paused until .*; then run the same command again\n", ended.err), (
+            ended.err
+        )
         assert "given up" not in ended.err
         api.responder = Model(lambda *_: True)
         ok(user.council(*command))

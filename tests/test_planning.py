@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +19,7 @@ from council.record import session as sessions
 from council.reports import transcript
 from tests import plannings, schemas
 from tests.debates import hold
+from tests.fakeapi import Answer, FakeApi
 from tests.helpers import Ended, User
 
 TOPIC = "Shall we move the sessions?"
@@ -312,6 +314,25 @@ def test_what_a_planning_has_paid_for_is_never_begun_again(user):
     assert refused.code == 2
     assert "-planning-2 is gone, and planning-3 has begun" in refused.err
     assert not session(user, "planning-2").exists()
+
+
+def test_a_rate_limit_of_an_hour_pauses_it_as_a_whole_and_going_on_asks_for_no_money(user):
+    limited = Answer(fault="status", status=429, retry_after="3600")
+    key = {"ANTHROPIC_API_KEY": "k"}
+    with FakeApi(lambda _: limited) as api:
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}\nask_above: 0.01")
+        refused = user.council("planning", TOPIC, "--speaker", "anthropic", **key)
+        assert (refused.code, api.prompts, user.council("planning", "--json").json) == (2, [], [])
+        paused = user.council("planning", TOPIC, "--speaker", "anthropic", "--yes", **key)
+        id, asked = newest(user)["id"], len(api.prompts)
+        again = user.council("planning", id, **key)
+        assert len(api.prompts) > asked > 0
+    for ended in (paused, again):
+        assert ended.code == 3
+        assert re.search(rf"1 h: paused until .*, nothing is lost; then run `council planning {id}`", ended.err), (
+            ended.err
+        )
+        assert "council recover" not in ended.err
 
 
 def test_a_limit_of_money_without_a_price_is_refused_before_the_planning_is_written(user):

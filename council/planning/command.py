@@ -113,13 +113,13 @@ def begin(settings: Config, topic: str, given: dict[str, Any]) -> Planning:
     )  # fmt: skip
     choice = drive.check(planning, settings, given["speaker"], can_ask(given))
     rows = drive.bound(planning, settings)
-    most = cost.sum_bounds(rows)
-    agree(most if choice.speaker.billing is Billing.PRICES else None, settings, given)
+    bound = cost.sum_bounds(rows)
+    agree(bound if choice.speaker.billing is Billing.PRICES else None, settings, given)
     store.write(settings, planning)
     if not (given["quiet"] or given["as_json"]):
         least, most = (sum(getattr(row, name) for row in rows) for name in ("least", "most"))
         count = f"{len(planning.sessions)} council{'s' * (len(planning.sessions) > 1)}"
-        money = cost.format_bounds(most) if choice.speaker.costs else "free of charge"
+        money = cost.format_bounds(bound) if choice.speaker.costs else "free of charge"
         click.echo(f"planning: {id}: {count}, {least} to {most} calls, {money}", err=True)
     return planning
 

@@ -18,7 +18,7 @@ from council.cli.execute import execute
 from council.cli.run import can_ask, provide
 from council.config import places
 from council.config.settings import Config
-from council.errors import CouncilError, UsageError, Waiting
+from council.errors import CouncilError, RateLimited, UsageError, Waiting
 from council.planning import progress
 from council.planning.progress import APPROVED, ENDED, GATED, CouncilStage
 from council.planning.store import Planning
@@ -65,6 +65,10 @@ class Driver:
                 break
             try:
                 self.hold(stage)
+            except RateLimited as limited:
+                self.say_how_to_go_on(stage, limited)
+                again = f"run `council planning {self.planning.id}`"
+                raise RateLimited(limited.why, limited.until, again) from limited
             except CouncilError as failure:
                 self.say_how_to_go_on(stage, failure)
                 raise

@@ -76,7 +76,7 @@ def prove_speed(tasks: int = TASKS) -> Outcome:
     """Two arms over the fake API, against the same calls and trials without council."""
     with tempfile.TemporaryDirectory(prefix="council-lab-") as place, FakeApi(Model(fair(1.0), LATENCY)) as api:
         user, name = user_of(Path(place), api.url), write_set(Path(place), tasks)
-        command = words(name, Path(place, "lab"), "--against", "single", "--jobs", str(AT_ONCE))
+        command = words(name, Path(place, "lab"), "--against", "single", "--jobs", str(AT_ONCE), "--yes")
         seconds = measure(lambda: user.process(*command))
         solved = user.process("lab", "report", Path(place, "lab"), "--json").json["tasks"]
         floor = measure(lambda: walk(sets.load(name)))

@@ -78,7 +78,7 @@ def hold_small(part: str) -> list[Row]:
         words, files, asked, outcome = SMALL[part]
         hidden, members = phases.make_project(user, files), phases.Members(user, words)
         with FakeApi(members) as api:
-            given = ("code", phases.TASK, "-w", part, "--hidden", hidden, "--speaker", "anthropic")
+            given = ("code", phases.TASK, "-w", part, "--hidden", hidden, "--speaker", "anthropic", "--yes")
             ended = user.council(*given, ANTHROPIC_BASE_URL=api.url)
         return [
             ("its winner is green", 0, ended.code),
@@ -92,7 +92,7 @@ def hold_small(part: str) -> list[Row]:
 def hold(user: User, hidden: Path, members: phases.Members, url: str, by_hand: bool) -> None:
     """Hold the session. By hand: every turn of a model up to the first trial, which council makes itself."""
     speaker = "assistant" if by_hand else "anthropic"
-    words = ("code", phases.TASK, *OPTIONS, "--hidden", hidden, "--speaker", speaker)
+    words = ("code", phases.TASK, *OPTIONS, "--hidden", hidden, "--speaker", speaker, "--yes")
     assert user.council(*words, ANTHROPIC_BASE_URL=url).code == 8  # it waits for a person
     while by_hand and not (user.session / "turns/04-attempts-r01-3-trial").exists():
         for due in user.council("next", "--json").json["due"]:
