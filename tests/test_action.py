@@ -55,6 +55,16 @@ def sarif(user: User) -> list[dict[str, object]]:
     return results
 
 
+def test_a_review_that_is_likely_to_be_dear_needs_a_limit(user: User) -> None:
+    with FakeApi() as api:
+        user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}\nask_above: 0.001")
+        key = {"ANTHROPIC_API_KEY": "k"}
+        ended = act(user, replayed=False, speaker="anthropic", env=key)
+        assert (ended.code, "add --max-cost USD or --yes" in ended.err, api.prompts) == (2, True, []), ended.text
+        limited = act(user, replayed=False, speaker="anthropic", max_cost="0.0001", env=key)
+        assert "the next call could exceed the limit of $0.0001" in limited.err, limited.text
+
+
 def test_it_annotates_writes_sarif_and_fails(user: User) -> None:
     ended = act(user)
     assert ended.code == 5, ended.err
