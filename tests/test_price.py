@@ -151,6 +151,12 @@ def test_a_limit_in_the_users_configuration_bounds_the_sum(limit: float, user: U
     assert ended.code == (3 if limit < 0.01 else 2), ended.err
 
 
+def test_a_limit_of_the_project_spares_no_question(user: User) -> None:
+    user.write(".council/Config.md", "---\nlimits: {max_cost: 0.001}\n---\n")
+    with api_for(user, 0.01):
+        assert user.council(*RUN).code == 2
+
+
 def test_what_costs_nothing_is_not_asked_about(user: User) -> None:
     said = script(user, agreed())
     with api_for(user, 0):

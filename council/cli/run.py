@@ -76,7 +76,7 @@ def begin(state: State, request: Request, settings: Config, given: dict[str, Any
     request, source = debates.with_source(request, wanted, given["source"], settings)
     choice = debates.choose_speaker(request, given["speaker"], settings, can_ask(given))
     debates.check_pace(choice.name, is_paced(given))
-    agree(price.bound_start(request, settings, choice.name), settings, given, request.workflow)
+    agree(price.bound_start(request, settings, choice.name), settings, given)
     select.warm_up(choice.name)
     provide(settings, choice)
     state.session = debates.begin(request, settings, choice.name, source)
@@ -136,11 +136,11 @@ def can_ask(given: Mapping[str, Any]) -> bool:
     return at_a_terminal() and not (given["no_input"] or given["quiet"] or given["as_json"])
 
 
-def agree(most: DebateCost | None, settings: Config, given: Mapping[str, Any], workflow: str = "") -> None:
+def agree(most: DebateCost | None, settings: Config, given: Mapping[str, Any]) -> None:
     """Ask once before a large sum is spent, unless the command says how much it may be."""
     from council.runner import price
 
-    if most is None or given["yes"] or given["max_cost"] is not None or not price.is_large(most, settings, workflow):
+    if most is None or given["yes"] or given["max_cost"] is not None or not price.is_large(most, settings):
         return
     if not can_ask(given):
         raise price.refuse_large(most, settings)
@@ -204,7 +204,7 @@ def carry_on(
     screen = Screen(quiet=given["quiet"] or given["as_json"], silent_out=given["as_json"] or silent)
     if choice is None:
         choice = debates.choose_again(session, given["speaker"], settings, can_ask(given))
-        agree(price.bound_switch(session, settings, choice.name), settings, given, session.workflow.name)
+        agree(price.bound_switch(session, settings, choice.name), settings, given)
         provide(settings, choice)
     how = {"ask": not given["no_input"], "wait": given["wait"]}
     voices = debates.voices_for(session, choice.name, settings, source, is_paced(given), **how)

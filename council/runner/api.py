@@ -183,7 +183,7 @@ def _hold(request: Request, speaker: str | None, source: str | Path | None, limi
     request, replayed = debate.with_source(request, wanted, _path(source), settings)
     name = _present(debate.choose_speaker(request, speaker, settings))
     most = price.bound_start(request, settings, name)
-    if most and limits.usd is None and not yes and price.is_large(most, settings, request.workflow):
+    if most and limits.usd is None and not yes and price.is_large(most, settings):
         raise price.refuse_large(most, settings, "max_cost or yes=True")
     session = debate.begin(request, settings, name, replayed)
     return _finish(session, settings, name, replayed, limits)

@@ -11,7 +11,7 @@ from council.config import personas, protocols
 from council.config.settings import Config
 from council.errors import UsageError
 from council.record.session import Session, derive_key
-from council.runner import configured, evidence, material, start, tiers
+from council.runner import evidence, material, start, tiers
 from council.runner.start import Request
 from council.speakers import registry, select
 from council.speakers.base import Billing
@@ -65,12 +65,13 @@ def bound_session(session: Session, settings: Config, model: str | None = None) 
     return cost.sum_bounds(cost.bound_steps(workflow, session.topic, rates))
 
 
-def is_large(most: DebateCost | None, settings: Config, workflow: str = "") -> bool:
-    """Whether somebody has to agree first: the likely sum, within the limits in Config.md, is above `ask_above`."""
-    if most is None or most.likely is None:
-        return False
-    limit = configured.find_limits(settings, bool(workflow) and start.is_shared_review(workflow)).get(protocols.COST)
-    return min(most.likely, limit.value if limit else math.inf) > settings.ask_above
+def is_large(most: DebateCost, settings: Config) -> bool:
+    """Whether somebody has to agree first: the likely sum, within the user's own limit of money, is above `ask_above`.
+
+    A project's limit does not count: it holds only for runs in that project.
+    """
+    limit = settings.debates.limits.get(protocols.COST, math.inf)
+    return most.likely is not None and min(most.likely, limit) > settings.ask_above
 
 
 def refuse_large(most: DebateCost, settings: Config, how: str = "--max-cost USD or --yes") -> UsageError:
