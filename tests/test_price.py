@@ -93,6 +93,10 @@ def test_python_programs_are_refused_too(user: User) -> None:
             council.run("Shall we?", speaker="anthropic")
         assert (api.prompts, user.sessions) == ([], [])
         assert council.run("Shall we?", speaker="anthropic", yes=True).state == "complete"
+        assert user.council("start", "Shall we?").code == 0
+        with pytest.raises(UsageError, match=r"add max_cost or yes=True"):
+            council.recover(speaker="anthropic")
+        assert council.recover(speaker="anthropic", yes=True).state == "complete"
 
 
 # ---- on a terminal ----

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from council.checks.cost import DebateCost
 from council.config import places, project
 from council.config import settings as config
 from council.config.settings import Config
@@ -164,12 +165,13 @@ def recover(
     quorum: int | None = None,
     max_calls: int | None = None,
     max_cost: float | None = None,
+    yes: bool = False,
 ) -> DebateResult:
     """Continue a session where it stopped. Completed turns are never billed twice."""
     settings = config.load()
     found = sessions.open_(places.find(settings, session))
     limits = Limits(quorum, max_calls, max_cost)
-    return summarize(_finish(found, settings, speaker, _path(source), limits).folder)
+    return summarize(_finish(found, settings, speaker, _path(source), limits, yes).folder)
 
 
 def load_session(session: str = "last") -> DebateResult:
@@ -182,15 +184,21 @@ def _hold(request: Request, speaker: str | None, source: str | Path | None, limi
     wanted = speaker or settings.speaker
     request, replayed = debate.with_source(request, wanted, _path(source), settings)
     name = _present(debate.choose_speaker(request, speaker, settings))
-    most = price.bound_start(request, settings, name)
+    _refuse_large(price.bound_start(request, settings, name), settings, limits, yes)
+    session = debate.begin(request, settings, name, replayed)
+    return _finish(session, settings, name, replayed, limits, yes)
+
+
+def _refuse_large(most: DebateCost | None, settings: Config, limits: Limits, yes: bool) -> None:
     if most and limits.usd is None and not yes and price.is_large(most, settings):
         raise price.refuse_large(most, settings, "max_cost or yes=True")
-    session = debate.begin(request, settings, name, replayed)
-    return _finish(session, settings, name, replayed, limits)
 
 
-def _finish(session: Session, settings: Config, speaker: str | None, source: str | None, limits: Limits) -> Session:
+def _finish(
+    session: Session, settings: Config, speaker: str | None, source: str | None, limits: Limits, yes: bool
+) -> Session:
     name = _present(debate.choose_again(session, speaker, settings))
+    _refuse_large(price.bound_switch(session, settings, name), settings, limits, yes)
     voices = debate.voices_for(session, name, settings, source)
     try:
         debate.run(session, settings, voices, limits, NoAudience(), lambda running: _drive(running, voices))
