@@ -158,8 +158,13 @@ def test_what_members_were_not_given_stays_as_it_is(user: User, folder: Path) ->
     session = hold(user, base)
     assert user.council("apply", session.id, "--yes", "--repo", folder).code == 0
     assert git(folder, "diff", "--name-only", f"HEAD..council/{session.id}") == b"src/app.py\n"
-    over = hold(user, base, partial(say, draft=write_file("data/image.bin", b"mine\n")))
-    refused = user.council("apply", over.id, "--yes", "--repo", folder)
+    over = partial(say, draft=write_file("data/image.bin", b"mine\n"))
+    assert "without changing a file" in user.council("apply", hold(user, base, over).id, "--repo", folder).err
+    (folder / "link").symlink_to("src")
+    git(folder, "add", "link")
+    git(folder, "commit", "-qm", "a link")
+    through = about(user, folder, partial(say, draft=write_file("link/app.py", b"mine\n")))  # nobody knew of the link
+    refused = user.council("apply", through.id, "--yes", "--repo", folder)
     assert (refused.code, "was not among the files that members saw" in refused.err) == (2, True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from council.candidates.approval import Approval, describe_refusal, find_approval
-from council.candidates.base import hash_files
+from council.candidates.base import EMPTY, hash_files
 from council.candidates.versions import follow, lay
 from council.engine.contributions import exhibit
 from council.engine.facts import PromptContext
@@ -39,7 +39,7 @@ def decide(answer: RecordedTurn, tree: str = TREE) -> Approval:
     scene = hear(answer)
     standing = follow(scene).standing("engineer")
     assert standing
-    assert hash_files(lay(standing, {})) == TREE
+    assert hash_files(lay(standing, EMPTY)) == TREE
     approval = find_approval(scene, standing, tree)
     assert approval
     return approval

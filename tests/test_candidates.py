@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from council.candidates.base import Base
 from council.candidates.files import Files
 from council.candidates.versions import follow, lay
 from council.checks.lint import lint
@@ -44,7 +45,7 @@ def test_only_red_candidates_are_asked_again() -> None:
     assert standing is not None
     assert (standing.number, standing.parent and standing.parent.number) == (2, 1)
     assert standing.files == Files({"src/architect.py": "round = 2\n"})
-    assert lay(standing, {"README": b"x"}) == {"README": b"x", "src/architect.py": b"round = 2\n"}
+    assert lay(standing, Base({"README": b"x"})) == {"README": b"x", "src/architect.py": b"round = 2\n"}
 
 
 SIEGE = """---

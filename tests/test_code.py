@@ -175,6 +175,34 @@ def test_a_session_that_was_stopped_is_continued(user: User) -> None:
     assert f"put it on a branch: council apply {user.session.name}" in ended.err
 
 
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("tests", "tests is a file, so there can be no tests/test_app.py"),
+        ("tests/test_app.py/x.py", "tests/test_app.py is a file, so there can be no tests/test_app.py/x.py"),
+        ("conftest.py", "conftest.py steers the test runner or Python's start; no member may write or delete it"),
+        ("pytest.ini", "pytest.ini steers"), ("sitecustomize.py", "sitecustomize.py steers"), ("x.pth", "x.pth steers"),
+        ("pyproject.toml", "pyproject.toml changes the settings of pytest, which no member may"),
+        ("link/app.py", "link is a file, so there can be no link/app.py"),
+    ],
+)  # fmt: skip
+def test_files_that_cannot_be_tried_cost_an_attempt_and_not_the_session(user: User, path: str, why: str) -> None:
+    (user.work / "link").symlink_to("src")
+    git(user.work, "add", "-A")
+    git(user.work, "commit", "-qm", "a link")
+    steered = "File: `{}`\n```\n[tool.pytest.ini_options]\naddopts = '-p evil'\n```\n"
+    bad = write_file("src/app.py", RIGHT) + steered.format(path)
+    paused, _ = code(user, "--max-calls", "1", responder=lambda _: Answer(bad))
+    assert paused.code == 3, paused.text
+    with FakeApi(right) as api:
+        ended = user.council("recover", "--max-calls", "9", ANTHROPIC_BASE_URL=api.url)
+    assert (ended.code, len(api.prompts)) == (0, 1), ended.text
+    assert f"Nothing was run, because the files do not fit: {why}" in api.prompts[0].text
+    assert "engineer, version 2 (the only candidate): all its tests pass." in ended.out
+    assert user.council("apply", "--yes").code == 0
+    assert git(user.work, "diff", "--name-only", f"HEAD..council/{user.session.name}") == b"src/app.py\n"
+
+
 def test_hidden_tests_are_run_once_and_seen_by_nobody(user: User, tmp_path: Path) -> None:
     lay(
         tmp_path / "checks",

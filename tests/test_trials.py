@@ -28,6 +28,7 @@ class TestAdd(TestCase):
         self.assertEqual(add(1, 2), 3)
 """
 FIRST = "01-loop-r01-1-draft"
+ENGINEER = {f"{FIRST}/engineer": coding.RIGHT}
 
 
 def trial_of(session: Path, turn: str) -> tuple[Receipt, dict[str, Any], str]:
@@ -102,6 +103,19 @@ def test_files_that_do_not_fit_are_red_and_nothing_is_run(tmp_path: Path) -> Non
     assert trial["verdict"] == "fail"
     assert "argv" not in trial
     assert f"because the files do not fit: {trial['misfit']}." in body
+
+
+def test_files_for_which_there_is_no_room_cost_their_candidate_alone(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    user.configure("benches:\n  small: {kind: pytest, scratch: 2}")
+    large = Base({**coding.BASE.tree, "data.txt": b"x" * 1_500_000}, coding.BASE.visible)
+    session = coding.start(user, coding.WORKFLOW.replace("run: pytest", "run: small"), large)
+    more = f"more.txt\n```\n{'x' * 900_000}\n```\n{coding.RIGHT}"
+    coding.record_all(user, {**{f"01-loop-r0{round}-1-draft/architect": more for round in (1, 2, 3)}, **ENGINEER})
+    _, trial, body = trial_of(session, "01-loop-r01-2-trial/tester-architect")
+    assert trial["verdict"] == "unknown"
+    assert "Nothing was run, because the files cannot be laid out: the tree takes more than the 2,000,000 bytes" in body
+    assert trial_of(session, "01-loop-r01-2-trial/tester-engineer")[1]["verdict"] == "pass"
 
 
 def test_what_the_project_itself_replaces_is_known_to_every_trial(tmp_path: Path) -> None:

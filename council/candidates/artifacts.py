@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from council.candidates import base, patch
 from council.candidates.base import Base
-from council.candidates.results import find_winner, lay_code, lay_result, measure
-from council.candidates.versions import Version, follow
+from council.candidates.results import find_winner, lay_result, measure
+from council.candidates.versions import Version, follow, lay
 from council.engine.contributions import Record, artifact
 
 FOLDER, METRICS, RESULT = "candidates", "metrics.json", "result.patch"
@@ -40,13 +40,13 @@ def candidate_files(record: Record) -> Mapping[str, bytes]:
     }  # fmt: skip
     made[METRICS] = (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
     if winner:
-        made[RESULT] = _write(project, lay_code(None, project), lay_result(winner, project))
+        made[RESULT] = _write(project, lay(None, project), lay_result(winner, project))
     return made
 
 
 def write_patch(project: Base, version: Version, before: Version | None = None) -> bytes:
     """The patch of a version, from the base or from an earlier version."""
-    return _write(project, lay_code(before, project), lay_code(version, project))
+    return _write(project, lay(before, project), lay(version, project))
 
 
 def _write(project: Base, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bytes:

@@ -26,7 +26,7 @@ def files(context: PromptContext) -> list[str]:
 
     Each is between marks, as it is in the version that a new one would be written on."""
     found = base.read(context.extra)
-    tree = lay(_standing(context), found.tree)
+    tree = lay(_standing(context), found)
     changed = sorted(path for path, data in tree.items() if found.tree.get(path) != data)
     texts = {path: _decode(tree[path]) for path in dict.fromkeys([*_shown(found), *changed]) if path in tree}
     return [context.fence(f"{SHOWN}{path}", text, path) for path, text in texts.items() if text is not None]
@@ -107,10 +107,10 @@ def standing_candidates(context: PromptContext) -> Iterator[Exhibit]:
     for one in candidates(context):
         version = ledger.standing(one["name"])
         assert version
-        diff = patch.write(found.tree, lay(version, found.tree)).decode("utf-8", "replace")
+        diff = patch.write(lay(None, found), lay(version, found)).decode("utf-8", "replace")
         cut = diff if len(diff) <= LONGEST_DIFF else f"{diff[:LONGEST_DIFF]}\n… (cut)"
         tests, failing = _count_tests(ledger, version)
-        scores = dict(_score(context, ledger, version, lay(version, found.tree), one["paths"]))
+        scores = dict(_score(context, ledger, version, lay(version, found), one["paths"]))
         yield Exhibit(one["name"], one["state"], one["tree"], tuple(one["paths"]), cut, tests, failing, scores)
 
 
@@ -143,10 +143,10 @@ def _numbers(answers: Mapping[str, object]) -> Iterator[tuple[str, float]]:
 
 
 def _describe(ledger: Ledger, version: Version, found: base.Base) -> dict[str, Any]:
-    tree = lay(version, found.tree)
-    changed = {path for path in tree.keys() | found.tree.keys() if tree.get(path) != found.tree.get(path)}
+    tree = lay(version, found)
+    changed = patch.changed(lay(None, found), tree)
     verdicts = [check.verdict for check in ledger.checks.get(version.candidate, []) if check.version == version]
     state = (
         "its tests pass" if ledger.is_green(version) else f"its tests do not pass ({', '.join(verdicts) or 'not run'})"
     )
-    return {"name": version.candidate, "state": state, "paths": sorted(changed), "tree": base.hash_files(tree)}
+    return {"name": version.candidate, "state": state, "paths": changed, "tree": base.hash_files(tree)}

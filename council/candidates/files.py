@@ -52,7 +52,7 @@ class Files:
             if text is not None:
                 laid[path] = _keep_line_ends(text.encode("utf-8", "surrogateescape"), tree.get(path, b""))
         added = laid.keys() - tree.keys()
-        if added and (clash := find_clash([*sorted(tree.keys() & laid.keys()), *sorted(added)])):
+        if added and (clash := find_clash(sorted(added), sorted(tree.keys() & laid.keys()))):
             raise Unreadable(clash)
         return laid
 

@@ -29,19 +29,27 @@ def fold_path(path: str) -> str:
     return unicodedata.normalize("NFC", path).casefold()
 
 
-def find_clash(paths: Iterable[str]) -> str:
-    """Why these files cannot be in one tree, as a clause: two are one file on some systems, or a file is a folder."""
-    seen: dict[str, str] = {}
+def find_clash(paths: Iterable[str], known: Iterable[str] = ()) -> str:
+    """Why these files cannot be in one tree, as a clause: two are one file on some systems, or a file is a folder.
+    What is `known` is there already, and may clash with itself."""
+    seen = {fold_path(path): path for path in known}
+    folders = {folder: path for folded, path in seen.items() for folder in _list_folders(folded)}
     for path in paths:
-        other = seen.setdefault(fold_path(path), path)
+        folded = fold_path(path)
+        other = seen.setdefault(folded, path)
         if other != path:
             return f"{other} and {path} are the same file on some systems"
-    for folded, path in seen.items():
-        parts = folded.split("/")
-        for size in range(1, len(parts)):
-            if above := seen.get("/".join(parts[:size])):
-                return f"{above} is a file, so there can be no {path}"
+        if below := folders.get(folded):
+            return f"{path} is a file, so there can be no {below}"
+        if above := next((seen[folder] for folder in _list_folders(folded) if folder in seen), ""):
+            return f"{above} is a file, so there can be no {path}"
+        folders |= dict.fromkeys(_list_folders(folded), path)
     return ""
+
+
+def _list_folders(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:size]) for size in range(1, len(parts))]
 
 
 def _refusal(path: str) -> str:

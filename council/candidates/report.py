@@ -7,8 +7,8 @@ from typing import Any
 
 from council.candidates import base, patch
 from council.candidates.approval import describe_refusal
-from council.candidates.results import Winner, explain_no_winner, find_winner, lay_code, lay_result
-from council.candidates.versions import COMPLAINTS, CheckedVersion, Ledger, bench_of, follow, kind_of
+from council.candidates.results import Winner, explain_no_winner, find_winner, lay_result
+from council.candidates.versions import COMPLAINTS, CheckedVersion, Ledger, bench_of, follow, kind_of, lay
 from council.engine.contributions import Part, Record, ReportSection
 from council.text import join_words, one_line
 
@@ -43,7 +43,7 @@ def _tell(winner: Winner | None, ledger: Ledger, refusal: str) -> str:
 
 
 def _list_changes(winner: Winner, project: base.Base) -> Iterator[str]:
-    changes = patch.measure(lay_code(None, project), lay_result(winner, project))
+    changes = patch.measure(lay(None, project), lay_result(winner, project))
     for one in changes:
         counts = "binary" if one.binary else f"+{one.added} -{one.removed}"
         kind = ", new" if one.before is None else ", deleted" if one.after is None else ""

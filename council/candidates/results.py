@@ -127,33 +127,27 @@ def is_green(ledger: Ledger, version: Version) -> bool:
     return ledger.is_green(version) and all(newest.values())
 
 
-def lay_code(version: Version | None, project: Base) -> dict[str, bytes]:
-    """The tree of a version. Where the project has a test, a member's file is left out: it was never run."""
-    tree = lay(version, project.tree)
-    return {path: data for path, data in tree.items() if path not in project.visible and path not in project.hidden}
-
-
 def lay_tests(winner: Winner, project: Base) -> dict[str, bytes]:
     """The tests that were written for the winner. Where the project has a test, it is the project's that was run."""
-    written = take_tests(winner.suite, SUITE, project.tree) if winner.suite else {}
+    written = take_tests(winner.suite, SUITE, project) if winner.suite else {}
     return {path: data for path, data in written.items() if path not in {*project.visible, *project.hidden}}
 
 
 def lay_result(winner: Winner, project: Base) -> dict[str, bytes]:
     """What a debate ends with: the winner's files, and the tests that were written for it."""
-    return {**lay_code(winner.version, project), **lay_tests(winner, project)}
+    return {**lay(winner.version, project), **lay_tests(winner, project)}
 
 
 def measure(ledger: Ledger, version: Version, project: Base) -> dict[str, Any]:
     """The numbers of a version: its size, its tests, and what else was measured."""
-    changes = patch.measure(lay_code(None, project), lay_code(version, project))
+    changes = patch.measure(lay(None, project), lay(version, project))
     code = {one.path: one.after for one in changes if one.after is not None}
     checks = list(trials_of(ledger, version))
     return {
         "version": version.number,
         "turn": version.id,
         "on": version.parent.number if version.parent else None,
-        "tree": hash_files(lay(version, project.tree)),
+        "tree": hash_files(lay(version, project)),
         "green": is_green(ledger, version),
         "current": ledger.standing(version.candidate) == version,
         "files": len(changes),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from council.candidates.base import Base
+from council.candidates.paths import find_clash
 from council.candidates.versions import (
     ATTACKS,
     HIDDEN,
@@ -50,20 +51,23 @@ def find_trial(due: Due, base: Base) -> DueTrial:
     ledger = follow(due.scene, (due.phase.name, due.round, due.step.name))
     kind, name = kind_of(due.seat), due.seat.of
     if not name:
-        return DueTrial(kind, "", None, base.tree, _new_tests(ledger, base) if kind == VISIBLE else base.hidden)
+        tests = _new_tests(ledger, base) if kind == VISIBLE else base.hidden
+        return DueTrial(kind, "", None, lay(None, base), tests)
     version = ledger.judged(due.seat)
-    tree, misfit = lay(version, base.tree), find_misfit(version, base.tree)
+    tree, misfit = lay(version, base), find_misfit(version, base)
     if kind == HIDDEN:
         return DueTrial(kind, name, version, tree, base.hidden, misfit=misfit)
-    known = visible_tests(ledger, name, base.tree, base.visible)
+    known = visible_tests(ledger, name, base)
+    attacks = attack_tests(ledger, name, base) if kind == ATTACKS else {}
+    tests = {**attacks, **known.files}
+    misfit = misfit or find_clash(sorted(tree.keys() - tests.keys()), tests)
     if kind == ATTACKS:
-        attacks = attack_tests(ledger, name, base.tree)
-        return DueTrial(kind, name, version, tree, {**attacks, **known.files}, tuple(attacks), misfit=misfit)
+        return DueTrial(kind, name, version, tree, tests, tuple(attacks), misfit=misfit)
     void = (*known.void, *base.facts.get(SKIPPED, ()))
-    return DueTrial(kind, name, version, tree, known.files, void=void, misfit=misfit)
+    return DueTrial(kind, name, version, tree, tests, void=void, misfit=misfit)
 
 
 def _new_tests(ledger: Ledger, base: Base) -> dict[str, bytes]:
     """The newest suite with the base's own tests: which of them pass before any code is written?"""
-    written = take_tests(ledger.suites[-1][0], SUITE, base.tree) if ledger.suites else {}
+    written = take_tests(ledger.suites[-1][0], SUITE, base) if ledger.suites else {}
     return {**written, **base.visible}

@@ -9,8 +9,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from council.candidates.base import Base
 from council.candidates.diffs import parse_diff
 from council.candidates.files import Files
+from council.candidates.paths import find_clash
+from council.candidates.steering import explain_steering
 from council.engine.scene import Moment, Scene, Turn
 from council.replies.write import unescape
 from council.workflow import declare
@@ -33,6 +36,7 @@ VISIBLE, HIDDEN, ATTACKS, MUTANTS = "visible", "hidden", "attack", "mutants"  # 
 TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec|tests)\.\w+|[^/]*_test\.\w+)$")
 NUMBERED = re.compile(r"(?:[._-](?:test|spec|tests))?\.\w+$")  # where the name of a test file gets a number
 KINDS = (VISIBLE, HIDDEN, ATTACKS, MUTANTS)
+LEFT_OUT = "left_out"  # a fact of a base: the paths that members were not given, each with the reason
 
 
 def runs(seat: Seat) -> str:
@@ -108,9 +112,9 @@ class Attack:
         in_go = any(id.startswith(f"{package}::") for package in packages)  # where tests are named after a package
         return in_go or (belongs(id, self.names.values()) and id not in self.names.values())
 
-    def take(self, base: Mapping[str, bytes]) -> dict[str, bytes]:
+    def take(self, project: Base) -> dict[str, bytes]:
         """Its test files, as a bench gets them."""
-        return {self.names[path]: data for path, data in take_tests(self.turn, ATTACK, base).items()}
+        return {self.names[path]: data for path, data in take_tests(self.turn, ATTACK, project).items()}
 
 
 @dataclass
@@ -256,32 +260,54 @@ def list_paths(files: Files) -> tuple[str, ...]:
 # --- trees
 
 
-def lay(version: Version | None, base: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The tree of a version: the base tree with the files of all versions that it was written on, and its own.
+def lay(version: Version | None, project: Base) -> dict[str, bytes]:
+    """The tree of a version: the project's with the files of all versions that it was written on, and its own.
 
-    Files that do not fit their tree change nothing, and `find_misfit` says why.
+    Where the project has a test, a member's file is left out. Files that do not fit change nothing, and `find_misfit`
+    says why.
     """
-    return _lay(version, base)[0]
+    return _lay(version, project)[0]
 
 
-def find_misfit(version: Version | None, base: Mapping[str, bytes]) -> str:
+def find_misfit(version: Version | None, project: Base) -> str:
     """Why the files of this version do not fit its tree, as a clause; empty if they do."""
-    return _lay(version, base)[1]
+    return _lay(version, project)[1]
 
 
-def _lay(version: Version | None, base: Mapping[str, bytes]) -> tuple[dict[str, bytes], str]:
+def _lay(version: Version | None, project: Base) -> tuple[dict[str, bytes], str]:
     chain: list[Version] = []
     while version is not None:
         chain.append(version)
         version = version.parent
-    tree, why = dict(base), ""
+    tree, why = dict(project.tree), ""
     for one in reversed(chain):
-        why = ""
         try:
-            tree = one.files.lay_on(tree)
+            laid = one.files.lay_on(tree)
+            why = explain_misfit(laid, project)
         except Unreadable as wrong:
-            why = str(wrong)
-    return tree, why
+            laid, why = tree, str(wrong)
+        tree = tree if why else laid
+    tests = {*project.visible, *project.hidden}
+    return {path: data for path, data in tree.items() if path not in tests}, why
+
+
+def explain_misfit(laid: Mapping[str, bytes], project: Base) -> str:
+    """Why a tree cannot be tried on this project, as a clause: it would choose how it is tested, or it has a file where
+    the project has something else. Empty if it can."""
+    changed = sorted(path for path in laid.keys() | project.tree.keys() if laid.get(path) != project.tree.get(path))
+    if not changed:
+        return ""
+    before = {**project.tree, **project.visible}
+    if why := next((why for path in changed if (why := explain_steering(path, before, laid.get(path)))), ""):
+        return why
+    left_out = project.facts.get(LEFT_OUT) or {}
+    if lost := next((path for path in changed if path in left_out), ""):
+        return f"{lost} is {left_out[lost]} in the project, so no member may write it"
+    new = sorted(laid.keys() - before.keys() - project.hidden.keys())
+    if clash := find_clash(new, [*project.visible, *left_out]):
+        return clash
+    taken = (path for path in new if find_clash([path], project.hidden))  # whose names members must not learn
+    return next((f"there can be no file {path} in this project" for path in taken), "")
 
 
 # --- tests
@@ -295,32 +321,31 @@ class TrialTests:
     void: tuple[str, ...] = ()
 
 
-def visible_tests(
-    ledger: Ledger, candidate: str, base: Mapping[str, bytes], visible: Mapping[str, bytes]
-) -> TrialTests:
-    """What a visible trial of a candidate runs: the base's visible tests, the newest suite that counts, and the
-    attacks that ran red. The base's own tests always win."""
+def visible_tests(ledger: Ledger, candidate: str, project: Base) -> TrialTests:
+    """What a visible trial of a candidate runs: the project's visible tests, the newest suite that counts, and the
+    attacks that ran red. The project's own tests always win."""
     suite, void = ledger.suite(candidate)
-    files = take_tests(suite, SUITE, base) if suite else {}
+    files = take_tests(suite, SUITE, project) if suite else {}
     for attack in ledger.accepted.get(candidate, []):
-        files |= attack.take(base)
-    return TrialTests({**files, **visible}, void)
+        files |= attack.take(project)
+    return TrialTests({**files, **project.visible}, void)
 
 
-def attack_tests(ledger: Ledger, candidate: str, base: Mapping[str, bytes]) -> dict[str, bytes]:
+def attack_tests(ledger: Ledger, candidate: str, project: Base) -> dict[str, bytes]:
     """The files of the attacks on a candidate that no bench has tried yet."""
     files: dict[str, bytes] = {}
     for attack in ledger.pending.get(candidate, []):
-        files |= attack.take(base)
+        files |= attack.take(project)
     return files
 
 
-def take_tests(turn: Turn, answer: str, base: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The test files of a turn. A file that is no test, or that belongs to the project, is left out: with it, a test
-    author could turn every candidate red, or green."""
+def take_tests(turn: Turn, answer: str, project: Base) -> dict[str, bytes]:
+    """The test files of a turn. A file that is no test, that belongs to the project, or that cannot be beside the
+    project's files is left out: with it, a test author could turn every candidate red, or green."""
     files: Files = turn.answers[answer]
     try:
-        laid = files.lay_on(base)
+        laid = files.lay_on(project.tree)
     except Unreadable:
         return {}
-    return {path: laid[path] for path in sorted(laid.keys() - base.keys()) if TEST_FILE.search(path)}
+    new = (path for path in sorted(laid.keys() - project.tree.keys()) if TEST_FILE.search(path))
+    return {path: laid[path] for path in new if not explain_misfit({**project.tree, path: laid[path]}, project)}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from council import git
+from council.candidates.steering import is_steering
 from council.candidates.versions import TEST_FILE
 from council.errors import UsageError
 from council.lab import worktree
@@ -18,8 +19,6 @@ from council.lab.repository import MOST_BYTES, MOST_FILES, OVERHEAD, OWN, explai
 from council.text import join_words
 
 FOLDERS = ("tests", "test", "__tests__", "spec")
-# Files that would choose for a test runner. They belong to the tests, wherever they are.
-STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini")
 SKIPPED = ("__pycache__", "node_modules", "site-packages")
 BENCHES = {".py": "pytest", ".go": "go", ".js": "node", ".mjs": "node", ".cjs": "node"}
 
@@ -86,7 +85,7 @@ def gather(place: Path, wishes: Wishes) -> Gathered:
 
     wanted = sorted(path for path in found.fresh if path not in hidden and is_test(path))
     fresh = {path: data for path in wanted if (data := found.read_fresh(path)) is not None}
-    visible = {path: data for path, data in given.items() if is_test(path) or path.rpartition("/")[2] in STEERING}
+    visible = {path: data for path, data in given.items() if is_test(path) or is_steering(path)}
     visible = {path: data for path, data in {**visible, **fresh}.items() if path not in hidden}
     tree = {path: data for path, data in given.items() if path not in visible and path not in hidden}
     if hidden:  # they may need what is beside the visible ones

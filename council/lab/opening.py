@@ -12,7 +12,7 @@ from typing import Any
 from council.candidates import facts, showing
 from council.candidates.base import Base
 from council.candidates.trials import REPLACED, SKIPPED
-from council.candidates.versions import SOLUTION, SUITE, TEST_FILE
+from council.candidates.versions import LEFT_OUT, SOLUTION, SUITE, TEST_FILE
 from council.config import overlays
 from council.config.benches import Bench
 from council.config.settings import Config
@@ -224,7 +224,7 @@ def _freeze(found: Gathered, given: Mapping[str, Any], tools: Tools, before: Tri
     return Base(found.tree, found.visible, found.hidden, {
         proposal.REPOSITORY: str(source.top), proposal.COMMIT: source.commit, "hash": source.hash_name,
         proposal.WORKTREE: bool(given["worktree"] and source.commit), proposal.OUTSIDE: list(found.outside),
-        proposal.LEFT_OUT: dict(found.left_out), "executable": list(source.executable),
+        LEFT_OUT: dict(found.left_out), "executable": list(source.executable),
         BENCH: tools.bench, ENV: str(tools.env or ""), TOOLS: dict(tools.facts), SANDBOX: probe.describe(),
         BEFORE: {
             "verdict": before.verdict, "passed": list(before.passed), "failed": list(before.failed), **before.receipt,

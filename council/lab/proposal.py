@@ -13,8 +13,8 @@ from council.candidates import base, patch
 from council.candidates.approval import Approval, describe_refusal, find_approval
 from council.candidates.artifacts import RESULT
 from council.candidates.base import Base
-from council.candidates.results import Winner, explain_no_winner, find_winner, lay_code, lay_result, lay_tests
-from council.candidates.versions import FAILED, HIDDEN, PASSED, bench_of, follow, ids_of, kind_of, lay
+from council.candidates.results import Winner, explain_no_winner, find_winner, lay_result, lay_tests
+from council.candidates.versions import FAILED, HIDDEN, LEFT_OUT, PASSED, bench_of, follow, ids_of, kind_of, lay
 from council.errors import UsageError
 from council.lab import branch
 from council.lab.branch import NewCommit
@@ -23,8 +23,8 @@ from council.record.session import Session
 from council.reports.totals import ended_at
 from council.text import one_line
 
-# Facts of a base: where it came from, tests that are not committed, and paths that members were not given.
-REPOSITORY, COMMIT, WORKTREE, OUTSIDE, LEFT_OUT = "repository", "commit", "worktree", "outside", "left_out"
+# Facts of a base: where it came from, and tests that are not committed.
+REPOSITORY, COMMIT, WORKTREE, OUTSIDE = "repository", "commit", "worktree", "outside"
 LONGEST_TITLE = 72
 
 
@@ -60,12 +60,12 @@ class Proposal:
 
     @cached_property
     def changes(self) -> list[patch.Change]:
-        return patch.measure(lay_code(None, self.project), lay_result(self.winner, self.project))
+        return patch.measure(lay(None, self.project), lay_result(self.winner, self.project))
 
     @property
     def tree(self) -> str:
         """The hash of the winner's files, as an approval names it."""
-        return base.hash_files(lay(self.winner.version, self.project.tree))
+        return base.hash_files(lay(self.winner.version, self.project))
 
     def list_commits(self, repository: Repository) -> Iterator[NewCommit]:
         """The commits of the branch: the uncommitted changes, if the session began with them, then the winner's."""
@@ -168,5 +168,5 @@ def propose(session: Session) -> Proposal:
     winner = find_winner(plan.scene, ledger)
     if winner is None:
         raise UsageError(f"nobody won: {explain_no_winner(ledger)}; the patches are in {session.folder}/candidates")
-    tree = base.hash_files(lay(winner.version, project.tree))
+    tree = base.hash_files(lay(winner.version, project))
     return Proposal(session, project, winner, find_approval(plan.scene, winner.version, tree))

@@ -35,6 +35,10 @@ class SandboxError(CouncilError):
     advice = "`council doctor` says whether the sandbox works here"
 
 
+class TreeError(SandboxError):
+    """The sandbox works, and the tree cannot be laid out in it."""
+
+
 @contextmanager
 def until(cancel: threading.Event) -> Iterator[None]:
     """Whatever this thread runs meanwhile is ended early by the event."""
@@ -52,7 +56,7 @@ def run(job: Job, cancel: threading.Event | None = None, cgroups: bool = True) -
     group if this process can make one, or else, and without `cgroups`, by a watchdog.
     """
     if not fits(job.tree, job.bounds.scratch):
-        raise SandboxError(f"the tree takes more than the {job.bounds.scratch:,} bytes that fit into the sandbox")
+        raise TreeError(f"the tree takes more than the {job.bounds.scratch:,} bytes that fit into the sandbox")
     leftovers.sweep()
     group = cgroup.make(job.bounds) if cgroups else None
     try:
@@ -145,7 +149,8 @@ class Running:
         code = next((one["exit-code"] for one in said if "exit-code" in one), None)
         output = self._output.read()
         if not self._stopped and (code is None or self._head != bubblewrap.STARTED):
-            raise SandboxError(f"the sandbox did not start: {output.decode('utf-8', 'replace').strip()[-500:]}")
+            failure = TreeError if code is not None and self._head == bubblewrap.STARTED[:1] else SandboxError
+            raise failure(f"the sandbox did not start: {output.decode('utf-8', 'replace').strip()[-500:]}")
         code = None if self._stopped else code
         by_signal = code is not None and 128 < code <= 128 + signal.SIGRTMAX
         peak = (self._group.peak if self._group else None) or self._peak  # older kernels do not tell a group's

@@ -6,13 +6,12 @@ import base64
 import json
 import marshal
 import sys
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
-from typing import Any
 
+from council.candidates.steering import is_steering
 from council.config.benches import Bench
 from council.sandbox import tools
 from council.sandbox.model import Job, Trial, Tried
@@ -21,8 +20,6 @@ from council.sandbox.reports import conclude, give_bounds
 TOP = "/harness"
 HARNESS = f"{TOP}/council/sandbox/harness"
 UNCHECKED = (1).to_bytes(4, "little")  # a compiled file that is believed without a look at its source
-STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "sitecustomize.py", "usercustomize.py")
-PROJECT = {"pyproject.toml"}
 
 
 def try_out(bench: Bench, trial: Trial) -> Tried:
@@ -52,31 +49,15 @@ def list_own(trial: Trial) -> set[str]:
 
 
 def lay(trial: Trial, tests: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The candidate's files, but for those that would steer the test runner, and those that the tests replace."""
-    tree = {path: data for path, data in trial.tree.items() if path not in tests and not is_steering(path)}
-    for path in PROJECT & tree.keys() & trial.base.keys():
-        if _settings(tree[path]) != _settings(trial.base[path]):
-            tree[path] = trial.base[path]
-    return tree
+    """The candidate's files, but for those that the tests replace. Of files that steer the test runner, only those of
+    the base are run; no session has a candidate with others."""
+    return {path: data for path, data in trial.tree.items() if path not in tests and not is_steering(path)}
 
 
 def find_measured(trial: Trial) -> list[str]:
     """The Python files that the candidate wrote; without a base, all but the tests."""
     code = [path for path in trial.tree if path.endswith(".py") and path not in trial.tests and not is_test_file(path)]
     return [path for path in code if trial.base.get(path) != trial.tree[path] and not is_steering(path)]
-
-
-def is_steering(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name in STEERING or name.endswith((".pth", ".pyc"))
-
-
-def _settings(project: bytes) -> Any:
-    """What a `pyproject.toml` says to pytest."""
-    try:
-        return tomllib.loads(project.decode()).get("tool", {}).get("pytest")
-    except (ValueError, RecursionError, AttributeError):
-        return None
 
 
 def start(module: str, program: str) -> tuple[str, ...]:

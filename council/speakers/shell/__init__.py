@@ -106,8 +106,13 @@ class Shell(Speaker):
             return Tried(UNKNOWN, log="Nothing was run, because no bench is named.")
 
         def attempt(trial: Trial) -> Tried:
-            with run.until(cancel):
-                return benches.try_out(trial, self.benches)
+            try:
+                with run.until(cancel):
+                    return benches.try_out(trial, self.benches)
+            except run.TreeError as failure:
+                if work.due.version is None:
+                    raise
+                return Tried(UNKNOWN, log=f"Nothing was run, because the files cannot be laid out: {failure}")
 
         trials = [work.make_trial(bench) for bench in work.benches]
         if work.due.kind == "mutants":
