@@ -61,6 +61,35 @@ def test_a_branch_comes_and_goes_and_nothing_else_changes(user: User, folder: Pa
     assert user.council("apply", "--undo", session.id, "--repo", folder).code == 2
 
 
+def test_files_that_run_outside_of_the_sandbox_are_named(user: User, folder: Path) -> None:
+    written = [
+        ".github/workflows/ci.yml",
+        ".claude/settings.json",
+        ".mcp.json",
+        ".envrc",
+        ".vscode/tasks.json",
+        "Makefile",
+    ]
+    draft = "".join(f"File: `{path}`\n```\nx\n```\n" for path in [*written, "setup.py", "src/new.py"])
+    session = about(user, folder, partial(say, draft=draft), gate=True)
+    asked = user.council("apply", session.id, "--repo", folder)
+    head, _, named = asked.out.partition("READ THESE FIRST: programs outside of the sandbox run or obey them\n")
+    assert ("src/new.py" in head, [line.split(":")[0].strip() for line in named.splitlines() if line]) == (
+        True,
+        [*sorted(written), "setup.py"],
+    )
+    found = user.council("apply", session.id, "--repo", folder, "--yes", "--json").json["runs_later"]
+    assert [one["path"] for one in found] == [*sorted(written), "setup.py"]
+    assert found[2] == {"path": ".github/workflows/ci.yml", "why": "CI runs it, or it steers GitHub"}
+    for shown in (user.council("show", session.id).text, (session.folder / "result.md").read_text()):
+        assert (
+            "#### Read These First\n\nPrograms outside of the sandbox run or obey these files:\n\n- `.claude/" in shown
+        )
+        assert "- `Makefile`: builds run it\n" in shown
+    (brief,) = (session.folder / "briefs").glob("*approve*/human.md")
+    assert "its tests pass; read first what runs outside of the sandbox: .claude/settings.json, " in brief.read_text()
+
+
 def test_nothing_happens_without_a_yes(user: User, folder: Path) -> None:
     session = about(user, folder)
     before = picture(folder, "nothing")

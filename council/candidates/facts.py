@@ -9,9 +9,11 @@ from typing import Any
 from council.candidates import base, patch
 from council.candidates.files import SHOWN
 from council.candidates.results import COUNTED, measure_complexity, trials_of
+from council.candidates.steering import find_later
 from council.candidates.versions import FAILED, PASSED, VISIBLE, Ledger, Version, follow, ids_of, kind_of, lay, runs
 from council.engine.contributions import Exhibit, exhibit
 from council.engine.facts import PromptContext, fact
+from council.text import join_words
 
 MOST_SHOWN = 60_000  # characters of files, if the base does not say which ones are shown
 MOST_PATHS = 400
@@ -149,4 +151,6 @@ def _describe(ledger: Ledger, version: Version, found: base.Base) -> dict[str, A
     state = (
         "its tests pass" if ledger.is_green(version) else f"its tests do not pass ({', '.join(verdicts) or 'not run'})"
     )
+    if later := find_later(changed):
+        state += f"; read first what runs outside of the sandbox: {join_words(later)}"
     return {"name": version.candidate, "state": state, "paths": changed, "tree": base.hash_files(tree)}

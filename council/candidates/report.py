@@ -8,12 +8,15 @@ from typing import Any
 from council.candidates import base, patch
 from council.candidates.approval import describe_refusal
 from council.candidates.results import Winner, explain_no_winner, find_winner, lay_result
+from council.candidates.steering import find_later
 from council.candidates.versions import COMPLAINTS, CheckedVersion, Ledger, bench_of, follow, kind_of, lay
 from council.engine.contributions import Part, Record, ReportSection
 from council.text import join_words, one_line
 
 MEGABYTE = 1_000_000
 LONGEST_PATH = 60
+LATER_TITLE = "Read These First"
+LATER = "Programs outside of the sandbox run or obey these files:"
 LEVELS = {"cgroup": "Control groups bounded memory and processes", "watchdog": "A watchdog bounded memory"}
 
 
@@ -25,7 +28,11 @@ def describe(record: Record) -> ReportSection | None:
     winner, project = find_winner(record.plan.scene, ledger), base.read(record.frozen)
     refusal = describe_refusal(record.plan.scene)
     tone = "agree" if winner and winner.green and not refusal else "disagree"
-    parts = [Part("Changes", "\n".join(_list_changes(winner, project)), tone)] if winner else []
+    changes = patch.measure(lay(None, project), lay_result(winner, project)) if winner else []
+    parts = [Part("Changes", "\n".join(_list_changes(changes)), tone)] if winner else []
+    if later := find_later(one.path for one in changes):
+        lines = (f"- `{one_line(path, LONGEST_PATH)}`: {why}" for path, why in later.items())
+        parts.append(Part(LATER_TITLE, "\n".join([LATER, "", *lines]), "disagree"))
     checks = [one for name in ledger.candidates for one in ledger.checks.get(name, [])]
     if checks:
         parts.append(Part("Runs", "\n".join(_list_runs(checks, record.trials)), ""))
@@ -42,8 +49,7 @@ def _tell(winner: Winner | None, ledger: Ledger, refusal: str) -> str:
     return f"{winner.version.candidate}, version {winner.version.number} ({winner.why}): {said}."
 
 
-def _list_changes(winner: Winner, project: base.Base) -> Iterator[str]:
-    changes = patch.measure(lay(None, project), lay_result(winner, project))
+def _list_changes(changes: list[patch.Change]) -> Iterator[str]:
     for one in changes:
         counts = "binary" if one.binary else f"+{one.added} -{one.removed}"
         kind = ", new" if one.before is None else ", deleted" if one.after is None else ""

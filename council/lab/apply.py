@@ -118,7 +118,11 @@ def describe(proposal: Proposal, repository: Repository) -> list[str]:
     lines += ["", f"  {won.candidate}, version {won.number}: {proposal.winner.why}"]
     lines += [f"  {line}" for line in proposal.list_trials()]
     lines += [f"  Approval: {proposal.describe_approval()}", f"  Tree: {proposal.tree}"]
-    return [*lines, f"  Patch: {tilde(proposal.result_patch)}", ""]
+    lines += [f"  Patch: {tilde(proposal.result_patch)}", ""]
+    if proposal.later:
+        lines += ["  READ THESE FIRST: programs outside of the sandbox run or obey them"]
+        lines += [*(f"  {path}: {why}" for path, why in proposal.later.items()), ""]
+    return lines
 
 
 def describe_next(proposal: Proposal, repository: Repository, tip: str, new: bool) -> list[str]:

@@ -14,6 +14,7 @@ from council.candidates.approval import Approval, describe_refusal, find_approva
 from council.candidates.artifacts import RESULT
 from council.candidates.base import Base
 from council.candidates.results import Winner, explain_no_winner, find_winner, lay_result, lay_tests
+from council.candidates.steering import find_later
 from council.candidates.versions import FAILED, HIDDEN, LEFT_OUT, PASSED, bench_of, follow, ids_of, kind_of, lay
 from council.errors import UsageError
 from council.lab import branch
@@ -61,6 +62,11 @@ class Proposal:
     @cached_property
     def changes(self) -> list[patch.Change]:
         return patch.measure(lay(None, self.project), lay_result(self.winner, self.project))
+
+    @property
+    def later(self) -> dict[str, str]:
+        """The changed files that run or are obeyed outside of the sandbox, each with what does so."""
+        return find_later(one.path for one in self.changes)
 
     @property
     def tree(self) -> str:
@@ -145,6 +151,7 @@ class Proposal:
                 "by": self.approval.turn.seat.name, "approved": self.approval.given, "covers": self.approval.covers,
             },
             "doubts": self.winner.doubts,
+            "runs_later": [{"path": path, "why": why} for path, why in self.later.items()],
         }  # fmt: skip
 
 
