@@ -196,6 +196,9 @@ def unclosed(dice: Dice, number: int) -> Part:
 
 def unseen(dice: Dice, number: int) -> Part:
     kinds = {"bidi": "\u202e", "isolate": "\u2067", "nul": "\0", "escape": "\x1b[8m", "return": "\r#", "half": "\udfff"}
+    kinds |= {
+        f"U+{ord(sign):04X}": sign for sign in "\u3164\u200b\u200d\u200f\u061c\u2060\ufeff\ufe0f\U000e0041\x85\u2028"
+    }
     kind = dice.choice(sorted(kinds))
     return Part(f"src/unseen{number}.py\n```\nadmin = False {kinds[kind]} or True\n```", why=f"text: {kind}")
 

@@ -82,9 +82,7 @@ def test_files_that_run_outside_of_the_sandbox_are_named(user: User, folder: Pat
     assert [one["path"] for one in found] == [*sorted(written), "setup.py"]
     assert found[2] == {"path": ".github/workflows/ci.yml", "why": "CI runs it, or it steers GitHub"}
     for shown in (user.council("show", session.id).text, (session.folder / "result.md").read_text()):
-        assert (
-            "## Read These First\n\nPrograms outside of the sandbox run or obey these files:\n\n- `.claude/" in shown
-        )
+        assert "## Read These First\n\nPrograms outside of the sandbox run or obey these files:\n\n- `.claude/" in shown
         assert "- `Makefile`: builds run it\n" in shown
     (brief,) = (session.folder / "briefs").glob("*approve*/human.md")
     assert "its tests pass; read first what runs outside of the sandbox: .claude/settings.json, " in brief.read_text()

@@ -83,6 +83,42 @@ def test_a_diff_that_fits_everywhere_takes_no_time() -> None:
         apply_diff(hunks(1, 1, "-a\n" * 60), {"a.py": ("a\n" * 50 + "b\n") * 2_000})
 
 
+UNSEEN = (
+    "\u3164 \u200b \u200c \u200d \u200e \u200f \u061c \u2060 \u2064 \ufeff \u00ad \u034f \u115f \uffa0 \u180e \u2028 "
+    "\u2029 \x80 \x9f \x7f \x1b \u202e \u2066 \ufe00 \ufe0e \ufe0f \U000e0001 \U000e0041 \U000e0100 \U0001bca0 \U0001d173"
+).split(" ")
+EMOJI = ("❤️", "👩‍💻", "🏳️‍🌈", "👩🏽‍🚀", "1️⃣", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "©️", "⚠️ careful", "👨‍👩‍👧")
+
+
+@pytest.mark.parametrize("sign", UNSEEN, ids=ascii)
+def test_a_character_that_cannot_be_seen_is_refused_unless_the_file_has_it(sign: str) -> None:
+    code = f"src/calc.py has U+{ord(sign):04X}, which cannot be seen; leave it out, or write an escape"
+    written = "src/calc.py\n```python\nname = 'a{}b'\n```\n"
+    assert read(written.format(sign)) == code
+    shown = SHOWN_FILES["src/calc.py"]
+    before = BRIEF.replace(shown, f"{shown}# {sign}")
+    assert before != BRIEF
+    assert isinstance(read(written.format(sign), before), Files)
+    assert read(written.format(sign * 2), before) == code
+    diff = "```diff\n--- a/src/calc.py\n+++ b/src/calc.py\n@@ @@\n-# {}\n+# {} changed\n```\n"
+    assert isinstance(read(diff.format(sign, sign), before), Files)
+    assert "the diff has U+" in str(read(diff.format(sign, sign * 2), before))
+
+
+def test_emoji_and_letters_of_any_language_may_be_written() -> None:
+    for text in (*EMOJI, "naïve", "日本語", "עברית", "हिन्दी", "\u00a0", "a\tb"):
+        assert isinstance(read(f"src/calc.py\n```python\nname = '{text}'\n```\n"), Files), ascii(text)
+    for hidden in (
+        "👩\u200d",
+        "a\ufe0f",
+        "1\ufe0f",
+        "❤\ufe0f\ufe0f",
+        "🏴\U000e0041\U000e0042\U000e007f",
+        "👩\u200d\u200d💻",
+    ):
+        assert "cannot be seen" in str(read(f"src/calc.py\n```python\nname = '{hidden}'\n```\n")), ascii(hidden)
+
+
 def test_a_diff_that_fits_is_read_and_keeps_the_line_ends() -> None:
     found = read(f"```diff\n{ONE}```")
     assert found == Files(diff=ONE)

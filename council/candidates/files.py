@@ -14,8 +14,9 @@ from os.path import commonprefix
 from council.candidates.blocks import LONGEST_LINE, Block, is_path
 from council.candidates.diffs import apply_diff, parse_diff
 from council.candidates.paths import check_path, find_clash
+from council.candidates.unseen import find_unseen
 from council.replies.quotes import passages
-from council.text import FENCE, MARKER, one_line, unwrapped
+from council.text import FENCE, MARKER, join_words, one_line, unwrapped
 from council.workflow.types import Unreadable
 
 MOST_FILES = 200
@@ -27,9 +28,8 @@ FORMAT = (
 SHOWN = "the file "  # begins the name in the mark around a file that a brief shows
 ONLY_FILE = re.compile(r"^File to write: `([^`\n]+)`\s*$", re.M)
 DELETE = re.compile(r"\s*(?:[-*+•]\s+)?[*_]{0,3}delete\b[*_]{0,3}:?\s+(`[^`]+`|\S+)(.*)", re.I)
-# What an editor does not show as it is: control characters, those that turn the direction of text, broken Unicode.
 LONE_RETURN = re.compile("\r(?!\n)")
-UNSEEN = re.compile("[\0-\x08\x0b\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+MOST_CODES = 5
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def read_files(body: str, brief: str, says_none: bool) -> Files | None:
     found = _Reader(body, brief).read()
     if not found and not says_none:
         return None
-    check_text(found)
+    check_text(found, shown_files(brief))
     if len(found.written) > MOST_FILES:
         raise Unreadable(f"there are {len(found.written)} files; write at most {MOST_FILES}")
     size = sum(len(text.encode("utf-8", "surrogateescape")) for text in (*found.written.values(), found.diff) if text)
@@ -91,13 +91,14 @@ def read_files(body: str, brief: str, says_none: bool) -> Files | None:
     return found
 
 
-def check_text(files: Files) -> None:
-    """Refuse text that does not read as it looks."""
-    added = "\n".join(line for line in files.diff.split("\n") if line.startswith("+"))
-    for path, text in {**files.written, "the diff": added}.items():
-        if text and (hidden := UNSEEN.search(text) or LONE_RETURN.search(text)):
-            code = f"U+{ord(hidden.group()[0]):04X}"
-            raise Unreadable(f"{one_line(path)} has the character {code}, which cannot be seen; write it as an escape")
+def check_text(files: Files, shown: Mapping[str, str]) -> None:
+    """Refuse text that does not read as it looks. As many invisible characters as a file had may stay in it."""
+    changed = {sign: [line[1:] for line in files.diff.split("\n") if line.startswith(sign)] for sign in "+-"}
+    texts = {path: (text, shown.get(path, "")) for path, text in files.written.items() if text}
+    for path, (text, before) in {**texts, "the diff": ("\n".join(changed["+"]), "\n".join(changed["-"]))}.items():
+        if hidden := find_unseen(text, before) or LONE_RETURN.findall(text)[:1]:
+            codes = join_words(f"U+{ord(sign):04X}" for sign in hidden[:MOST_CODES])
+            raise Unreadable(f"{one_line(path)} has {codes}, which cannot be seen; leave it out, or write an escape")
 
 
 def shown_files(brief: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 
+from council.candidates.unseen import is_unseen
 from council.text import one_line
 from council.workflow.types import Unreadable
 
@@ -66,10 +67,9 @@ def _is_absolute(path: str) -> bool:
 
 
 def _has_unsafe(path: str) -> bool:
-    """Control and formatting characters, odd spaces, unpaired surrogates, and what Windows does not take."""
-    return any(unicodedata.category(sign)[0] in "CZ" and sign != " " for sign in path) or bool(
-        UNSAFE.intersection(path)
-    )
+    """What cannot be seen, odd spaces, and what Windows does not take."""
+    odd = (is_unseen(sign) or (unicodedata.category(sign)[0] in "CZ" and sign != " ") for sign in path)
+    return any(odd) or bool(UNSAFE.intersection(path))
 
 
 def _is_reserved(part: str) -> bool:
