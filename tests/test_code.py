@@ -153,6 +153,53 @@ def test_tests_that_pass_already_tell_nothing(user: User) -> None:
     assert (with_mine.code, "1 of 2 tests fails" in with_mine.err) == (0, True)
 
 
+ENDS = b"import os\nfrom app import add\n\n\ndef test_end():\n    os._exit(0)\n"
+WALKS = b"import gc\n\n\ndef add(a, b):\n    gc.get_objects()\n    return a - b\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "said", "why"),
+    [
+        ({"tests/test_app.py": b"import time\n\n\ndef test_a():\n    time.sleep(1000)\n"}, "the tests say: timeout",
+         "timeout: the tests did not end in time (stopped: seconds)"),
+        ({"tests/test_app.py": ENDS}, "unknown; 1 of 1 test fails",
+         "unknown: the tests ended early, or did not start (the process ended with exit code 0 before the tests did)"),
+        ({"src/app.py": WALKS}, "tampered; 1 of 2 tests fails",
+         "tampered: the bench takes something that the project or its tests do for cheating (the candidate called gc."),
+    ],
+)  # fmt: skip
+def test_where_no_attempt_could_pass_nothing_is_spent(user: User, files: dict[str, bytes], said: str, why: str) -> None:
+    user.configure("benches:\n  pytest: {kind: pytest, seconds: 5}")
+    lay(user.work, files)
+    git(user.work, "commit", "-qam", "second")
+    ended, api = code(user)
+    assert (ended.code, api.prompts, user.sessions) == (2, [], []), ended.text
+    for line in (f"before any change: {said}", why, "--although-tests-break", "nothing was spent"):
+        assert line in ended.err, line
+    if "src/app.py" in files:  # it is what members are to change
+        assert code(user, "--although-tests-break")[0].code == 0
+
+
+def test_the_failing_tests_are_listed_and_can_be_chosen(user: User) -> None:
+    """Otherwise a test that needs the network makes the right code red."""
+    lay(
+        user.work,
+        {"tests/test_net.py": b"def test_net():\n    raise OSError('no network')\n", "tests/test_ok.py": SECRET},
+    )
+    git(user.work, "add", "-A")
+    git(user.work, "commit", "-qm", "second")
+    red, _ = code(user)
+    assert red.code == 5
+    before = red.err.partition("before any change: 3 of 4 tests fail (pytest")[2].splitlines()
+    assert before[1:4] == [
+        f"  tests/test_{name}" for name in ("app.py::test_add", "net.py::test_net", "ok.py::test_secret")
+    ]
+    advice = "an attempt has to pass all tests; to choose some, name their files: "
+    assert before[4] == f"{advice}--tests tests/test_app.py --tests tests/test_net.py --tests tests/test_ok.py"
+    green, _ = code(user, *before[4].removeprefix(advice).split()[:2])
+    assert (green.code, "1 of 2 tests fails" in green.err, advice in green.err) == (0, True, False), green.text
+
+
 def test_code_that_stays_red_is_no_success(user: User) -> None:
     ended, api = code(user, "--hidden", "tests", responder=lambda _: Answer(write_file("src/app.py", WRONG)))
     assert (ended.code, len(api.prompts)) == (2, 0)  # no visible test is left

@@ -40,6 +40,9 @@ WORKFLOW = "reflexion"
         help=f"The workflow to run (default: the one that TASK names, as in \"Council code: …\", or {WORKFLOW}).",
     ),
     click.option("--although-tests-pass", "green", is_flag=True, help="Go on if no test fails before any change."),
+    click.option(
+        "--although-tests-break", "broken", is_flag=True, help="Go on if the tests give no verdict before any change."
+    ),
     click.option("--apply", "wants_branch", is_flag=True, help="If the tests pass, go on with `council apply`."),
     click.option("--yes", is_flag=True, help="Begin, and create the branch of --apply, without asking."),
     *GENERAL, SPEAKER, *OUTPUT, OVERLAYS,

@@ -4,6 +4,7 @@ all that is frozen. Whatever is wrong is said here, while nothing was spent."""
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from council.candidates import facts, showing
 from council.candidates.base import Base
 from council.candidates.trials import REPLACED, SKIPPED
-from council.candidates.versions import LEFT_OUT, SOLUTION, SUITE, TEST_FILE
+from council.candidates.versions import LEFT_OUT, SOLUTION, SUITE, TEST_FILE, belongs
 from council.config import overlays
 from council.config.benches import Bench
 from council.config.settings import Config
@@ -23,7 +24,7 @@ from council.lab.history import describe_history
 from council.lab.repository import open_repository
 from council.record.files import tilde
 from council.sandbox import benches, probe
-from council.sandbox.model import FAIL, PASS, TIMEOUT, UNKNOWN, Trial, Tried
+from council.sandbox.model import FAIL, PASS, TAMPERED, TIMEOUT, UNKNOWN, Trial, Tried
 from council.speakers.shell import BENCH, ENV
 from council.text import did_you_mean, join_words, one_line
 from council.workflow.loader import load
@@ -34,6 +35,7 @@ TOOLS, BEFORE, SANDBOX = "tools", "before", "sandbox"  # facts of a base
 ENVIRONMENTS = (".venv", "venv")
 AFTER = "after_"  # begins the options of a workflow that name a checker
 LONGEST_REASON = 200  # characters of why the tests could not be run
+MOST_LISTED, MOST_FILES = 20, 5  # failing tests, and their files
 LONGEST_LOG = 12_000  # characters of what the tests said: its end
 
 
@@ -73,8 +75,12 @@ def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -
         say(f"running {'all' if not given['tests'] else 'these'} tests on the project as it is …")
     before = try_unchanged(Trial(tools.bench, found.tree, found.visible, env=tools.env, base=found.tree), known)
     say(f"before any change: {describe_tried(before, tools.bench) if found.tests else 'there are no tests'}")
+    for line in list_failing(before, found):
+        say(line)
     if broken := find_broken(before, found):
         raise UsageError(f"{broken}. Members cannot change tests, so no attempt could pass; fix the file first")
+    if found.tests and before.verdict not in (PASS, FAIL) and not given["broken"]:
+        raise UsageError(describe_obstacle(before, found))
     if found.tests and before.verdict == PASS and not (writes_tests or given["green"]):
         raise UsageError(describe_green(found))
     shown = showing.choose({**found.tree, **found.visible}, given["show"], task, read_log(before))
@@ -172,15 +178,45 @@ def describe_tried(tried: Tried, bench: str) -> str:
     count, seconds = len(tried.passed) + len(tried.failed), tried.receipt.get("seconds")
     how = f"{bench}, {seconds:.1f} s" if isinstance(seconds, float) else bench
     how += f"; {len(tried.unasked)} skipped here, which do not count" if tried.unasked else ""
+    if not count:  # as of a command, which says no more
+        return f"the tests say: {tried.verdict} ({how})"
     if tried.verdict == PASS:
         return f"{f'all {count} tests pass' if count != 1 else 'the only test passes'} ({how})"
-    if not tried.failed:
-        advice = "; --tests names fewer, and a bench of your own may take longer" if tried.verdict == TIMEOUT else ""
-        why = f": {one_line(tried.log, LONGEST_REASON)}" if tried.verdict == UNKNOWN and tried.log else ""
-        return f"the tests could not be run to their end: {tried.verdict} ({how}){why}{advice}"
-    names = [*tried.failed[:3], *([f"{len(tried.failed) - 3} more"] if len(tried.failed) > 3 else [])]
     many = "test fails" if count == 1 else "tests fails" if len(tried.failed) == 1 else "tests fail"
-    return f"{len(tried.failed)} of {count} {many} ({how}): {join_words(names)}"
+    counted = f"{len(tried.failed)} of {count} {many} ({how})"
+    return counted if tried.verdict == FAIL else f"{tried.verdict}; {counted}"
+
+
+def list_failing(before: Tried, found: Gathered) -> Iterator[str]:
+    """Each test that fails before any change, and the option that runs only the files of some."""
+    yield from (f"  {one_line(test, LONGEST_REASON)}" for test in before.failed[:MOST_LISTED])
+    if len(before.failed) > MOST_LISTED:
+        yield f"  and {len(before.failed) - MOST_LISTED} more"
+    files = [path for path in found.tests if any(_is_in(test, path) for test in before.failed)]
+    if files and len(found.tests) > 1:
+        named = " ".join(f"--tests {shlex.quote(path)}" for path in files[:MOST_FILES])
+        yield f"an attempt has to pass all tests; to choose some, name their files: {named}"
+
+
+def _is_in(test: str, path: str) -> bool:
+    """Whether a test with this id is in this file. Go names tests after their folder."""
+    return belongs(test, [path]) or test.startswith(f"{path.rpartition('/')[0]}::")
+
+
+def describe_obstacle(before: Tried, found: Gathered) -> str:
+    """Why nothing is begun where the tests of the unchanged project have no verdict that an attempt could change."""
+    said = one_line(before.log.partition("\n\n")[0], LONGEST_REASON)
+    why = {
+        TIMEOUT: "the tests did not end in time",
+        UNKNOWN: "the tests ended early, or did not start",
+        TAMPERED: "the bench takes something that the project or its tests do for cheating",
+    }[before.verdict] + (f" ({said})" if said else "")
+    fewer = f"run fewer tests (as in --tests {shlex.quote(found.tests[0])}), " if len(found.tests) > 1 else ""
+    return (
+        f"{before.verdict}: {why}, on the unchanged project, so attempts would end the same way. "
+        f"You can {fewer}choose another bench (--bench), or give a bench of your own more time and memory. "
+        "To go on because members are to change just that: --although-tests-break"
+    )
 
 
 def find_broken(before: Tried, found: Gathered) -> str:
