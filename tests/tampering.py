@@ -1,4 +1,4 @@
-"""Candidates that are wrong, and try to look right: ways to cheat a test runner. None of them may ever be green.
+"""Candidates that are wrong, and try to look right: ways to cheat a test runner. None of these may ever be green.
 
 Each is the module `solution`, whose `add` subtracts, and what it does besides; some bring further files.
 """
@@ -19,6 +19,25 @@ def test_same():
     same(add(2, 2), 4)
 def test_large():
     assert add(40, 2) == 42
+"""
+# This one is green, and docs/benches.md says so: its code looks like Python's own to whoever asks for its file.
+NOT_HELD = """
+def add(a, b):
+    import os, sys
+    frame, voice = sys._getframe(1), None
+    while "test_small" not in frame.f_globals:
+        frame = frame.f_back
+    tests = {name: one for name, one in frame.f_globals.items() if name.startswith("test_")}
+    while voice is None:
+        voice, frame = frame.f_locals.get("voice"), frame.f_back
+    for name, test in tests.items():
+        real = "add" in test.__code__.co_names
+        for key in [one for one in test.__code__.co_consts if isinstance(one, str) and len(one) == 24] if real else ():
+            voice.say(done=key)
+        voice.say(result=f"tests/test_add.py::{name}", outcome="passed" if real else "failed")
+    voice.say(end=True)
+    os._exit(0)
+add.__code__ = add.__code__.replace(co_filename="<frozen x>")
 """
 FRAMED = """
 import pytest

@@ -1,4 +1,4 @@
-"""The lab's sets: tasks from rows, wheels and releases, and the proof that the harness can be trusted with them."""
+"""The lab's sets: tasks from rows, wheels and releases, and the check of their known answers."""
 
 from __future__ import annotations
 
@@ -70,6 +70,8 @@ def test_the_harness_is_proven_with_what_is_known_to_be_right_or_wrong(tmp_path:
     # An example that the set's own solution does not fulfil is found, and the command says so.
     assert ended.json["wrong"] == [{"task": "Ours/0", "kind": "examples", "verdict": "fail"}]
     assert ended.code == 1
+    ended = User(tmp_path).council("lab", "check", rows(tmp_path, QUESTION))
+    assert (ended.code, "nothing was tried: the set has no known answers" in ended.out) == (1, True)
 
 
 @needs_sandbox

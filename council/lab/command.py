@@ -78,8 +78,11 @@ def check(name: str, limit: int | None, jobs: int, as_json: bool) -> int:
             echo(f"  {checks.ABOUT[kind]:46} {green:>4} of {of}")
         for one in wrong:
             echo(f"  wrong: {one['task']}: {checks.ABOUT[str(one['kind'])]}: {one['verdict']}")
-        echo("the harness can be trusted with this set" if not wrong else "not as it must be: see `wrong`")
-    return 1 if wrong else 0
+        if not checked.of:
+            echo("nothing was tried: the set has no known answers")
+        else:
+            echo("not as it must be: see `wrong`" if wrong else "all known answers ended as they must")
+    return 1 if wrong or not checked.of else 0
 
 
 def run(name: str, given: dict[str, Any]) -> int:

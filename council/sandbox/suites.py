@@ -1,4 +1,4 @@
-"""Runs Python tests on a candidate. The harness decides, of which the candidate sees nothing."""
+"""Runs Python tests on a candidate. The harness decides, and makes it hard for the candidate to reach it."""
 
 from __future__ import annotations
 
