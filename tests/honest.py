@@ -190,6 +190,23 @@ def test_count(x):
         "tests/test_add.py": "from solution import add\ndef test_add(two, three):\n    assert add(1, two) == three\n",
         "conftest.py": "import pytest\n@pytest.fixture\ndef three():\n    return 3\n",
     }, 1),
+    Honest("classes that are not collected beside those that are", ADD, {"tests/test_add.py": """
+import unittest
+from solution import add
+class Adding:
+    def test_small(self):
+        assert add(1, 2) == 3
+class Only(Adding, unittest.TestCase):
+    pass
+class TestBase:
+    __test__ = False
+    def test_base(self):
+        assert add(0, 0) == 0
+class TestMore(TestBase):
+    __test__ = True
+    def test_more(self):
+        assert add(1, 1) == 2
+"""}, 3),
     Honest("unittest in a package", ADD, {
         "tests/__init__.py": "", "tests/helpers.py": "TWO = 2\n",
         "tests/test_add.py": "import unittest\nfrom solution import add\nfrom .helpers import TWO\n"

@@ -98,6 +98,9 @@ def test_a_folder_with_tests_cannot_be_moved_away() -> None:
 
 
 def test_the_other_test_files_run_if_one_cannot_be_imported() -> None:
-    tests = {"tests/test_add.py": f"import pytest\n{PLAIN}".encode(), "tests/test_b.py": b"import pytest, nowhere\n"}
+    tests = {
+        "tests/test_add.py": f"import pytest\n{PLAIN}".encode(),
+        "tests/test_b.py": b"import pytest, nowhere\ndef test(): 1\n",
+    }
     tried = benches.try_out(Trial("pytest", {"solution.py": RIGHT.encode()}, tests), benches.load())
     assert (tried.verdict, tried.failed, len(tried.passed)) == ("fail", ("tests/test_b.py",), 2), tried.log

@@ -16,7 +16,7 @@ from bubblewrap import needs_sandbox
 
 from council.lab.opening import try_unchanged
 from council.sandbox import benches
-from council.sandbox.harness import library
+from council.sandbox.harness import library, suite
 from council.sandbox.model import Trial, Tried
 from tests.honest import ASYNC_PLUGIN, PROJECTS, WITH_PLUGIN, Honest
 from tests.tampering import CHEATS, NOT_HELD, SUITES, Cheat
@@ -34,13 +34,14 @@ SAMPLE = (  # one of each kind, with the runner that it is about
 KINDS = (
     "conftest.py and packages of tests", "libraries that look at frames", "two conftest.py without packages",
     "a package of tests in a folder that is none",
+    "classes that are not collected beside those that are",
     "programs and tests that replace parts of the library", "a module named like one of the library",
     "subtests, inherited tests and skipped classes with pytest", "signatures of functions of the tests",
 )  # fmt: skip
 
 
-def cheat(cheat: Cheat, suite: str) -> Tried:
-    bench, tests = SUITES[suite]
+def cheat(cheat: Cheat, runner: str) -> Tried:
+    bench, tests = SUITES[runner]
     return benches.try_out(
         Trial(bench, cheat.tree(), {"tests/test_add.py": (cheat.tests or tests).encode()}), benches.load()
     )
@@ -68,10 +69,21 @@ def test_the_cheat_that_the_docs_admit_is_green() -> None:
     assert (tried.verdict, len(tried.passed)) == ("pass", 3), tried.log
 
 
+def test_a_canary_is_only_where_a_runner_looks_for_tests() -> None:
+    """Elsewhere it would not be run, and the verdict would be a matter of chance."""
+    (project,) = (one for one in PROJECTS if one.name == "classes that are not collected beside those that are")
+    words = {word: suite.make_key() for word in suite.WORDS}
+    for _ in range(50):
+        file = suite.read("test_add.py", project.tests["tests/test_add.py"].encode())
+        suite.weave(file, words, canaries=True)
+        canaries = [case.id.split("::")[1] for case in file.cases if case.canary]
+        assert (len(canaries), {"Only", "TestMore"}.issuperset(canaries)) == (2, True)
+
+
 def test_an_honest_add_passes_what_the_cheats_are_tried_with() -> None:
     right = Cheat("none", "def add(a, b):\n    return a + b\n")
-    for suite in SUITES:
-        tried = cheat(right, suite)
+    for runner in SUITES:
+        tried = cheat(right, runner)
         assert (tried.verdict, tried.failed) == ("pass", ()), tried.log
 
 

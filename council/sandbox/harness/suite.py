@@ -129,7 +129,7 @@ def read(path: str, source: bytes) -> TestFile:
         if is_test(node):
             assert isinstance(node, Function)
             file.cases.append(_case(path, "", node, own_skips))
-        elif isinstance(node, ast.ClassDef) and (is_test_class(node) or _inherits(node, classes)):
+        elif isinstance(node, ast.ClassDef) and _is_collected(node, classes):
             file.cases += _cases_of(node, path, "", own_skips, classes)
     return file
 
@@ -143,6 +143,21 @@ def _cases_of(
     for inner in node.body:
         if isinstance(inner, ast.ClassDef) and inner.name.startswith("Test") and not is_unittest(node):
             yield from _cases_of(inner, path, prefix, skips, classes)
+
+
+def _is_collected(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
+    """Whether a runner looks for tests in it: not in a mixin, nor in what says that it is no test."""
+    return (is_test_class(node) or _inherits(node, classes)) and _says_test(node, classes) is not False
+
+
+def _says_test(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> object:
+    """What `__test__` is in this class, if it or the classes of the same file that it is made from say so."""
+    for statement in node.body:
+        if isinstance(statement, ast.Assign) and [ast.unparse(one) for one in statement.targets] == ["__test__"]:
+            return getattr(statement.value, "value", None)
+    bases = [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
+    said = (_says_test(base, classes) for base in bases if base is not node)
+    return next((one for one in said if one is not None), None)
 
 
 def _inherits(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
@@ -295,15 +310,19 @@ class _Weaver(ast.NodeTransformer):
 
 def _add_canaries(file: TestFile) -> None:
     """Beside tests of the file, with names like theirs; one at its end, so that nothing can be done after it."""
+    classes = {node.name: node for node in file.tree.body if isinstance(node, ast.ClassDef)}
     places = [(file.tree.body, "")]
-    places += [(node.body, f"{node.name}::") for node in file.tree.body if isinstance(node, ast.ClassDef)]
-    places = [(body, prefix) for body, prefix in places if any(is_test(statement) for statement in body)]
+    places += [(node.body, f"{name}::") for name, node in classes.items() if _is_collected(node, classes)]
     known = {case.id for case in file.cases}
-    for body, prefix in [random.choice(places), places[-1]]:
-        tests = [at for at, statement in enumerate(body) if is_test(statement)]
-        model = body[random.choice(tests)]
-        assert isinstance(model, Function)
-        name = next(name for name in _names(model.name) if f"{file.path}::{prefix}{name}" not in known)
+    direct = {
+        prefix: [id for id in known if id.rpartition("::")[0] == f"{file.path}::{prefix}"[:-2]] for _, prefix in places
+    }
+    places = [(body, prefix) for body, prefix in places if direct[prefix]]
+    for body, prefix in [random.choice(places), places[-1]] if places else []:
+        tests = [at for at, statement in enumerate(body) if is_test(statement)]  # a class may only inherit some
+        model = body[random.choice(tests)] if tests else body[-1]
+        like = random.choice(direct[prefix]).rpartition("::")[2]
+        name = next(name for name in _names(like) if f"{file.path}::{prefix}{name}" not in known)
         canary = _canary(name, bool(prefix), prefix, file)
         at = len(body) if (body, prefix) == places[-1] else random.choice([*tests, len(body)])
         body.insert(at, ast.copy_location(canary, model))
