@@ -37,18 +37,24 @@ test('tree', () => {
   throw new Error(found.sort().map(path => `= ${path} ${hash(path)}`).join('\\n'));
 });
 """
-BY_COMMAND = "for path in $(find . -type f | cut -c3- | sort); do echo = $path $(sha256sum < $path | cut -c-64); done"
+BY_COMMAND = (
+    "for path in $(find . -type f | cut -c3- | sort); do echo = $path $(sha256sum < $path | cut -c-64); done; "
+    "./run.sh; tests/run.sh; test -x src/app.py || echo app is no program"
+)
 TESTS = {
     "pytest": ("tests/test_tree.py", BY_PYTEST), "unittest": ("tests/test_tree.py", BY_UNITTEST),
     "node": ("tests/tree.test.js", BY_NODE), "shell": ("tests/test_tree.py", BY_PYTEST),
 }  # fmt: skip
+PROGRAMS = {"run.sh": b"#!/bin/sh\necho it ran\n", "tests/run.sh": b"#!/bin/sh\necho a test ran\n"}
 FILES = {
+    **PROGRAMS,
     "src/app.py": b"x = 1\n", "docs/old.md": b"# Old\n", "tests/data/one.txt": b"1\n", "tests/conftest.py": b"x = 1\n",
     "pyproject.toml": b'[project]\nname = "a"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n',
     "setup.cfg": b"[metadata]\nname = a\n\n[tool:pytest]\naddopts = -q\n", "package.json": b'{"scripts": {}}\n',
     "jest.config.js": b"module.exports = {};\n",
 }  # fmt: skip
 WRITTEN = {
+    "run.sh": b"#!/bin/sh\necho it still ran\n",
     "src/app.py": RIGHT, "tests/helper.py": b"y = 1\n", "tests/data/one.txt": b"2\n", "Makefile": b"all:\n",
     "pyproject.toml": FILES["pyproject.toml"].replace(b'"a"', b'"b"') + b"\n[tool.ruff]\nline-length = 100\n",
     "setup.cfg": FILES["setup.cfg"].replace(b"= a", b"= b"), ".github/workflows/ci.yml": b"on: push\n",
@@ -76,6 +82,8 @@ def test_the_branch_has_the_files_that_the_trial_ran(user: User, bench: str) -> 
     test, text = TESTS[bench]
     lay(user.work, {**FILES, test: text.encode()})
     git(user.work, "init", "-q", "-b", "main")
+    for path in PROGRAMS:
+        (user.work / path).chmod(0o755)
     git(user.work, "add", "-A")
     git(user.work, "commit", "-qm", "first")
     reply = "".join(write_file(path, data) for path, data in {**WRITTEN, test: b"# mine\n"}.items())
@@ -91,6 +99,11 @@ def test_the_branch_has_the_files_that_the_trial_ran(user: User, bench: str) -> 
         {*WRITTEN} - {"tests/data/one.txt"}  # which is one of the tests
     )
     assert "docs/old.md" not in branch
+    listed = git(user.work, "ls-tree", "-r", f"council/{user.session.name}").decode().splitlines()
+    assert [line.partition("\t")[2] for line in listed if line.startswith("100755")] == [*PROGRAMS]
+    if bench == "shell":
+        assert trial.count("it still ran\n") == trial.count("a test ran\n") == 1
+        assert "app is no program\n" in trial
     for tree in (ran, branch) if bench != "shell" else ():
         tree.pop(test)  # the harness runs a copy of its own, with a canary
     assert {path: name for path, name in ran.items() if "__pycache__" not in path} == branch

@@ -6,6 +6,7 @@ import pytest
 
 from council.candidates.base import Base
 from council.candidates.files import Files
+from council.candidates.trials import find_trial
 from council.candidates.versions import follow, lay
 from council.checks.lint import lint
 from council.engine.planner import Due, plan
@@ -126,6 +127,23 @@ def test_an_attack_counts_only_if_a_test_of_it_fails(path: str, failed: str, red
             said |= {due.id: RecordedTurn(told if due.step.name == "assault" else written)}
     assert ("04-defend/architect" in said) == bool(red)
     assert len(follow(now.scene).accepted.get("architect", [])) == red
+
+
+def test_an_attack_where_the_candidate_has_a_file_is_left_out() -> None:
+    """Else an attacker could make any candidate red that it has read."""
+    workflow, said, project = (
+        load(BESIEGED, "besieged"),
+        dict[str, RecordedTurn](),
+        Base({"a.py": b"", "src/b.py": b""}),
+    )
+    attack = "".join(
+        f"{path}\n```python\ndef test_x(): assert 0\n```\n" for path in ("sum.py/test_a.py", "tests/test_b.py")
+    )
+    words = {"draft": "sum.py\n```python\ndef add(): ...\n```\n", "attack": attack}
+    while (now := plan(workflow, said, "seed")).due[0].step.name in words:
+        said |= {due.id: RecordedTurn(words[due.step.name]) for due in now.due}
+    trial = find_trial(now.due[0], project)
+    assert (trial.misfit, [*trial.tests], trial.run) == ("", ["tests/test_b_attack1.py"], ("tests/test_b_attack1.py",))
 
 
 ELECTION = """---

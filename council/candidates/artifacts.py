@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from council.candidates import base, patch
 from council.candidates.base import Base
 from council.candidates.results import find_winner, lay_result, measure
-from council.candidates.versions import Version, follow, lay
+from council.candidates.versions import EXECUTABLE, Version, follow, lay
 from council.engine.contributions import Record, artifact
 
 FOLDER, METRICS, RESULT = "candidates", "metrics.json", "result.patch"
@@ -50,5 +50,5 @@ def write_patch(project: Base, version: Version, before: Version | None = None) 
 
 
 def _write(project: Base, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bytes:
-    executable, hash_name = project.facts.get("executable", ()), str(project.facts.get("hash", "sha1"))
+    executable, hash_name = project.facts.get(EXECUTABLE, ()), str(project.facts.get("hash", "sha1"))
     return patch.write(before, after, executable, hash_name)

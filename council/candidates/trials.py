@@ -59,6 +59,8 @@ def find_trial(due: Due, base: Base) -> DueTrial:
         return DueTrial(kind, name, version, tree, base.hidden, misfit=misfit)
     known = visible_tests(ledger, name, base)
     attacks = attack_tests(ledger, name, base) if kind == ATTACKS else {}
+    if find_clash(sorted(attacks), tree):  # it is the attack that does not fit
+        attacks = {path: data for path, data in attacks.items() if not find_clash([path], tree)}
     tests = {**attacks, **known.files}
     misfit = misfit or find_clash(sorted(tree.keys() - tests.keys()), tests)
     if kind == ATTACKS:

@@ -36,7 +36,8 @@ VISIBLE, HIDDEN, ATTACKS, MUTANTS = "visible", "hidden", "attack", "mutants"  # 
 TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec|tests)\.\w+|[^/]*_test\.\w+)$")
 NUMBERED = re.compile(r"(?:[._-](?:test|spec|tests))?\.\w+$")  # where the name of a test file gets a number
 KINDS = (VISIBLE, HIDDEN, ATTACKS, MUTANTS)
-LEFT_OUT = "left_out"  # a fact of a base: the paths that members were not given, each with the reason
+# Facts of a base: the paths that members were not given, each with the reason; and those of the files with that mode.
+LEFT_OUT, EXECUTABLE = "left_out", "executable"
 
 
 def runs(seat: Seat) -> str:

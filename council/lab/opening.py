@@ -13,7 +13,7 @@ from typing import Any
 from council.candidates import facts, showing
 from council.candidates.base import Base
 from council.candidates.trials import REPLACED, SKIPPED
-from council.candidates.versions import LEFT_OUT, SOLUTION, SUITE, TEST_FILE, belongs
+from council.candidates.versions import EXECUTABLE, LEFT_OUT, SOLUTION, SUITE, TEST_FILE, belongs
 from council.config import overlays
 from council.config.benches import Bench
 from council.config.settings import Config
@@ -73,7 +73,7 @@ def open_task(task: str, given: Mapping[str, Any], settings: Config, say: Say) -
     tools = choose_tools(found, given, known, after, say)
     if found.tests:
         say(f"running {'all' if not given['tests'] else 'these'} tests on the project as it is …")
-    before = try_unchanged(Trial(tools.bench, found.tree, found.visible, env=tools.env, base=found.tree), known)
+    before = try_unchanged(_make_trial(found, tools), known)
     say(f"before any change: {describe_tried(before, tools.bench) if found.tests else 'there are no tests'}")
     for line in list_failing(before, found):
         say(line)
@@ -247,7 +247,12 @@ def describe_green(found: Gathered) -> str:
     )
 
 
-# ---- what is frozen ----
+# ---- what is tried and frozen ----
+
+
+def _make_trial(found: Gathered, tools: Tools) -> Trial:
+    executable = found.source.executable
+    return Trial(tools.bench, found.tree, found.visible, env=tools.env, base=found.tree, executable=executable)
 
 
 def read_log(before: Tried) -> str:
@@ -260,7 +265,7 @@ def _freeze(found: Gathered, given: Mapping[str, Any], tools: Tools, before: Tri
     return Base(found.tree, found.visible, found.hidden, {
         proposal.REPOSITORY: str(source.top), proposal.COMMIT: source.commit, "hash": source.hash_name,
         proposal.WORKTREE: bool(given["worktree"] and source.commit), proposal.OUTSIDE: list(found.outside),
-        LEFT_OUT: dict(found.left_out), "executable": list(source.executable),
+        LEFT_OUT: dict(found.left_out), EXECUTABLE: list(source.executable),
         BENCH: tools.bench, ENV: str(tools.env or ""), TOOLS: dict(tools.facts), SANDBOX: probe.describe(),
         BEFORE: {
             "verdict": before.verdict, "passed": list(before.passed), "failed": list(before.failed), **before.receipt,

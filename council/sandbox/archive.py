@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
 
@@ -15,7 +15,7 @@ HISTORY = ".git"
 WHEN = 1_000_000_000  # one time for all files: the stream of a tree is always the same
 
 
-def pack(tree: Path | Mapping[str, bytes] | None) -> Iterator[bytes]:
+def pack(tree: Path | Mapping[str, bytes] | None, executable: Collection[str] = ()) -> Iterator[bytes]:
     """The stream, one piece per file. Nothing of a folder's files but their names, bytes and x bits matters.
 
     Devices, sockets, pipes and `.git` are left out. A link stays a link, and points inside the sandbox.
@@ -23,8 +23,9 @@ def pack(tree: Path | Mapping[str, bytes] | None) -> Iterator[bytes]:
     if isinstance(tree, Path):
         yield from _pack_folder(tree)
     else:
+        programs = frozenset(executable)
         for name, data in (tree or {}).items():
-            yield _entry(name, data)
+            yield _entry(name, data, mode=0o755 if name in programs else 0o644)
     yield END
 
 

@@ -74,7 +74,9 @@ def write_options(job: Job, mounts: Mounts, given: Descriptors) -> bytes:
         words += ["--ro-bind", str(source), place]
     for folder in _list_folders(given.files):
         words += ["--size", scratch, "--tmpfs", folder]
+    executable = {f"{JOB}/{path}" for path in job.executable}
     for place, descriptor in given.files.items():
+        words += ["--perms", "0755"] if place in executable else []
         words += ["--ro-bind-data", str(descriptor), place]
     words += ["--chdir", JOB, "--setenv", "PATH", ":".join(job.path), "--setenv", "HOME", "/tmp"]
     words += ["--setenv", "LANG", "C.UTF-8"]

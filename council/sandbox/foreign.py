@@ -74,6 +74,7 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
         files={**{f"/job/{at}": data for at, data in suite.files.items()}, **_read_reporter(), **read_harness()},
         mounts=(*python.mounts, *mount(bench.folders), *modules), path=_find_path(bench),
         stdin=json.dumps(plan).encode(), bounds=give_bounds(bench), report=True,
+        executable=trial.executable,
     )  # fmt: skip
     ran = run(job)
     said = read_report(ran).get(".", {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,14 +37,15 @@ class Job:
     """A command for the sandbox.
 
     `tree`, a folder or files by path, is copied to /job, where the command starts and may write; nothing comes back.
-    `files` are read-only, each at an absolute path of the sandbox. `mounts` are folders of the host, read-only, each at
-    the given path. Commands are searched in `path`. `report` gives a descriptor, named in COUNCIL_REPORT; the command
-    has to close it before it starts what it does not trust.
+    `files` are read-only, each at an absolute path of the sandbox. `executable` are the paths below /job with that
+    mode. `mounts` are folders of the host, read-only, each at the given path. Commands are searched in `path`. `report`
+    gives a descriptor, named in COUNCIL_REPORT; the command has to close it before it starts what it does not trust.
     """
 
     argv: tuple[str, ...]
     tree: Path | Mapping[str, bytes] | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
+    executable: Collection[str] = ()
     mounts: tuple[tuple[Path, str], ...] = ()
     path: tuple[str, ...] = ("/usr/local/bin", "/usr/bin")
     stdin: bytes = b""
@@ -77,10 +78,10 @@ class Ran:
 class Trial:
     """A candidate to be tried. `tree` has every file of it; `tests` are laid over it, and it cannot change them.
 
-    `run` are the test files to run, all of `tests` if empty. `void` are tests that do not count, by id. `env` is a
-    virtual environment of the project. `base` is the tree that the candidate was written on: it has the settings that
-    count, and what a checker found there already is no news. `allowed` names what the project itself replaces of
-    Python's own library.
+    `executable` are the paths with that mode. `run` are the test files to run, all of `tests` if empty. `void` are
+    tests that do not count, by id. `env` is a virtual environment of the project. `base` is the tree that the candidate
+    was written on: it has the settings that count, and what a checker found there already is no news. `allowed` names
+    what the project itself replaces of Python's own library.
     """
 
     bench: str
@@ -91,6 +92,7 @@ class Trial:
     env: Path | None = None
     base: Mapping[str, bytes] = field(default_factory=dict)
     allowed: tuple[str, ...] = ()
+    executable: Collection[str] = ()
 
 
 PASS, FAIL, TAMPERED, TIMEOUT, UNKNOWN = "pass", "fail", "tampered", "timeout", "unknown"

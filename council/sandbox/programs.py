@@ -21,6 +21,7 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
         argv=bench.argv, tree={path: data for path, data in trial.tree.items() if path not in trial.tests},
         files={f"/job/{path}": data for path, data in trial.tests.items()}, path=(*map(str, own), *PATH),
         mounts=(*python.mounts, *mount(bench.folders)), bounds=give_bounds(bench),
+        executable=trial.executable,
     )  # fmt: skip
     ran = run(job)
     verdict = TIMEOUT if ran.stopped == "seconds" else UNKNOWN if ran.stopped else PASS if ran.exit == 0 else FAIL

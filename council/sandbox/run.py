@@ -85,7 +85,7 @@ class Running:
         self._output, self._report = Kept(job.bounds.output), bytearray()
         self._head, self._first, self._sent, self._ended = b"", 0, False, False
         self._peak, self._seconds, self._stopped = 0, 0.0, ""
-        tree, self._send = pipes.send(pack(job.tree))
+        tree, self._send = pipes.send(pack(job.tree, job.executable))
         output = pipes.hear(self._hear)
         # Not a pipe: if we are killed while bubblewrap starts, a broken one would kill only half of it.
         status, self._read_status = pipes.note()

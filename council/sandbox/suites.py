@@ -37,7 +37,7 @@ def try_out(bench: Bench, trial: Trial) -> Tried:
     job = Job(
         argv=start("run", python.program), tree=lay(trial, tests),
         files={**files, **read_harness()}, mounts=python.mounts, stdin=json.dumps(plan).encode(),
-        bounds=give_bounds(bench), report=True,
+        bounds=give_bounds(bench), report=True, executable=trial.executable,
     )  # fmt: skip
     return conclude(bench, job, python.facts)
 

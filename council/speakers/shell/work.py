@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from council.candidates import base
 from council.candidates.base import Base, hash_files
 from council.candidates.trials import REPLACED, DueTrial, find_trial
-from council.candidates.versions import runs
+from council.candidates.versions import EXECUTABLE, runs
 from council.sandbox.model import FAIL, PASS, TAMPERED, Trial
 from council.speakers.shell import ENV
 
@@ -55,7 +55,8 @@ class Work:
 
     def make_trial(self, bench: str) -> Trial:
         due, allowed = self.due, tuple(self.project.facts.get(REPLACED, ()))
-        return Trial(bench, due.tree, due.tests, due.run, due.void, self.env, self.project.tree, allowed)
+        executable = tuple(self.project.facts.get(EXECUTABLE, ()))
+        return Trial(bench, due.tree, due.tests, due.run, due.void, self.env, self.project.tree, allowed, executable)
 
 
 def find_job(session: Session, due: Due) -> tuple[str, Work]:
