@@ -250,6 +250,14 @@ def test_files_that_cannot_be_tried_cost_an_attempt_and_not_the_session(user: Us
     assert git(user.work, "diff", "--name-only", f"HEAD..council/{user.session.name}") == b"src/app.py\n"
 
 
+def test_a_file_may_take_the_place_of_a_folder(user: User) -> None:
+    reply = f"{write_file('src/app.py', RIGHT)}\ndelete docs/add.md\n\nFile: `docs`\n```\nmine\n```\n"
+    assert code(user, responder=lambda _: Answer(reply))[0].code == 0
+    assert user.council("apply", "--yes").code == 0
+    changed = git(user.work, "diff", "--name-status", f"HEAD..council/{user.session.name}").decode().split()
+    assert changed == ["A", "docs", "D", "docs/add.md", "M", "src/app.py"]
+
+
 def test_hidden_tests_are_run_once_and_seen_by_nobody(user: User, tmp_path: Path) -> None:
     lay(
         tmp_path / "checks",

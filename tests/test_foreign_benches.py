@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from bubblewrap import needs_sandbox
@@ -65,9 +66,21 @@ def test_node_runs_tests_in_both_kinds_of_modules() -> None:
 
 @needs_node
 @pytest.mark.parametrize("cheat", NODE_CHEATS)
-def test_no_cheat_in_javascript_is_green(cheat: str) -> None:
+def test_known_cheats_in_javascript_are_not_green(cheat: str) -> None:
     tried = attempt("node", {"solution.js": f"exports.add = (a, b) => a - b;\n{cheat}\n"}, {"test/add.test.js": COMMON})
     assert tried.verdict != "pass", tried
+
+
+@needs_node
+def test_packages_of_node_are_used_and_are_no_environment_of_python(tmp_path: Path) -> None:
+    packages = tmp_path / "node_modules"
+    (packages / "two").mkdir(parents=True)
+    (packages / "two/index.js").write_text("module.exports = 2;")
+    assert benches.prepare(["node"], benches.load(), packages)["node"].startswith("v")
+    code = {"solution.js": b"const two = require('two'); exports.add = (a, b) => a + b + two - 2;"}
+    trial = Trial("node", code, {"test/add.test.js": COMMON.encode()}, env=packages)
+    tried = benches.try_out(trial, benches.load())
+    assert (tried.verdict, tried.failed) == ("pass", ()), tried.log
 
 
 @needs_node

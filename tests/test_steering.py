@@ -31,7 +31,8 @@ def misfit(**changed: bytes | None) -> str:
         "conftest.py", "src/conftest.py", "tests/conftest.py", "pytest.ini", "tests/pytest.ini", "tox.ini",
         "pytest.toml", "sitecustomize.py", "src/usercustomize.py", "x.pth", "src/a.pyc",
         "x.egg-info/entry_points.txt", "x-1.dist-info/METADATA", "pytest.py", "_pytest/__init__.py",
-        "src/pluggy/__init__.py", "unittest.py", ".mocharc.json", "web/vitest.config.ts",
+        "src/pluggy/__init__.py", "unittest.py", "node_modules/left/index.js", "lib/site-packages/a.py",
+        ".mocharc.json", "web/vitest.config.ts",
     ],
 )  # fmt: skip
 def test_a_file_that_steers_a_test_runner_is_refused(path: str) -> None:

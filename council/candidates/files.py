@@ -84,7 +84,7 @@ def read_files(body: str, brief: str, says_none: bool) -> Files | None:
     size = sum(len(text.encode("utf-8", "surrogateescape")) for text in (*found.written.values(), found.diff) if text)
     if size > MOST_BYTES:
         raise Unreadable(f"the files have {size:,} bytes together; write at most {MOST_BYTES:,}")
-    if clash := find_clash(sorted(found.written)):
+    if clash := find_clash(sorted(path for path, text in found.written.items() if text is not None)):
         raise Unreadable(clash)
     if found.diff:
         apply_diff(found.diff, shown_files(brief))

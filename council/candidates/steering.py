@@ -18,6 +18,7 @@ STEERING = (
 )  # fmt: skip
 ENDINGS = (".pth", ".pyc")
 PACKAGES = (".dist-info", ".egg-info")  # folders that register plugins
+INSTALLED = ("node_modules", "site-packages", "__pycache__")
 RUNNERS = ("pytest", "_pytest", "pluggy", "iniconfig", "unittest", "coverage")  # what no file may take the place of
 OTHER_RUNNERS = re.compile(
     r"(?:jest|vitest|playwright|cypress|karma|ava|wtr|web-test-runner)\.(?:config|conf)\.\w+"
@@ -85,6 +86,8 @@ def explain_steering(path: str, before: Mapping[str, bytes], after: bytes | None
     *folders, name = path.split("/")
     if name in STEERING or name.endswith(ENDINGS) or any(folder.endswith(PACKAGES) for folder in folders):
         return f"{path} steers the test runner or Python's start; no member may write or delete it"
+    if old is None and (place := next((folder for folder in folders if folder in INSTALLED), "")):
+        return f"{path} would be in {place}, which holds what was installed; no member may write there"
     if old is None and OTHER_RUNNERS.fullmatch(name):
         return f"{path} would steer a test runner, and the project has no such file; no member may write one"
     if old is None and (module := _find_module(path)) in RUNNERS and not _has_module(module, before):

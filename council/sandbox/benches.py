@@ -57,6 +57,8 @@ def identify(bench: Bench, env: Path | None = None, say: Callable[[str], None] =
     are missing are installed now, and never during a trial.
     """
     own = {"bench": repr(bench), **foreign.identify(bench)}
+    if KINDS[bench.kind] is foreign.try_out:  # whose packages are no environment of Python
+        env = None
     try:
         return own | dict(tools.equip(bench.kind, env).facts)
     except tools.ToolsMissing:
