@@ -29,10 +29,10 @@ def misfit(**changed: bytes | None) -> str:
     "path",
     [
         "conftest.py", "src/conftest.py", "tests/conftest.py", "pytest.ini", "tests/pytest.ini", "tox.ini",
-        "pytest.toml", "sitecustomize.py", "src/usercustomize.py", "x.pth", "src/a.pyc",
-        "x.egg-info/entry_points.txt", "x-1.dist-info/METADATA", "pytest.py", "_pytest/__init__.py",
-        "src/pluggy/__init__.py", "unittest.py", "node_modules/left/index.js", "lib/site-packages/a.py",
-        ".mocharc.json", "web/vitest.config.ts",
+        "pytest.toml", "sitecustomize.py", "src/usercustomize.py", "x.pth", "Conftest.py", "src/SITECUSTOMIZE.PY",
+        "PyTest.py", "a/Node_Modules/b.js", "src/a.pyc", "x.egg-info/entry_points.txt", "x-1.dist-info/METADATA",
+        "pytest.py", "_pytest/__init__.py", "src/pluggy/__init__.py", "unittest.py", "node_modules/left/index.js",
+        "lib/site-packages/a.py", ".mocharc.json", "web/vitest.config.ts",
     ],
 )  # fmt: skip
 def test_a_file_that_steers_a_test_runner_is_refused(path: str) -> None:
@@ -47,6 +47,7 @@ def test_the_settings_of_pytest_are_the_projects_and_other_settings_are_anybodys
         ("pyproject.toml", PYPROJECT.replace(b'"sums"', b'"sum"') + b"[tool.ruff]\n", False),
         ("docs/pyproject.toml", b"[tool.pytest]\nx = 1\n", True),
         ("docs/pyproject.toml", b"[project]\n", False),
+        ("docs/PyProject.toml", b"[tool.pytest]\nx = 1\n", True),
         ("setup.cfg", SETUP.replace(b"-q", b"-p evil"), True),
         ("setup.cfg", SETUP + b"[pytest]\naddopts = -p evil\n", True),
         ("setup.cfg", SETUP.replace(b"100", b"120").replace(b"sums", b"sum"), False),

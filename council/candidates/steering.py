@@ -11,6 +11,8 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from council.candidates.paths import fold_path
+
 # Files that steer pytest or Python's start, wherever they are.
 STEERING = (
     "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "sitecustomize.py",
@@ -34,8 +36,8 @@ LATER = {
         "makefile gnumakefile bsdmakefile justfile taskfile.yml taskfile.yaml rakefile gruntfile.js gulpfile.js "
         "cmakelists.txt meson.build sconstruct wscript configure configure.ac build.gradle build.gradle.kts "
         "settings.gradle settings.gradle.kts gradlew mvnw pom.xml build.xml build build.bazel workspace module.bazel "
-        "build.rs binding.gyp setup.py setup.cfg hatch_build.py noxfile.py dodo.py tasks.py fabfile.py build.py "
-        "manage.py conf.py lerna.json turbo.json nx.json".split(),
+        "build.rs binding.gyp setup.py setup.cfg hatch_build.py noxfile.py dodo.py fabfile.py lerna.json turbo.json "
+        "nx.json".split(),
         BUILDS,
     ),
     **dict.fromkeys(
@@ -62,7 +64,9 @@ LATER = {
     **dict.fromkeys("mypy.ini ruff.toml pylintrc tslint.json biome.json pyrightconfig.json".split(), CHECKS),
 }
 PATTERNS = (
-    (re.compile(r"(?:.*/)?requirements[^/]*\.(?:txt|in)|(?:.*/)?requirements/.*"), INSTALLS),
+    (re.compile(r"(?:.*/)?requirements[^/]*\.(?:txt|in)|(?:.*/)?requirements/[^/]+\.(?:txt|in)"), INSTALLS),
+    (re.compile(r"tasks\.py|build\.py|docs?/(?:.*/)?conf\.py"), BUILDS),
+    (re.compile(r"(?:.*/)?(?:pre|post)-(?:commit|push|merge|checkout|receive)"), "git runs it"),
     (re.compile(r"(?:.*/)?(?:dockerfile|containerfile)\.[^/]+|.*\.dockerfile"), "containers are made from it"),
     (re.compile(r".*\.(?:mk|cmake|csproj|vcxproj|props|targets|gemspec|bzl)"), BUILDS),
     (re.compile(r".*\.(?:tf|tfvars)"), "it is deployed"),
@@ -83,7 +87,7 @@ def explain_steering(path: str, before: Mapping[str, bytes], after: bytes | None
     old = before.get(path)
     if old == after:
         return ""
-    *folders, name = path.split("/")
+    *folders, name = fold_path(path).split("/")  # as it is found where case does not matter
     if name in STEERING or name.endswith(ENDINGS) or any(folder.endswith(PACKAGES) for folder in folders):
         return f"{path} steers the test runner or Python's start; no member may write or delete it"
     if old is None and (place := next((folder for folder in folders if folder in INSTALLED), "")):
@@ -99,12 +103,13 @@ def explain_steering(path: str, before: Mapping[str, bytes], after: bytes | None
 
 def is_steering(path: str) -> bool:
     """Whether a file steers pytest or Python's start by its name alone."""
-    return path.rpartition("/")[2] in STEERING or path.endswith(ENDINGS)
+    name = fold_path(path).rpartition("/")[2]
+    return name in STEERING or name.endswith(ENDINGS)
 
 
 def _find_module(path: str) -> str:
     """The name by which a file at the top, or in `src`, is imported."""
-    first, _, rest = path.removeprefix("src/").partition("/")
+    first, _, rest = fold_path(path).removeprefix("src/").partition("/")
     return first if rest else first.removesuffix(".py")
 
 
