@@ -84,6 +84,7 @@ def test_files_that_run_outside_of_the_sandbox_are_named(user: User, folder: Pat
     for shown in (user.council("show", session.id).text, (session.folder / "result.md").read_text()):
         assert "## Read These First\n\nPrograms outside of the sandbox run or obey these files:\n\n- `.claude/" in shown
         assert "- `Makefile`: builds run it\n" in shown
+    assert "Read These First" in user.council("show", session.id, "--html").out
     (brief,) = (session.folder / "briefs").glob("*approve*/human.md")
     assert "its tests pass; read first what runs outside of the sandbox: .claude/settings.json, " in brief.read_text()
 

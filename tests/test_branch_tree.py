@@ -87,8 +87,7 @@ def test_the_branch_has_the_files_that_the_trial_ran(user: User, bench: str) -> 
     git(user.work, "add", "-A")
     git(user.work, "commit", "-qm", "first")
     reply = "".join(write_file(path, data) for path, data in {**WRITTEN, test: b"# mine\n"}.items())
-    first = [f"{reply}\ndelete docs/old.md\n"]
-    with FakeApi(lambda _: Answer(first.pop() if first else reply)) as api:
+    with FakeApi(lambda _: Answer(f"{reply}\ndelete docs/old.md\n")) as api:
         ended = user.council("code", "-w", "mend", "--bench", bench, ANTHROPIC_BASE_URL=api.url)
     assert ended.code == 5, ended.text  # the test that lists the files fails
     trial = next((user.session / "turns").glob("*trial/*.md")).read_text()

@@ -131,6 +131,13 @@ def test_a_diff_that_fits_is_read_and_keeps_the_line_ends() -> None:
     assert written.lay_on({"src/calc.py": b"a\r\nb\n"})["src/calc.py"] == b"x = 1\ny = 2\n", "mixed before: plain now"
 
 
+def test_what_an_earlier_version_deleted_may_be_deleted_again() -> None:
+    again = Files({"old.py": None, "new.py": "x = 1\n"})
+    assert again.lay_on({}, {"old.py"}) == {"new.py": b"x = 1\n"}
+    with pytest.raises(Unreadable, match=r"it deletes old\.py, which does not exist"):
+        again.lay_on({})
+
+
 @pytest.mark.parametrize(
     ("line", "path"),
     [

@@ -7,7 +7,7 @@ is a problem, and the member is asked once more with that reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from os.path import commonprefix
 
@@ -42,12 +42,13 @@ class Files:
     def __bool__(self) -> bool:
         return bool(self.written or self.diff)
 
-    def lay_on(self, tree: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The tree with these files laid on it. Raises Unreadable if they do not fit it."""
+    def lay_on(self, tree: Mapping[str, bytes], deleted: Collection[str] = ()) -> dict[str, bytes]:
+        """The tree with these files laid on it. Raises Unreadable if they do not fit it. What an earlier version has
+        `deleted` may be deleted again."""
         changed = apply_diff(self.diff, _texts(self.diff, tree)) if self.diff else self.written
         laid = dict(tree)
         for path, text in changed.items():
-            if text is None and laid.pop(path, None) is None:
+            if text is None and laid.pop(path, None) is None and path not in deleted:
                 raise Unreadable(f"it deletes {path}, which does not exist")
             if text is not None:
                 laid[path] = _keep_line_ends(text.encode("utf-8", "surrogateescape"), tree.get(path, b""))

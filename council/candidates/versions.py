@@ -283,7 +283,7 @@ def _lay(version: Version | None, project: Base) -> tuple[dict[str, bytes], str]
     tree, why = dict(project.tree), ""
     for one in reversed(chain):
         try:
-            laid = one.files.lay_on(tree)
+            laid = one.files.lay_on(tree, project.tree.keys() - tree.keys())
             why = explain_misfit(laid, project)
         except Unreadable as wrong:
             laid, why = tree, str(wrong)
@@ -348,5 +348,7 @@ def take_tests(turn: Turn, answer: str, project: Base) -> dict[str, bytes]:
         laid = files.lay_on(project.tree)
     except Unreadable:
         return {}
-    new = (path for path in sorted(laid.keys() - project.tree.keys()) if TEST_FILE.search(path))
-    return {path: laid[path] for path in new if not explain_misfit({**project.tree, path: laid[path]}, project)}
+    new = {path: laid[path] for path in sorted(laid.keys() - project.tree.keys()) if TEST_FILE.search(path)}
+    if not explain_misfit({**project.tree, **new}, project):
+        return new
+    return {path: data for path, data in new.items() if not explain_misfit({**project.tree, path: data}, project)}
