@@ -129,21 +129,18 @@ def test_an_attack_counts_only_if_a_test_of_it_fails(path: str, failed: str, red
     assert len(follow(now.scene).accepted.get("architect", [])) == red
 
 
-def test_an_attack_where_the_candidate_has_a_file_is_left_out() -> None:
+def test_an_attack_that_cannot_be_laid_out_is_left_out() -> None:
     """Else an attacker could make any candidate red that it has read."""
-    workflow, said, project = (
-        load(BESIEGED, "besieged"),
-        dict[str, RecordedTurn](),
-        Base({"a.py": b"", "src/b.py": b""}),
-    )
-    attack = "".join(
-        f"{path}\n```python\ndef test_x(): assert 0\n```\n" for path in ("sum.py/test_a.py", "tests/test_b.py")
-    )
+    workflow, said = load(BESIEGED, "besieged"), dict[str, RecordedTurn]()
+    project = Base({"a.py": b"", "src/b.py": b""}, {"tests/test_calc.py": b""})
+    paths = ("sum.py/test_a.py", "tests/test_b.py", "tests/test_calc.py/test_c.py", "tests/test_d.pth")
+    attack = "".join(f"File: `{path}`\n```python\ndef test_x(): assert 0\n```\n" for path in paths)
     words = {"draft": "sum.py\n```python\ndef add(): ...\n```\n", "attack": attack}
     while (now := plan(workflow, said, "seed")).due[0].step.name in words:
         said |= {due.id: RecordedTurn(words[due.step.name]) for due in now.due}
     trial = find_trial(now.due[0], project)
-    assert (trial.misfit, [*trial.tests], trial.run) == ("", ["tests/test_b_attack1.py"], ("tests/test_b_attack1.py",))
+    assert (trial.misfit, trial.run) == ("", ("tests/test_b_attack1.py",))
+    assert sorted(trial.tests) == ["tests/test_b_attack1.py", "tests/test_calc.py"]
 
 
 ELECTION = """---
