@@ -310,21 +310,24 @@ def test_a_workflow_without_scores_has_a_record_too(user):
     assert "| member | 1 | last position |\n| --- | --- | --- |\n| Architect | spoke | A table. |" in found["Record"]
 
 
-def test_without_a_synthesis_it_says_so(user):
+def test_nothing_is_filed_without_a_synthesis(user):
+    (user.work / ".git").mkdir()
     user.write("plain.md", PLAIN)
     script(
         user,
         {
             "01-positions/architect": "A table.",
-            "01-positions/engineer": "absent: ill",
+            "01-positions/engineer": "A queue.",
             "02-synthesis/chair": "absent: ill",
         },
     )
     ended = user.council("run", "--workflow", "plain.md", "Queue or table?", "--speaker=replay", "--from=script.yaml")
     assert ended.code == 0, ended.err
-    found = sections(document(user.session))
-    assert found["Decision"] == "*(There is none: nobody wrote it.)*"
-    assert "| Engineer | not heard | absent: ill |" in found["Record"]
+    assert not (user.session / "decision.md").exists()
+    for kind in ("adr", "madr", "spec", "plan", "decision"):
+        refused = user.council("decision", "last", "--as", kind)
+        assert (refused.code, "nobody wrote what it is made of" in refused.err) == (2, True), refused.text
+    assert not (user.work / "docs").exists()
 
 
 def test_none_is_written_where_none_is_wanted(user):

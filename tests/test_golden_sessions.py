@@ -42,7 +42,8 @@ UPDATE = "COUNCIL_UPDATE_GOLDEN"
 
 
 def held(user: User, debate: Played) -> Path:
-    """The debate over the API, each of a person's turns by `record`; the session's folder."""
+    """The debate over the API, each of a person's turns by `record`, and that a writer is absent; the session's
+    folder."""
     people = {due.id for batch in debate.batches for due in batch if due.of_a_person}
     said = {id: one.body for id, one in debate.said.items()}
     silent = {id: [Answer("", stop="refusal")] for id, one in debate.said.items() if one.absent}
@@ -50,11 +51,11 @@ def held(user: User, debate: Played) -> Path:
     with FakeApi(table) as api:
         user.configure(f"endpoints: {{anthropic: {{base_url: {api.url}}}}}")
         ended = user.council(*begin(debate))
-        while ended.code == 8:
-            (turn,) = (one["turn"] for one in user.council("next", "--json").json["due"])
+        while due := user.council("status", "--json").json["due"]:
+            (turn,) = due
             away = debate.said[turn].absent
-            given = ("--absent", away) if away else ()
-            assert user.council("record", "last", turn, "--by", "Ann Example", *given, stdin=said[turn]).code == 0
+            given = [*(("--by", "Ann Example") if turn in people else ()), *(("--absent", away) if away else ())]
+            assert user.council("record", "last", turn, *given, stdin=said[turn]).code == 0
             ended = user.council("recover")
     assert ended.code == 0 or "no decision: " in ended.err, ended.err
     assert sorted(table.asked) == sorted(said.keys() - people), "each is asked once, and nobody for a person"

@@ -268,6 +268,20 @@ def test_a_refusal_is_an_absence_and_silence_is_asked_for_again(begun):
     assert "updatedInput" in client.ask(second["prompt"])
 
 
+def test_a_chair_that_refuses_is_asked_again(begun):
+    client, words = Client(begun), agreed()
+    while (rows := due(begun)) and "synthesis" not in rows[0]["turn"]:
+        for row in rows:
+            client.stop(client.member(row, words[row["turn"]])[1])
+    (row,) = rows
+    _, path = client.member(row, "", whole=False)
+    say(path, answer("", stop_reason="refusal"))
+    client.stop(path)
+    assert [(one["turn"], one["state"]) for one in due(begun)] == [(row["turn"], "due")]
+    client.stop(client.member(row, words[row["turn"]])[1])
+    assert body(begun, row["turn"]) == words[row["turn"]].encode()
+
+
 def test_the_last_reply_ends_and_archives_the_debate(begun):
     """Also where the assistant never looks again."""
     client, words = Client(begun), agreed()

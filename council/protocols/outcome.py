@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from council.engine.conditions import rule
-from council.engine.planner import Note, Plan
+from council.engine.planner import Due, Note, Plan
 from council.engine.scene import Scene, Turn
 from council.protocols.dissent import SYNTHESIS
 from council.protocols.mind_changes import is_control
@@ -32,6 +32,11 @@ def passages(plan: Plan) -> list[tuple[str, int]]:
 def is_synthesis(phase: str, of: Workflow | Scene) -> bool:
     """Whether a phase writes the synthesis."""
     return phase == of.role(SYNTHESIS)
+
+
+def writes_synthesis(due: Due, workflow: Workflow) -> bool:
+    """Whether the words of this turn are the synthesis. In a second try there are words already."""
+    return is_synthesis(due.phase.name, workflow) and due.step == due.phase.steps[0] and due.first is None
 
 
 def turns_of(plan: Plan, phase: str, round: int) -> list[Turn]:

@@ -25,27 +25,28 @@ from council.reports.concerns import describe_ledger
 from council.reports.dissents import describe_dissents, find_target, read_position
 from council.reports.front_matter import list_people
 from council.reports.numbering import find_title
+from council.reports.outline import is_nothing
 from council.reports.parts import read_confidence, read_parts
 from council.reports.sources import POINT_TO_ALL, Sources, find_sources, name_seat
-from council.reports.status import describe_deciders, describe_status, find_deciding_phase, is_accepted
+from council.reports.status import describe_deciders, describe_status, find_deciding_phase, is_accepted, name_status
 from council.reports.totals import ended_at
 
 DISSENTS = "dissents"  # the part whose items are sorted before they are cited
 SAID = {"absent": "not heard", "silent": "unreadable", "spoke": "spoke"}  # cells of the table without a stance
 
 
-def facts(session: Session, plan: Plan, kind: str = kinds.ADR) -> dict[str, Any] | None:
-    """The data for the templates `adr.md.j2` and `madr.md.j2`; None if nobody has said anything."""
-    if not plan.scene.turns:
-        return None
+def facts(session: Session, plan: Plan, kind: str = kinds.ADR) -> dict[str, Any]:
+    """The data for the templates `adr.md.j2` and `madr.md.j2`."""
     topic, sources = str(session.metadata["topic"]).strip(), find_sources(plan)
     found = read_parts(session, plan, kind, plain=(DISSENTS,))
     parts = {part: found.texts.get(part, "") for part in kinds.RECORD_PARTS}
-    tries = ending.find_syntheses(plan)
+    author = ending.find_syntheses(plan)[-1]
+    written = not is_nothing(parts["decision"] or found.introduction)
     return {
         **{part: text for part, text in parts.items() if part != "confidence"},
         "title": find_title(topic),
-        "accepted": is_accepted(plan),
+        "accepted": is_accepted(plan, written),
+        "status_word": name_status(plan, written),
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,
         "topic": topic,
@@ -54,22 +55,23 @@ def facts(session: Session, plan: Plan, kind: str = kinds.ADR) -> dict[str, Any]
         "introduction": found.introduction,
         "others": list(found.others),
         "asked": list(found.texts),
-        "author": {"title": name_seat(tries[-1].seat), "source": sources.refer(tries[-1])} if tries else None,
+        "author": {"title": name_seat(author.seat), "source": sources.refer(author)},
         "summary": verdict.first_sentence(found.texts.get("decision") or found.introduction),
         "guidance": list(_guidance(plan, sources)),
         **describe_dissents(session, plan, parts["dissents"], sources),
         "confidence": read_confidence(session, plan, kind),
-        **describe_record(session, plan),
+        **describe_record(session, plan, written),
     }
 
 
-def describe_record(session: Session, plan: Plan, roles: str = "") -> dict[str, Any]:
+def describe_record(session: Session, plan: Plan, written: bool, roles: str = "") -> dict[str, Any]:
     """How it came about: on what evidence, who took part, who said what in which round, what a person was asked.
 
-    `roles` is what the members are called together, where the document lists them anyway."""
+    `written` is whether the synthesis states the decision. `roles` is what the members are called together, where the
+    document lists them anyway."""
     sources = find_sources(plan)
     return {
-        "status": describe_status(session, plan),
+        "status": describe_status(session, plan, written),
         "chained": chain.is_recorded(session),
         "escalations": escalated.describe(session, plan, sources),
         "rounds": _rounds(session, plan, sources),
@@ -77,7 +79,7 @@ def describe_record(session: Session, plan: Plan, roles: str = "") -> dict[str, 
         "whole": POINT_TO_ALL,
         "ledger": asdict(found) if (found := describe_ledger(session, plan, sources.refer)) else None,
         "evidence": asdict(used) if (used := describe_use(session.extra, plan.scene.turns)) else None,
-        **_people(session, plan, roles),
+        **_people(session, plan, written, roles),
     }
 
 
@@ -102,21 +104,21 @@ madr = partial(facts, kind=kinds.MADR)
 # ---- who took part ----
 
 
-def _people(session: Session, plan: Plan, together: str) -> dict[str, Any]:
+def _people(session: Session, plan: Plan, written: bool, together: str) -> dict[str, Any]:
     """Who decided, who was heard, and who took part in which role. A seat is named by its title alone."""
-    written = [turn.seat for turn in ending.find_syntheses(plan)][-1:]
+    author = [turn.seat for turn in ending.find_syntheses(plan)][-1:]
     spoke = {turn.seat.name: turn.seat for turn in plan.scene.turns}
     seats = {seat.name: seat for seat in list_table(session.workflow, plan.scene)} | spoke
     counted = list(verdict.find_members(session, plan, assess(plan.scene)))
     members = {seat.name for seat in counted}
-    roles: dict[str, list[str]] = {"members": [], "author": [name_seat(seat) for seat in written], "also heard": []}
+    roles: dict[str, list[str]] = {"members": [], "author": [name_seat(seat) for seat in author], "also heard": []}
     for seat in seats.values():
-        if not seat.is_person and seat not in written:
+        if not seat.is_person and seat not in author:
             roles["members" if seat.name in members else "also heard"].append(name_seat(seat))
     people = [list_people(session, plan, deciding=deciding) for deciding in (True, False)]
     debated = [seat for seat in seats.values() if seat.name in members]
     return {
-        "deciders": describe_deciders(session, plan, debated, together),
+        "deciders": describe_deciders(session, plan, debated, written, together),
         "decided_by": people[0] or [f"{title} (model)" for title in dict.fromkeys(roles["members"])],
         "consulted": [*(dict.fromkeys(roles["members"]) if people[0] else ()), *people[1]],
         "participants": [

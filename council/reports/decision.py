@@ -26,7 +26,7 @@ from council.reports.parts import read_confidence, read_parts
 from council.reports.sources import find_sources, name_seat
 from council.reports.totals import ended_at
 from council.reports.verdict import find_path, first_sentence
-from council.text import one_line, slug
+from council.text import slug
 
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.M)
 UNDERLINE = re.compile(r"(?<=\S)[ \t]*\n(?= {0,3}(?:=+|-+)[ \t]*$)", re.M)
@@ -34,11 +34,9 @@ OWNED = ("arguments", "trade_offs")
 DISSENT = "dissent"
 
 
-def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
-    """The data for the templates `decision.md.j2` and `issue.md.j2`; None without a debate and its synthesis."""
-    tries = outcome.find_syntheses(plan)
-    if not tries:
-        return None
+def facts(session: Session, plan: Plan) -> dict[str, Any]:
+    """The data for the templates `decision.md.j2` and `issue.md.j2`."""
+    author = outcome.find_syntheses(plan)[-1]
     seats, given = perspectives(plan), read_parts(session, plan, kinds.DECISION, plain=(*OWNED, DISSENT))
     texts, sources = given.texts, find_sources(plan)
     owned = {name: split_by_owner(texts.get(name, ""), list(seats)) for name in OWNED}
@@ -47,12 +45,16 @@ def facts(session: Session, plan: Plan) -> dict[str, Any] | None:
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,
         "summary": first_sentence(texts.get("recommendation", "")),  # for overlays that begin with it
-        "author": {"title": name_seat(tries[-1].seat), "source": sources.refer(tries[-1])},
+        "author": {"title": name_seat(author.seat), "source": sources.refer(author)},
         **describe_dissents(session, plan, texts.get(DISSENT), sources),
-        **describe_record(session, plan, f"the {tries[-1].seat.title.lower()} and the perspectives" if seats else ""),
+        **describe_record(
+            session,
+            plan,
+            not outline.is_nothing(texts.get("recommendation", "")),
+            f"the {author.seat.title.lower()} and the perspectives" if seats else "",
+        ),
         "rounds_held": max((turn.round for turns in seats.values() for turn in turns), default=0),
         "perspectives": list(seats),
-        "missing": {"author": tries[-1].seat.title.lower(), "why": one_line(tries[-1].absent or "", 200)},
         "question": question(session, plan),
         "introduction": given.introduction,
         "considered": [_considered(session, plan, title, turns, owned) for title, turns in seats.items()],

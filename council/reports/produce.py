@@ -32,12 +32,12 @@ MAIN, ISSUE = "decision.md", "issue.md"  # in a session's folder, whatever the k
 class DocumentKind:
     """How a kind of document is made.
 
-    `facts` gives the data for its template, or None if the record cannot fill it. A `numbered` kind is filed under the
+    `facts` gives the data for its template. A `numbered` kind is filed under the
     next free number, any other under its day; the name of a `named` kind ends with it. `beside` makes the further
     `files` that are filed with it, by name.
     """
 
-    facts: Callable[[Session, Plan], dict[str, Any] | None]
+    facts: Callable[[Session, Plan], dict[str, Any]]
     numbered: bool = False
     named: bool = False
     files: tuple[str, ...] = ()
@@ -92,42 +92,39 @@ def is_named(kind: str) -> bool:
 
 
 def derive(debate: Transcript, session: Session, plan: Plan, kind: str = "", record: str = "") -> dict[str, str]:
-    """The document of a finished debate with the files beside it, by name; nothing if the record cannot fill it.
+    """The document of a finished debate with the files beside it, by name; nothing if the record cannot fill it, and
+    nothing without a synthesis: no document is a decision that nobody wrote.
 
     `kind` may be another one than the workflow's own, and `record` a folder beside it that the sources are links to."""
     name = kind or find_kind(session)
-    if not plan.done or not name:
+    if not plan.done or not name or not outcome.synthesis_body(plan):
         return {}
     template = documents.find(debate.overlaid, f"{session.workflow.name}/{name}", f"{documents.FOLDER}/{name}")
-    data = KINDS[name].facts(session, plan) if name in KINDS else parts(debate, session, plan)
-    made = {}
-    if data is not None and template:
-        text = documents.render(template, debate.overlaid, **data)
-        if (warning := debate.synthesis.preface if debate.synthesis else "") not in text:
-            text += f"\n*({warning})*\n"
-        made[MAIN] = put_comment(tidy(sources.resolve(text, plan, record)))
-    if MAIN not in made:
+    if not template:
         return {}
+    data = KINDS[name].facts(session, plan) if name in KINDS else parts(debate, session, plan)
+    text = documents.render(template, debate.overlaid, **data)
+    if (warning := debate.synthesis.preface if debate.synthesis else "") not in text:
+        text += f"\n*({warning})*\n"
+    made = {MAIN: put_comment(tidy(sources.resolve(text, plan, record)))}
     made = {file: front_matter.stamp(text, debate, session, plan, name) for file, text in made.items()}
-    if decision.wants_issue(plan) and (data := decision.facts(session, plan)):  # plain Markdown, for any tracker
-        issue = documents.render(f"{documents.FOLDER}/issue", debate.overlaid, **data)
+    if decision.wants_issue(plan):  # plain Markdown, for any tracker
+        issue = documents.render(f"{documents.FOLDER}/issue", debate.overlaid, **decision.facts(session, plan))
         made[ISSUE] = front_matter.add_notes(tidy(sources.resolve(issue, plan, record)), debate)
-    beside = KINDS[name].beside if name in KINDS and made else None
+    beside = KINDS[name].beside if name in KINDS else None
     return {**made, **(beside(session, plan) if beside else {})}
 
 
-def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any] | None:
+def parts(debate: Transcript, session: Session, plan: Plan) -> dict[str, Any]:
     """The data for a custom document: the whole debate, and the answers of the synthesis by name.
 
     `parts` are those that the workflow lists under `document`, by their names there. `written` has each answer as its
-    author wrote it, and `introduction` what comes before them. None without a synthesis."""
-    tries = outcome.find_syntheses(plan)
-    if not tries:
-        return None
-    given = {name: plain(value) for name, value in tries[-1].answers.items()}
+    author wrote it, and `introduction` what comes before them."""
+    author = outcome.find_syntheses(plan)[-1]
+    given = {name: plain(value) for name, value in author.answers.items()}
     if tally.explain_capped_confidence(plan):
         given[CONFIDENCE] = LOW
-    reply = next((step.reply for _, step in session.workflow.steps() if step.name == tries[-1].step), ())
+    reply = next((step.reply for _, step in session.workflow.steps() if step.name == author.step), ())
     answers = {**documents.blanks(reply), **given}
     named = {part: answers.get(name) for part, name in session.workflow.document_answers.items()}
     day, text = f"{debate.ended_at:%Y-%m-%d}", find_outline(session.workflow, plan)

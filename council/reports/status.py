@@ -16,41 +16,58 @@ from council.reports import tally
 from council.reports.front_matter import list_people, name_person
 from council.reports.sources import name_seat
 from council.text import join_words, one_line
+from council.workflow import gates
 from council.workflow.model import Seat
 
 LONGEST_CHOICE = 120  # characters of a choice in a person's own words; the decision has all of them
+ACCEPTED, PROPOSED, REJECTED = "accepted", "proposed", "rejected"
 MODELS, PEOPLE, UNKNOWN = "models", "people", "models or people (entered by hand)"
 
 
-def is_accepted(plan: Plan) -> bool:
-    """Whether the count, a rule or a person decided it. Otherwise it is what somebody proposes."""
+def is_accepted(plan: Plan, written: bool) -> bool:
+    """Whether the count, a rule or a person decided it, and the decision is `written`. Otherwise it is what somebody
+    proposes."""
     now = assess(plan.scene)
-    return tally.is_carried(plan, now) and not tally.asked_no_stance(plan, now)
+    return (written or _is_adopted(plan)) and tally.is_carried(plan, now) and not tally.asked_no_stance(plan, now)
 
 
-def describe_status(session: Session, plan: Plan) -> str:
+def name_status(plan: Plan, written: bool) -> str:
+    """The status in a word: `accepted`, `proposed` or `rejected`."""
+    denied = ending.find_denial(plan)
+    if denied and denied.outcome in (gates.VETOED, gates.REJECTED):
+        return REJECTED
+    return ACCEPTED if is_accepted(plan, written) else PROPOSED
+
+
+def describe_status(session: Session, plan: Plan, written: bool) -> str:
     """How the question was decided; then everybody who dissents, and who of those that were counted was not heard."""
     dissenters = find_dissenters(plan.scene)
     named = {one.turn.seat.name for one in dissenters}
-    decided = _describe_decision(session, plan, bool(dissenters))
-    adopted = any(one.adopted for one in find_escalations(plan.scene)[-1:])
-    against = describe_dissenters(dissenters, by_a_person=adopted)
+    decided = _describe_decision(session, plan, bool(dissenters), written)
+    against = describe_dissenters(dissenters, by_a_person=_is_adopted(plan))
     return "; ".join(filter(None, [decided, against, *_describe_silence(plan, named)]))
 
 
-def _describe_decision(session: Session, plan: Plan, dissent: bool) -> str:
+def _is_adopted(plan: Plan) -> bool:
+    return any(one.adopted for one in find_escalations(plan.scene)[-1:])
+
+
+def _describe_decision(session: Session, plan: Plan, dissent: bool, written: bool) -> str:
     phase, now = find_deciding_phase(session, plan), assess(plan.scene)
+    if denied := ending.find_denial(plan):
+        return f"{name_status(plan, written)} ({denied.verdict.reason})"
+    if not (written or _is_adopted(plan)):
+        return f"{PROPOSED} (the synthesis states no decision)"
     if find_score_field(session.workflow, phase):
         return _describe_scored(plan, phase)
     lack = tally.describe_lack(plan, now) or (tally.NO_STANCE if tally.asked_no_stance(plan, now) else "")
     if lack:
-        return f"proposed ({lack})"
+        return f"{PROPOSED} ({lack})"
     if now.stances and not now.own:
-        return f"accepted{' with dissent' if dissent else ''}: {tally.format_votes(now)}"
+        return f"{ACCEPTED}{' with dissent' if dissent else ''}: {tally.format_votes(now)}"
     if now.own:
-        return f"accepted: {ending.outcome(plan, now)} ({ending.reason(plan, now)})"
-    by = f", as the {tally.name_author(plan)} recommends" if ending.synthesis_body(plan) else ""
-    return f"accepted: {ending.outcome(plan, now)}{by}"
+        return f"{ACCEPTED}: {ending.outcome(plan, now)} ({ending.reason(plan, now)})"
+    return f"{ACCEPTED}: {ending.outcome(plan, now)}, as the {tally.name_author(plan)} recommends"
 
 
 def _describe_scored(plan: Plan, phase: str) -> str:
@@ -91,7 +108,9 @@ def find_deciding_phase(session: Session, plan: Plan) -> str:
 # ---- by whom ----
 
 
-def describe_deciders(session: Session, plan: Plan, members: list[Seat], together: str = "") -> dict[str, str]:
+def describe_deciders(
+    session: Session, plan: Plan, members: list[Seat], written: bool, together: str = ""
+) -> dict[str, str]:
     """Who decided it or only debated it, and whether each of them is a person or a model. The members are named one by
     one, or `together`."""
     people, heard = (list_people(session, plan, deciding=deciding) for deciding in (True, False))
@@ -101,7 +120,7 @@ def describe_deciders(session: Session, plan: Plan, members: list[Seat], togethe
         return {"verb": "Decided by", "who": f"{join_words(map(_introduce, people))}{others}"}
     heard_too = f"; {join_words(map(_introduce, heard))} {'were' if len(heard) > 1 else 'was'} heard" if heard else ""
     return {
-        "verb": "Decided by" if is_accepted(plan) else "Debated by",
+        "verb": "Decided by" if is_accepted(plan, written) else "Debated by",
         "who": f"{roles or 'nobody'}{heard_too or ('; no person took part' if PEOPLE not in roles else '')}",
     }
 

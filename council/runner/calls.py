@@ -13,7 +13,7 @@ from council.errors import CallFailed, Denied
 from council.record.attempts import Attempt
 from council.record.session import Session
 from council.runner.budget import Budget
-from council.speakers.base import Brief, Speaker, Spoken
+from council.speakers.base import Brief, Speaker, Spoken, used
 from council.speakers.registry import describe
 
 
@@ -50,11 +50,13 @@ async def make_call(
         clock = time.monotonic()
         try:
             spoken = await speaker.speak(brief, tell)
+            if spoken.absent and brief.writes:
+                raise CallFailed(spoken.absent, retries=0, used=used(spoken.usage, who.usd(spoken, brief.model.price)))
         except (CallFailed, Denied) as failure:
             if number is not None:
                 charge.usd = failure.used["usd"]
-                used: dict[str, Any] = {**failure.used}
-                ended = replace(attempt, why=str(failure), seconds=round(time.monotonic() - clock, 3), **used)
+                took: dict[str, Any] = {**failure.used}
+                ended = replace(attempt, why=str(failure), seconds=round(time.monotonic() - clock, 3), **took)
                 await disk(partial(session.end_attempt, brief.turn, number, ended))
             raise
         charge.usd = who.usd(spoken, brief.model.price)

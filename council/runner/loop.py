@@ -30,6 +30,7 @@ from council.errors import (
 )
 from council.prompts import brief as briefs
 from council.prompts import for_humans
+from council.protocols.outcome import writes_synthesis
 from council.protocols.specialists import list_table
 from council.record import chain, desk
 from council.record.session import Session
@@ -264,7 +265,8 @@ class Runner:
             await self.record(due, receipt(self.session, due, model, name, absence, datetime.now(UTC), 0.0), "")
 
     def has_quorum(self, batch: tuple[Due, ...], lost: int) -> bool:
-        """Whether a quorum was given, only members were lost, and enough of them remain in this step.
+        """Whether a quorum was given, only members were lost, and enough of them remain in this step. Nobody
+        can do without the one who writes the synthesis.
 
         If the seats are cast, the members are those who have spoken in this phase or are due now.
         """
@@ -276,7 +278,7 @@ class Runner:
             spoken = {*before, *(name.removesuffix(".2") for name in here), *(due.seat.name for due in batch)}
             members = spoken - self.session.workflow.seat_names()
         gone = [name for name, said in here.items() if said.absent]
-        seated = all(due.seat.name in members for due in batch)
+        seated = all(due.seat.name in members and not writes_synthesis(due, self.session.workflow) for due in batch)
         return self.quorum is not None and seated and len(members) - len(gone) - lost >= self.quorum
 
 
@@ -325,7 +327,8 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
     shared, own, marks = briefs.render(session, due, text)
     deadline: float | None = config.deadline
     shown = place = None
-    if speaker is not None and describe(speaker.name).is_person:
+    who = describe(speaker.name) if speaker is not None else None
+    if who is not None and who.is_person:
         deadline = limits.read_patience(session.workflow.options, due.phase, config.longest)
         shown, place = for_humans.summarize(session, due, shared, own), desk.Desk(session.folder, due.id)
     return Brief(
@@ -334,6 +337,7 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
         marks=marks, person=due.of_a_person, shown=shown, casts=briefs.casts(session.workflow, due),
         refuse=partial(find_refusal, scene=due.scene), work=work, desk=place, lapses=bool(due.phase.gates),
         problems=due.problems,
+        writes=who is not None and who.is_called and not who.replays and writes_synthesis(due, session.workflow),
     )  # fmt: skip
 
 

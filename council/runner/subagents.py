@@ -13,6 +13,7 @@ from council.config.models import Model
 from council.config.settings import Config
 from council.engine.planner import Due
 from council.errors import Busy
+from council.protocols.outcome import writes_synthesis
 from council.record import files
 from council.record.catalog import ID
 from council.record.session import Session
@@ -50,15 +51,21 @@ def harvest(found: Session, settings: Config) -> None:
         path = asked.find_file() if _is_due(found, asked.turn) else None
         answer = transcripts.read_answer(path) if path else None
         given = answer is not None and files.encode(answer.asked) == found.brief(asked.turn)
-        if answer and given and answer.spoken.body.strip() != manual.NO_BRIEF:
+        refused = answer is not None and answer.spoken.absent and _writes(found, asked.turn)  # it is asked again
+        if answer and given and not refused and answer.spoken.body.strip() != manual.NO_BRIEF:
             manual.record(found, settings, asked.turn, answer.spoken, answer.started, answer.seconds)
-        if asked.turn in found.said:
+        if refused or asked.turn in found.said:
             transcripts.remove_note(found.folder, asked.turn)
     handouts.remove_notes(found.folder, [due.id for due in found.plan().due])
 
 
 def _is_due(found: Session, turn: str) -> bool:
     return any(due.id == turn for due in found.plan().due)
+
+
+def _writes(found: Session, turn: str) -> bool:
+    """Whether the result of the debate is what this turn writes, so that nobody can do without it."""
+    return any(due.id == turn and writes_synthesis(due, found.workflow) for due in found.plan().due)
 
 
 def wait_for_assistant(found: Session) -> None:

@@ -43,7 +43,8 @@ class Brief:
     to follow them: the answers that the prompt asks for, how the seat begins its sentences, and the known seats for an
     answer that names seats. `person` means that no model may speak here; `shown` is what that person reads,
     `refuse` says what is wrong with the answers that they gave so far, on the `desk` is what they answer elsewhere, and
-    `lapses` means that they are recorded as absent when the deadline passes. `work` is what a machine needs.
+    `lapses` means that they are recorded as absent when the deadline passes. `work` is what a machine needs. Where a
+    model `writes` the result of the debate, its refusal is a failed call: nobody else writes it.
     """
 
     turn: str
@@ -59,6 +60,7 @@ class Brief:
     person: bool = False
     shown: Shown | None = None
     lapses: bool = False
+    writes: bool = False
     casts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refuse: Callable[[Mapping[str, Any]], str] = field(default=lambda _: "", compare=False)
     desk: Desk | None = None
