@@ -109,6 +109,11 @@ def split_passages(text: str) -> list[str]:
     return [part for part in PASSAGE_END.split(text) if part.strip()]
 
 
+def stands_in(words: str, source: str) -> bool:
+    """Whether the words are one contiguous passage of the source, whatever its line ends."""
+    return " ".join(words.split()) in " ".join(source.split())
+
+
 def join_words(names: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *first, last = names

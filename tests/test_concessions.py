@@ -15,7 +15,7 @@ COST, SPEED = (Seat(name, "analyze", {"title": name.title()}) for name in ("cost
 
 
 def said(seat: Seat, words: str) -> Turn:
-    return replace(turn(seat, "debate/rebut"), prose=words)
+    return replace(turn(seat, "debate/rebut", body=words), prose=words)
 
 
 def test_a_concession_has_its_sentence_and_whom_it_is_for() -> None:
@@ -29,6 +29,12 @@ def test_a_sentence_goes_on_where_a_line_is_wrapped() -> None:
     words = "It is dear. I concede to Speed that it\nmay be slow, and\n  that it is.\nThe rest stands.\n\nso it does"
     (found,) = find_concessions(scene(said(SPEED, "It is slow."), said(COST, words)))
     assert found.text == "I concede to Speed that it may be slow, and that it is."
+
+
+def test_what_an_answer_parts_is_no_sentence() -> None:
+    made = said(COST, "I concede to Speed\nthat users wait.")
+    parted = replace(made, said=replace(made.said, body="I concede to Speed\n## Gist\nDear.\n\nthat users wait."))
+    assert not list(find_concessions(scene(said(SPEED, "It is slow."), parted)))
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,7 @@ def test_the_ledger_names_what_moved_whom(user):
         "first": {"answer": "no", "counts": {"yes": 2, "no": 3}, "of": 5},
         "final": {"answer": "no", "counts": {"no": 5}, "of": 5},
         "same": True,
-        "flips": {"persuaded": 2, "conformed": 0, "explained": 0, "unexplained": 0},
+        "flips": {"persuaded": 2, "explained": 0, "unexplained": 0},
         "calls": 11,
         "usd": 0.0,
         "first_calls": 5,
@@ -263,7 +263,7 @@ def test_the_ledger_names_what_moved_whom(user):
         "- Architect (Serena), round 2: yes → no, persuaded: “\u2018Nine of ten slow requests are writes.\u2019 I"
         in told
     )
-    assert "reads are slow.” It is in 01-positions/engineer, which they had read.\n" in told
+    assert "reads are slow.” Words of it are in 01-positions/engineer, which they had read.\n" in told
     assert found["flips"][0]["flaw"].startswith("“Nine of ten slow requests are writes.” I had taken")
 
 
@@ -290,12 +290,11 @@ def test_who_names_nothing_or_what_nobody_said_was_not_persuaded(user):
     session = held(user, "delphi/unexplained", hold)
     assert [(one["seat"], one["kind"], one["stands_in"]) for one in facts(session)["flips"]] == [
         ("designer", "unexplained", None),
-        ("researcher", "conformed", None),
+        ("researcher", "explained", None),
     ]
     told = report(session)
     assert "- Designer (Aditi), round 2: yes → no, unexplained: they name no flaw in what they said before.\n" in told
-    assert "- Researcher (Ava), round 2: mixed → no, conformed: “Published benchmarks" in told
-    assert "It is in no other member's turn that they had read.\n" in told
+    assert "- Researcher (Ava), round 2: mixed → no, explained: “Published benchmarks" in told
 
 
 def test_silence_is_no_change_of_mind_and_no_vote(user):
@@ -371,7 +370,7 @@ def test_a_debate_about_where_the_council_heads_has_the_same_reports(user):
     found = facts(session)
     assert [(one["seat"], one["from"], one["to"], one["round"], one["kind"]) for one in found["flips"]] == [
         ("designer", "agree", "mixed", 3, "unexplained"),
-        ("engineer", "disagree", "agree", 3, "conformed"),  # what the architect says in the same round
+        ("engineer", "disagree", "agree", 3, "explained"),  # what the architect says in the same round
     ]
     assert (found["helped"]["calls"], found["helped"]["first_calls"]) == (13, 8)
     assert "First count: 3 of 4 agree. Final count: 3 of 4 agree. 2 changes of mind" in report(session)

@@ -195,7 +195,7 @@ def test_an_assistant_is_told_the_counts_and_what_is_open(user: User, session: P
 
 def test_an_objection_that_is_only_an_id_is_written_out(session: Path) -> None:
     found = views.session(session)["verdict"]
-    assert found["dissent"]["text"] == f"{PII} (now: in the traces too)"
+    assert found["dissent"]["text"] == PII
     document = (session / "decision.md").read_text("utf-8")
     assert "C1”" not in document
     assert "02-synthesis-r02" not in str(list(session.glob("turns/*"))), (

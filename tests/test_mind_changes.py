@@ -11,7 +11,7 @@ from council.config import overlays
 from council.engine.scene import RecordedTurn, Scene, Turn
 from council.protocols import mind_changes
 from council.protocols.mind_changes import (
-    CONFORMED,
+    EXPLAINED,
     PERSUADED,
     STEP,
     UNEXPLAINED,
@@ -44,7 +44,8 @@ def moved(flaw: str | None, *seen: Turn, seat: str = "architect", prose: str = "
     """The seat's next turn, with another stance, after it has read these."""
     asked = {} if flaw is None else {"flaw": flaw}
     made = turn(seat, stance="no", **asked)
-    return replace(made, prose=prose, said=replace(made.said, brief=brief(*seen, **how)))
+    body = f"{made.body}\n\n{prose}" if prose else made.body
+    return replace(made, prose=prose, said=replace(made.said, body=body, brief=brief(*seen, **how)))
 
 
 def kind(*turns: Turn) -> str:
@@ -123,10 +124,10 @@ def test_each_seat_is_held_to_its_own_words():
         (f"“{STALE}” I had not looked at writes at all, and spoke of what people see on their screens.", PERSUADED),
         ("Member B showed that slow requests are writes. I had spoken of something else entirely there.", PERSUADED),
         ("The engineer's figures: nine of ten slow requests.", PERSUADED),
-        ("The licence forbids what I proposed for our customers abroad.", CONFORMED),
-        ("Member B is right.", CONFORMED),  # that names nobody's argument
-        ("writes", CONFORMED),  # neither does a word that everybody says
-        ("The others convinced me with their view of the figures.", CONFORMED),
+        ("The licence forbids what I proposed for our customers abroad.", EXPLAINED),
+        ("Member B is right.", EXPLAINED),  # that names nobody's argument
+        ("writes", EXPLAINED),  # neither does a word that everybody says
+        ("The others convinced me with their view of the figures.", EXPLAINED),
         ("none", UNEXPLAINED),
         ("None.", UNEXPLAINED),
         ("None: I only say it more plainly.", UNEXPLAINED),
@@ -155,20 +156,20 @@ def test_the_turn_that_showed_it_is_named():
 
 
 def test_what_it_could_not_have_read_moved_nobody():
-    assert kind(OWN, PEER, moved(STALE, OWN)) == CONFORMED
-    assert kind(OWN, PEER, moved(STALE)) == CONFORMED
+    assert kind(OWN, PEER, moved(STALE, OWN)) == EXPLAINED
+    assert kind(OWN, PEER, moved(STALE)) == EXPLAINED
     unshown = replace(moved(STALE), said=RecordedTurn("words", brief=f"The question is whether this is so: {STALE}"))
-    assert kind(OWN, PEER, unshown) == CONFORMED, "words that stand in the brief, but in nobody's turn"
+    assert kind(OWN, PEER, unshown) == EXPLAINED, "words that stand in the brief, but in nobody's turn"
     mine = moved(STALE, OWN, PEER)
     same_time = [turn("researcher", body=STALE, stance="no"), moved(STALE, OWN, turn("researcher", body=STALE))]
     assert kind(OWN, PEER, mine) == PERSUADED
-    assert kind(OWN, same_time[1], same_time[0]) == CONFORMED, "said in the same round, or later"
+    assert kind(OWN, same_time[1], same_time[0]) == EXPLAINED, "said in the same round, or later"
 
 
 def test_a_gist_is_read_as_a_gist():
     long = turn("engineer", "positions", body=f"{'Many words. ' * 40}\n\n{STALE}", stance="no")
     assert kind(OWN, long, moved(STALE, OWN, long)) == PERSUADED
-    assert kind(OWN, long, moved(STALE, OWN, long, gist=True)) == CONFORMED
+    assert kind(OWN, long, moved(STALE, OWN, long, gist=True)) == EXPLAINED
     short = replace(long, answers={"stance": "no", "gist": STALE})
     assert kind(OWN, short, moved(STALE, OWN, short, gist=True)) == PERSUADED
 
@@ -181,8 +182,8 @@ def test_labels_differ_from_reader_to_reader_and_hide_nothing():
 
 def test_what_the_seat_had_said_itself_is_no_argument_of_a_peers():
     own = replace(OWN, said=RecordedTurn(f"I know this: {STALE}"))
-    assert kind(own, PEER, moved(STALE, own, PEER)) == CONFORMED
-    assert kind(own, moved(STALE, own)) == CONFORMED
+    assert kind(own, PEER, moved(STALE, own, PEER)) == EXPLAINED
+    assert kind(own, moved(STALE, own)) == EXPLAINED
     half = replace(OWN, said=RecordedTurn("Slow requests are writes."))
     assert kind(half, PEER, moved(STALE, half, PEER)) == PERSUADED, "the peer's turn has more of it"
 
@@ -192,12 +193,12 @@ def test_ones_own_gist_is_no_peers_turn():
     own = replace(
         OWN, said=RecordedTurn("Nine of ten slow requests.\n\nAre writes, and a cache makes no write faster.")
     )
-    assert kind(own, moved(STALE, own, gist=True)) == CONFORMED
+    assert kind(own, moved(STALE, own, gist=True)) == EXPLAINED
 
 
 def test_an_absent_peer_has_no_argument():
     gone = replace(absent("engineer", "positions", asked="stance"), said=RecordedTurn(STALE, absent="timeout"))
-    assert kind(OWN, gone, moved(STALE, OWN, gone)) == CONFORMED
+    assert kind(OWN, gone, moved(STALE, OWN, gone)) == EXPLAINED
 
 
 def test_an_argument_stands_in_one_passage():
@@ -206,7 +207,7 @@ def test_an_argument_stands_in_one_passage():
         "Nine people asked.\n\nTen answered.\n\nSlow is fine.\n\nRequests vary.\n\nWrites happen.\n\nA cache exists."
     )
     peer = replace(PEER, said=RecordedTurn(strewn))
-    assert kind(OWN, peer, moved(STALE, OWN, peer)) == CONFORMED
+    assert kind(OWN, peer, moved(STALE, OWN, peer)) == EXPLAINED
     listed = replace(PEER, said=RecordedTurn(f"What I hold:\n- it is dear\n- {STALE}\n- it is new"))
     assert kind(OWN, listed, moved(STALE, OWN, listed)) == PERSUADED
 
@@ -216,9 +217,9 @@ def test_an_argument_stands_in_one_passage():
     [
         (f"The engineer convinced me: {STALE[0].lower()}{STALE[1:]}", PERSUADED),
         ("I have changed my mind: nine of ten slow requests are writes.", PERSUADED),
-        ("I was wrong. Nine of ten slow requests are writes.", CONFORMED),  # the sentence that says so names nothing
+        ("I was wrong. Nine of ten slow requests are writes.", EXPLAINED),  # the sentence that says so names nothing
         ("I now agree that slow requests are writes and a cache makes no write faster.", PERSUADED),
-        ("I no longer hold it, since the licence forbids it abroad.", CONFORMED),
+        ("I no longer hold it, since the licence forbids it abroad.", EXPLAINED),
         (STALE, UNEXPLAINED),  # to quote an argument is not to be moved by it
         (f"I disagree with the engineer: {STALE}", UNEXPLAINED),
         (f"Nobody has convinced me that {STALE}", UNEXPLAINED),
@@ -235,8 +236,35 @@ def test_without_a_flaw_a_rationale_can_explain() -> None:
     convinced = moved(None, OWN, PEER)
     reason = {"rationale": f"The engineer convinced me: {STALE}"}
     silent = replace(convinced, asked=("stance", "rationale"), answers={**convinced.answers, "rationale": "So."})
+    silent = replace(silent, said=replace(silent.said, body=f"## Rationale\n{reason['rationale']}"))
     assert kind(OWN, PEER, silent) == UNEXPLAINED
     assert kind(OWN, PEER, replace(silent, answers={**silent.answers, **reason})) == PERSUADED
+
+
+GLUED = (
+    "Marcus convinced me: editors skip the cache,\nand that costs one line. It was my one condition,\n"
+    "so I withdraw what I called blocking."
+)
+
+
+def test_the_flaw_is_one_passage_of_the_turn() -> None:
+    """Two sentences, each of which goes on in the next line: neither is cut, and they are not put together."""
+    (flip,) = find_flips(scene(OWN, PEER, moved(None, OWN, PEER, prose=GLUED)))
+    assert " ".join(flip.flaw.split()) == "Marcus convinced me: editors skip the cache, and that costs one line."
+
+
+def test_what_stands_in_two_places_is_no_passage() -> None:
+    """The prose is what is left of a reply without its answers: its halves were never next to each other."""
+    parted = moved(None, OWN, PEER, prose=f"I have changed\nmy mind: {STALE}")
+    body = f"I have changed\n\n## Stance\nno\n\nmy mind: {STALE}"
+    assert kind(OWN, PEER, replace(parted, said=replace(parted.said, body=body))) == UNEXPLAINED
+
+
+def test_nobody_is_said_to_have_conformed() -> None:
+    """Who names a reason in words of their own has explained the change."""
+    (flip,) = find_flips(scene(OWN, PEER, moved("The others are right about our customers abroad.", OWN, PEER)))
+    assert (flip.kind, flip.source) == (EXPLAINED, None)
+    assert "conformed" not in mind_changes.KINDS
 
 
 def test_where_the_flaw_was_asked_for_the_prose_explains_nothing():
@@ -413,6 +441,6 @@ def test_scores_are_told_by_their_mean(rounds, says, same):
 
 
 def test_every_kind_is_counted_also_where_there_is_none():
-    assert found(stand("yy", "yy")).kinds == {"persuaded": 0, "conformed": 0, "explained": 0, "unexplained": 0}
+    assert found(stand("yy", "yy")).kinds == {"persuaded": 0, "explained": 0, "unexplained": 0}
     assert tuple(found(stand("yy", "nn")).kinds) == mind_changes.KINDS
     assert found(stand("yy", "nn")).kinds["unexplained"] == 2

@@ -12,7 +12,7 @@ from council.record.session import open_
 from council.reports.model import Transcript
 from council.reports.tally import find_wrong_claim, split_sentences
 from council.reports.transcript import compose
-from council.reports.verdict import first_sentence
+from council.reports.verdict import opening
 from council.terminal.markdown import Paint
 from council.terminal.transcript import card
 from tests.growth import compare
@@ -173,18 +173,33 @@ def test_a_run_ends_with_the_card_on_a_terminal_alone(tmp_path):
 # ---- sentences ----
 
 
+STEPS = "1. Run EXPLAIN on them.\n2. Put Redis in front."
+
+
 @pytest.mark.parametrize(
     ("text", "first"),
     [
-        ("Keep it. Then measure.", "Keep it."),
-        ("## Path\n\n- **Keep** `redis`, e.g. for reads. Then measure.", "Keep redis, e.g. for reads."),
-        ("Version 2.5 is enough! Or not?", "Version 2.5 is enough!"),
+        ("Keep it. Then measure.", "Keep it. Then measure."),
+        ("Keep it.\nThen measure.\n\nNobody asked why.", "Keep it. Then measure."),
+        ("## Path\n\n**Keep** `redis`, e.g. for reads.\n### Why\nIt is there.", "Keep redis, e.g. for reads."),
+        (STEPS, "1. Run EXPLAIN on them. 2. Put Redis in front."),
+        (STEPS.replace("\n", "\n\n") + "\n\nThat is all.", "1. Run EXPLAIN on them. 2. Put Redis in front."),
+        (f"In this order:\n\n{STEPS}\n\nThat is all.", "In this order: 1. Run EXPLAIN on them. 2. Put Redis in front."),
         ("no end at all", "no end at all"),
+        ("word " * 500, ("word " * 500).strip()),
+        ("```\nmake\n```\n\nThat is all.", ""),
+        ("As in this table:\n\n| a | b |\n|---|---|", ""),
+        ("## Path", ""),
         ("", ""),
     ],
 )
-def test_the_first_sentence(text, first):
-    assert first_sentence(text) == first
+def test_an_answer_is_a_whole_paragraph_or_none(text, first):
+    assert opening(text) == first
+
+
+def test_a_sentence_does_not_begin_in_one_paragraph_and_end_in_another():
+    text = "## All agree\n\nThis is\none.\n\nOn what\n- four of them\n- agree\n\n| x |\nis open"
+    assert list(split_sentences(text)) == ["This is one.", "On what", "four of them", "agree", "is open"]
 
 
 @pytest.mark.parametrize("text", ["word ", "どれも。", "A. ", ". ", "- x\n"])

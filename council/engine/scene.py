@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from council.text import join_words, one_line
+from council.text import join_words, one_line, stands_in
 from council.workflow import declare
 from council.workflow.model import Seat
 
@@ -65,6 +65,13 @@ class Turn:
     def whole(self) -> str:
         """All that the seat wrote: a second reply may hold only what the first one lacked."""
         return "\n\n".join(said.body for said in (self.first, self.said) if said)
+
+    @property
+    def passage(self) -> str:
+        """What the seat wrote before its answers, as it stands in the reply: the prose as far as no answer parts it."""
+        lines = self.prose.split("\n")
+        parts = ("\n".join(lines[:end]) for end in range(len(lines), 0, -1))
+        return next((part for part in parts if part.strip() and stands_in(part, self.whole)), self.body)
 
     @property
     def absent(self) -> str | None:

@@ -93,7 +93,7 @@ COLUMNS = {
         "agent_id": ("text", "the seat"),
         "stance_before": ("any", "a stance or a score"),
         "stance_after": ("any", "the same"),
-        "why": ("text", "persuaded, conformed or unexplained"),
+        "why": ("text", "persuaded, explained or unexplained"),
         "turn_id": ("text", "in debate_turns"),
     },
     "gates": {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from council.engine.scene import Scene, Turn
 from council.protocols.mentions import find_mentioned
 from council.protocols.perspectives import is_cast
-from council.text import unwrap
+from council.text import stands_in, unwrap
 from council.workflow.model import Seat
 
 CONCEDES = re.compile(r"\bI(?: have to| must| do| now| also| therefore| readily)? concede\b", re.I)
@@ -35,5 +35,6 @@ def find_concessions(scene: Scene) -> Iterator[Concession]:
             others = [seat for name, seat in sides.items() if name != turn.seat.name]
             for sentence in SENTENCE.split(unwrap(turn.prose)):
                 own = QUOTED.sub("", sentence)
-                if (match := CONCEDES.search(own)) and not DENIED.search(own[: match.end() + 20]):
+                said = CONCEDES.search(own) if stands_in(sentence, turn.whole) else None
+                if said and not DENIED.search(own[: said.end() + 20]):
                     yield Concession(turn, find_mentioned(sentence, others), sentence.strip(" -*_"))

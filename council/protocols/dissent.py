@@ -9,7 +9,6 @@ from functools import lru_cache
 from council.engine.conditions import rule
 from council.engine.facts import PromptContext, fact
 from council.engine.scene import Scene, Turn, Verdict
-from council.protocols.concerns import join_wordings
 from council.protocols.ledger import read_ledger
 from council.protocols.settling import ends_concern, split_ids
 from council.protocols.stances import AGREE, BLOCKING, DISAGREE, MIXED, STANCE, find_opposed
@@ -148,15 +147,14 @@ def find_dissent(scene: Scene) -> list[tuple[Turn, str]]:
     """All dissent by each seat's newest answers: that it disagrees, and its blocking items."""
     dissent = [(turn, DISAGREES) for turn in find_opposed(scene)]
     for turn, items in scene.last_words(BLOCKING).values():
-        dissent += [(turn, _write_out(str(item), scene)) for item in items if not ends_concern(str(item))]
+        dissent += [(turn, words) for item in items if not ends_concern(str(item)) for words in _read(str(item), scene)]
     return dissent
 
 
-def _write_out(item: str, scene: Scene) -> str:
-    """An item in words: one that is only the id of a concern has those of the concern."""
+def _read(item: str, scene: Scene) -> list[str]:
+    """An item in words: one that only names concerns by their ids has the words in which each was raised."""
     ids, rest, _ = split_ids(item)
-    known = (one for one in read_ledger(scene) if ids and not rest and one.id in ids)
-    return "; ".join(join_wordings(one.opened.text, one.text) for one in known) or item
+    return [one.opened.text for one in read_ledger(scene) if not rest and one.id in ids] or [item]
 
 
 def _keeps(passage: str, context: str, turn: Turn, words: str) -> bool:

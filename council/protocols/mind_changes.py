@@ -4,12 +4,11 @@ A change of mind is a stance that differs from the one that the seat gave before
 stances, it is a score at least `STEP` points away from the seat's previous one. (Passing a workflow's target is not a
 change of mind: 89 to 90 is one point.)
 
-A seat's own claim is not enough. A change is *persuaded* if the flaw that the seat names can be found in a peer's turn
-that it had read, and not equally well in its own turns; *conformed* if the flaw cannot be found. If the seat names
-none, the change is *explained* if one of its concerns was settled (or for a fall, raised) since its previous turn, and
-otherwise *unexplained*. If a step asks for no `flaw`, only sentences of the prose and of a `rationale` count in which
-the seat says that it moved ("Marcus convinced me: …"). So a persuasion may be missed, if a seat rewords an argument
-completely; none is made up.
+A change is *persuaded* if the seat names a flaw in what it said before, and words of that are in a peer's turn that it
+had read, and not equally well in its own turns. It is *explained* if the seat names a flaw that is in no such turn, or
+if one of its concerns was settled (or for a fall, raised) since its previous turn, and otherwise *unexplained*. If a
+step asks for no `flaw`, only sentences of the prose and of a `rationale` count in which the seat says that it moved
+("Marcus convinced me: …"). So a persuasion may be missed, if a seat rewords an argument completely.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from council.engine.scene import Scene, Turn, Verdict, describe_silent
 from council.protocols.concerns import find_reasons
 from council.protocols.stances import AGREE, DISAGREE, MIXED, STANCE
 from council.replies.quotes import passages
-from council.text import content_words, fold, join_words, one_line, split_passages
+from council.text import content_words, fold, join_words, one_line, split_passages, stands_in
 from council.workflow import declare
 from council.workflow.model import Workflow
 
@@ -44,7 +43,7 @@ CONTROL = declare.role(
     "control", "one seat answers alone, for comparison: it is not part of the debate", option="control"
 )
 declare.option(CONTROL, "turned on by `--control`: one seat also answers alone, in the phase with this role")
-PERSUADED, CONFORMED, EXPLAINED, UNEXPLAINED = KINDS = ("persuaded", "conformed", "explained", "unexplained")
+PERSUADED, EXPLAINED, UNEXPLAINED = KINDS = ("persuaded", "explained", "unexplained")
 STEP = 10  # points of 100
 SAME_ARGUMENT = 0.6  # of the content words in a sentence of the named flaw, found in one passage
 MARGIN = 0.001  # a share this much higher is higher
@@ -54,7 +53,7 @@ LABEL = re.compile(r"\bMember [A-Z]{1,2}\b|\bYou\b")
 NO_FLAW = re.compile(
     r"\W*(?:none|no flaw|nothing|nil|n/?a|not applicable|keine?r?s?|nichts)(?=\W*$|\s*[.:;,(–—-])", re.I
 )
-SENTENCE = re.compile(r"(?<=[.!?…”\"])\s+|\n+")
+SENTENCE = re.compile(r"(?<=[.!?…”\"])\s+")
 QUOTED = re.compile(r"“([^“”]+)”|\"([^\"\n]+)\"|^[ \t]*>(.+)$", re.M)
 MOVED = re.compile(
     r"\bI(?: have|['’]ve| must| do| hereby)?(?: now| since| therefore| also)?"
@@ -69,8 +68,8 @@ TAKEN_BACK = re.compile(r"\b(?:not|never|nobody|nothing|none|no one|neither|nor|
 
 @dataclass(frozen=True)
 class Flip:
-    """A seat that changed its mind in `turn`. `source` is the peer's turn that contains the named flaw. `concerns` are
-    the ids of those that explain it: settled before a rise, raised before a fall."""
+    """A seat that changed its mind in `turn`. The `flaw` is one passage of that turn, and `source` the peer's turn that
+    has words of it. `concerns` are the ids of those that explain it: settled before a rise, raised before a fall."""
 
     turn: Turn
     before: Any
@@ -127,12 +126,14 @@ def _moved(before: Any, said: Any) -> bool:
 
 
 def _flip(turn: Turn, before: Any, said: Any, scene: Scene) -> Flip:
-    flaw = find_flaw(turn)
-    source = find_source(flaw, turn, scene) if flaw else None
-    if flaw:
-        return Flip(turn, before, said, flaw, PERSUADED if source else CONFORMED, source)
+    flaws = find_flaws(turn)
+    for flaw in flaws:
+        if source := find_source(flaw, turn, scene):
+            return Flip(turn, before, said, flaw, PERSUADED, source)
+    if flaws:
+        return Flip(turn, before, said, flaws[0], EXPLAINED)
     concerns, answer = find_reasons(scene, turn, is_rise(before, said))
-    return Flip(turn, before, said, flaw, EXPLAINED if concerns else UNEXPLAINED, answer, concerns)
+    return Flip(turn, before, said, "", EXPLAINED if concerns else UNEXPLAINED, answer, concerns)
 
 
 def is_rise(before: Any, said: Any) -> bool:
@@ -143,17 +144,20 @@ def is_rise(before: Any, said: Any) -> bool:
     return said not in order or before not in order or order.index(said) > order.index(before)
 
 
-def find_flaw(turn: Turn) -> str:
-    """What the seat says moved it: its answer if it was asked, else the sentences of its own words that say so."""
+def find_flaws(turn: Turn) -> tuple[str, ...]:
+    """What the seat says moved it, each as it stands in the turn: its answer if it was asked, else the sentences of its
+    own words that say so."""
     if FLAW in turn.asked:
         flaw = str(turn.answers.get(FLAW) or "").strip()
-        return "" if NO_FLAW.match(flaw) or not content_words(flaw) else flaw
-    words = f"{turn.prose}\n{turn.answers.get(RATIONALE, '')}"
-    return " ".join(sentence.strip() for sentence in SENTENCE.split(words) if _says_it_moved(sentence))
+        return () if NO_FLAW.match(flaw) or not content_words(flaw) else (flaw,)
+    parts = [*split_passages(turn.prose), *split_passages(str(turn.answers.get(RATIONALE, "")))]
+    said = (sentence.strip() for part in parts for sentence in SENTENCE.split(part))
+    return tuple(one for one in said if _says_it_moved(one) and stands_in(one, turn.whole))
 
 
 def _says_it_moved(sentence: str) -> bool:
     """Whether a sentence says that the seat moved; "nobody has convinced me" does not."""
+    sentence = " ".join(sentence.split())
     said = MOVED.search(sentence)
     return said is not None and not TAKEN_BACK.search(sentence, 0, said.end())
 

@@ -56,7 +56,7 @@ def facts(session: Session, plan: Plan, kind: str = kinds.ADR) -> dict[str, Any]
         "others": list(found.others),
         "asked": list(found.texts),
         "author": {"title": name_seat(author.seat), "source": sources.refer(author)},
-        "summary": verdict.first_sentence(found.texts.get("decision") or found.introduction),
+        "summary": verdict.opening(found.texts.get("decision") or found.introduction),
         "guidance": list(_guidance(plan, sources)),
         **describe_dissents(session, plan, parts["dissents"], sources),
         "confidence": read_confidence(session, plan, kind),

@@ -25,7 +25,7 @@ from council.reports.numbering import find_title
 from council.reports.parts import read_confidence, read_parts
 from council.reports.sources import find_sources, name_seat
 from council.reports.totals import ended_at
-from council.reports.verdict import find_path, first_sentence
+from council.reports.verdict import find_path, opening
 from council.text import slug
 
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$", re.M)
@@ -44,7 +44,7 @@ def facts(session: Session, plan: Plan) -> dict[str, Any]:
         "title": find_title(str(session.metadata["topic"])),
         "date": f"{ended_at(session):%Y-%m-%d}",
         "session_id": session.id,
-        "summary": first_sentence(texts.get("recommendation", "")),  # for overlays that begin with it
+        "summary": opening(texts.get("recommendation", "")),  # for overlays that begin with it
         "author": {"title": name_seat(author.seat), "source": sources.refer(author)},
         **describe_dissents(session, plan, texts.get(DISSENT), sources),
         **describe_record(

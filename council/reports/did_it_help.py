@@ -154,21 +154,20 @@ def _compare_control(found: Comparison) -> str:
     return f"Baseline without a debate, {cost}: {facts['answer']}, {compared}"
 
 
-def _how(flip: Flip) -> str:
-    """What became of the concerns that explain a change of mind."""
-    one = len(flip.concerns) == 1
-    if flip.source:
-        return f"{'was' if one else 'were'} settled, as {flip.source.id} answered {'it' if one else 'one of them'}"
-    return f"{'was' if one else 'were'} {'settled' if mind_changes.is_rise(flip.before, flip.after) else 'raised'}"
-
-
 def _line(session: Session, plan: Plan, flip: Flip, numbers: Numbers) -> str:
     flaw = one_line(restore_names(flip.flaw, flip.turn, session.workflow, plan.scene), LONGEST_FLAW).translate(INNER)
-    told = {
-        mind_changes.PERSUADED: f"“{flaw}” It is in {flip.source.id if flip.source else ''}, which they had read.",
-        mind_changes.CONFORMED: f"“{flaw}” It is in no other member's turn that they had read.",
-        mind_changes.EXPLAINED: f"{join_words(flip.concerns) if flip.concerns else ''} {_how(flip)}.",
-        mind_changes.UNEXPLAINED: "they name no flaw in what they said before.",
-    }
     moved = f"{flip.turn.seat.label}, round {_number(flip, numbers)}: {flip.before} → {flip.after}"
-    return f"{moved}, {flip.kind}: {told[flip.kind]}"
+    return f"{moved}, {flip.kind}: {_explain(flip, flaw)}"
+
+
+def _explain(flip: Flip, flaw: str) -> str:
+    """What moved the seat: its own words, and the turn that has words of them, or what became of its concerns."""
+    if flaw:
+        return f"“{flaw}”" + (f" Words of it are in {flip.source.id}, which they had read." if flip.source else "")
+    if not flip.concerns:
+        return "they name no flaw in what they said before."
+    one = len(flip.concerns) == 1
+    ended = "settled" if mind_changes.is_rise(flip.before, flip.after) else "raised"
+    if flip.source:
+        ended = f"settled, as {flip.source.id} answered {'it' if one else 'one of them'}"
+    return f"{join_words(flip.concerns)} {'was' if one else 'were'} {ended}."

@@ -24,7 +24,7 @@ from council.replies.values import BULLET
 from council.reports.outline import is_nothing, split_list
 from council.reports.sources import BEGIN, Sources, name_seat
 from council.reports.status import find_deciding_phase
-from council.reports.verdict import first_sentence
+from council.reports.verdict import opening
 from council.text import one_line
 
 WHOLE = 100_000  # characters: nobody's dissent is cut short
@@ -104,7 +104,7 @@ def _add_missing(
 
     for one in dissenters:
         if one.stance and not _keeps(text, one.turn, DISAGREES):
-            words = read_position(one.turn) if one.stance == MIXED else one.turn.prose or one.turn.body
+            words = read_position(one.turn) if one.stance == MIXED else one.turn.passage
             yield add(one.turn, describe_stance(one.stance), words)
         for item in one.items:
             if not _keeps(text, item.turn, item.text):
@@ -135,6 +135,6 @@ def find_target(session: Session, plan: Plan) -> str:
 
 
 def read_position(turn: Turn) -> str:
-    """What a member said last in a sentence. Numbers and stances are in columns of their own."""
-    said = str(turn.answers.get(GIST, "")) or first_sentence(turn.prose or turn.body)
+    """What a member said last: its gist, or its first paragraph. Numbers and stances are in columns of their own."""
+    said = str(turn.answers.get(GIST, "")) or opening(turn.passage)
     return said if said and not turn.absent else turn.gist

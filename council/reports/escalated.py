@@ -21,8 +21,6 @@ from council.replies.parse import format_heading
 from council.reports.front_matter import name_person
 from council.reports.kinds import GUIDANCE
 from council.reports.sources import Sources
-from council.reports.tally import split_sentences
-from council.reports.verdict import first_sentence
 from council.text import one_line
 
 SHOWN = (OPTIONS, TENSION, RECOMMENDED)
@@ -62,14 +60,6 @@ def _question(plan: Plan, one: Escalation, sources: Sources) -> dict[str, Any]:
     }
 
 
-def _shorten_choice(one: Escalation) -> str:
-    """The choice with the first sentence of its option, on one line. Among the alternatives is the whole option."""
-    letter, _ = read_letter(str(one.answered.answers.get(OPTION, "")).strip() if one.answered else "")
-    text = one.options.get(letter, "")
-    short = first_sentence(text) if len(list(split_sentences(text))) > 1 else text
-    return one_line(one.choice.replace(f"({text})", f"({short})", 1), len(one.choice) + 1)
-
-
 def _answer(session: Session, one: Escalation, sources: Sources) -> dict[str, Any] | None:
     """What the person decided; None if nobody was asked."""
     turn = one.answered
@@ -82,7 +72,7 @@ def _answer(session: Session, one: Escalation, sources: Sources) -> dict[str, An
         "by": "" if turn.absent else name_person(session, turn).replace("a person", "A person"),
         "adopted": one.adopted,
         "decision": str(turn.answers.get(DECISION, "nothing that could be read")),
-        "choice": _shorten_choice(one),
+        "choice": one_line(one.choice, len(one.choice) + 1),
         "more": ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in beside.items()),
         "words": "\n\n".join(filter(None, [turn.first.body if turn.first else "", *reasons, turn.prose])).strip(),
         "source": sources.refer(turn),

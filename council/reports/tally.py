@@ -21,6 +21,7 @@ SENTENCE_END = re.compile(r"(?<=.)[.!?…](?=\s|$)", re.S)
 ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Dr|Mr|Ms|St)|\b[A-Z])\.$")
 LONGEST_ABBREVIATION = len("approx.")
 LEAD = re.compile(r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|>\s?)")
+ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s")
 MARKS = re.compile(r"\*\*|__|`")
 HEADING = re.compile(r"\s*(?:#{1,6}\s|```|~~~|\|)")
 NUMBERS = dict(zip("zero one two three four five six seven eight nine ten".split(), range(11), strict=True))
@@ -170,13 +171,29 @@ def name_author(plan: Plan) -> str:
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """The sentences of a Markdown text as plain text, without headings and markup."""
-    lines = (line for line in text.splitlines() if line.strip() and not HEADING.match(line))
-    words = " ".join(MARKS.sub("", " ".join(LEAD.sub("", line) for line in lines)).split())
-    begin = 0
-    for end in (*(found.end() for found in SENTENCE_END.finditer(words)), len(words)):
-        if end > begin and not ABBREVIATED.search(words, max(begin, end - LONGEST_ABBREVIATION), end):
-            yield words[begin:end].strip()
-            begin = end
-    if words[begin:].strip():
-        yield words[begin:].strip()
+    """The sentences of a Markdown text as plain text, without headings and markup. None begins in one paragraph or item
+    and ends in another."""
+    for words in _split_blocks(text):
+        begin = 0
+        for end in (*(found.end() for found in SENTENCE_END.finditer(words)), len(words)):
+            if end > begin and not ABBREVIATED.search(words, max(begin, end - LONGEST_ABBREVIATION), end):
+                yield words[begin:end].strip()
+                begin = end
+        if words[begin:].strip():
+            yield words[begin:].strip()
+
+
+def _split_blocks(text: str) -> Iterator[str]:
+    block: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        heading = HEADING.match(line)
+        if block and (heading or not line.strip() or ITEM.match(line)):
+            yield plain(" ".join(block))
+            block = []
+        if line.strip() and not heading:
+            block.append(LEAD.sub("", line))
+
+
+def plain(text: str) -> str:
+    """A Markdown text in one line, without its emphasis."""
+    return " ".join(MARKS.sub("", text).split())

@@ -243,7 +243,7 @@ def _additions(session: Session, plan: Plan) -> Iterator[Addition]:
 
 def _dissent(turn: Turn, words: str) -> str:
     if words == DISAGREES:
-        return f"{turn.seat.label}: disagrees. In their own words: “{one_line(turn.prose or turn.body, 400)}”"
+        return f"{turn.seat.label}: disagrees. In their own words: “{one_line(turn.passage, 400)}”"
     return f"{turn.seat.label}: blocking: “{one_line(words, 600)}”"
 
 

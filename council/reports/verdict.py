@@ -5,6 +5,7 @@ No conclusion outranks the count: without a majority council says so, whatever t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 
@@ -36,11 +37,13 @@ from council.reports import tally
 from council.reports.model import Cell, DebateVerdict, Grid, GridRow, Objection, Spending
 from council.reports.totals import totals
 from council.speakers import registry
-from council.text import fold, join_words, one_line
+from council.text import fold, join_words, one_line, split_passages
 from council.workflow.model import Seat
 
-LONGEST_ANSWER = 300
 LONGEST_DISSENT = 400
+BLOCK_END = re.compile(r"\n[ \t]*(?=\n)|\n(?=[ \t]*#{1,6}[ \t])")
+TITLES = re.compile(r"\A(?:[ \t]*(?:#{1,6}[ \t].*)?(?:\n|\Z))+")  # the headings above a paragraph
+GOES_ON = re.compile(rf"{tally.ITEM.pattern}|[ \t]")  # the next item of a list, or more of the same one
 
 
 def decide(session: Session, plan: Plan, sections: Collection[ReportSection] = ()) -> DebateVerdict:
@@ -70,10 +73,10 @@ def decide(session: Session, plan: Plan, sections: Collection[ReportSection] = (
 
 
 def _answer(plan: Plan, now: Standing, path: str, carried: bool) -> str:
-    """The answer in one sentence: the synthesis's words, labelled by the count."""
-    said = first_sentence(path)
+    """The answer: the first paragraph of the synthesis's conclusion, labelled by the count."""
+    said = opening(path)
     if fold(said).rstrip(".!") == fold(now.answer):  # only the bare answer: the text above it says more
-        said = next((first_sentence(turn.prose) for turn in reversed(outcome.find_syntheses(plan))), "")
+        said = next((opening(turn.prose) for turn in reversed(outcome.find_syntheses(plan))), "")
     if not plan.done:
         waiting = join_words(due.seat.label for due in plan.due)
         return f"Not decided yet: {plan.due[0].phase.name} is waiting for {waiting}."
@@ -110,9 +113,15 @@ def find_path(session: Session, plan: Plan) -> tuple[str, str]:
     return "Synthesis", (tries[-1].prose if reply else tries[-1].body).strip()
 
 
-def first_sentence(text: str) -> str:
-    """The first sentence of a Markdown text as plain text; empty if it has none."""
-    return one_line(next(tally.split_sentences(text), ""), LONGEST_ANSWER)
+def opening(text: str) -> str:
+    """The first paragraph or list of a Markdown text, whole and in one line, with what it introduces if it ends with a
+    colon. Empty if that is code or a table."""
+    blocks = [block for part in BLOCK_END.split(text) if (block := TITLES.sub("", part).strip("\n").rstrip())]
+    listed = bool(blocks) and tally.ITEM.match(blocks[0]) is not None
+    end = 1
+    while blocks[end:] and (blocks[end - 1].endswith(":") or (listed and GOES_ON.match(blocks[end]))):
+        end += 1
+    return "" if any(tally.HEADING.match(block) for block in blocks[:end]) else tally.plain(" ".join(blocks[:end]))
 
 
 def _outcome_tone(ending: str, carried: bool) -> str:
@@ -213,16 +222,15 @@ def _strongest(session: Session, plan: Plan) -> Objection | None:
     if not ranked:
         return None
     turn, words = ranked[0]
-    text = _against(turn.prose or turn.body) if words == DISAGREES else words
+    text = _against(turn.passage) if words == DISAGREES else words
     said = _write_out(session, plan, turn, text)
-    return Objection(turn.seat.label, one_line(tally.MARKS.sub("", said), LONGEST_DISSENT), turn.id)
+    return Objection(turn.seat.label, one_line(tally.plain(said), LONGEST_DISSENT), turn.id)
 
 
-def _against(prose: str) -> str:
-    """The sentence that states the disagreement, with the one before it; or else the opening sentences."""
-    said = list(tally.split_sentences(prose))
-    place = next((at for at, sentence in enumerate(said) if OPPOSED.search(sentence)), 1)
-    return " ".join(said[max(place - 1, 0) : place + 1])
+def _against(words: str) -> str:
+    """The paragraph that states the disagreement, or else the first one."""
+    parts = [TITLES.sub("", part) for part in split_passages(words)]
+    return next((part for part in parts if OPPOSED.search(part)), parts[0] if parts else "")
 
 
 def _spending(session: Session) -> Spending:

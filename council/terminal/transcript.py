@@ -128,7 +128,7 @@ def objections(verdict: DebateVerdict, paint: Paint) -> Iterator[str]:
 
 
 def objection(name: str, one: Objection, paint: Paint) -> str:
-    return paint.field(name, f"{one.label}: “{one_line(one.text, LONGEST_FIELD)}”", column=FIELD)
+    return paint.field(name, f"{one.label}: {one_line(one.text, LONGEST_FIELD)}", column=FIELD)
 
 
 def grid(found: Grid, debate: Transcript, paint: Paint) -> Iterator[str]:
