@@ -11,6 +11,7 @@ from council.engine.scene import RecordedTurn, Scene
 from council.protocols.stances import (
     AGREED,
     AGREED_WITH_DISSENT,
+    ANSWERED,
     INSUFFICIENT,
     MOVING,
     OPPOSED,
@@ -99,7 +100,7 @@ def test_outcome(rounds: list[str], outcome: str, converged: bool) -> None:
 
 def test_nobody_was_asked() -> None:
     found = assess_stances(scene(turn("a", "positions", blocking=()), turn("b", "positions", blocking=("cost",))))
-    assert (found.outcome, found.stances, found.converged) == (INSUFFICIENT, {}, False)
+    assert (found.outcome, found.stances, found.converged) == (ANSWERED, {}, False)
     assert found.blocking == {"b": ("cost",)}
 
 

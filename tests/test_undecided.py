@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from council.protocols.undecided import explain_undecided
-from tests.helpers import User, agreed, script
+from tests.helpers import User, agreed, quick, script
 from tests.scripted import names, played
 
 REPLAY = ("--speaker", "replay", "--from", "script.yaml")
@@ -21,6 +21,7 @@ NO_DECISION = {
     "debate/errors-for-words": "the debate is insufficient (only 0 of 4 stances could be read; 0/4 agree",
     "perspectives/nobody-cast": "0 perspectives named, 2 to 4 needed, and no person was asked",
     "perspectives/too-many": "5 perspectives named",
+    "quick/nobody-there": "the debate is insufficient (only 0 of 4 members were heard), and no person was asked",
 }
 
 
@@ -69,3 +70,31 @@ def test_one_yes_to_normative_opens_the_third_round(user: User) -> None:
     assert (facts["proceed_to_round3"], facts["rules_fired"]) == (True, ["some"])
     assert "1 of 4 say normative yes" in facts["why"]
     assert facts["missing"] == []
+
+
+def test_what_takes_no_vote_is_answered_on_every_surface(user: User) -> None:
+    script(user, quick())
+    ended = user.council("run", "-w", "quick", *REPLAY, "Q?")
+    assert (ended.code, "**Outcome:** answered (no vote was taken)" in ended.out) == (0, True), ended.err
+    (row,) = user.council("list", "--json").json
+    shown = user.council("show", "last", "--json").json
+    assert (row["outcome"], shown["outcome"], shown["verdict"]["reason"]) == (
+        "answered",
+        "answered",
+        "no vote was taken",
+    )
+    facts = json.loads((user.session / "convergence.json").read_text("utf-8"))
+    metadata = json.loads((user.session / "metadata.json").read_text("utf-8"))
+    assert (facts["outcome"], metadata["outcome"]) == ("answered", "answered")
+    texts = [user.council("show", "last", *how).out for how in ((), ("--html",))]
+    texts += [user.council("list").out, user.council("decision", "last", "--as", "adr", "--dry-run").out]
+    assert all("answered" in text and "insufficient" not in text for text in texts)
+
+
+def test_where_most_members_of_a_quick_council_are_silent_nothing_is_answered(user: User) -> None:
+    silent = dict.fromkeys(("01-positions/architect", "01-positions/engineer"), "absent: ill")
+    script(user, {**quick(), **silent})
+    ended = user.council("run", "-w", "quick", *REPLAY, "Q?")
+    assert (ended.code, "only 2 of 4 members were heard" in ended.err) == (3, True), ended.err
+    shown = user.council("show", "last", "--json").json
+    assert (shown["outcome"], shown["verdict"]["carried"]) == ("insufficient", False)

@@ -10,7 +10,7 @@ from council.engine.planner import Due, Note, Plan
 from council.engine.scene import Scene, Turn
 from council.protocols.dissent import SYNTHESIS
 from council.protocols.mind_changes import is_control
-from council.protocols.stances import SCORE, STANCE, Standing, assess, assess_stances
+from council.protocols.stances import INSUFFICIENT, SCORE, STANCE, Standing, assess, assess_stances
 from council.workflow import gates
 from council.workflow.model import Phase, Workflow
 
@@ -112,21 +112,26 @@ def convergence(plan: Plan) -> dict[str, Any] | None:
 
 def outcome(plan: Plan, now: Standing | None = None) -> str:
     """The outcome in a few words: by the stances or scores, else the outcome of the last phase with an `until`."""
-    now = now or assess(plan.scene)
-    if denied := find_denial(plan):
-        return denied.outcome
-    if now.stances or now.scores or now.own:
-        return now.outcome
-    ended = _endings(plan)
-    return ended[-1].outcome if ended else now.outcome
+    return _describe(plan, now or assess(plan.scene))[0]
 
 
 def reason(plan: Plan, now: Standing) -> str:
     """The reason for the outcome: by the stances or scores, else that of the rule that ended the last phase."""
+    return _describe(plan, now)[1]
+
+
+def _describe(plan: Plan, now: Standing) -> tuple[str, str]:
     if denied := find_denial(plan):
-        return denied.verdict.reason
-    ended = _endings(plan)
-    return ended[-1].verdict.reason if ended and not (now.stances or now.scores or now.own) else now.reason
+        return denied.outcome, denied.verdict.reason
+    if now.stances or now.scores or now.own:
+        return now.outcome, now.reason
+    if ended := _endings(plan):
+        return ended[-1].outcome, ended[-1].verdict.reason
+    said = [turn for key in rounds(plan) for turn in turns_of(plan, *key)]
+    asked, heard = {turn.seat.name for turn in said}, {turn.seat.name for turn in said if not turn.absent}
+    if asked and 2 * len(heard) <= len(asked):
+        return INSUFFICIENT, f"only {len(heard)} of {len(asked)} members were heard"
+    return now.outcome, now.reason
 
 
 def find_denial(plan: Plan) -> Note | None:

@@ -28,6 +28,7 @@ UNDECIDED = "undecided"
 STABLE = "stable disagreement"
 MOVING = "still moving"
 INSUFFICIENT = "insufficient"
+ANSWERED = "answered"  # no vote was taken, and none was wanted
 AGREE, MIXED, DISAGREE = "agree", CONDITIONAL, "disagree"
 STANCE = declare.answer(
     "stance",
@@ -101,7 +102,7 @@ def assess_stances(scene: Scene) -> Standing:
     if scored := next(scene.rounds_that_ask(SCORE), ()) if not rounds else ():
         return _by_scores(scene, scored, blocking)
     if not rounds:
-        return Standing(INSUFFICIENT, "no round asked the members for their stance", {}, blocking, ())
+        return Standing(ANSWERED, "no vote was taken", {}, blocking, ())
     now = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[0]}
     before = {turn.seat.name: turn.answers.get(STANCE) for turn in rounds[1]} if len(rounds) > 1 else {}
     twice = [name for name, stance in now.items() if stance and before.get(name)]

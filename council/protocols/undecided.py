@@ -7,7 +7,7 @@ from council.engine.planner import ENDED_BY_CAP, Note, Plan
 from council.protocols import outcome
 from council.protocols.consensus import ADOPT, DECISION
 from council.protocols.dissent import SYNTHESIS
-from council.protocols.stances import INSUFFICIENT, STANCE, UNDECIDED, assess
+from council.protocols.stances import INSUFFICIENT, UNDECIDED, assess
 from council.workflow.model import Workflow
 
 
@@ -22,8 +22,8 @@ def explain_undecided(plan: Plan, workflow: Workflow) -> str:
         return f"no decision: the debate ended as {stuck.outcome}, and {asked}"
     if workflow.role(SYNTHESIS) and not outcome.find_syntheses(plan):
         return f"no decision: {outcome.reason(plan, now)}, and {asked}"
-    if any(plan.scene.rounds_that_ask(STANCE)) and now.outcome in (UNDECIDED, INSUFFICIENT):
-        return f"no decision: the debate is {now.outcome} ({now.reason}), and {asked}"
+    if (ended := outcome.outcome(plan, now)) in (UNDECIDED, INSUFFICIENT):
+        return f"no decision: the debate is {ended} ({outcome.reason(plan, now)}), and {asked}"
     return ""
 
 

@@ -11,7 +11,16 @@ from council.protocols import outcome
 from council.protocols import perspectives as sides
 from council.protocols.consensus import find_escalations
 from council.protocols.perspectives import CONFIDENCE, LOW
-from council.protocols.stances import AGREE, CONSENSUS, CONSENSUS_WITH_DISSENT, DISAGREE, MIXED, Standing, assess
+from council.protocols.stances import (
+    AGREE,
+    CONSENSUS,
+    CONSENSUS_WITH_DISSENT,
+    DISAGREE,
+    INSUFFICIENT,
+    MIXED,
+    Standing,
+    assess,
+)
 from council.text import fold, join_words, one_line
 
 UNHEARD, UNREADABLE = "not heard", "unreadable"
@@ -52,7 +61,7 @@ def is_carried(plan: Plan, now: Standing) -> bool:
     if now.scores:
         agreed = ending in (CONSENSUS, CONSENSUS_WITH_DISSENT)
         return agreed or any(one.adopted for one in find_escalations(plan.scene)[-1:])
-    return ending != ENDED_BY_CAP and not sides.were_too_few(plan.scene)
+    return ending not in (ENDED_BY_CAP, INSUFFICIENT) and not sides.were_too_few(plan.scene)
 
 
 def count_votes(now: Standing) -> int:

@@ -20,10 +20,10 @@ from council.protocols.settling import split_ids
 from council.protocols.stances import (
     AGREE,
     AGREED_WITH_DISSENT,
+    ANSWERED,
     BLOCKING,
     CONSENSUS_WITH_DISSENT,
     DISAGREE,
-    INSUFFICIENT,
     MIXED,
     SCORE,
     STANCE,
@@ -127,7 +127,7 @@ def opening(text: str) -> str:
 def _outcome_tone(ending: str, carried: bool) -> str:
     if not carried:
         return DISAGREE
-    if ending == INSUFFICIENT:
+    if ending == ANSWERED:
         return "silent"  # nobody was asked to vote
     return MIXED if ending in (AGREED_WITH_DISSENT, CONSENSUS_WITH_DISSENT, ENDED_BY_CAP) else AGREE
 
