@@ -71,7 +71,7 @@ def test_it_begins_with_the_decision_and_has_each_thing_once(user):
     assert found["Implementation Notes"] == "- Chaos tests with Redis down."
     assert found["Open Questions"] == found["Dissents"] == "None."
     assert found["Responsibilities"].startswith("- Database: Redis")
-    assert " (`01-debate-r02-1-propose/database`)\n- Protocol" in found["Responsibilities"]  # which names Redis
+    assert "`" not in found["Responsibilities"], "nobody knows which turn a claim of the clerk is from"
     assert found["Interfaces"] == "- MuteParticipant\n- ParticipantMuted"
 
 
@@ -133,8 +133,20 @@ def test_what_a_person_decided_comes_first_and_what_they_did_not_choose_is_an_al
     )
     assert found["Dissents"] == (
         "- Database: the migration takes two hours of downtime on large installations. "
-        "(blocking concern C1, accepted by a person, `01-debate-r04-1-propose/database`)"
+        "(blocking concern C1, accepted by a person)"
     )
+
+
+def test_no_claim_of_an_author_gets_a_source_that_the_author_does_not_cite(user):
+    """Security never spoke of a merger, and the program cannot know from which turn a paraphrase is."""
+    cited = "01-debate-r01-1-propose/database"
+    merger, redis = "- Security: approves the merger with another firm.\n", "- Redis is enough (Database).\n"
+    claims = f"{merger}{redis}- It was measured: `{cited}`.\n"
+    turn = "02-synthesis-r01/clerk"
+    written = everything(played("consensus/complex"))[turn]
+    said = f"{written}\n\n## Responsibilities\n{claims}\n## Next steps\n{claims}"
+    text = document(hold(user, "consensus/complex", **{turn: said, f"{turn}.2": said}))
+    assert claims in text
 
 
 def test_a_dissent_that_the_synthesis_leaves_out_stands_there_in_its_owners_words(user):

@@ -6,7 +6,6 @@ remaining reservation. No word of the author is lost, and nobody is named as a d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -22,7 +21,7 @@ from council.protocols.stances import BLOCKING, CONSENSUS, MIXED, STANCE
 from council.record.session import Session
 from council.replies.values import BULLET
 from council.reports.outline import is_nothing, split_list
-from council.reports.sources import BEGIN, Sources, name_seat
+from council.reports.sources import Sources, name_seat
 from council.reports.status import find_deciding_phase
 from council.reports.verdict import opening
 from council.text import one_line
@@ -67,16 +66,12 @@ def _sort(plan: Plan, written: str, dissenters: Collection[Dissenter], sources: 
 
 
 def _cite(text: str, dissenters: Iterable[Dissenter], sources: Sources) -> str:
-    """An author's dissent with its sources. If it keeps a blocking item, they say which concern that is."""
-    items = [item for one in dissenters for item in one.items]
-    note = ", ".join(_note(item) for item in items if _keeps(text, item.turn, item.text))
-    cited = sources.cite(text, note)
-    if BEGIN in cited or not BULLET.match(text):
-        return cited
-    titles = {one.turn.id: rf"(?<!\w){re.escape(name_seat(one.turn.seat))}(?!\w)" for one in dissenters}
-    named = [one.turn for one in dissenters if re.search(titles[one.turn.id], text)]  # no Test in "the latest"
-    more = ", ".join(filter(None, [note, *(sources.refer(turn) for turn in named)]))
-    return f"{cited} ({more})" if more else cited
+    """An author's dissent. If it keeps a blocking item, it says which concern that is."""
+    notes = [_note(item) for one in dissenters for item in one.items if _keeps(text, item.turn, item.text)]
+    if not notes or not BULLET.match(text):
+        return sources.cite(text)
+    first, gap, rest = sources.cite(text).partition("\n\n")
+    return f"{first} ({', '.join(notes)}){gap}{rest}"
 
 
 def _keeps(text: str, turn: Turn, words: str) -> bool:

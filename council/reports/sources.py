@@ -1,4 +1,4 @@
-"""From what a document says to the turn that said it.
+"""From a fact in a document to the turn that it was read from. What an author claims gets no source.
 
 While a document is made, a reference to a turn is a mark that no author can write. At the end it becomes a link into
 the record, if that is filed beside the document, or else the turn's id, which `council show SESSION TURN` prints.
@@ -7,16 +7,14 @@ the record, if that is filed beside the document, or else the turn's id, which `
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from council.engine.planner import Plan
 from council.engine.scene import Turn
 from council.protocols import outcome
-from council.protocols.dissent import SYNTHESIS
-from council.replies.values import BULLET
-from council.text import content_words, mark_code, slug
+from council.text import mark_code, slug
 from council.workflow.model import Seat
 
 BEGIN, BETWEEN, END = "\ue0f0", "\ue0f1", "\ue0f2"
@@ -33,16 +31,14 @@ STANDS = re.compile(
     r"(?:still |would |will |is (?:undecided|unsure|not|against|opposed)\b|disagree[sd]?\b|object(?:s|ed)?\b|holds?\b"
     r"|stays?\b|block(?:s|ed)?\b)"
 )
-ABOUT = 0.75  # of the most words of an item that one turn has: as good a source, and a newer one is better
 NAMES_END = re.compile(r",|;| and | & |/")
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The turns of a finished debate: what each seat said before the synthesis, and the number of each round."""
+    """The turns of a finished debate, and the number of each round."""
 
     turns: Mapping[str, Turn]
-    said: Mapping[str, Sequence[Turn]]
     numbers: Mapping[tuple[str, int], int]
 
     def refer(self, turn: Turn | None) -> str:
@@ -57,18 +53,10 @@ class Sources:
         """A text that is a link to a turn where there are links, and only the text where there are none."""
         return f"{BEGIN}{turn.id}{BETWEEN}={text}{END}" if turn else text
 
-    def cite(self, text: str, note: str = "") -> str:
-        """An author's text, with a reference behind each item of a list that says whose it is, and in place of the ids
-        of turns that the author cites. All else stays as it was written. A `note` comes before these references."""
-        lines = list(mark_code(text.translate(MARKS).split("\n")))
-        owners = dict(self._find_owners(lines))
-        cited = []
-        for place, (line, code) in enumerate(lines):
-            said = line if code else WRITTEN.sub(self._put, line)
-            new = [note] if note and place in owners else []
-            new += [reference for turn in owners.get(place, ()) if (reference := self.refer(turn)) not in said]
-            cited.append(f"{said.rstrip()} ({', '.join(new)})" if new else said)
-        return "\n".join(cited)
+    def cite(self, text: str) -> str:
+        """An author's text, with a reference in place of each id of a turn that the author cites. Nothing is added."""
+        lines = mark_code(text.translate(MARKS).split("\n"))
+        return "\n".join(line if code else WRITTEN.sub(self._put, line) for line, code in lines)
 
     def find_owners(self, item: str) -> set[str]:
         """The seats that an item of a list is ascribed to, whether they were ever heard or not."""
@@ -86,30 +74,6 @@ class Sources:
         turn = self.turns.get(found[1])
         return self.refer(turn) if turn else found[0]
 
-    def _find_owners(self, lines: list[tuple[str, bool]]) -> Iterator[tuple[int, list[Turn]]]:
-        """The last line of the first paragraph of each item, and the turns of the seats that it is ascribed to."""
-        for begin, (line, code) in enumerate(lines):
-            bullet = None if code or line[:1].isspace() else BULLET.match(line)
-            if not bullet:
-                continue
-            end = begin
-            while end + 1 < len(lines) and self._goes_on(*lines[end + 1]):
-                end += 1
-            words = " ".join([line[bullet.end() :], *(part for part, _ in lines[begin + 1 : end + 1])])
-            if turns := {turn.id: turn for name in _find_names(words) if (turn := self._find_turn(name, words))}:
-                yield end, list(turns.values())
-
-    def _find_turn(self, name: str, words: str) -> Turn | None:
-        """The newest turn of the seat that has about as many of the item's words as any other of its turns."""
-        sought = content_words(words)
-        shared = [(len(sought & content_words(turn.body)), turn) for turn in self.said.get(slug(name), ())]
-        most = max((count for count, _ in shared), default=0)
-        return next((turn for count, turn in reversed(shared) if count >= ABOUT * most), None)
-
-    @staticmethod
-    def _goes_on(line: str, code: bool) -> bool:
-        return not code and bool(line.strip()) and not BULLET.match(line) and line.lstrip()[:1] not in ("|", ">", "#")
-
 
 def name_seat(seat: Seat) -> str:
     """The seat's short name: what it stands for, without a person's name."""
@@ -118,13 +82,7 @@ def name_seat(seat: Seat) -> str:
 
 def find_sources(plan: Plan) -> Sources:
     """What a document of this debate can refer to."""
-    written = plan.scene.role(SYNTHESIS)
-    debate = [turn for turn in plan.scene.turns if turn.phase != written]
-    said: dict[str, list[Turn]] = {}
-    for turn in debate:
-        for name in () if turn.absent else {slug(name_seat(turn.seat)), turn.seat.name}:
-            said.setdefault(name, []).append(turn)
-    return Sources({turn.id: turn for turn in plan.scene.turns}, said, outcome.number_rounds(plan))
+    return Sources({turn.id: turn for turn in plan.scene.turns}, outcome.number_rounds(plan))
 
 
 def _find_names(words: str) -> Iterator[str]:
