@@ -133,7 +133,7 @@ def test_what_a_person_decided_comes_first_and_what_they_did_not_choose_is_an_al
     )
     assert found["Dissents"] == (
         "- Database: the migration takes two hours of downtime on large installations. "
-        "(blocking concern C1, accepted by a person)"
+        "(blocking concern C1, accepted by a person, `01-debate-r04-1-propose/database`)"
     )
 
 

@@ -6,6 +6,7 @@ remaining reservation. No word of the author is lost, and nobody is named as a d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -65,9 +66,14 @@ def _sort(plan: Plan, written: str, dissenters: Collection[Dissenter], sources: 
     return kept, moved
 
 
-def _cite(text: str, dissenters: Iterable[Dissenter], sources: Sources) -> str:
-    """An author's dissent. If it keeps a blocking item, it says which concern that is."""
-    notes = [_note(item) for one in dissenters for item in one.items if _keeps(text, item.turn, item.text)]
+def _cite(text: str, dissenters: Collection[Dissenter], sources: Sources) -> str:
+    """An author's dissent, with the turns in which those whom it names dissent. If it keeps a blocking item, they say
+    which concern that is."""
+    kept = [item for one in dissenters for item in one.items if _keeps(text, item.turn, item.text)]
+    notes = [f"{_note(item)}, {sources.refer(item.turn)}" for item in kept]
+    titles = {one.turn.id: rf"(?<!\w){re.escape(name_seat(one.turn.seat))}(?!\w)" for one in dissenters}
+    named = [one.turn for one in dissenters if re.search(titles[one.turn.id], text)]  # no Test in "the latest"
+    notes = notes or [f"dissent: {sources.refer(turn)}" for turn in named]
     if not notes or not BULLET.match(text):
         return sources.cite(text)
     first, gap, rest = sources.cite(text).partition("\n\n")
