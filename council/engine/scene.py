@@ -68,7 +68,7 @@ class Turn:
 
     @property
     def passage(self) -> str:
-        """What the seat wrote before its answers, as it stands in the reply: the prose as far as no answer parts it."""
+        """What the seat wrote before its answers: the beginning of its prose, as far as that is one piece."""
         lines = self.prose.split("\n")
         parts = ("\n".join(lines[:end]) for end in range(len(lines), 0, -1))
         return next((part for part in parts if part.strip() and stands_in(part, self.whole)), self.body)

@@ -145,7 +145,7 @@ def is_rise(before: Any, said: Any) -> bool:
 
 
 def find_flaws(turn: Turn) -> tuple[str, ...]:
-    """What the seat says moved it, each as it stands in the turn: its answer if it was asked, else the sentences of its
+    """What the seat says moved it, each in one piece of the turn: its answer if it was asked, else the sentences of its
     own words that say so."""
     if FLAW in turn.asked:
         flaw = str(turn.answers.get(FLAW) or "").strip()
