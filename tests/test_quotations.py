@@ -35,7 +35,7 @@ def user(tmp_path: Path) -> User:
     return User(tmp_path)
 
 
-PARTED = "I disagree with the plan\n\n## Stance\ndisagree\n\n## Blocking\nnone\n\nbecause nobody measured anything."
+PARTED = "I disagree with the plan\n\n## Blocking\nnone\n\n## Stance\ndisagree\n\n## Why\nNobody measured."
 
 
 def test_words_on_either_side_of_an_answer_are_not_put_together(user: User) -> None:
