@@ -18,7 +18,7 @@ phases:
   - {name: synthesis, role: synthesis, seats: chair, reply: {recommended_path: text}}
 ---
 """
-PATH = "Build it in two steps: first the part that all want, and then the other one. " * 5
+PATH = "Build it in two steps: first the part that all want.\n\nThen build the other one, after a month."
 WORDS = {
     "01-positions/architect": "Yes.\n\n## Stance\nagree\n\n## Unsure of\n- Who *pays*?",
     "01-positions/engineer": "Yes.\n\n## Stance\nagree\n\n## Unsure of\nnone",
