@@ -12,7 +12,7 @@ import pytest
 
 from council.config import personas
 from council.replies.parse import describe, format_heading, read
-from council.speakers.local.grammar import gbnf
+from council.speakers.local.grammar import MOST_WORDS, gbnf
 from council.workflow.model import Kind, Reply
 
 OPENINGS = ("Seen as a whole, this", "What Marcus leaves out is", "I would change my mind if")
@@ -215,3 +215,24 @@ def test_whoever_is_to_be_cast_comes_from_the_catalog():
     assert pattern.fullmatch(before + two)
     assert not pattern.fullmatch(before + two.replace("Fewer Parts", "Fewer Things"))
     assert not pattern.fullmatch(before + two.partition("\n")[0])
+
+
+ITEM = f"{OPENINGS[0]} binds two parts of it for good.\n\n## Risks\n- "
+
+
+@pytest.mark.parametrize(
+    ("reply", "openings", "before"),
+    [((), OPENINGS[:1], f"{OPENINGS[0]} "), ((), (), ""), ((("risks", KINDS["risks"]),), OPENINGS[:1], ITEM)],
+    ids=["opening", "sentence", "item"],
+)
+def test_a_sentence_ends_after_a_word_and_has_room_for_what_a_model_wants_to_say(
+    reply: Reply, openings: tuple[str, ...], before: str
+) -> None:
+    """With 30 words, the embedded model glued the next ones to the last: nothing but letters was allowed there."""
+    pattern = Grammar(gbnf(reply, openings)).pattern
+    longest = " ".join(["However", *["on"] * MOST_WORDS])
+    assert MOST_WORDS == 45
+    assert pattern.fullmatch(f"{before}{longest}.")
+    assert not pattern.fullmatch(f"{before}{longest} on.")
+    assert not pattern.fullmatch(before + longest)
+    assert not pattern.fullmatch(f"{before}{longest} .")

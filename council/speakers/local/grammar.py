@@ -17,6 +17,8 @@ from council.workflow.types import answer_types
 NEW_LINE = "\n"
 NAME = re.compile(r"\b[A-Za-z0-9]{0,20}[a-z][A-Z][A-Za-z0-9]{0,20}\b")
 MOST_NAMES = 60
+MOST_WORDS = 45  # of a clause. At this limit only a full stop or more letters may follow, and a model that is not done
+# glues its next words together ("specificrequirements"): so it must be longer than what a model wants to say
 NOBODY: Mapping[str, tuple[str, ...]] = {}
 # Letters of alphabets that put spaces between words. Others are left out: small models slip into them unasked. Capitals
 # stand first in a word: kept from repeating a phrase, a model writes it without the space ("inFront").
@@ -29,7 +31,7 @@ plain ::= [$€£]? run (['’/-] run){{0,3}}
 run ::= [0-9A-Z]{{1,24}} [0-9{LOWER}]{{0,24}} | [0-9{LOWER}]{{1,24}}
 gap ::= " " | ", " | "; "
 clause ::= word rest
-rest ::= (gap word){{4,30}} "."
+rest ::= (gap word){{4,{MOST_WORDS}}} "."
 more ::= run? (['’/-] run){{0,3}}
 sentence ::= [A-Z] more rest
 sentences ::= sentence (" " sentence){{0,2}}
