@@ -334,6 +334,7 @@ def prepare(session: Session, config: Config, due: Due, speaker: Speaker | None 
     return Brief(
         turn=due.id, seat=due.seat.name, shared=shared, own=own, model=model_of(session, config, due, speaker),
         deadline=math.inf if deadline is None else deadline, reply=due.step.reply, openings=briefs.openings(due),
+        persona=str(due.seat.attributes.get("perspective") or ""),
         marks=marks, person=due.of_a_person, shown=shown, casts=briefs.casts(session.workflow, due),
         refuse=partial(find_refusal, scene=due.scene), work=work, desk=place, lapses=bool(due.phase.gates),
         problems=due.problems,

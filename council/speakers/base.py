@@ -41,10 +41,11 @@ class Brief:
     `marks` are offsets into `shared`, the ends of prefixes that later briefs may repeat. `keep` are the offsets up to
     which this call asks the API to cache it. `reply`, `openings` and `casts` are for a speaker that can force its model
     to follow them: the answers that the prompt asks for, how the seat begins its sentences, and the known seats for an
-    answer that names seats. `person` means that no model may speak here; `shown` is what that person reads,
-    `refuse` says what is wrong with the answers that they gave so far, on the `desk` is what they answer elsewhere, and
-    `lapses` means that they are recorded as absent when the deadline passes. `work` is what a machine needs. Where a
-    model `writes` the result of the debate, its refusal is a failed call: nobody else writes it.
+    answer that names seats. `persona` is the text about the seat that the prompt contains. `person` means that no model
+    may speak here; `shown` is what that person reads, `refuse` says what is wrong with the answers that they gave so
+    far, on the `desk` is what they answer elsewhere, and `lapses` means that they are recorded as absent when the
+    deadline passes. `work` is what a machine needs. Where a model `writes` the result of the debate, its refusal is a
+    failed call: nobody else writes it.
     """
 
     turn: str
@@ -55,6 +56,7 @@ class Brief:
     deadline: float = 300.0
     reply: Reply = ()
     openings: tuple[str, ...] = ()
+    persona: str = ""
     marks: tuple[int, ...] = ()
     keep: tuple[int, ...] = ()
     person: bool = False

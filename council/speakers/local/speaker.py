@@ -19,6 +19,7 @@ from council.errors import CallFailed, CouncilError, Denied
 from council.speakers.base import Brief, Speaker, Spoken, Usage
 from council.speakers.local import SPEAKER, download
 from council.speakers.local.grammar import gbnf
+from council.speakers.local.prompt import condense
 from council.workflow.types import answer_types
 
 T = TypeVar("T")
@@ -128,7 +129,10 @@ def _request(brief: Brief) -> dict[str, Any]:
     free = any(kind.type in answer_types() and not answer_types()[kind.type].grammar for _, kind in brief.reply)
     grammar = {} if free else {"grammar": gbnf(brief.reply, brief.openings, brief.text, brief.casts)}
     return {
-        "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": _plain(brief.text)}],
+        "messages": [
+            {"role": "system", "content": SYSTEM},
+            {"role": "user", "content": _plain(brief.text if free else condense(brief))},
+        ],
         **grammar,
         "max_tokens": brief.model.max_tokens,
         "seed": zlib.crc32(brief.text.encode("utf-8", "replace")),
