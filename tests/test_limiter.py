@@ -70,6 +70,24 @@ def test_each_endpoint_has_a_limiter():
     assert limiters.find("anthropic", here) is not limiters.find("claude", here)
 
 
+def test_a_speaker_that_answers_one_call_at_a_time_has_one_slot_for_all_endpoints():
+    limiters, began = Limiters(), []
+    here, there = (limiters.find("local", Endpoint(name, f"http://{name}")) for name in ("here", "there"))
+    assert here is there
+
+    async def call(number: int) -> None:
+        async with here.slot(4):
+            began.append(number)
+            await asyncio.sleep(0)
+            assert began[-1] == number, "nobody began before this one had ended"
+
+    async def three() -> None:
+        await asyncio.gather(*map(call, range(3)))
+
+    asyncio.run(three())
+    assert began == [0, 1, 2]
+
+
 def test_debates_at_once_never_have_more_calls_under_way_than_one_may(tmp_path):
     """Five debates of four members, in threads of one process, at an API that counts."""
     busy, most, lock = [0], [0], threading.Lock()

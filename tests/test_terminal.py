@@ -180,6 +180,18 @@ def test_the_block_shows_who_speaks_and_what(held):
     assert all(text.count("Round 1: Initial Positions") <= 1 for text in moments), "the block is drawn over itself"
 
 
+def test_the_block_shows_one_at_a_time_where_one_at_a_time_speaks(user):
+    """The others wait for their place, and are only counted."""
+    with FakeApi(Table(user, words(), chunks=6, delay=0.05)) as api:
+        user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}\nconcurrency: 1")
+        shown = Shown(user, ("run", "Shall we?"), 80, 30)
+    assert shown.code == 0, shown.raw
+    blocks = [text for text in shown.moments() if re.search(f"^{BLOCK}", text, re.M)]
+    rows = [re.findall(f"^{BLOCK} [A-Z]", text, re.M) for text in blocks]
+    assert max(map(len, rows)) == 1
+    assert any(re.search(r"^  [\d,]+ tokens · .* · 3 waiting$", text, re.M) for text in blocks)
+
+
 @pytest.mark.parametrize(("columns", "rows"), [(40, 30), (120, 9)])
 def test_where_there_is_little_room_one_row_has_to_do(columns, rows, held):
     _, shown = held(columns, rows)

@@ -20,10 +20,13 @@ from council.reports import filing, markdown, transcript
 from council.runner import debate as debates
 from council.runner.debate import Limits
 from council.speakers import select
+from council.speakers.registry import describe
 from council.terminal.closing import conclude
+from council.terminal.remaining import Remaining
 from council.terminal.screen import Screen
 from council.terminal.watch import (
     Watcher,
+    bound_steps,
     bound_usage,
     format_duration,
     list_costs,
@@ -37,6 +40,9 @@ def execute(
     """Run the session to its end, and show it; the result for --json. If `watched`, the derived files keep up."""
     watcher = Watcher(session, screen, watched)
     watcher.expected = bound_usage(session, settings, voices.name)
+    if rows := bound_steps(session, settings):
+        at_once = 1 if describe(voices.name).one_at_a_time else settings.concurrency
+        watcher.remaining = Remaining(session.workflow, rows, at_once)
     try:
         archived = debates.run(
             session,

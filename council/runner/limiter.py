@@ -6,6 +6,7 @@ Debates share it, also those in other threads and event loops.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections import deque
@@ -15,12 +16,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from council.config.models import Endpoint
+from council.speakers.registry import describe
 
 
 @dataclass
 class Limiter:
-    """`busy` calls run. The others wait in the order in which they came, each with the most calls that it allows."""
+    """`busy` calls run, never more than `limit`. The others wait in the order in which they came, each with the most
+    calls that it allows.
+    """
 
+    limit: int = sys.maxsize
     busy: int = 0
     open_at: float = 0.0  # time.monotonic, which all loops share
     queue: deque[tuple[int, Future[None]]] = field(default_factory=deque)
@@ -31,7 +36,7 @@ class Limiter:
         """A place among at most this many calls."""
         with self.lock:
             place: Future[None] = Future()
-            self.queue.append((most, place))
+            self.queue.append((min(most, self.limit), place))
         self._admit()
         try:
             await asyncio.wrap_future(place)
@@ -72,15 +77,17 @@ class Limiter:
 
 
 class Limiters:
-    """The limiters of a process, by speaker and endpoint."""
+    """The limiters of a process, by speaker and endpoint. A speaker that answers one call at a time has only one."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, Endpoint], Limiter] = {}
+        self._made: dict[tuple[str, Endpoint | None], Limiter] = {}
         self._lock = threading.Lock()
 
     def find(self, speaker: str, endpoint: Endpoint) -> Limiter:
+        alone = describe(speaker).one_at_a_time
         with self._lock:
-            return self._made.setdefault((speaker, endpoint), Limiter())
+            place = (speaker, None if alone else endpoint)
+            return self._made.setdefault(place, Limiter(limit=1) if alone else Limiter())
 
 
 SHARED = Limiters()

@@ -63,6 +63,10 @@ class Events(Protocol):
 
     def due(self, plan: Plan, batch: tuple[Due, ...], models: Mapping[str, Model]) -> None: ...
 
+    def call_began(self, due: Due) -> None: ...
+
+    def call_ended(self, due: Due) -> None: ...
+
     def words(self, due: Due, piece: str) -> None: ...
 
     def waits(self, due: Due, why: str, seconds: float) -> None: ...
@@ -188,7 +192,11 @@ class Runner:
 
         async def attempt() -> CallResult:
             self.live.end(due.id)  # the words of an attempt that failed
-            return await make_call(self.session, self.budget, self.disk, speaker, brief, arrived)
+            self.events.call_began(due)
+            try:
+                return await make_call(self.session, self.budget, self.disk, speaker, brief, arrived)
+            finally:
+                self.events.call_ended(due)
 
         def waits(why: str, seconds: float) -> None:
             start.begun.set()

@@ -55,6 +55,10 @@ def bound_switch(session: Session, settings: Config, speaker: str) -> DebateCost
 
 def bound_session(session: Session, settings: Config, model: str | None = None) -> DebateCost:
     """What a session can cost in all, at the prices of the models that its tiers meant when it began, or of `model`."""
+    return cost.sum_bounds(bound_steps(session, settings, model))
+
+
+def bound_steps(session: Session, settings: Config, model: str | None = None) -> list[Row]:
     workflow, frozen = session.workflow, session.metadata["tiers"]
     used = {step.tier for _, step in workflow.steps()}
     used |= {str(seat.attributes["tier"]) for seat in workflow.all_seats() if seat.attributes.get("tier")}
@@ -62,7 +66,7 @@ def bound_session(session: Session, settings: Config, model: str | None = None) 
     for tier in used:
         known = frozen.get(tier, {})
         rates[tier] = Rates.of(settings.model(tier, known.get("endpoint"), model or known.get("model")))
-    return cost.sum_bounds(cost.bound_steps(workflow, session.topic, rates))
+    return cost.bound_steps(workflow, session.topic, rates)
 
 
 def is_large(most: DebateCost, settings: Config) -> bool:

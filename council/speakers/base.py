@@ -250,6 +250,7 @@ class SpeakerType:
     calls_endpoints: bool = False  # calls the endpoints that the tiers name
     ignores_tiers: bool = False  # uses one model, whatever model the tiers name
     small: bool = False  # too small a model for answers that need a careful reader
+    one_at_a_time: bool = False  # a call waits until the one before it has ended, in all debates of a process
     on_this_machine: bool = False  # slow but never lost, so a workflow's default time limits do not apply
     imports: tuple[str, ...] = ()  # modules worth importing in the background before the first call
 

@@ -32,6 +32,7 @@ from council.speakers.registry import describe, machine_of
 from council.speakers.select import speaker_of
 from council.terminal.closing import announce
 from council.terminal.markdown import SEATS
+from council.terminal.remaining import Remaining
 from council.terminal.screen import Screen
 from council.text import join_words, one_line
 
@@ -45,15 +46,19 @@ JOINER = "\u200d"  # at the end of a text, it would join the first character of 
 
 @dataclass
 class Speech:
-    """What a seat is saying: its last words, the number of characters so far, and until when it waits."""
+    """What a seat is saying: whether its speaker was called yet, its last words, the number of characters so far, and
+    until when it waits.
+    """
 
     due: Due
+    called: bool = False
     words: str = ""
     count: int = 0
     until: float = 0.0
 
     def more(self, piece: str) -> None:
         self.words, self.count, self.until = (self.words + piece)[-KEPT:], self.count + len(piece), 0.0
+        self.called = True
 
     @property
     def waits(self) -> str:
@@ -69,6 +74,7 @@ class Watcher:
         self.screen = screen
         self.watched = watched or screen.watched
         self.expected: cost.DebateCost | None = None
+        self.remaining: Remaining | None = None
         self.began = self.round_began = time.monotonic()
         self.speaking: dict[str, Speech] = {}
         self.heading = ""
@@ -117,13 +123,21 @@ class Watcher:
         """Whether a person is asked at this terminal, where nothing else may move the cursor."""
         return any(self.by_hand(speech.due) for speech in self.speaking.values())
 
+    def call_began(self, due: Due) -> None:
+        self.speaking.setdefault(due.id, Speech(due)).called = True
+
+    def call_ended(self, due: Due) -> None:
+        """Before its reply is stored, the next one may begin in its place."""
+        if not self.by_hand(due):
+            self.speaking.pop(due.id, None)
+
     def words(self, due: Due, piece: str) -> None:
         self.speaking.setdefault(due.id, Speech(due)).more(piece)
 
     def waits(self, due: Due, why: str, seconds: float) -> None:
         """Report a failure once while its wait lasts, however many members it hits."""
         now = time.monotonic()
-        self.speaking[due.id] = Speech(due, until=now + seconds)
+        self.speaking[due.id] = Speech(due, called=True, until=now + seconds)
         if not self.typing() and now >= self.told.get(why, 0.0):
             self.told[why] = now + seconds
             self.screen.say(f"{due.seat.label}: {why}; trying again in {seconds:.1f} s", "yellow")
@@ -133,8 +147,19 @@ class Watcher:
         self.speaking.pop(due.id, None)
         self.heard.add((due.phase.name, due.round))
         self.held.append(partial(self.show, due, receipt, body))
+        first = self.guess(due, receipt)
         if not self.typing():
             self.release()
+            if first and not self.screen.live:
+                self.screen.say(first, "dim")
+
+    def guess(self, due: Due, receipt: Receipt) -> str:
+        """Guess again how long the rest takes. The guess, if it is the first of this run."""
+        if self.remaining is None:
+            return ""
+        first = not self.remaining.took
+        self.remaining.answered(due, receipt, self.session.receipts.values(), len(self.speaking))
+        return str(self.remaining) if first else ""
 
     def release(self) -> None:
         held, self.held = self.held, []
@@ -213,7 +238,7 @@ class Watcher:
     def block(self, spinner: str) -> list[str]:
         """A row for each seat that speaks and one for the totals; a single row if there is little room."""
         columns, rows = self.screen.room()
-        speeches = list(self.speaking.values())
+        speeches = [speech for speech in self.speaking.values() if speech.called]
         if columns < NARROW or rows < SHORT or not speeches:
             names = ", ".join(speech.due.seat.name for speech in speeches) or "…"
             waits = next((speech.waits for speech in speeches if speech.waits), "")
@@ -222,6 +247,7 @@ class Watcher:
         shown = speeches[: rows - 1]
         longest = min(max(text_width.width(_label(speech)) for speech in shown), NAMES)
         more = f" · {len(speeches) - len(shown)} more" if len(speeches) > len(shown) else ""
+        more += f" · {waiting} waiting" if (waiting := len(self.speaking) - len(speeches)) else ""
         facts = self.screen.styled(text_width.cut(f"  {self.progress()}{more}", columns), "dim")
         return [*(self.row(speech, spinner, longest, columns) for speech in shown), facts]
 
@@ -238,7 +264,9 @@ class Watcher:
         pieces = sum(speech.count for speech in self.speaking.values())
         tokens = (facts["input_tokens"] or 0) + (facts["output_tokens"] or 0) + pieces // 4
         usd = "cost unknown" if facts["usd"] is None else f"${facts['usd']:.4f}"
-        return f"{tokens:,} tokens · {format_duration(time.monotonic() - self.began)} · {usd}"
+        known = f"{tokens:,} tokens · {format_duration(time.monotonic() - self.began)} · {usd}"
+        left = str(self.remaining or "")
+        return f"{known} · {left}" if left else known
 
 
 def list_costs(session: Session, spent: cost.DebateCost, most: cost.DebateCost | None) -> dict[str, Any]:
@@ -269,6 +297,14 @@ def bound_usage(session: Session, settings: Config, speaker: str | None = None) 
     try:
         return price.bound_session(session, settings, session.metadata.get("model"))
     except UsageError:  # an endpoint that is no longer configured
+        return None
+
+
+def bound_steps(session: Session, settings: Config) -> list[cost.Row] | None:
+    """The bounds of each step; None if an endpoint of the session is no longer configured."""
+    try:
+        return price.bound_steps(session, settings, session.metadata.get("model"))
+    except UsageError:
         return None
 
 

@@ -65,6 +65,7 @@ SPEAKER = SpeakerType(
     billing=Billing.FREE,
     ignores_tiers=True,
     small=True,
+    one_at_a_time=True,
     on_this_machine=True,
     auto=AutoOrder.EMBEDDED,
     obstacle=lambda *_: download.obstacle(),
