@@ -217,6 +217,13 @@ def test_whoever_is_to_be_cast_comes_from_the_catalog():
     assert not pattern.fullmatch(before + two.partition("\n")[0])
 
 
+def test_the_genitive_of_a_name_is_a_word_of_its_own() -> None:
+    """Otherwise the embedded model wrote "Redis'use": it had no way to leave a word after an apostrophe."""
+    pattern = Grammar(gbnf((), OPENINGS[:1])).pattern
+    assert pattern.fullmatch(f"{OPENINGS[0]} depends on Redis' use of the memory.")
+    assert not pattern.fullmatch(f"{OPENINGS[0]} depends on ' use of the memory.")
+
+
 ITEM = f"{OPENINGS[0]} binds two parts of it for good.\n\n## Risks\n- "
 
 

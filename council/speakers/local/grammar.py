@@ -27,7 +27,7 @@ LOWER = r"a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F\u0386-\u03CE\u0400-\u0481"
 # with no letter that `none`, `no risks` or `keine` begin with: as an item, they would say that there is none.
 RULES = rf"""
 word ::= plain | name | [0-9]{{1,6}} "%"
-plain ::= [$€£]? run (['’/-] run){{0,3}}
+plain ::= [$€£]? run (['’/-] run){{0,3}} ['’]?
 run ::= [0-9A-Z]{{1,24}} [0-9{LOWER}]{{0,24}} | [0-9{LOWER}]{{1,24}}
 gap ::= " " | ", " | "; "
 clause ::= word rest
