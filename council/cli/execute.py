@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,20 @@ def _until_stopped(running: Coroutine[Any, Any, Path], voices: select.Voices, wa
     finally:
         if caught:
             raise Stopped(caught[0])
+
+
+@contextmanager
+def wiped_when_suspended(screen: Screen) -> Iterator[None]:
+    """For work without an event loop: the block is gone whenever somebody else has the terminal, and at the end."""
+    watched = screen.live and signal.getsignal(signal.SIGTSTP) == signal.SIG_DFL
+    if watched:
+        signal.signal(signal.SIGTSTP, lambda *_: _suspend(screen))
+    try:
+        yield
+    finally:
+        if watched:
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        screen.wipe()
 
 
 def _suspend(screen: Screen) -> None:

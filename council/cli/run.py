@@ -150,7 +150,9 @@ def agree(most: DebateCost | None, settings: Config, given: Mapping[str, Any]) -
 
 def provide(settings: Config, choice: Choice) -> None:
     """Ask what has to be asked, and fetch what the speaker still needs. Both are shown even with --quiet."""
+    from council.cli.execute import wiped_when_suspended
     from council.config import places
+    from council.terminal.fetching import FetchLine
     from council.terminal.screen import Screen
 
     download = choice.speaker.download()
@@ -159,9 +161,10 @@ def provide(settings: Config, choice: Choice) -> None:
     if choice.question and not confirm(choice.question):
         raise Denied("nobody was asked to speak: you said no")
     if download is not None:
-        say = Screen().say
-        say(f"fetching {download.what} ({download.size}, once, {download.time}) into {download.folder}")
-        download.fetch(say)
+        screen = Screen()
+        screen.say(f"fetching {download.what} ({download.size}, once, {download.time}) into {download.folder}")
+        with wiped_when_suspended(screen):
+            download.fetch(screen.say, FetchLine(screen))
 
 
 def confirm(question: str, default: bool = True) -> bool:

@@ -197,13 +197,15 @@ class Setup:
 
 @dataclass(frozen=True)
 class Download:
-    """What has to be fetched once before a speaker can speak. `fetch` is given a function that reports progress."""
+    """What has to be fetched once before a speaker can speak. `fetch` is given a function that says a sentence, and one
+    that shows how many bytes are here, of how many.
+    """
 
     what: str
     size: str
     time: str
     folder: Path
-    fetch: Callable[[Callable[[str], None]], None]
+    fetch: Callable[[Callable[[str], None], Callable[[int, int], None]], None]
 
 
 class NotSetUp(Exception):

