@@ -237,6 +237,14 @@ def test_a_row_counts_down_while_its_seat_waits(monkeypatch):
     assert speech.waits == ""
 
 
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.4, "0 s"), (99.4, "99 s"), (99.6, "1 min 40 s"), (119.7, "2 min 00 s"), (3_599.6, "60 min 00 s")],
+)
+def test_a_minute_has_sixty_seconds(seconds, words):
+    assert watch.format_duration(seconds) == words
+
+
 def test_no_row_ends_with_what_would_join_it_to_the_next(user):
     family = {turn: "👩\u200d👩\u200d👧 " * 12 if turn.startswith("01-") else said for turn, said in agreed().items()}
     with FakeApi(Table(user, family, chunks=60, delay=0.01)) as api:

@@ -313,7 +313,8 @@ def _label(speech: Speech) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds // 60:.0f} min {seconds % 60:02.0f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60:02} s"
 
 
 def format_unsaved(turn: str, body: str) -> str:
