@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+from council.config import settings as config
 from council.config.models import Endpoint, Model
-from council.record.session import derive_key
+from council.record.session import derive_key, open_
 from council.replies.parse import describe
-from council.replies.quotes import describe_own
+from council.replies.quotes import describe_own, passages
+from council.reports.briefs import recall
+from council.runner.loop import prepare
 from council.speakers.base import Brief
 from council.speakers.local.prompt import LETTERS, condense, shorten_key
 from council.text import fence
 from council.workflow.model import Kind
+from tests.helpers import User, agreed, script
 
 MODEL = Model("haiku", Endpoint("anthropic"), "irrelevant")
 REPLY = (("stance", Kind("choice", ("agree", "disagree"))), ("blocking", Kind("list")))
@@ -81,3 +86,20 @@ def test_what_the_grammar_does_not_say_stays() -> None:
 def test_a_brief_without_marks_is_left_alone() -> None:
     plain = Brief("01-a/b", "b", 'Shared. <said by="me">', "Is this it?", MODEL)
     assert condense(plain) == plain.text
+
+
+def test_every_brief_of_a_debate_gets_shorter(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    assert user.council("run", "Shall we?", "--speaker", "replay", "--from", script(user, agreed())).code == 0
+    session, settings = open_(user.session), config.load(user.environment)
+    session.read_turns()
+    for turn, due in recall(session, session.plan()):
+        assert due is not None
+        asked = prepare(session, settings, due)
+        shown = condense(asked)
+        assert asked.persona.splitlines()[0] in asked.text
+        assert (asked.persona in shown) is (turn.partition("/")[2] == "chair"), "the chair has no openings"
+        assert "End your reply" in asked.text or turn.startswith("01-")
+        assert "End your reply" not in shown
+        assert len(shown) < len(asked.text)
+        assert all(f"\n{passage.text}\n" in shown for passage in passages(asked.text))

@@ -1,4 +1,4 @@
-"""Shortens a brief for the small model, which spends half its time on reading. Pure.
+"""Shortens a brief for the small model, which spent nearly half its time on reading. Pure.
 
 The brief on disk stays the record of what was asked. The words of others are kept exactly, in shorter marks. What
 the grammar of the reply forces anyway is left out: the form of the answers, and the character of a seat whose sentences
