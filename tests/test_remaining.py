@@ -37,9 +37,8 @@ def guess(name: str, slots: int, seconds: float = 60.0) -> Guess:
     workflow = scripted.workflow(name)
     tiers = {step.tier for _, step in workflow.steps()}
     tiers |= {str(seat.attributes["tier"]) for seat in workflow.all_seats() if seat.attributes.get("tier")}
-    return Guess(
-        Remaining(workflow, cost.bound_steps(workflow, "Shall we?", dict.fromkeys(tiers, RATE)), slots), seconds
-    )
+    rates = dict.fromkeys(tiers, RATE)
+    return Guess(Remaining(workflow, lambda: cost.bound_steps(workflow, "Shall we?", rates), slots), seconds)
 
 
 class Guess:
@@ -99,6 +98,9 @@ def test_between_answers_it_counts_down_and_ends(clock: SimpleNamespace) -> None
 @pytest.mark.usefixtures("clock")
 def test_quick_ones_and_those_that_nobody_called_are_not_measured() -> None:
     assert guess("debate", slots=4, seconds=1.0).after("positions", 3) == ""
+    quick = guess("debate", slots=1, seconds=0.9)
+    assert quick.after("positions", 3) == ""
+    assert not quick.made.took
     assert guess("debate", slots=1).after("positions", 3, speaker="human") == ""
     assert guess("debate", slots=1).after("positions", 3, absent="no answer") == ""
 
@@ -111,6 +113,11 @@ def test_every_workflow_of_the_kit_can_be_guessed(name: str) -> None:
     made.after(f"{first.name}/{first.steps[0].name}", 0)
     least, most = made.made.left
     assert 0 <= least <= most
+
+
+def test_without_a_count_nothing_is_guessed() -> None:
+    """An endpoint of the session may no longer be configured."""
+    assert Guess(Remaining(scripted.workflow("debate"), lambda: None, slots=1), 60.0).after("positions", 3) == ""
 
 
 def ticking(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,8 @@ def execute(
     """Run the session to its end, and show it; the result for --json. If `watched`, the derived files keep up."""
     watcher = Watcher(session, screen, watched)
     watcher.expected = bound_usage(session, settings, voices.name)
-    if rows := bound_steps(session, settings):
-        at_once = 1 if describe(voices.name).one_at_a_time else settings.concurrency
-        watcher.remaining = Remaining(session.workflow, rows, at_once)
+    at_once = 1 if describe(voices.name).one_at_a_time else settings.concurrency
+    watcher.remaining = Remaining(session.workflow, partial(bound_steps, session, settings), at_once)
     try:
         archived = debates.run(
             session,

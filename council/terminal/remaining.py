@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from council.checks.cost import Row
 from council.engine.orders import order
@@ -19,14 +20,17 @@ from council.speakers.registry import describe
 from council.workflow.model import Cast, Step, Workflow
 
 LEAST = 20
+QUICK = 1.0  # a shorter call says nothing about others
 
 
 @dataclass
 class Remaining:
-    """`rows` are the calls of each step, at least and at most; `slots` is how many run at once."""
+    """`count` gives the calls of each step, at least and at most, or None if that is not known; `slots` is how many run
+    at once.
+    """
 
     workflow: Workflow
-    rows: list[Row]
+    count: Callable[[], list[Row] | None]
     slots: int
     took: list[float] = field(default_factory=list)
     left: tuple[float, float] = (0.0, 0.0)
@@ -34,7 +38,7 @@ class Remaining:
 
     def answered(self, due: Due, receipt: Receipt, recorded: Iterable[Receipt], unanswered: int) -> None:
         """A call of this phase has ended. `unanswered` are the calls of its batch that have not."""
-        if receipt.absent or not describe(receipt.speaker).is_called:
+        if receipt.absent or receipt.seconds < QUICK or not describe(receipt.speaker).is_called:
             return
         self.took.append(receipt.seconds)
         least, most = self.count_waves(due, list(recorded), unanswered)
@@ -51,6 +55,11 @@ class Remaining:
             least += math.ceil(max(row.least - done, now) / at_once)
             most += math.ceil(max(row.most - done, now) / at_once)
         return least, most
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Counted when the first answer is here: it takes a while, and nobody should wait for it."""
+        return self.count() or []
 
     def steps_from(self, phase: str) -> Iterator[tuple[Step, Row]]:
         """The steps of this phase and of those after it."""
