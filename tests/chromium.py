@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -19,13 +20,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests import debian
-from tests.helpers import CODE
+from tests.helpers import CODE, PATIENCE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-WAIT = 20_000.0  # milliseconds until a test gives up waiting for the page
+WAIT = PATIENCE * 1000  # milliseconds until a test gives up waiting for the page
 AXE = "COUNCIL_TEST_AXE"  # the path of axe.min.js, from npm (.ci/npm)
 NODE_MODULES = CODE / ".ci" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
 # Every violation of the policy, also those that Chromium would only note.
@@ -103,6 +104,17 @@ class Window:
         found = (found.filter(has_text=text) if text else found).first
         found.wait_for()
         return found
+
+    def wait_until(self, holds: Callable[[], bool]) -> None:
+        """Until something is so in the test. Meanwhile, the page and what listens to it go on."""
+        latest = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < latest
+            self.page.wait_for_timeout(10)
+
+    def forgive(self, *parts: str) -> None:
+        """What the test has caused itself is not wrong."""
+        self.wrong = [one for one in self.wrong if not any(part in one for part in parts)]
 
     @property
     def overflow(self) -> int:

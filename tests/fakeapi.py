@@ -114,8 +114,8 @@ class Request:
 class Answer:
     """What the server does with one request; `times` is how often, in a sequence. `after` counts pieces of text.
 
-    It begins after `latency`, and not before `once` is true. `body` and `headers` are those of the fault "body". It is
-    billed as `charged` says.
+    It begins after `latency`, and not before `once` is true; a stream does not end before `until` is. `body` and
+    `headers` are those of the fault "body". It is billed as `charged` says.
     """
 
     text: str = "ok"
@@ -124,6 +124,7 @@ class Answer:
     chunks: int = 1
     latency: float = 0.0
     once: Callable[[], bool] | None = None
+    until: Callable[[], bool] | None = None
     delay: float = 0.0
     model: str | None = None
     stop: str | None = "end_turn"
@@ -367,10 +368,7 @@ class FakeApi:
             counts = usage(request, replace(answer, usage=None)) | said
             self.bills.append(Bill(request.body["model"], counts, request.text, request.path))
         await asyncio.sleep(answer.latency)
-        pause = 0.005
-        while answer.once and not answer.once():
-            await asyncio.sleep(pause)
-            pause = min(1.2 * pause, 0.05)
+        await wait_for(answer.once)
         if answer.fault in ("reset", "status", "html", "body"):
             return send_early_fault(writer, answer)
         if self.cache is not None:
@@ -573,6 +571,13 @@ def send_event(writer: asyncio.StreamWriter, event: dict[str, Any]) -> None:
     send_chunk(writer, f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
 
 
+async def wait_for(holds: Callable[[], bool] | None) -> None:
+    pause = 0.005
+    while holds and not holds():
+        await asyncio.sleep(pause)
+        pause = min(1.2 * pause, 0.05)
+
+
 async def send_stream(writer: asyncio.StreamWriter, events: Iterator[dict[str, Any]], answer: Answer) -> bool:
     """The stream, as far as its fault lets it come."""
     send_head(writer, 200, content_type="text/event-stream; charset=utf-8", transfer_encoding="chunked")
@@ -585,6 +590,8 @@ async def send_stream(writer: asyncio.StreamWriter, events: Iterator[dict[str, A
         if event["type"] == "content_block_delta":
             await asyncio.sleep(answer.delay)
             sent += 1
+        if event["type"] == "message_delta":
+            await wait_for(answer.until)
         send_event(writer, event)
         await writer.drain()
     send_chunk(writer, b"")

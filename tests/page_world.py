@@ -6,7 +6,7 @@ The words were written for this; `scripts/screenshots` shows the same debates in
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -127,18 +127,20 @@ def hold_example(user: User) -> str:
 
 
 @contextmanager
-def steered(user: User, *more: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A debate in a process of its own, word by word, one seat slowly. It waits where a person has to decide."""
+def steered(user: User, until: Mapping[str, Callable[[], bool]] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """A debate in a process of its own, word by word, one seat slowly. It waits where a person has to decide. `until`
+    keeps turns from ending before somebody has seen them.
+    """
     table = Table(user, steered_words(), chunks=FEW, delay=PACE)
 
     def speak(request: Request) -> Answer:
-        said = table(request)
+        said = replace(table(request), until=(until or {}).get(table.turn(request.text)))
         return replace(said, chunks=WORDS, delay=SLOW) if said.text == ARGUED["01-2-argue/trust"] else said
 
     with FakeApi(speak) as api:
         user.configure(f"endpoints:\n  anthropic: {{base_url: {api.url}}}\nretry: {{budget: 0}}")
         key = {"ANTHROPIC_API_KEY": "sk-ant-of-the-tests"}
-        with user.spawn("run", STEERED, "--workflow", "perspectives", "--wait", *more, env=key) as run:
+        with user.spawn("run", STEERED, "--workflow", "perspectives", "--wait", env=key) as run:
             try:
                 yield run
             finally:

@@ -42,6 +42,16 @@ export function slot(tag = "div", properties = {}) {
   };
 }
 
+let pressed = false;
+for (const name of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) {
+  addEventListener(name, (event) => { pressed = event.buttons === 1; }, true);
+}
+
+/** Waits until nothing is pressed: what is drawn again between pressing and letting go loses the click. */
+export async function released() {
+  while (pressed) await new Promise((done) => setTimeout(done, 50));
+}
+
 let pending = [];
 let timer = 0;
 

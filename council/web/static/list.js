@@ -1,6 +1,6 @@
 // The list: what waits for you, what runs, and everything else, found as you type.
 
-import { $, age, announce, dollars, h, plural, sentence } from "./dom.js";
+import { $, age, announce, dollars, h, plural, released, sentence } from "./dom.js";
 import { get, listen } from "./api.js";
 import { KINDS } from "./steer.js";
 
@@ -84,6 +84,7 @@ async function load(view, first = false) {
       get(`/api/sessions?${query}`),
       get("/api/gates").catch(() => ({ gates: [] })),
     ]);
+    await released();
     if (asked !== view.asked) return;
     // Rows that are older than all of these were pushed out by new ones, or are more than one answer has.
     const last = found.sessions.at(-1)?.started_at ?? "";

@@ -1,6 +1,6 @@
 // One debate, while it runs and when it is over: first the answer or the question, then the evidence.
 
-import { announce, dollars, h, listed, markup, plural, sentence, slot } from "./dom.js";
+import { announce, dollars, h, listed, markup, plural, released, sentence, slot } from "./dom.js";
 import { get, listen, of } from "./api.js";
 import { STATES } from "./list.js";
 import { table } from "./live.js";
@@ -57,6 +57,7 @@ async function refresh(view) {
   const asked = ++view.asked;
   try {
     const data = await get(of(view.id));
+    await released();
     if (view.closed || asked < view.drawn) return;
     view.drawn = asked;
     view.data = data;
