@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from tests.webserver import WebServer
 
 SESSIONS = "/api/sessions"
+TOKEN = "X-Council-Token"
+NAVIGATED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 
 
 @dataclass(frozen=True)
@@ -23,29 +25,41 @@ class Hostile:
     body: bytes = b""
 
     def encode(self, server: WebServer) -> bytes:
-        usual = {"Host": "{host}", "Cookie": "{cookie}", "X-Council": "1", "Connection": "close"}
+        usual = {"Host": "{host}", TOKEN: "{token}", "Connection": "close"}
         if self.body:
             usual |= {"Content-Type": "application/json", "Content-Length": str(len(self.body))}
         headers = {name: value for name, value in (usual | dict(self.adds or {})).items() if name not in self.leaves}
         lines = [self.first, *(f"{name}: {value}" for name, value in headers.items())]
         head = "\r\n".join(lines) + "\r\n" + self.more + "\r\n"
-        name, value = server.cookie
-        for word, real in (("{host}", server.host), ("{cookie}", f"{name}={value}"), ("{token}", server.token)):
+        for word, real in (("{host}", server.host), ("{token}", server.token)):
             head = head.replace(word, real)
         return head.encode("latin-1") + self.body
 
 
 POST = f"POST {SESSIONS} HTTP/1.1"
 REQUESTS = (
-    Hostile("no secret", (401,), leaves=("Cookie",)),
-    Hostile("another cookie", (401,), adds={"Cookie": "council-1=x"}),
-    Hostile("the token as a cookie", (401,), adds={"Cookie": "council={token}"}),
-    Hostile("a wrong bearer", (401,), adds={"Authorization": "Bearer x"}),
-    Hostile("a wrong bearer beside the cookie", (401,), adds={"Authorization": "Basic {token}"}),
-    Hostile("a wrong token in the address", (401,), "GET /?token=x HTTP/1.1", leaves=("Cookie",)),
-    Hostile("two tokens in the address", (401,), "GET /?token={token}&token=x HTTP/1.1", leaves=("Cookie",)),
-    Hostile("a login by HEAD", (401,), "HEAD /?token={token} HTTP/1.1", leaves=("Cookie",)),
-    Hostile("the token in another address", (401,), f"GET {SESSIONS}?token={{token}} HTTP/1.1", leaves=("Cookie",)),
+    Hostile("no token", (401,), leaves=(TOKEN,)),
+    Hostile("an empty token", (401,), adds={TOKEN: ""}),
+    Hostile("a wrong token", (401,), adds={TOKEN: "x"}),
+    Hostile("the token and another", (400,), more=f"{TOKEN}: x\r\n"),
+    Hostile("a wrong token beside a right bearer", (401,), adds={TOKEN: "x", "Authorization": "Bearer {token}"}),
+    Hostile("the token as a cookie", (401,), adds={"Cookie": "council={token}"}, leaves=(TOKEN,)),
+    Hostile("a wrong bearer", (401,), adds={"Authorization": "Bearer x"}, leaves=(TOKEN,)),
+    Hostile("another scheme", (401,), adds={"Authorization": "Basic {token}"}, leaves=(TOKEN,)),
+    Hostile("the token in the address", (401,), f"GET {SESSIONS}?token={{token}} HTTP/1.1", leaves=(TOKEN,)),
+    Hostile("HEAD without a token", (401,), f"HEAD {SESSIONS} HTTP/1.1", leaves=(TOKEN,)),
+    Hostile("POST without a token", (401,), POST, leaves=(TOKEN,), body=b"{}"),
+    Hostile("POST to the page without a token", (401,), "POST / HTTP/1.1", leaves=(TOKEN,), body=b"{}"),
+    Hostile("two slashes", (401,), f"GET /{SESSIONS} HTTP/1.1", leaves=(TOKEN,)),
+    Hostile("out of the page's files", (404,), f"GET /static/..{SESSIONS} HTTP/1.1", leaves=(TOKEN,)),
+    Hostile("out of them, encoded", (404,), f"GET /static/%2e%2e{SESSIONS} HTTP/1.1", leaves=(TOKEN,)),
+    Hostile("a file whose name begins like theirs", (401,), "GET /statics HTTP/1.1", leaves=(TOKEN,)),
+    Hostile("the page by a rebound name", (421,), "GET / HTTP/1.1", {"Host": "evil.example"}, (TOKEN,)),
+    Hostile("the page in a frame", (403,), "GET / HTTP/1.1", NAVIGATED | {"Sec-Fetch-Dest": "iframe"}, (TOKEN,)),
+    Hostile("the page fetched elsewhere", (403,), "GET / HTTP/1.1", NAVIGATED | {"Sec-Fetch-Mode": "cors"}, (TOKEN,)),
+    Hostile("a form of another site", (403,), "POST / HTTP/1.1", NAVIGATED, body=b"{}"),
+    Hostile("a link of another site to more than the page", (403,), adds=NAVIGATED),
+    Hostile("its script on another site", (403,), "GET /static/app.js HTTP/1.1", {"Sec-Fetch-Site": "cross-site"}),
     Hostile("a rebound name", (421,), adds={"Host": "evil.example"}),
     Hostile("a rebound name, with our port", (421,), adds={"Host": "evil.example:1"}),
     Hostile("another port", (421,), adds={"Host": "127.0.0.1:1"}),
@@ -65,8 +79,12 @@ REQUESTS = (
     Hostile("another name of ours as the origin", (403,), adds={"Origin": "http://localhost:1"}),
     Hostile("another site", (403,), adds={"Sec-Fetch-Site": "cross-site"}),
     Hostile("the same site, another port", (403,), adds={"Sec-Fetch-Site": "same-site"}),
-    Hostile("a bearer from another site", (403,), adds={"Authorization": "Bearer {token}", "Origin": "null"}),
-    Hostile("POST without our header", (403,), POST, leaves=("X-Council",), body=b"{}"),
+    Hostile(
+        "a bearer from another site",
+        (403,),
+        adds={"Authorization": "Bearer {token}", "Origin": "null"},
+        leaves=(TOKEN,),
+    ),
     Hostile("POST of a form", (415,), POST, {"Content-Type": "application/x-www-form-urlencoded"}, body=b"a=b"),
     Hostile("POST of plain text", (415,), POST, {"Content-Type": "text/plain"}, body=b"{}"),
     Hostile("a body of 2 MB", (413,), POST, body=b" " * 2_000_000),

@@ -17,8 +17,9 @@ from tests import asking, chromium, page_world
 from tests.chromium import Window, needs_chromium
 from tests.gates import GATE
 from tests.helpers import PATIENCE, User
+from tests.neighbours import ODD_COOKIES, run_neighbour, run_proxy, serve_behind
 from tests.page_world import CHECKPOINT, DECISION, GUIDANCE, STEERED
-from tests.webserver import WebServer
+from tests.webserver import WebServer, opened
 
 pytestmark = needs_chromium
 
@@ -135,6 +136,62 @@ def test_nobody_is_kept_out(world, served, browser) -> None:
             assert window.find_barriers(AXE) == [], f"{route}, {scheme}"
             assert window.overflow <= 0, route
     window.close()
+
+
+def test_the_token_is_kept_for_this_port_alone(world, served, browser) -> None:
+    """Another server on this machine is told nothing of it, and its cookies, which nobody can read, lock nobody out."""
+    over = world.sessions[-1].name
+    with run_neighbour() as neighbour:
+        window = open_window(browser, served.address)
+        window.see(".row")
+        assert window.page.url == f"http://{served.host}/#/", "the address has lost it"
+        page, other = window.context.new_page(), f"http://127.0.0.1:{neighbour.port}/"
+        page.goto(other)
+        stored = page.evaluate("JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])")
+        assert served.token not in stored + "".join(neighbour.heard)
+        assert len(window.context.cookies()) >= len(ODD_COOKIES) - 1, "Chromium keeps them, for every port"
+        for address in (f"http://{served.host}/#/s/{over}", f"http://{served.host}/#token={'x' * 43}"):
+            page.goto(other)
+            page.evaluate("(address) => { location.href = address }", address)  # a link that somebody else made
+            page.wait_for_url(f"http://{served.host}/#/**")
+            page.locator("h1.answer, .row").first.wait_for()
+        window.page.reload()  # another tab has come by a token that is not valid here
+        window.see(".row")
+        window.forgive("401")
+        window.close()
+
+
+def test_the_browser_that_was_started_is_let_in(world, browser) -> None:
+    with opened(world) as (_, printed, given):
+        page = browser.new_context().new_page()
+        page.set_default_timeout(chromium.WAIT)
+        page.goto(given)
+        page.locator(".row").first.wait_for()
+        assert page.url == printed.partition("#")[0] + "#/"
+        page.context.close()
+
+
+def test_without_the_token_the_page_says_where_it_is(served, browser) -> None:
+    window = open_window(browser, f"http://{served.host}/")
+    window.see("h1", "This page is locked")
+    window.see(".empty p", "open the address that `council serve` printed")
+    window.page.goto(served.address)  # pasted into the same tab
+    window.see(".row")
+    window.forgive("401")
+    window.close()
+
+
+def test_the_page_works_behind_a_proxy_of_another_user(tmp_path, browser) -> None:
+    user = User(tmp_path)
+    asking.hold_gates(user, "asked")
+    with run_proxy() as proxy, serve_behind(user, proxy) as server:
+        window = open_window(browser, f"http://127.0.0.1:{proxy.port}/#token={server.token}")
+        window.see(".row .topic", "Shall we, asked?").click()
+        window.see(".ask h2", "Gate").press("r")
+        window.page.keyboard.press("Enter")
+        window.see(".answered", "Recorded.")
+        window.see(".slot-rounds", "Reject")
+        window.close()
 
 
 def test_a_row_that_changes_while_it_is_pressed_is_opened(tmp_path, browser) -> None:
@@ -284,8 +341,11 @@ def test_a_turn_has_an_address_and_a_lost_server_is_said(world, browser) -> None
         answer_late(window, over, server.ask("GET", f"/api/sessions/{over}").json)
         server.process.kill()
         window.see("#connection", "Disconnected")
-        with WebServer(world, "--port", str(server.port), token="another-token-" * 3):
+        with WebServer(world, "--port", str(server.port)) as again:
             window.see("#connection", "was started again")
+            window.page.goto(again.address)  # in the same tab, which loads nothing: only what is behind the # differs
+            window.page.locator("#connection").wait_for(state="hidden")
+            assert window.page.url.endswith(f"#/s/{over}"), "where it was, without the token"
             window.forgive("net::ERR_", "401")  # however far a request had come when the server was killed
             window.close()
 

@@ -67,11 +67,10 @@ def test_a_gate_is_listed_approved_and_rejected(server: WebServer, user: User) -
     )
 
 
-def test_a_browser_answers_with_its_cookie(server: WebServer) -> None:
-    cookie = "=".join(server.cookie)
+def test_a_browser_answers_with_the_token_of_the_page(server: WebServer) -> None:
     body = {"turn": GATE, "answers": APPROVED}
-    assert server.ask("POST", "/api/sessions/gated/answers", body, token="", Cookie=cookie).status == 403
-    done = server.ask("POST", "/api/sessions/gated/answers", body, token="", Cookie=cookie, X_Council="1")
+    assert server.ask("POST", "/api/sessions/gated/answers", body, token="").status == 401
+    done = server.ask("POST", "/api/sessions/gated/answers", body, token="", X_Council_Token=server.token)
     assert (done.status, done.json["recorded"], done.json["via"]) == (200, True, "page")
 
 

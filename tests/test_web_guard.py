@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
+import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 
-from council.web import guard, peer
+from council.web import guard, routes
 from council.web import server as servers
-from tests.coding import wait_until
-from tests.helpers import User
+from tests import gates
+from tests.helpers import PATIENCE, User
 from tests.hostile_requests import REQUESTS, Hostile
-from tests.webserver import WebServer
+from tests.neighbours import run_proxy, serve_behind
+from tests.webserver import WebServer, opened
 
 
 @pytest.fixture(scope="module")
@@ -46,19 +46,46 @@ def test_an_honest_request_passes(server: WebServer) -> None:
 
 
 def test_every_answer_has_the_headers(server: WebServer) -> None:
-    cookie = "=".join(server.cookie)
     for path, token, status in (("/", "", 200), ("/api/sessions", "wrong", 401), ("/nowhere", server.token, 404)):
-        answer = server.ask("GET", path, token=token, **({"Cookie": cookie} if not token else {}))
+        answer = server.ask("GET", path, token=token)
         assert answer.status == status
         assert {name: answer.headers.get(name) for name in guard.HEADERS} == guard.HEADERS
+        assert "set-cookie" not in answer.headers
 
 
-def test_a_login_takes_the_token_out_of_the_address(server: WebServer) -> None:
-    answer = server.ask("GET", f"/?token={server.token}", token="")
-    assert (answer.status, answer.headers["location"]) == (303, "/")
-    name, value = server.cookie
-    assert answer.headers["set-cookie"] == f"{name}={value}; HttpOnly; Path=/; SameSite=strict"
-    assert server.token not in answer.headers["set-cookie"]
+def test_all_but_the_page_and_its_files_needs_the_token(server: WebServer) -> None:
+    for route in routes.ROUTES:
+        assert not guard.is_public(route.path)
+        answer = server.ask(route.method, route.path.replace("{id}", "x"), token="")
+        assert (answer.status, b"council serve" in answer.body) == (401, True), route.path
+    assert server.ask("GET", "/", token="").status == 200
+    assert server.ask("GET", "/nowhere", token="").status == 401
+
+
+def test_a_link_elsewhere_leads_to_the_page_and_to_nothing_else(server: WebServer) -> None:
+    linked = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+    assert server.ask("GET", "/", token="", **linked).status == 200
+    assert server.ask("GET", "/api/sessions", **linked).status == 403
+
+
+def test_a_token_of_the_users_own_outlives_the_server(tmp_path: Path) -> None:
+    """The printed one does not: another user may listen on the port later, and an open page would send it there."""
+    user, fixed = User(tmp_path), "a-token-that-is-known-to-the-tests-only"
+    printed = []
+    for _ in range(2):
+        with WebServer(user, fixed=fixed) as server:
+            assert server.ask("GET", "/api/sessions", token=fixed).status == 200
+            assert server.ask("GET", "/api/sessions", token="", X_Council_Token=fixed).status == 200
+            assert server.ask("GET", "/api/sessions").status == 200
+            assert [server.ask("GET", "/api/sessions", token=one).status for one in printed] == [401] * len(printed)
+            printed.append(server.token)
+    assert fixed not in printed
+
+
+@pytest.mark.parametrize("fixed", ["short", "x" * 31, "x" * 31 + " ", "x" * 31 + "é", "x" * 32 + "\n"])
+def test_a_token_that_is_too_simple_is_refused(tmp_path: Path, fixed: str) -> None:
+    done = User(tmp_path, {"COUNCIL_TOKEN": fixed}).council("serve", "--no-open")
+    assert (done.code, "must have at least 32 letters" in done.err) == (2, True), done.err
 
 
 def test_who_sends_nothing_is_not_waited_for(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,91 +95,96 @@ def test_who_sends_nothing_is_not_waited_for(server: WebServer, monkeypatch: pyt
         assert server.ask("GET", "/api/sessions").status == 200
 
 
-def test_a_code_is_good_for_one_login_and_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard.peer, "TABLES", ())  # where nobody can tell whose a connection is
-    access = guard.Access(1, frozenset(), "t" * 32)
-    code = access.make_code()
-    assert [access.accepts_login(one, 2) for one in (code, code, "")] == [True, False, False]
-    late = access.make_code()
-    access.codes[late] -= guard.CODE_LASTS
-    assert not access.accepts_login(late, 2)
+def test_the_browser_is_started_with_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
+    """What a program is started with is no secret: neither the token nor anything that is worth it is there."""
+    user = User(tmp_path)
+    with opened(user) as (served, printed, given):
+        parts = urlsplit(given)
+        assert (parts.scheme, parts.netloc, parts.query, parts.fragment) == ("file", "", "", "")
+        file = Path(parts.path)
+        assert f"url={printed}" in file.read_text()
+        assert (stat.S_IMODE(file.parent.stat().st_mode), file.parent.parent) == (0o700, user.root)
+        assert not file.parent.name.startswith("."), "a browser that is confined reads nothing that is hidden"
+        served.send_signal(signal.SIGTERM)
+        served.wait(PATIENCE)
+        assert not file.parent.exists()
 
 
-def test_whose_a_connection_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A socket that is closed, or not connected, reads as root's: it counts for nobody."""
-
-    def line(uid: int, state: str = "01", inode: int = 5, port: int = 0x1000) -> str:
-        return f" 0: 0100007F:{port:04X} 0100007F:2000 {state} 0:0 00:0 0  {uid} 0 {inode} 1 0 20 4 30 10 -1\n"
-
-    table = tmp_path / "tcp"
-    monkeypatch.setattr(peer, "TABLES", (table, tmp_path / "none"))
-    own, other = os.geteuid(), os.geteuid() + 1
-    for lines, ours in (
-        ([line(own)], True), ([line(peer.ROOT)], True), ([line(other)], False), ([line(own), line(other)], False),
-        ([line(peer.ROOT, inode=0)], False), ([line(own, state="06")], False), ([line(own, port=0x1001)], False),
-    ):  # fmt: skip
-        table.write_text("".join(["  sl  local_address\n", *lines]))
-        assert peer.is_own_user(0x1000, 0x2000) is ours, lines
-    table.unlink()
-    assert peer.is_own_user(0x1000, 0x2000) is None
-
-
-@pytest.mark.parametrize(("user", "sudo", "own"), [(0, "1000", {0, 1000}), (0, "", {0}), (7, "1000", {0, 7})])
-def test_whoever_became_root_is_meant(user: int, sudo: str, own: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: user)
-    monkeypatch.setenv("SUDO_UID", sudo)
-    assert peer.list_own_users() == own
+# From an address and a port of its choice; what it sends and its end come in one segment.
+STRANGER = """
+import os, socket, sys
+wire = socket.socket()
+wire.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+if os.getuid() == 0:
+    os.setuid(65534)
+wire.bind(("127.0.0.2", int(sys.argv[2])))
+wire.connect(("127.0.0.1", int(sys.argv[1])))
+if sys.argv[3] == "at once":
+    wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+wire.sendall(sys.stdin.buffer.read())
+if sys.argv[3] == "at once":
+    wire.shutdown(socket.SHUT_WR)
+while part := wire.recv(65536):
+    sys.stdout.buffer.write(part)
+"""
 
 
-ASK = """exec 3<>/dev/tcp/127.0.0.1/$0
-printf 'GET /?%s HTTP/1.1\\r\\nHost: 127.0.0.1:%s\\r\\nConnection: close\\r\\n\\r\\n' "$1" "$0" >&3
-read -r _ status _ <&3; echo "$status" """
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8 on the loopback")
+def test_another_user_with_the_port_of_the_browser_gets_nothing(tmp_path: Path) -> None:
+    """Another user with the same port on 127.0.0.2, and with every header that a browser sends by itself."""
+    user = gates.make(tmp_path)
+    assert user.council("start", "-w", "gated", "--id", "gated", "Shall we?").code == 0
+    with WebServer(user) as server:
+        for first, sent in (
+            ("GET /api/sessions", b""),
+            ("GET /api/sessions/gated/events", b""),
+            ("POST /api/sessions/gated/approve", b'{"reason": "x"}'),
+        ):
+            head = (
+                f"{first} HTTP/1.1\r\nHost: {server.host}\r\nOrigin: http://{server.host}\r\n"
+                f"Sec-Fetch-Site: same-origin\r\nCookie: council-{server.port}=x; token=y\r\nX-Council: 1\r\n"
+                f"Connection: close\r\nContent-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n"
+            ).encode()
+            for how in ("slowly", "at once"):
+                with socket.create_connection((server.ip, server.port)) as victim:
+                    own = victim.getsockname()[1]
+                    words = [sys.executable, "-I", "-c", STRANGER, str(server.port), str(own), how]
+                    came = subprocess.run(words, input=head + sent, capture_output=True, check=True).stdout
+                # The end of what a client sends may close the connection before it is answered.
+                assert came.startswith(b"HTTP/1.1 401 ") or (how, came) == ("at once", b""), came
+        assert server.ask("GET", "/api/gates").json["gates"], "nobody has approved it"
+    assert not list((user.session / "turns").rglob("human.md"))
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed, which opens the connections")
-def test_the_browser_gets_a_code_that_nobody_else_can_use(tmp_path: Path) -> None:
-    """A browser's command line is no secret: it has no token, and its code is worth nothing to another user."""
-    user, seen = User(tmp_path), tmp_path / "seen"
-    browser = user.write("browser", f'#!/bin/sh\nprintf %s "$1" > {seen}.new && mv {seen}.new {seen}\n')
-    browser.chmod(0o700)
-    served = user.spawn("serve", "--open", env={"BROWSER": f"{browser} %s"})
+def test_a_proxy_of_another_user_passes_everything_on(tmp_path: Path) -> None:
+    user = gates.make(tmp_path)
+    assert user.council("start", "-w", "gated", "--id", "gated", "Shall we?").code == 0
+    with run_proxy() as proxy, serve_behind(user, proxy) as server:
+        server.port = proxy.port  # from here on, everything goes through the proxy
+        with server.stream("/api/sessions/gated/events") as events:
+            assert next(events)["event"] == "due"
+            answer = server.ask("POST", "/api/sessions/gated/approve", {"reason": "x"})
+            assert (answer.status, answer.json["recorded"]) == (200, True)
+            assert next(event for event in events if event["event"] == "turn")["data"]["turn"] == gates.GATE
+        assert server.ask("GET", "/api/sessions", token="").status == 401
+
+
+@pytest.mark.parametrize("address", ["127.0.0.3", "0.0.0.0"])
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8 on the loopback")
+def test_another_address_is_answered(tmp_path: Path, address: str) -> None:
+    with WebServer(User(tmp_path), "--bind", address, "--allow-host", "127.0.0.3") as server:
+        assert (server.ip, server.ask("GET", "/api/sessions").status) == ("127.0.0.3", 200)
+        assert server.ask("GET", "/api/sessions", token="").status == 401
+
+
+def test_a_name_with_the_port_of_https_is_printed_as_one(tmp_path: Path) -> None:
+    served = User(tmp_path).spawn("serve", "--no-open", "--allow-host", "council.example:443")
     try:
         assert served.stdout
-        printed = urlsplit(served.stdout.readline().decode().strip())
-        assert wait_until(seen.exists)
-        given = urlsplit(seen.read_text())
-        assert (given.netloc, given.path) == (printed.netloc, printed.path)
-        assert parse_qs(printed.query)["token"][0] not in seen.read_text()
-
-        def ask(**how: Any) -> str:
-            words = ["bash", "-c", ASK, str(given.port), given.query]
-            return subprocess.run(words, capture_output=True, text=True, check=True, **how).stdout.strip()
-
-        if os.geteuid() == 0 and sys.platform == "linux":
-            assert ask(user=65534, cwd="/") == "401"
-        assert [ask(), ask()] == ["303", "401"]
+        assert served.stdout.readline().startswith(b"https://council.example/#token=")
     finally:
         served.kill()
         served.communicate()
-
-
-COOKIE = """exec 3<>/dev/tcp/127.0.0.1/$0
-printf 'GET /api/sessions HTTP/1.1\\r\\nHost: 127.0.0.1:%s\\r\\nConnection: close\\r\\n' "$0" >&3
-printf 'Cookie: %s=%s\\r\\n\\r\\n' "$1" "$2" >&3
-read -r _ status _ <&3; echo "$status" """
-
-
-@pytest.mark.skipif(
-    os.geteuid() != 0 or sys.platform != "linux" or not shutil.which("bash"), reason="needs root, Linux and bash"
-)
-def test_the_cookie_is_worth_nothing_to_another_user(server: WebServer) -> None:
-    """A browser sends it to every port of this machine, and what listens there may be another user's."""
-
-    def ask(**how: Any) -> str:
-        words = ["bash", "-c", COOKIE, str(server.port), *guard.Access(server.port, frozenset(), server.token).cookie]
-        return subprocess.run(words, capture_output=True, text=True, check=True, **how).stdout.strip()
-
-    assert [ask(user=65534, cwd="/"), ask()] == ["401", "200"]
 
 
 def test_names_are_allowed_with_their_ports() -> None:

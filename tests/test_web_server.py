@@ -183,21 +183,16 @@ def test_only_whole_ids_name_a_session(server: WebServer, id: str) -> None:
     assert server.ask("GET", f"/api/sessions/{id}").status == 404
 
 
-def test_the_page_is_there_after_a_login(server: WebServer) -> None:
-    cookie = server.log_in()
-    page = server.ask("GET", "/", token="", Cookie=cookie)
-    assert (page.status, b"<title>council</title>" in page.body) == (200, True)
-    assert server.ask("GET", "/static/../guard.py", token="", Cookie=cookie).status == 404
-
-
-def test_everything_that_the_page_loads_is_there(server: WebServer) -> None:
-    page = server.ask("GET", "/").body.decode()
+def test_the_page_and_what_it_loads_are_there_before_it_can_show_a_token(server: WebServer) -> None:
+    page = server.ask("GET", "/", token="").body.decode()
+    assert "<title>council</title>" in page
     named = set(re.findall(r'(?:src|href)="(/[^"#]+)"', page))
     assert {"/static/page.css", "/static/app.js"} <= named
     named |= {f"/static/{path.name}" for path in STATIC.iterdir()}
     kinds = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
     for path in named:
-        answer = server.ask("GET", path)
+        answer = server.ask("GET", path, token="")
+        assert "set-cookie" not in answer.headers
         kind = answer.headers["content-type"].partition(";")[0]
         assert (answer.status, kind) == (200, kinds[path.rpartition(".")[2]]), path
 

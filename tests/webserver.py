@@ -11,12 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
-from council.web.guard import Access
+from tests.coding import wait_until
 from tests.helpers import PATIENCE, User
-
-TOKEN = "a-token-that-is-known-to-the-tests-only"
 
 
 @dataclass(frozen=True)
@@ -33,17 +31,18 @@ class WebAnswer:
 class WebServer:
     """A server that has printed its address. As a context manager it is gone when the block ends."""
 
-    def __init__(self, user: User, *words: str, token: str = TOKEN) -> None:
+    def __init__(self, user: User, *words: str, fixed: str = "") -> None:
         self.user = user
         self.process: subprocess.Popen[bytes] = user.spawn(
-            "serve", "--no-open", *words, env={"COUNCIL_TOKEN": token}, stderr=subprocess.DEVNULL
+            "serve", "--no-open", *words, env={"COUNCIL_TOKEN": fixed}, stderr=subprocess.DEVNULL
         )
         assert self.process.stdout
         self.address = self.process.stdout.readline().decode().strip()
         parts = urlsplit(self.address)
         assert parts.port, self.address
-        self.port, (self.token,) = parts.port, parse_qs(parts.query)["token"]
-        self.host = f"127.0.0.1:{self.port}"
+        assert parts.fragment.startswith("token="), self.address
+        self.ip, self.port, self.token = parts.hostname or "", parts.port, parts.fragment.removeprefix("token=")
+        self.host = parts.netloc
 
     def __enter__(self) -> WebServer:
         return self
@@ -51,17 +50,6 @@ class WebServer:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.process.kill()
         self.process.communicate()
-
-    @property
-    def cookie(self) -> tuple[str, str]:
-        """The name and the value of the cookie that a browser gets."""
-        return Access(self.port, frozenset(), self.token).cookie
-
-    def log_in(self) -> str:
-        """The cookie that a browser would have."""
-        answer = self.ask("GET", f"/?token={self.token}", token="")
-        assert answer.status == 303, answer
-        return answer.headers["set-cookie"].partition(";")[0]
 
     def ask(self, method: str, path: str, body: Any = None, token: str | None = None, **headers: str) -> WebAnswer:
         """One request; by default that of a program with the token."""
@@ -72,7 +60,7 @@ class WebServer:
         data = None if body is None else json.dumps(body)
         if data is not None:
             sent.setdefault("Content-Type", "application/json")
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(self.ip, self.port, timeout=PATIENCE)
         try:
             connection.request(method, path, data, sent)
             answer = connection.getresponse()
@@ -82,7 +70,7 @@ class WebServer:
 
     def send_raw(self, data: bytes) -> bytes:
         """Bytes as they are, and everything that comes back until the server closes."""
-        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as wire:
+        with socket.create_connection((self.ip, self.port), PATIENCE) as wire:
             answer = b""
             with suppress(ConnectionError):  # it may be refused before all of it was sent
                 wire.sendall(data)
@@ -94,7 +82,7 @@ class WebServer:
     @contextmanager
     def stream(self, path: str, **headers: str) -> Iterator[Iterator[dict[str, Any]]]:
         """The events of a stream, as they come; comments are left out."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(self.ip, self.port, timeout=PATIENCE)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}", **sent})
         answer = connection.getresponse()
@@ -103,6 +91,24 @@ class WebServer:
             yield read_events(answer)
         finally:
             connection.close()
+
+
+@contextmanager
+def opened(user: User) -> Iterator[tuple[subprocess.Popen[bytes], str, str]]:
+    """A server that starts a browser, the address that it prints, and what the browser was started with."""
+    seen = user.root / "seen"
+    browser = user.write("browser", f'#!/bin/sh\nprintf %s "$1" > {seen}.new && mv {seen}.new {seen}\n')
+    browser.chmod(0o700)
+    served = user.spawn("serve", "--open", env={"BROWSER": f"{browser} %s"})
+    try:
+        assert served.stdout
+        printed = served.stdout.readline().decode().strip()
+        assert wait_until(seen.exists)
+        yield served, printed, seen.read_text()
+    finally:
+        served.kill()
+        served.communicate()
+        seen.unlink(missing_ok=True)
 
 
 def read_events(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:

@@ -29,7 +29,7 @@ from council.reports.look import stylesheet
 from council.web import finding, routes
 from council.web.events import EventStream, Watches
 from council.web.given import Given
-from council.web.guard import Access, Guard
+from council.web.guard import PAGE_TOKEN, Access, Guard
 from council.web.memory import Trimmer
 
 STATIC = Path(__file__).parent / "static"
@@ -132,7 +132,7 @@ def build(access: Access) -> tuple[ASGIApp, Watches]:
             return JsonAnswer(await work(READS[route.call], id, request.query_params))
 
         async def change(request: WebRequest) -> Response:
-            via = API if "authorization" in request.headers else PAGE
+            via = PAGE if PAGE_TOKEN in request.headers else API
             given = Given(await read_json(request), via)
             status, answer = await work(CHANGES[route.call], request.path_params.get("id", ""), given)
             return JsonAnswer(answer, status)

@@ -33,7 +33,7 @@ NEEDED = ("starlette", "uvicorn")
 def serve(port: int, opens: bool | None, read_only: bool, names: tuple[str, ...], address: str) -> int:
     """Serve a page that lists debates, shows them while they run, and takes people's answers.
 
-    It prints one address with a token, and answers nobody who does not know the token. Only this machine can reach it,
+    It prints one address with a token, and shows nothing of them to anybody without it. Only this machine can reach it,
     unless --bind says otherwise. It keeps no state: stop it with Ctrl-C at any time, and debates go on.
     """
     if missing := [name for name in NEEDED if find_spec(name) is None]:

@@ -1,34 +1,28 @@
 """Who may ask the server anything: checked before routing, and the same for every path. No switch turns a check off.
 
 The server trusts three things about a request: the name that it was sent to, where a browser says it came from, and a
-secret. A page of another origin has none of them, also when its own name resolves to this machine.
+token. A page of another origin has none of them, also when its own name resolves to this machine. Cookies are never
+read: browsers send them to every port of a host, and take them from every port.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import hmac
 import re
-import secrets
-import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import chain
-from urllib.parse import parse_qs
 
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from council.web import peer
 
 SAFE = ("GET", "HEAD")
 METHODS = (*SAFE, "POST")
 LARGEST_BODY = 1_000_000  # bytes
 LARGEST_HEAD = 16_384  # bytes
 SLOWEST_BODY = 10.0  # seconds
-CODE_LASTS = 300.0  # seconds: a browser may take long to start
+PAGE_TOKEN = "x-council-token"  # the page's script sends the token in it; a proxy may need `Authorization` for itself
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
@@ -57,37 +51,19 @@ class Rejected(Exception):
 
 @dataclass(frozen=True)
 class Access:
-    """What the server answers to. `hosts` are names with their ports, as browsers send them. `codes` are good for one
-    login each, with the moment until which they are.
+    """What the server answers to. `hosts` are names with their ports, as browsers send them. `token` is made at each
+    start: another server may listen on this port later, and what it finds in the browser must be worth nothing. `fixed`
+    is the user's own token, if there is one.
     """
 
     port: int
     hosts: frozenset[str]
     token: str
+    fixed: str = ""
     read_only: bool = False
-    codes: dict[str, float] = field(default_factory=dict)
 
-    @property
-    def cookie(self) -> tuple[str, str]:
-        """Its name, with the port, since browsers send it to every port; and its value, which is not the token."""
-        return f"council-{self.port}", hashlib.sha256(f"cookie {self.port} {self.token}".encode()).hexdigest()
-
-    def make_code(self) -> str:
-        """A code in place of the token for the address that a browser is started with: other users of the machine can
-        read it there. So it is good once, soon, and for a browser of the same user."""
-        code = secrets.token_urlsafe(24)
-        self.codes[code] = time.monotonic() + CODE_LASTS
-        return code
-
-    def accepts_login(self, given: str, client: int | None = None) -> bool:
-        """Whether that is the token, or a code that nobody has used. `client` is the port that it comes from."""
-        for code, until in list(self.codes.items()):
-            if is_same(given, code):
-                if client is None or peer.is_own_user(client, self.port) is False:
-                    return False
-                del self.codes[code]
-                return time.monotonic() < until
-        return is_same(given, self.token)
+    def accepts(self, given: str) -> bool:
+        return any(is_same(given, one) for one in (self.token, self.fixed) if one)
 
 
 def name_hosts(names: Iterable[str], port: int) -> frozenset[str]:
@@ -124,16 +100,18 @@ class Guard:
             await send(message)
 
         try:
-            answer = check(scope, self.access)
-            if answer is None and scope["method"] not in SAFE:
+            check(scope, self.access)
+            if scope["method"] not in SAFE:
                 receive = replay(await read_body(scope, receive))
         except Rejected as refused:
             answer = PlainTextResponse(f"{refused.why}\n", refused.status, {"connection": "close"})
-        await (answer or self.app)(scope, receive, send_guarded)
+            await answer(scope, receive, send_guarded)
+        else:
+            await self.app(scope, receive, send_guarded)
 
 
-def check(scope: Scope, access: Access) -> Response | None:
-    """Raise what is wrong with a request; the answer to a login, None to all that may pass."""
+def check(scope: Scope, access: Access) -> None:
+    """Raise what is wrong with a request."""
     method, path = scope["method"], scope["path"]
     if method not in METHODS:
         raise Rejected(405, f"{' and '.join(METHODS)} are the only methods here")
@@ -142,62 +120,54 @@ def check(scope: Scope, access: Access) -> Response | None:
     if _size(scope) > LARGEST_HEAD:
         raise Rejected(431, f"the headers are larger than {LARGEST_HEAD:,} bytes")
     check_origin(scope, access)
-    query = parse_qs(scope["query_string"].decode("latin-1"))
-    if method == "GET" and path == "/" and "token" in query:  # a look with HEAD must not use up a code
-        client = scope.get("client")
-        return log_in(query["token"], access, client[1] if client else None)
-    check_secret(scope, access)
+    if method not in SAFE or not is_public(path):
+        check_token(scope, access)
     if method not in SAFE and access.read_only:
         raise Rejected(403, "this server is read-only; start `council serve` without --read-only")
     if _values(scope, "transfer-encoding"):
         raise Rejected(411, "send the length of the body, and the body in one piece")
     if method in SAFE and _only(scope, "content-length") not in ("", "0"):
         raise Rejected(400, f"{method} takes no body")
-    return None
+
+
+def is_public(path: str) -> bool:
+    """The page itself and its files, which are the same for everybody: a browser asks for them before any script runs
+    that could send a token.
+    """
+    return path == "/" or path.startswith("/static/")
 
 
 def check_origin(scope: Scope, access: Access) -> None:
-    """A page of another origin gets nothing, not even if its name was made to resolve to this machine."""
+    """A page of another origin gets nothing, not even if its name was made to resolve to this machine. It may lead to
+    our page, as any link does.
+    """
     hosts = _values(scope, "host")
     if len(hosts) != 1 or hosts[0].lower() not in access.hosts:
         raise Rejected(421, "this server does not answer to that name; `council serve --allow-host NAME` adds one")
-    if any(site not in ("same-origin", "none") for site in _values(scope, "sec-fetch-site")):
+    sites = _values(scope, "sec-fetch-site")
+    if any(site not in ("same-origin", "none") for site in sites) and not is_link(scope):
         raise Rejected(403, "requests from other sites are refused")
     own = {f"{scheme}://{hosts[0].lower()}" for scheme in ("http", "https")}
     if any(origin.lower() not in own for origin in _values(scope, "origin")):
         raise Rejected(403, "requests from other origins are refused")
 
 
-def log_in(given: Sequence[str], access: Access, client: int | None) -> Response:
-    """Exchange the token for a cookie, and take it out of the address bar."""
-    if len(given) != 1 or not access.accepts_login(given[0], client):
-        raise Rejected(401, f"that token is not valid here; {ASK_FOR_TOKEN}")
-    name, value = access.cookie
-    answer = RedirectResponse("/", 303)
-    answer.set_cookie(name, value, httponly=True, samesite="strict", path="/")
-    return answer
+def is_link(scope: Scope) -> bool:
+    """Whether a browser goes to our page in a tab of its own."""
+    whole = _only(scope, "sec-fetch-mode") == "navigate" and _only(scope, "sec-fetch-dest") == "document"
+    return whole and scope["method"] in SAFE and scope["path"] == "/"
 
 
-def check_secret(scope: Scope, access: Access) -> None:
-    """A browser shows the cookie, and to change anything also a header that forms of other pages cannot send; a program
-    shows the token. Browsers send the cookie to servers on other ports, too, which may be another user's.
-    """
-    if scheme_and_token := _only(scope, "authorization"):
-        scheme, _, given = scheme_and_token.partition(" ")
-        if scheme.lower() != "bearer" or not is_same(given.strip(), access.token):
-            raise Rejected(401, f"that token is not valid here; {ASK_FOR_TOKEN}")
-        return
-    name, value = access.cookie
-    try:
-        jar = SimpleCookie("; ".join(_values(scope, "cookie")))
-    except CookieError:
-        jar = SimpleCookie()
-    if name not in jar or not is_same(jar[name].value, value):
+def check_token(scope: Scope, access: Access) -> None:
+    """The page sends the token in a header of its own, a program as a bearer: no browser adds either by itself."""
+    given = _only(scope, PAGE_TOKEN)
+    if not given:
+        scheme, _, bearer = _only(scope, "authorization").partition(" ")
+        given = bearer.strip() if scheme.lower() == "bearer" else ""
+    if not given:
         raise Rejected(401, ASK_FOR_TOKEN)
-    if scope.get("client") and peer.is_own_user(scope["client"][1], access.port) is False:
-        raise Rejected(401, "this cookie was given to another user of this machine")
-    if scope["method"] not in SAFE and _only(scope, "x-council") != "1":
-        raise Rejected(403, "a request that changes something needs the header X-Council: 1")
+    if not access.accepts(given):
+        raise Rejected(401, f"that token is not valid here; {ASK_FOR_TOKEN}")
 
 
 async def read_body(scope: Scope, receive: Receive) -> bytes:

@@ -106,22 +106,14 @@ def describe(version: str) -> Json:
     paths: Json = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = operation(route)
-    schemes = {
-        "bearer": {"type": "http", "scheme": "bearer", "description": "The token that `council serve` prints."},
-        "cookie": {
-            "type": "apiKey",
-            "in": "cookie",
-            "name": "council-PORT",
-            "description": "What a browser gets for it.",
-        },
-    }
+    bearer = {"type": "http", "scheme": "bearer", "description": "The token that `council serve` prints."}
     about = "Shows and steers the debates of this machine."
     return {
         "openapi": "3.1.0",
         "info": {"title": "council serve", "version": version, "description": about},
-        "security": [{"bearer": []}, {"cookie": []}],
+        "security": [{"bearer": []}],
         "paths": paths,
-        "components": {"securitySchemes": schemes},
+        "components": {"securitySchemes": {"bearer": bearer}},
     }
 
 

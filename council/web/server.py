@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets
 import signal
 import socket
@@ -11,8 +12,10 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from ipaddress import ip_address
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import h11
 import uvicorn
@@ -58,15 +61,33 @@ def serve(listener: socket.socket, names: tuple[str, ...], address: str, read_on
         timeout_graceful_shutdown=1,
     )  # fmt: skip
     host = next(iter(guard.name_hosts(names[:1], access.port)), f"{bracket(address)}:{access.port}")
+    scheme = "https" if names and names[0].endswith(":443") else "http"
+    page = f"{scheme}://{host}/#token={access.token}"  # what is behind the # is sent to no server
     server = _Server(config, hub.close)
     listener.listen(128)
-    print(f"http://{host}/?token={access.token}", flush=True)
-    if opens if opens is not None else sys.stdout.isatty() and has_display():
-        address = f"http://{host}/?token={access.make_code()}"
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # it may wait for the browser
-    # The loop is not closed: that would wait for threads, and an answer that one of them still waits for is on disk.
-    asyncio.Runner().run(server.serve([listener]))
+    print(page, flush=True)
+    with ExitStack() as ends:
+        if opens if opens is not None else sys.stdout.isatty() and has_display():
+            with suppress(OSError):  # nothing can be written there; the address is printed
+                ends.enter_context(open_browser(page))
+        # The loop is not closed: that would wait for threads, and an answer that one still waits for is on disk.
+        asyncio.Runner().run(server.serve([listener]))
     return 128 + server.ended_by if server.ended_by else 0
+
+
+@contextmanager
+def open_browser(page: str) -> Iterator[None]:
+    """Start the browser with a file that leads to the page: other users of the machine can read what a program is
+    started with, but not this file. It is in the home, in a folder that is not hidden, because a browser that is
+    confined (a snap) can read no other.
+    """
+    with TemporaryDirectory(prefix="council-serve-", dir=Path.home()) as folder:
+        file = Path(folder, "open.html")
+        file.write_text(
+            f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={page}"><a href="{page}">council</a>'
+        )
+        threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()  # it may wait for it
+        yield
 
 
 def has_display() -> bool:
@@ -84,11 +105,10 @@ def grant(port: int, names: tuple[str, ...], address: str, read_only: bool) -> g
         hosts = guard.name_hosts((*names, *own), port)
     except ValueError as name:
         raise UsageError(f"--allow-host {name}: write a name, or name:port, without a scheme or a path") from None
-    # No process that is started from here inherits it.
-    token = os.environ.pop(TOKEN, "") or secrets.token_urlsafe(32)
-    if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.replace("-", "").replace("_", "").isalnum():
+    fixed = os.environ.pop(TOKEN, "")  # no process that is started from here inherits it
+    if fixed and (len(fixed) < SHORTEST_TOKEN or not re.fullmatch(r"[A-Za-z0-9_-]+", fixed)):
         raise UsageError(f"{TOKEN} must have at least {SHORTEST_TOKEN} letters, digits, hyphens or underscores")
-    return guard.Access(port, hosts, token, read_only)
+    return guard.Access(port, hosts, secrets.token_urlsafe(32), fixed, read_only)
 
 
 def bracket(address: str) -> str:

@@ -1,7 +1,7 @@
 // The shell: which view the address means, the keys that work everywhere, and what is said if something goes wrong.
 
 import { $, all, h, sentence } from "./dom.js";
-import { Failure } from "./api.js";
+import { admit, Failure } from "./api.js";
 import { compare, choose } from "./compare.js";
 import { help, keys } from "./keys.js";
 import { list } from "./list.js";
@@ -20,9 +20,16 @@ const ROUTES = [
 
 let leave = () => {};
 let turned = 0;
+let admitted;
 
 /** Opens what the address means. A view draws itself into the main part and returns how it is left. */
 async function open() {
+  const [, token] = /^#token=([\w-]+)$/.exec(location.hash) ?? [];
+  if (token) {
+    history.replaceState(null, "", shown); // the address bar and the history lose it
+    admitted = admit(token);
+  }
+  await admitted;
   const hash = location.hash || "#/";
   if (hash === "#main") return;
   if (!hash.startsWith("#/")) return jump(hash.slice(1));
@@ -53,7 +60,7 @@ function jump(turn) {
   location.replace(id ? `#/s/${id}/${turn}` : "#/");
 }
 
-let shown = location.hash;
+let shown = location.hash.startsWith("#/") ? location.hash : "#/";
 
 function explain(main, failure) {
   const locked = failure.status === 401 || failure.status === 403;

@@ -1,4 +1,6 @@
-"""A page of somebody else, in a real Chromium whose user is logged in: it reads nothing, and changes nothing."""
+"""A page of somebody else, in a real Chromium whose user is logged in: it reads nothing and changes nothing, not even
+with the token.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +23,24 @@ PAGE = b"<!DOCTYPE html><title>evil</title><p>Hello."
 LOADED = "new Promise((done, fail) => {{ const one = {}; one.{} = () => done('yes'); one.onerror = fail; {} }})"
 TEXT = "then((answer) => answer.text()).then((text) => text || Promise.reject())"
 SENT = "fetch(server + '{}', {{credentials: 'include', {}}})." + TEXT
+OURS = "'X-Council-Token': token"
 APPROVE = "/api/sessions/gated/approve"
 BODY = "body: JSON.stringify({reason: 'x'})"
 ATTACKS = {
-    "fetch": SENT.format("/api/sessions", ""),
+    "fetch": SENT.format("/api/sessions", "headers: {" + OURS + "}"),
     "a script": LOADED.format(
         "document.createElement('script')", "onload", "one.src = server + '/static/dom.js'; document.head.append(one)"
     ),
     "a picture": LOADED.format("new Image()", "onload", "one.src = server + '/static/mark.svg'"),
     "events": LOADED.format("new EventSource(server + '/api/events', {withCredentials: true})", "onopen", ""),
-    "fetch without CORS": SENT.format("/api/sessions", "mode: 'no-cors'"),
+    "fetch without CORS": SENT.format("/api/sessions", "mode: 'no-cors', headers: {" + OURS + "}"),
     "a WebSocket": LOADED.format("new WebSocket(server.replace('http', 'ws') + '/api/events')", "onopen", ""),
     "a POST with our header": SENT.format(
-        APPROVE, "method: 'POST', headers: {'X-Council': '1', 'Content-Type': 'application/json'}, " + BODY
+        APPROVE, "method: 'POST', headers: {'Content-Type': 'application/json', " + OURS + "}, " + BODY
     ),
     "a POST as plain text": SENT.format(APPROVE, "method: 'POST', mode: 'no-cors', " + BODY),
 }
-HARMLESS = tuple(ATTACKS)[:4]  # what the server's own page may do
+HARMLESS = tuple(ATTACKS)[:3]  # what the server's own page may do
 
 
 class _Evil(BaseHTTPRequestHandler):
@@ -64,12 +67,12 @@ def evil_server() -> Iterator[int]:
         server.server_close()
 
 
-def attack(page: Page, target: str, names: Iterable[str] = ATTACKS) -> list[str]:
+def attack(page: Page, target: str, token: str, names: Iterable[str] = ATTACKS) -> list[str]:
     """The attacks that got somewhere."""
     found = []
     for name in names:
-        wrapped = f"(server) => Promise.race([{ATTACKS[name]}, new Promise((_, fail) => setTimeout(fail, 3000))])"
-        if page.evaluate(f"(server) => ({wrapped})(server).then(() => true, () => false)", target):
+        raced = f"Promise.race([{ATTACKS[name]}, new Promise((_, fail) => setTimeout(fail, 3000))])"
+        if page.evaluate(f"([server, token]) => {raced}.then(() => true, () => false)", [target, token]):
             found.append(name)
     return found
 
@@ -93,12 +96,12 @@ def prove(part: str) -> Outcome:
             context = browser.new_context()
             own = context.new_page()
             own.goto(server.address)  # the user is logged in
-            allowed = attack(own, f"http://{server.host}", HARMLESS)
+            allowed = attack(own, f"http://{server.host}", server.token, HARMLESS)
             page = context.new_page()
             target = f"http://{EVIL}:{server.port}" if rebound else f"http://{server.host}"
-            status = page.goto(f"{target}/?token={server.token}").status if rebound else 421  # type: ignore[union-attr]
+            status = page.goto(f"{target}/#token={server.token}").status if rebound else 421  # type: ignore[union-attr]
             page.goto(f"http://{EVIL}:{port}/")
-            found = attack(page, target)
+            found = attack(page, target, server.token)
             browser.close()
         turns = list((user.session / "turns").rglob("*.md"))
     sound = not turns and status == 421 and allowed == [*HARMLESS]
