@@ -174,7 +174,7 @@ def test_the_browser_that_was_started_is_let_in(world, browser) -> None:
 def test_without_the_token_the_page_says_where_it_is(served, browser) -> None:
     window = open_window(browser, f"http://{served.host}/")
     window.see("h1", "This page is locked")
-    window.see(".empty p", "open the address that `council serve` printed")
+    window.see(".empty p", "open the address that council serve printed")
     window.page.goto(served.address)  # pasted into the same tab
     window.see(".row")
     window.forgive("401")

@@ -17,7 +17,7 @@ from council.web import app, routes
 from tests import gates
 from tests.fakeapi import FakeApi
 from tests.gates import GATE, GATED, RELEASE, TEMPLATE
-from tests.helpers import CODE, Table, User, disputed
+from tests.helpers import CODE, PATIENCE, Table, User, disputed
 from tests.schemas import openapi_schema
 from tests.webserver import WebServer
 
@@ -123,7 +123,7 @@ def test_a_run_is_paused_cancelled_and_goes_on(user: User) -> None:
         assert server.ask("GET", f"/api/sessions/{id}").json["state"] == "running"
         assert post(server, f"/api/sessions/{id}/recover")[0] == 409
         assert post(server, f"/api/sessions/{id}/cancel")[0] == 202
-        assert run.wait(20) == 130
+        assert run.wait(PATIENCE) == 130
         assert post(server, f"/api/sessions/{id}/cancel")[0] == 400
         assert post(server, f"/api/sessions/{id}/pause")[0] == 400
         status, done = post(server, f"/api/sessions/{id}/recover", max_cost=1)

@@ -19,7 +19,7 @@ from council.index.query import open_index
 from council.web import finding
 from council.web.events import Watches
 from tests.fakeapi import Answer, FakeApi, Request
-from tests.helpers import Table, User, disputed
+from tests.helpers import PATIENCE, Table, User, disputed
 from tests.webserver import Reader, WebServer
 
 MEMBERS = ("architect", "engineer")
@@ -71,7 +71,12 @@ def test_a_reader_follows_a_run_through_a_server_that_is_killed(tmp_path: Path) 
 
 def test_words_that_were_broken_off_are_called_so(tmp_path: Path) -> None:
     user, last = User(tmp_path), dict[str, Any]()
-    with FakeApi(Table(user, disputed(MEMBERS), chunks=200, delay=0.02)) as api, WebServer(user) as server:
+    table = Table(user, disputed(MEMBERS), chunks=4)
+
+    def speak(request: Request) -> Answer:
+        return replace(table(request), until=lambda: False)
+
+    with FakeApi(speak) as api, WebServer(user) as server:
         run = begin(user, api, "cut")
         wait_for(server, "cut")
         with server.stream("/api/sessions/cut/events") as events:
@@ -115,7 +120,7 @@ def test_open_streams_do_not_keep_the_server(tmp_path: Path) -> None:
     ):
         assert (next(rows)["event"], next(events)["event"]) == ("list", "due")
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(5) == 130
+        assert server.process.wait(PATIENCE) == 130
 
 
 def test_the_list_says_which_rows_changed(tmp_path: Path) -> None:

@@ -87,11 +87,12 @@ def test_a_long_build_goes_on_behind_the_request(user: User, tmp_path: Path, mon
     monkeypatch.setattr(facts, "read_session", read_slowly)
     with closing(open_index([user.session.parent], tmp_path / "cache" / "index.sqlite")) as index:
         assert freshness.update(index, True) == 0.0
-        assert reading.is_set()
+        assert reading.wait(PATIENCE)
         assert index.page(Filters("database")).rows == []
+        thread = freshness.thread
+        assert thread
         go_on.set()
-        assert freshness.thread
-        freshness.thread.join(PATIENCE)
+        thread.join(PATIENCE)
         assert freshness.update(index, True) is None
         assert len(index.page(Filters("database")).rows) == 1
 
@@ -171,7 +172,7 @@ def test_a_search_does_not_take_what_lists_need_for_all(
     with closing(open_index([user.session.parent], tmp_path / "cache" / "index.sqlite")) as index:
         monkeypatch.setattr(Index, "refresh", wait)
         assert freshness.update(index, False) == 0.0
-        assert began.is_set()
+        assert began.wait(PATIENCE)
         monkeypatch.setattr("council.web.freshness.PATIENCE", PATIENCE)
         go_on.set()
         assert freshness.update(index, True) is None
@@ -201,7 +202,7 @@ def test_the_page_and_what_it_loads_are_there_before_it_can_show_a_token(server:
 def test_a_signal_ends_it_at_once(user: User, number: signal.Signals, code: int) -> None:
     with WebServer(user) as server:
         server.process.send_signal(number)
-        assert server.process.wait(5) == code
+        assert server.process.wait(PATIENCE) == code
 
 
 def test_mistakes_are_named_before_anything_listens(user: User, server: WebServer) -> None:

@@ -1,6 +1,6 @@
 // The shell: which view the address means, the keys that work everywhere, and what is said if something goes wrong.
 
-import { $, all, h, sentence } from "./dom.js";
+import { $, all, coded, h, sentence } from "./dom.js";
 import { admit, Failure } from "./api.js";
 import { compare, choose } from "./compare.js";
 import { help, keys } from "./keys.js";
@@ -70,8 +70,8 @@ function explain(main, failure) {
   main.replaceChildren(
     h("section", { class: "empty" },
       h("h1", {}, title),
-      h("p", {}, sentence(failure.message.replace(/([^.!?…])$/, "$1."))),
-      locked ? h("p", { class: "soft" }, "Each start of `council serve` prints a new address. Open that one.") : null,
+      h("p", {}, coded(sentence(failure.message.replace(/([^.!?…])$/, "$1.")))),
+      locked ? h("p", { class: "soft" }, coded("Each start of `council serve` prints a new address. Open that one.")) : null,
       h("p", {}, gone
         ? h("a", { class: "button", href: "#/" }, "All debates")
         : h("button", { class: "button", type: "button", onclick: open }, "Try again"))));
