@@ -68,7 +68,7 @@ def serve(listener: socket.socket, names: tuple[str, ...], address: str, read_on
     print(page, flush=True)
     with ExitStack() as ends:
         if opens if opens is not None else sys.stdout.isatty() and has_display():
-            with suppress(OSError):  # nothing can be written there; the address is printed
+            with suppress(OSError, RuntimeError):  # there is no home to write in; the address is printed
                 ends.enter_context(open_browser(page))
         # The loop is not closed: that would wait for threads, and an answer that one still waits for is on disk.
         asyncio.Runner().run(server.serve([listener]))
