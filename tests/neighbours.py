@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +17,7 @@ from tests.webserver import WebServer
 
 NOBODY = 65534
 ODD_COOKIES = ('theme={"dark": true, "list": [1, 2]}', "two words=a b", "name=é", "plain")
+LONG_COOKIES = tuple(f"session.{part}={'x' * 4000}" for part in range(5))
 # Run as root, it becomes another user; else it is the same user's, and still another process. A browser or a program
 # sees one proxy; the server sees each request with the names that it was sent to, and a connection of its own.
 PROXY = """
@@ -97,15 +98,15 @@ class Neighbour:
 
 
 @contextmanager
-def run_neighbour() -> Iterator[Neighbour]:
-    """Its answers set cookies that no parser of cookies reads, for every port of the host."""
+def run_neighbour(cookies: Iterable[str]) -> Iterator[Neighbour]:
+    """Its answers set cookies, which a browser sends to every port of the host."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             neighbour.heard.append(f"{self.requestline}\r\n{self.headers}")
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
-            for cookie in ODD_COOKIES:
+            for cookie in cookies:
                 self.send_header("Set-Cookie", cookie.encode().decode("latin-1"))
             self.end_headers()
             self.wfile.write(b"<!DOCTYPE html><title>another server</title>")

@@ -17,7 +17,7 @@ from tests import asking, chromium, page_world
 from tests.chromium import Window, needs_chromium
 from tests.gates import GATE
 from tests.helpers import PATIENCE, User
-from tests.neighbours import ODD_COOKIES, run_neighbour, run_proxy, serve_behind
+from tests.neighbours import LONG_COOKIES, ODD_COOKIES, run_neighbour, run_proxy, serve_behind
 from tests.page_world import CHECKPOINT, DECISION, GUIDANCE, STEERED
 from tests.webserver import WebServer, opened
 
@@ -138,10 +138,11 @@ def test_nobody_is_kept_out(world, served, browser) -> None:
     window.close()
 
 
-def test_the_token_is_kept_for_this_port_alone(world, served, browser) -> None:
-    """Another server on this machine is told nothing of it, and its cookies, which nobody can read, lock nobody out."""
+@pytest.mark.parametrize("cookies", [ODD_COOKIES, LONG_COOKIES], ids=["odd", "long"])
+def test_the_token_is_kept_for_this_port_alone(world, served, browser, cookies) -> None:
+    """Another server on this machine is told nothing of it, and its cookies lock nobody out."""
     over = world.sessions[-1].name
-    with run_neighbour() as neighbour:
+    with run_neighbour(cookies) as neighbour:
         window = open_window(browser, served.address)
         window.see(".row")
         assert window.page.url == f"http://{served.host}/#/", "the address has lost it"
@@ -149,7 +150,7 @@ def test_the_token_is_kept_for_this_port_alone(world, served, browser) -> None:
         page.goto(other)
         stored = page.evaluate("JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])")
         assert served.token not in stored + "".join(neighbour.heard)
-        assert len(window.context.cookies()) >= len(ODD_COOKIES) - 1, "Chromium keeps them, for every port"
+        assert len(window.context.cookies()) == len(cookies), "Chromium keeps them, for every port"
         for address in (f"http://{served.host}/#/s/{over}", f"http://{served.host}/#token={'x' * 43}"):
             page.goto(other)
             page.evaluate("(address) => { location.href = address }", address)  # a link that somebody else made
@@ -347,6 +348,31 @@ def test_a_turn_has_an_address_and_a_lost_server_is_said(world, browser) -> None
             assert window.page.url.endswith(f"#/s/{over}"), "where it was, without the token"
             window.forgive("net::ERR_", "401")  # however far a request had come when the server was killed
             window.close()
+
+
+def test_a_stream_goes_on_where_it_was_cut_off(tmp_path, browser) -> None:
+    """The server is killed while a seat speaks, and started again with a token of the user's own."""
+    user, fixed, spoke, asked = User(tmp_path), "a-token-that-is-known-to-the-tests-only", Event(), list[Any]()
+    words = page_world.ARGUED["01-2-argue/trust"]
+    with page_world.steered(user, {"02-debate-r01-2-argue/trust": spoke.is_set}):
+        with WebServer(user, fixed=fixed) as server:
+            window = open_window(browser, f"http://{server.host}/#token={fixed}")
+            window.see(".row").click()
+            window.see(".seat.due .stream", "People who find the door")
+            window.page.on("request", lambda request: asked.append(request) if "/events" in request.url else None)
+        window.see("#connection", "Disconnected")
+        with WebServer(user, "--port", str(server.port), fixed=fixed):
+            window.page.locator("#connection").wait_for(state="hidden")
+            window.wait_until(lambda: stream_text(window) == " ".join(words.split()))
+            assert re.match(r"\d+\.[0-9a-f]{8}", asked[-1].headers["last-event-id"])
+            spoke.set()
+            window.see(".seat.waits .says", "waits for")
+            window.forgive("net::ERR_")
+            window.close()
+
+
+def stream_text(window: Window) -> str:
+    return " ".join(window.page.locator(".stream").first.inner_text().split())
 
 
 def answer_late(window: Window, id: str, debate: dict[str, Any]) -> None:

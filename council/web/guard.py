@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 SAFE = ("GET", "HEAD")
 METHODS = (*SAFE, "POST")
 LARGEST_BODY = 1_000_000  # bytes
-LARGEST_HEAD = 16_384  # bytes
+LARGEST_HEAD = 65_536  # bytes: browsers send the cookies of every other server on this host along
 SLOWEST_BODY = 10.0  # seconds
 PAGE_TOKEN = "x-council-token"  # the page's script sends the token in it; a proxy may need `Authorization` for itself
 POLICY = (
