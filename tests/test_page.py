@@ -366,7 +366,7 @@ def test_a_stream_goes_on_where_it_was_cut_off(tmp_path, browser) -> None:
             window.wait_until(lambda: stream_text(window) == " ".join(words.split()))
             assert re.match(r"\d+\.[0-9a-f]{8}", asked[-1].headers["last-event-id"])
             spoke.set()
-            window.see(".seat.waits .says", "waits for")
+            window.see(".ask h2")
             window.forgive("net::ERR_")
             window.close()
 
