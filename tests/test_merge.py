@@ -87,8 +87,15 @@ def test_a_seat_that_names_two_in_one_reply_means_two_unless_they_are_the_same_t
     assert len(merge([one, nearly])) == 2
     (both,) = merge([one, other])
     assert both.severities == {"engineer": "high"}
-    again = replace(nearly, turn="02-challenges/engineer")
-    assert len(merge([one, again])) == 1, "in a later turn it may say it again in other words"
+
+
+def test_only_the_very_same_words_join_what_is_raised_later() -> None:
+    one = expiry("engineer")
+    other = replace(one, finding=replace(one.finding, issue="The refresh token never expires at all."))
+    for seat in ("engineer", "designer"):
+        assert len(merge([one, replace(other, seat=seat, turn=f"02-challenges/{seat}")])) == 2
+        (both,) = merge([one, replace(one, seat=seat, turn=f"02-challenges/{seat}")])
+        assert len(both.members) == 2
 
 
 def test_what_can_be_used_by_everybody_is_no_matter_of_permission() -> None:

@@ -1,7 +1,9 @@
 """One list out of everybody's findings: the same fault is one finding, with all who found it. Pure.
 
 Ids never change once they are given: each step is merged on top of the ones before it and never looks at a later one.
-Words and places alone decide here. What members say of the list's entries by their ids is for `rule`.
+Words and places alone decide here, and only in the first step, because members can split in the next one what they
+joined wrongly. What is raised later is an entry of its own: no round may follow in which anybody could split it. What
+members say of the list's entries by their ids is for `rule`.
 """
 
 from __future__ import annotations
@@ -39,15 +41,17 @@ from council.text import fold
 APART = SAME - 0.1
 
 
-def merge(said: Sequence[RaisedFinding]) -> tuple[Merged, ...]:
-    """The findings in the order of their ids: the gravest first, then by place."""
-    steps = dict.fromkeys(one.step for one in said)
+def merge(said: Sequence[RaisedFinding], first: str = "") -> tuple[Merged, ...]:
+    """The findings in the order of their ids: the gravest first, then by place. `first` is the step in which they were
+    first asked for; by default the first that has any.
+    """
+    order = list(dict.fromkeys(one.step for one in said))
+    first = first or next(iter(order), "")
     groups: list[_Group] = []
-    for step in steps:
+    for step in order:
         fresh = _alone(one for one in said if one.step == step)
-        groups = _grown(groups, fresh)
+        groups = _joined(fresh) if step == first else _beside(groups, fresh)
         _number(groups)
-    order = list(steps)
     return tuple(sorted((_merged(group, order) for group in groups), key=lambda one: rank(one.id)))
 
 
@@ -63,10 +67,6 @@ class _Group:
     def texts(self) -> list[RaisedFinding]:
         """One of each text: saying it twice does not weigh twice."""
         return list({one.wording: one for one in reversed(self.said)}.values())[::-1]
-
-    @property
-    def turns(self) -> set[tuple[str, str]]:
-        return {(one.seat, one.turn) for one in self.said}
 
 
 def _alone(said: Iterable[RaisedFinding]) -> list[_Group]:
@@ -95,15 +95,18 @@ def _whereabouts(place: Place) -> tuple[object, ...]:
     return not place.found, place.path, place.first, place.last, place.passage, place.how
 
 
-def _grown(groups: list[_Group], fresh: list[_Group]) -> list[_Group]:
-    """The groups with the fresh findings in them or beside them; the alikest are joined first."""
-    everything = groups + fresh
-    for parts in _Joining(everything).parts():
-        first, *others = parts
-        for other in others:
-            everything[first].said += everything[other].said
-            everything[other].said = []
-    return [group for group in everything if group.said]
+def _joined(fresh: list[_Group]) -> list[_Group]:
+    """One group of those that are alike; the alikest are joined first."""
+    return [_Group([one for number in numbers for one in fresh[number].said]) for numbers in _Joining(fresh).parts()]
+
+
+def _beside(groups: list[_Group], fresh: list[_Group]) -> list[_Group]:
+    """The groups and those that were raised after them; only the very same text at the same place is no new one."""
+    home = {one.wording: group for group in groups for one in group.said}
+    for group in fresh:
+        if known := home.get(group.said[0].wording):
+            known.said += group.said
+    return groups + [group for group in fresh if group.said[0].wording not in home]
 
 
 @dataclass(frozen=True)
@@ -113,12 +116,11 @@ class _Cluster:
     groups: tuple[int, ...]
     texts: tuple[int, ...]
     gist: Gist
-    settled: bool
-    turns: frozenset[tuple[str, str]]
+    seats: frozenset[str]
 
     def barred(self, other: _Cluster) -> bool:
-        """Two that have ids stay two, and a seat that names two findings in one reply means two."""
-        return (self.settled and other.settled) or not self.turns.isdisjoint(other.turns)
+        """A seat that names two findings in one reply means two."""
+        return not self.seats.isdisjoint(other.seats)
 
 
 class _Joining:
@@ -135,10 +137,10 @@ class _Joining:
         self.heap: list[tuple[float, int, int]] = []
         for number, group in enumerate(groups):
             own = tuple(at for at, (owner, _) in enumerate(texts) if owner == number)
-            self._add(_Cluster((number,), own, self._middle(own), bool(group.id), frozenset(group.turns)), number)
+            self._add(_Cluster((number,), own, self._middle(own), frozenset(one.seat for one in group.said)), number)
 
     def parts(self) -> list[tuple[int, ...]]:
-        """The groups that belong together, those with an id first."""
+        """The groups that belong together, by their numbers."""
         following = len(self.clusters)
         while self.heap:
             _, first, second = heappop(self.heap)
@@ -149,8 +151,7 @@ class _Joining:
 
     def _both(self, one: _Cluster, other: _Cluster) -> _Cluster:
         texts = (*one.texts, *other.texts)
-        settled = one.settled or other.settled
-        return _Cluster(one.groups + other.groups, texts, self._middle(texts), settled, one.turns | other.turns)
+        return _Cluster(one.groups + other.groups, texts, self._middle(texts), one.seats | other.seats)
 
     def _middle(self, texts: Sequence[int]) -> Gist:
         return self.gists[texts[0]] if len(texts) == 1 else together(self.gists[text] for text in sorted(texts))

@@ -36,6 +36,7 @@ class Anchor:
 class Finding:
     """One item of one member's list. `number` is the author's own (B1); `replacement` is None where none was written,
     and empty where the passage is to go. `inferred`: the severity is the program's guess, and not the author's word.
+    `repeats` is the id of the entry in the list that it is the same as, if its author says so.
     """
 
     number: str
@@ -45,6 +46,7 @@ class Finding:
     anchor: Anchor = Anchor()
     replacement: str | None = None
     inferred: bool = False
+    repeats: str = ""
 
 
 @dataclass(frozen=True)

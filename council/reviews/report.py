@@ -18,8 +18,8 @@ from council.reviews.formats.common import Review
 from council.reviews.formats.markdown import counted, groups, title_of
 from council.reviews.injection import marks
 from council.reviews.locate import Place
-from council.reviews.model import FINDINGS, RULINGS, SEVERITIES, SUMMARY, lists_findings
-from council.reviews.rule import plain_id
+from council.reviews.model import FINDINGS, RULINGS, SEVERITIES, SUMMARY, Pairing, Ruling, lists_findings
+from council.reviews.rule import plain_id, stood
 from council.workflow.model import Kind
 
 
@@ -48,7 +48,7 @@ def review(plan: Plan, topic: str, facts: Mapping[str, Any]) -> Review:
         session=facts["session_id"],
         documents=given,
         findings=found,
-        unparsed=tuple(_unparsed(asked)),
+        unparsed=(*_unparsed(asked), *_unread(plan, found)),
         silent=tuple(dict.fromkeys(turn.seat.name for turn in plan.scene.turns if turn.absent)),
         none=tuple(_without(asked)),
         remarks=(*_dismissals(found, reasons), *_contradictions(asked), *_missing(plan), *marks(given)),
@@ -67,6 +67,22 @@ def _unparsed(asked: list[Turn]) -> Iterator[tuple[str, str]]:
             yield turn.seat.name, turn.body.strip()
         else:
             yield from ((turn.seat.name, piece) for piece in read.unparsed)
+
+
+def _unread(plan: Plan, found: tuple[Merged, ...]) -> Iterator[tuple[str, str]]:
+    """What a member says of an id that was not in the list, or in none of the format's words."""
+    from council.reviews.parse import duplicates
+
+    for turn in plan.scene.turns:
+        if RULINGS in turn.asked and not turn.absent:
+            known = stood(found, turn.id.partition("/")[0])
+            said = [one for one in turn.answers.get(RULINGS) or () if isinstance(one, Ruling | Pairing)]
+            read = {plain_id(one.id) for one in said if known.issuperset(_ids(one))}
+            yield from ((turn.seat.name, unit) for unit in duplicates.unread(turn.body, turn.said.brief, read))
+
+
+def _ids(one: Ruling | Pairing) -> set[str]:
+    return {plain_id(one.id), *([plain_id(one.other)] if isinstance(one, Pairing) else [])}
 
 
 def _without(asked: list[Turn]) -> Iterator[str]:

@@ -43,6 +43,12 @@ def ruled(merged: Sequence[Merged], spoken: Sequence[Spoken], dismissed: Collect
     return tuple(_joined([_ruled(heard, whole, gone) for whole in group]) for group in heard.groups())
 
 
+def stood(merged: Iterable[Merged], step: str) -> frozenset[str]:
+    """The ids that were in the list when the step read it."""
+    wordings = chain.from_iterable(one.wordings for one in merged)
+    return frozenset(one.id for one in wordings if any(_moment(said.step) < _moment(step) for said in one.members))
+
+
 def plain_id(text: str) -> str:
     """`B1` of `**b1**`, `[B-1]` or `B01:`; what is no id stays what it is, and is nobody's."""
     match = re.fullmatch(r"\W*([bhml])[\W_]?0*([1-9]\d{0,5})([a-z]{0,2})[\W_]*", fold(text), re.A)
@@ -61,7 +67,9 @@ class _Heard:
         self.paired: dict[Pair, dict[str, Pairing]] = {}
 
     def hear(self, step: str, said: Iterable[Spoken]) -> None:
-        home = {id: (group, whole) for group in self.groups() for whole in group for id in whole}
+        home = {
+            id: (group, whole) for group in self.groups() for whole in group for id in whole if self._stood(id, step)
+        }
         found: list[tuple[int, str, str, str, Ruling]] = []
         for seat, turn, one in said:
             if isinstance(one, Pairing):
@@ -76,12 +84,21 @@ class _Heard:
             self.rulings.setdefault(id, {})[seat] = (turn, ruling)
 
     def _pair(self, step: str, seat: str, one: Pairing) -> None:
-        """Only of entries that stood in the list when it was read: any other id was guessed."""
-        if one.id != one.other and all(self._stood(id, step) for id in (one.id, one.other)):
+        """Only of entries that stood in the list when it was read, and of a finding that the seat adds to it: any other
+        id was guessed.
+        """
+        if (
+            one.id != one.other
+            and self._stood(one.other, step)
+            and (self._stood(one.id, step) or self._adds(one.id, step, seat))
+        ):
             self.paired.setdefault(frozenset((one.id, one.other)), {})[seat] = one
 
     def _stood(self, id: str, step: str) -> bool:
         return id in self.wordings and any(_moment(one.step) < _moment(step) for one in self.wordings[id].members)
+
+    def _adds(self, id: str, step: str, seat: str) -> bool:
+        return id in self.wordings and any((one.seat, one.step) == (seat, step) for one in self.wordings[id].members)
 
     def pairings(self, id: str) -> Iterator[tuple[str, Pairing]]:
         return ((seat, one) for said in self.paired.values() for seat, one in said.items() if one.id == id)

@@ -59,7 +59,13 @@ def reviewed(scene: Scene, dismissed: tuple[str, ...] = ()) -> tuple[Merged, ...
         for one in value
         if isinstance(one, Ruling | Pairing)
     )
-    return _reviewed(found, rulings, documents(asked), dismissed)
+    steps = tuple(dict.fromkeys(map(_step, scene.turns)))
+    first = next((_step(turn) for turn in scene.turns if lists_findings(turn)), "")
+    return _reviewed(found, rulings, documents(asked), dismissed, steps, first)
+
+
+def _step(turn: Turn) -> str:
+    return turn.id.partition("/")[0]
 
 
 def _items(turn: Turn) -> Iterator[Finding]:
@@ -74,6 +80,8 @@ def _reviewed(
     rulings: Rulings,
     given: tuple[Document, ...],
     dismissed: tuple[str, ...],
+    steps: tuple[str, ...],
+    first: str,
 ) -> tuple[Merged, ...]:
     from council.reviews.entries import RaisedFinding
     from council.reviews.locate import place  # every brief asks for this module, and only a review for those
@@ -81,7 +89,18 @@ def _reviewed(
     from council.reviews.rule import ruled
 
     said = [RaisedFinding(seat, turn, one, place(one, given)) for seat, turn, one in found]
-    return ruled(merge(said), rulings, dismissed)
+    merged = merge(said, first)
+    spoken = sorted((*rulings, *_repeats(merged)), key=lambda one: steps.index(one[1].partition("/")[0]))
+    return ruled(merged, spoken, dismissed)
+
+
+def _repeats(merged: Iterable[Merged]) -> Iterator[tuple[str, str, Pairing]]:
+    """What members say of the findings that they add to a list: "same as B2"."""
+    for entry in merged:
+        for wording in entry.wordings:
+            for one in wording.members:
+                if one.finding.repeats:
+                    yield one.seat, one.turn, Pairing(wording.id, one.finding.repeats, True)
 
 
 def is_review(scene: Scene) -> bool:

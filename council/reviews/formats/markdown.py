@@ -13,7 +13,7 @@ from council.reviews.model import SEVERITIES, Anchor
 from council.reviews.rule import plain_id
 from council.text import join_words, one_line
 
-UNPARSED = "These pieces could not be read as findings. They stand here as they were written."
+UNPARSED = "These pieces could not be read. They stand here as they were written."
 
 
 def markdown(review: Review) -> str:

@@ -6,7 +6,7 @@ It is read where it is said of an id in so many words. A doubt, a question, an "
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
 
 from council.reviews.model import Pairing, Ruling
@@ -16,10 +16,10 @@ from council.reviews.parse.rulings import (
     fields,
     ids_of,
     own_units,
+    ruling_lines,
     rulings,
     why_of,
 )
-from council.reviews.parse.vocabulary import own_lines
 
 ID = r"[\[(]?[BHML]-?\d{1,3}[a-z]?(?!\w)[\])]?"
 IDS = rf"{ID}(?:\s{{0,2}}(?:,|&|/|\+|,?\s?(?:and|und|et|y)(?:\sto|\swith)?)\s{{0,2}}{ID}){{0,12}}"
@@ -83,9 +83,17 @@ def judged(text: str, brief: str = "") -> tuple[Ruling | Pairing, ...]:
     return (*rulings(text, brief), *pairings(text, brief))
 
 
+def unread(text: str, brief: str, read: Collection[str]) -> Iterator[str]:
+    """The lines that rule on an id of which nothing is among `read`."""
+    for _, unit in own_units(ruling_lines(text, brief), brief):
+        led = LED.match(plain := _plain(unit))
+        if led and re.match(r"\s*:", plain[led.end() :]) and not set(ids_of(led["ids"])).intersection(read):
+            yield unit
+
+
 def pairings(text: str, brief: str = "") -> tuple[Pairing, ...]:
     """Which entries are one, and which differ, two by two. Who says both of two entries says neither."""
-    lines = own_lines(text, brief)
+    lines = ruling_lines(text, brief)
     said: dict[frozenset[str], list[Pairing]] = {}
     for one in (*_in_fields(fields(lines)), *(one for _, unit in own_units(lines, brief) for one in paired(unit))):
         said.setdefault(frozenset((one.id, one.other)), []).append(one)

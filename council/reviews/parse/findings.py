@@ -25,7 +25,7 @@ from council.reviews.parse.items import (
     values_in,
     words_of,
 )
-from council.reviews.parse.rulings import RULING
+from council.reviews.parse.rulings import RULING, STRICTLY
 from council.reviews.parse.tally import in_known_words, tally_of
 from council.reviews.parse.vocabulary import (
     ABSENT,
@@ -85,18 +85,20 @@ def read(text: str, brief: str = "") -> Findings:
     seated = {id(draft.section) for draft in drafts if draft.section and draft.style not in ("bare", "prose")}
     numbers = {draft.lead.number for draft in drafts if not (draft.aside or draft.again)}
     echo = _echo(brief)
+    # Who rules and has a list of its own speaks of the others' entries before it: "B4 names a wrong line".
+    rules = echo.asks and any(draft.own for draft in drafts)
     items: list[Finding] = []
     begun = False
     for draft in drafts:
         if _is_ruling(draft, echo.asks) or echo.has(draft) or (draft.style == "bare" and id(draft.section) in seated):
             continue
-        if (draft.aside or draft.again) and _points_at(draft, numbers):
-            continue
-        if draft.aside and not (draft.lead.number or draft.lead.severity):
+        if _is_beside_the_list(draft, numbers):
             continue
         finding = _finding(draft)
-        if isinstance(finding, Finding):
-            items.append(finding)
+        if isinstance(finding, Finding) and rules and draft.opening:
+            left.append(" ".join([draft.lead.number, *(piece for _, piece in draft.pieces)]).strip())
+        elif isinstance(finding, Finding):
+            items.append(replace(finding, repeats=_repeated(finding.issue)) if draft.own and echo.asks else finding)
             begun = begun or draft.opening
         elif finding and draft.opening and draft.style == "bullet" and not (draft.lead.number or _parted(draft)[1]):
             opening.append(finding)
@@ -112,6 +114,13 @@ def read(text: str, brief: str = "") -> Findings:
         left = ["\n".join(line for line in prose if not echo.line(line)).strip()]
     unparsed = tuple(dict.fromkeys(piece.strip() for piece in left if piece.strip()))
     return Findings(found, unparsed, none, tally, approved)
+
+
+def _is_beside_the_list(draft: Draft, numbers: Collection[str]) -> bool:
+    """Whether an item under a summary or a list of strengths repeats one of the list, or is none."""
+    if (draft.aside or draft.again) and _points_at(draft, numbers):
+        return True
+    return draft.aside and not (draft.lead.number or draft.lead.severity)
 
 
 def _points_at(draft: Draft, numbers: Collection[str]) -> bool:
@@ -162,9 +171,16 @@ class _Echo:
 
 
 def _is_ruling(draft: Draft, asked: bool) -> bool:
-    """`B1: agree` says something of a finding and is none; nor is `H3: same as B2`, unless it proposes a change."""
+    """`B1: agree` says something of a finding and is none; nor is `H3: same as B2`, unless it proposes a change. In its
+    author's own list only a ruling in the format's words is one: "Agree on a format" is what has to be done.
+    """
     words = draft.lead.text or next((text for _, text in draft.pieces), "")
-    if asked and not _split(words.lstrip("-=>→⇒ "))[1] and draft.replacement is None:
+    if not asked:
+        return False
+    changes = draft.replacement is not None or bool(_split(words.lstrip("-=>→⇒ "))[1])
+    if draft.own:
+        return not changes and STRICTLY.match(words) is not None
+    if not changes:
         begins = f"{draft.lead.number}: {words}" if draft.lead.number else words
         if any(paired(begins)):
             return True
@@ -174,6 +190,12 @@ def _is_ruling(draft: Draft, asked: bool) -> bool:
         return True
     titled = re.match(r"[^.:\n]{1,80}:[*_]{0,3}\s", words) if draft.lead.number else None
     return RULING.match(words) is not None or (titled is not None and RULING.match(words, titled.end()) is not None)
+
+
+def _repeated(issue: str) -> str:
+    """The one entry of the list that an item begins by naming as the same: "same as B2"."""
+    named = {one.other for one in paired(f"L999: {issue}") if one.same}
+    return named.pop() if len(named) == 1 else ""
 
 
 def _finding(draft: Draft) -> Finding | str:
@@ -417,8 +439,8 @@ def _nested(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _single(items: list[Finding]) -> tuple[Finding, ...]:
-    """A list that is given twice is one list: the same issue, or the same number with mostly the same words, unless the
-    two name different places, changes or new texts.
+    """A list that is given twice is one list: the same issue, or the same number with fewer of its words, unless they
+    name different places, changes or new texts.
     """
     kept: list[Finding] = []
     numbered: dict[tuple[str, str], list[int]] = {}
@@ -426,7 +448,7 @@ def _single(items: list[Finding]) -> tuple[Finding, ...]:
     for item in items:
         alike = numbered.setdefault((item.severity, item.number), [])
         same = worded.setdefault((item.severity, words_of(item.issue)), [])
-        again = [n for n in alike[-4:] if item.number and _alike(kept[n].issue, item.issue)]
+        again = [n for n in alike[-4:] if item.number and _within(kept[n].issue, item.issue)]
         place = next((n for n in (*same[-4:], *again) if _fit(kept[n], item)), None)
         if place is None:
             same.append(len(kept))
@@ -448,6 +470,12 @@ def _fit(one: Finding, other: Finding) -> bool:
     change = not (one.change and other.change) or _alike(one.change, other.change)
     texts = {one.replacement, other.replacement} - {None}
     return lines and path and quote and change and len(texts) < 2
+
+
+def _within(one: str, other: str) -> bool:
+    """Whether the words of the one stand in the other, in a row."""
+    first, second = (f" {words_of(text)} " for text in (one, other))
+    return first in second or second in first
 
 
 def _alike(one: str, other: str) -> bool:

@@ -21,6 +21,7 @@ from council.reviews.parse.vocabulary import (
     MENDED,
     ORDINAL,
     RULED,
+    RULES,
     SEPARATES,
     TAG,
     TITLED,
@@ -28,6 +29,7 @@ from council.reviews.parse.vocabulary import (
     Line,
     Section,
     grouped,
+    in_own_list,
     is_nothing,
     lead_of,
     severity_of,
@@ -56,6 +58,7 @@ class Draft:
     aside: bool = False  # it is under a heading that leaves the list: strengths, a summary
     again: bool = False  # it is under a heading of what to do, so it may only repeat what is written elsewhere
     over: bool = False  # it is a heading with items of their own under it
+    own: bool = False  # it is under a heading "Findings", or a row of a list: its number is no id of somebody else's
     opening: bool = False  # it is written before anything that looks like the heading of a list
     parted: tuple[str, str] | None = None  # the issue and the change, once they were told apart
 
@@ -116,6 +119,8 @@ class Gatherer:
     def __init__(self, lines: list[Line]) -> None:
         self.lines = lines
         self.following = _following(lines)
+        self.owned = in_own_list(lines)
+        self.own = False
         self.drafts: list[Draft] = []
         self.item: Draft | None = None
         self.section: Section | None = None
@@ -128,6 +133,7 @@ class Gatherer:
 
     def gather(self) -> list[Draft]:
         for number, line in enumerate(self.lines):
+            self.own = self.owned[number]
             if line.kind == "text" and line.text.strip():
                 self.told(line.text, number)
                 self.gap = False
@@ -209,7 +215,7 @@ class Gatherer:
         if self.item and self.item.style == "heading" and len(self.item.pieces) < 2 and (lead.severity or lead.number):
             self.item.over = not self.item.lead.severity and len(self.item.lead.text.split()) <= CHAPTER
         self.item = Draft(lead, group or self.section, margin, style, level, aside=self.ignored)
-        self.item.again = self.repeating
+        self.item.again, self.item.own = self.repeating, self.own
         self.item.opening = not self.headed
         self.drafts.append(self.item)
         if lead.text:
@@ -357,7 +363,6 @@ class Gatherer:
 UNKNOWN = re.compile(r"[*_]{0,3}\[[A-Za-z][A-Za-z -]{2,20}\][*_]{0,3}\s+\w")  # [Question] Who pays for it?
 # Headings over what is to be done: it may be the same again as in the list.
 ACTS = re.compile(r"\b(?:next steps?|action(?:s| items?)?|recommend\w*|to-?dos?|priorit\w*|checklist)\b", re.I)
-RULES = re.compile(r"\b(?:rulings?|challenges?|responses?|others?'?|peers?|agree\w*|disagree\w*|withdraw\w*)\b", re.I)
 
 
 def _following(lines: list[Line]) -> list[str]:
@@ -389,7 +394,7 @@ def _rows(table: list[str], section: Section | None) -> Iterator[Draft]:
         ]
         number = next((cell for name, cell in fields if name == "number"), "")
         lead = Lead(lead_of(f"{number}: x").number if number else "", "", "", True)
-        draft = Draft(lead, section, style="row")
+        draft = Draft(lead, section, style="row", own=True)
         draft.pieces = [
             ({"more": "issue", "title": "issue"}.get(name, name), re.sub(r"<br ?/?>", " ", cell, flags=re.I))
             for name, cell in fields
@@ -467,7 +472,7 @@ def listed_json(value: Any, section: Section | None, depth: int = 0) -> Iterator
 def _object(fields: list[tuple[str, Any]], value: dict[str, Any], section: Section | None) -> Draft:
     texts = [(name, str(entry)) for name, entry in fields if isinstance(entry, str | int) and str(entry).strip()]
     number = next((text for name, text in texts if name == "number"), "")
-    draft = Draft(Lead(lead_of(f"{number}: x").number if number else ""), section, style="row")
+    draft = Draft(Lead(lead_of(f"{number}: x").number if number else ""), section, style="row", own=True)
     names = {"more": "issue", "title": "issue"}
     known = ("issue", "more", "title", "change", "severity", "passage")
     draft.pieces = [(names.get(name, name), text) for name, text in texts if name in known]

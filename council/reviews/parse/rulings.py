@@ -21,6 +21,8 @@ from council.reviews.parse.vocabulary import (
     SEPARATES,
     TITLED,
     Line,
+    in_own_list,
+    lead_of,
     own_lines,
 )
 
@@ -45,6 +47,12 @@ RULING = re.compile(
     r"(?:with|mit|because|on|as|but|though|if|in|my|or|about|since)\b|[BHML]\d))"
     r"|(?:I\s|we\s)?(?:would|could|might|can|not|no longer|do not|don['’]t|cannot)\s(?:dis)?agree\b"
     r"|(?:partial|part|most|broad)ly (?:dis)?agree\b|not sure\b|unsure\b|abstain\b|neutral\b|no opinion\b)",
+    re.I,
+)
+# In the words of the format, with nothing behind them but the reason.
+STRICTLY = re.compile(
+    rf"[\W_]{{0,8}}(?:{DISAGREES}|{WITHDRAWS}|{AGREES})(?:\s\(?with\s(?:evidence|concerns?)\)?)?[*_\s]{{0,4}}"
+    r"(?:$|[.:,;(—–]|-\s)",
     re.I,
 )
 IDS = r"(?:[*_`\[(]{0,4}[BHMLbhml]-?\d{1,3}[a-z]?(?!\w)[\])`*_]{0,4}(?:\s{0,2}(?:,|&|/|\+|and|und|et|y)\s{0,2}"
@@ -77,12 +85,24 @@ def rulings(text: str, brief: str = "") -> tuple[Ruling, ...]:
     its kinds, unless evidence is named; a partial agreement, or one with an `if`, is none.
     """
     said: dict[str, list[Ruling]] = {}
-    lines = own_lines(text, brief)
+    lines = ruling_lines(text, brief)
     ruled = [ruling for entry in fields(lines) for ruling in _ruled(*entry)]
     for ruling in [*ruled, *_in_units(lines, brief)]:
         said.setdefault(ruling.id, []).append(ruling)
     single = (given for given in said.values() if len({ruling.word for ruling in given}) == 1)
     return tuple(max(given, key=lambda r: len(r.why)) for given in single)
+
+
+def ruling_lines(text: str, brief: str) -> list[Line]:
+    """The author's lines, but for those of the author's own list: what stands there is said of no entry, unless it is a
+    ruling in the format's words.
+    """
+    lines = own_lines(text, brief)
+    return [
+        line
+        for line, listed in zip(lines, in_own_list(lines), strict=True)
+        if not (listed and line.kind == "text") or STRICTLY.match(lead_of(line.text).text)
+    ]
 
 
 def ids_of(text: str) -> list[str]:

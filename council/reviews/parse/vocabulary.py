@@ -258,6 +258,29 @@ def _listed(text: str) -> bool:
     )
 
 
+RULES = re.compile(r"\b(?:rulings?|challenges?|responses?|others?'?|peers?|agree\w*|disagree\w*|withdraw\w*)\b", re.I)
+LISTS = re.compile(r"\W*(?:\d[.)]\s)?(?:(?:my|own|new|further|additional|more)\s){0,3}findings?\W*", re.I)
+
+
+def in_own_list(lines: list[Line]) -> list[bool]:
+    """For each line whether it is under a heading "Findings": there a number is the author's own, and no id."""
+    found: list[bool] = []
+    level = 0  # of the heading of the list; 0 outside of it
+    for line in lines:
+        titled = TITLED.match(line.text.strip()) if line.kind == "text" else None
+        bold = EMBOLDENED.match(line.text.strip()) if line.kind == "text" else None
+        if (titled or bold) and not grouped(line.text):
+            own, words = (len(titled[1]), titled[2]) if titled else (7, bold[2] if bold else "")
+            if RULES.search(words):
+                level = 0
+            elif LISTS.fullmatch(words):
+                level = level or own
+            elif own <= level < 7 and not lead_of(words).number:
+                level = 0
+        found.append(level > 0)
+    return found
+
+
 # What a line begins with.
 
 
