@@ -120,6 +120,55 @@ def test_without_a_key_the_review_is_skipped(user: User, speaker: str) -> None:
     assert "skipped" in (user.root / "summary").read_text()
 
 
+KEYS = "ssh-ed25519 mine\n"
+
+
+@pytest.mark.parametrize("replayed", [True, False], ids=["a review", "no key"])
+@pytest.mark.parametrize("way", ["file", "folder", "nothing yet"])
+def test_a_link_that_a_pull_request_brought_is_not_written_through(user: User, way: str, replayed: bool) -> None:
+    keys = user.root / "outside" / "authorized_keys"
+    keys.parent.mkdir()
+    if way != "nothing yet":
+        keys.write_text(KEYS)
+    if way == "folder":
+        (user.work / "out").symlink_to("../outside")
+    else:
+        (user.work / "council.sarif").symlink_to("../outside/authorized_keys")
+    ended = act(user, replayed=replayed, **({"sarif": "out/authorized_keys"} if way == "folder" else {}))
+    assert (ended.code, "is a link in the project" in ended.err) == (2, True), ended.text
+    assert "::notice" not in ended.out, "the job fails, and does not pass without a review"
+    assert (keys.read_text() if keys.exists() else "") == ("" if way == "nothing yet" else KEYS)
+    assert user.sessions == [], "nothing was spent"
+
+
+@pytest.mark.parametrize("replayed", [True, False], ids=["a review", "no key"])
+def test_nothing_is_written_into_the_checkout_but_the_sarif_file(user: User, replayed: bool) -> None:
+    other = user.write("other.md", "Precious.")
+    os.link(other, user.work / "council.sarif")
+    (user.work / "STATE").symlink_to(user.root)
+    (user.work / "review.md").symlink_to(other)
+    act(user, replayed=replayed)
+    assert {path.name for path in user.work.iterdir()} == {
+        "council.sarif", "sessions.md", "script.json", "other.md", "STATE", "review.md",
+    }  # fmt: skip
+    assert other.read_text() == "Precious.", "another name of the same file keeps its content"
+    assert json.loads((user.work / "council.sarif").read_text())["version"] == "2.1.0"
+
+
+def test_a_list_that_a_pull_request_brought_is_not_taken_for_the_reviews(user: User) -> None:
+    user.write("council.sarif", '{"version": "2.1.0", "runs": []}')
+    assert act(user, "missing.md").code == 2
+    assert not (user.work / "council.sarif").exists()
+
+
+@pytest.mark.parametrize("home", ["home", "{work}/home"])
+def test_a_home_in_the_checkout_is_refused(user: User, home: str) -> None:
+    """There a pull request would choose the endpoint, and the first file that is written."""
+    ended = act(user, env={"COUNCIL_HOME": home.format(work=user.work)})
+    assert (ended.code, "COUNCIL_HOME is in the checkout" in ended.err) == (2, True), ended.text
+    assert not (user.work / "home").exists()
+
+
 def test_at_the_maximum_cost_what_was_found_is_still_reported(user: User) -> None:
     usage = {"input_tokens": 100, "output_tokens": 20_000}
     with FakeApi(Table(user, reviewing.words(), usage=usage)) as api:

@@ -95,8 +95,11 @@ def review(state: State, /, specs: tuple[str, ...], session: str | None, **given
     Exits 5 if an open finding is at or above --fail-on. Your files are never edited.
     """
     from council.config import settings as config
+    from council.record import files
     from council.reviews.report import baseline
 
+    for target in filter(None, (given["output"], given["patch"])):
+        files.check_target(target)  # before anything is spent
     project.decide(given.pop("overlays"))  # what is reviewed must not choose its own reviewers
     known = baseline(given["baseline"]) if given["baseline"] else frozenset()
     if bool(specs) is bool(session):

@@ -149,6 +149,7 @@ def put(text: str, output: Path | None, force: bool) -> None:
     if output is None:
         echo(text)
         return
+    files.refuse_links(output)
     if not force:
         refuse_overwrite(output)
     with open(output, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from council import git
 from council.errors import Damaged, StorageError, UsageError
 
 TEMP = ".council-temp"
@@ -63,7 +64,25 @@ def replace(path: Path, data: bytes, temp: Path | None = None) -> None:
 
 def export(path: Path, data: bytes) -> None:
     """Write a file outside of every session. What a killed writer leaves beside it is removed by the next one."""
+    check_target(path)
     replace(path, data, path.with_name(f".{path.name[:80]}{TEMP}"))
+
+
+def check_target(path: Path) -> None:
+    """Refuse to write where a link of the project leads, or over what is no regular file."""
+    refuse_links(path)
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path}: {'is a directory' if path.is_dir() else 'is not a regular file'}; name another file")
+
+
+def refuse_links(path: Path) -> None:
+    """Refuse a path on which a link of the project lies: a stranger may have written the project, and a link in it may
+    lead to any file of the user's."""
+    top = git.repository(Path.cwd()).resolve()
+    whole = path.absolute()
+    for here in (*reversed(whole.parents), whole):
+        if os.path.islink(here) and here.parent.resolve().is_relative_to(top):
+            raise UsageError(f"{path}: {tilde(here)} is a link in the project, which no output follows; remove it")
 
 
 def replace_all(made: Mapping[Path, bytes], temp: Path | None = None) -> None:

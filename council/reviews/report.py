@@ -17,6 +17,7 @@ from council.reviews.entries import Merged, own_fingerprint
 from council.reviews.formats.common import Review
 from council.reviews.formats.markdown import counted, groups, title_of
 from council.reviews.injection import marks
+from council.reviews.inputs import find_fault
 from council.reviews.locate import Place
 from council.reviews.model import FINDINGS, RULINGS, SEVERITIES, SUMMARY, Pairing, Ruling, lists_findings
 from council.reviews.rule import plain_id, stood
@@ -150,6 +151,8 @@ def failing(found: Review, least: str, known: frozenset[str] = frozenset()) -> l
 
 def baseline(path: Path) -> frozenset[str]:
     """The fingerprints of an earlier review, as `--format json` wrote them: of its findings, and of their members."""
+    if path.exists() and (fault := find_fault(path)):
+        raise UsageError(f"--baseline {path} {fault}")
     try:
         found = json.loads(path.read_bytes())
         entries = [(one, *map(_with_fingerprint, one.get("members", ()))) for one in found["findings"]]
