@@ -258,7 +258,7 @@ class Point:
         if broken.struck and not harmless and self.prepared.case.name in ("run", "recover"):
             go_on = ["go on with: council recover"]
             go_on += [] if broken.asked else ["nothing was spent"]
-            go_on += ["go on with: council show"] if self.is_over() else []
+            go_on += ["read it with: council show"] if self.is_over() else []
             self.demand(any(words in broken.last_line for words in go_on), "last line", broken.last_line)
 
     def help(self, broken: Ended) -> list[Ended]:

@@ -74,6 +74,33 @@ def test_it_annotates_writes_sarif_and_fails(user: User) -> None:
     assert (user.root / "output").read_text() == f"session={user.session}\n"
 
 
+@pytest.mark.parametrize("gate", ["high", "blocking", "never"])
+def test_annotations_sarif_and_the_exit_code_say_the_same_of_each_finding(user: User, gate: str) -> None:
+    ended = act(user, fail_on=gate)
+    levels = {str(one["properties"]["id"]): one["level"] for one in sarif(user)}  # type: ignore[index]
+    annotated = {id: level for level, id in re.findall(r"^::(\w+) [^:]*title=(\w+) ", ended.out, re.M)}
+    assert annotated == {id: {"note": "notice"}.get(str(level), level) for id, level in levels.items()}
+    assert ended.code == (0 if gate == "never" else 5)
+    assert list(levels.values()).count("error") == {"high": 5, "blocking": 2, "never": 2}[gate]
+
+
+def test_the_workflow_of_the_docs_uses_what_is_current() -> None:
+    """Runners have no Node 20 any more, which checkout before 5 and codeql-action before 4 need."""
+    (shown,) = re.findall(r"```yaml\n(on: pull_request.*?)```", (ROOT / "docs/review.md").read_text(), re.S)
+    (job,) = yaml.safe_load(shown)["jobs"].values()
+    used = dict(step["uses"].split("@") for step in job["steps"])
+    assert (used["actions/checkout"], used["github/codeql-action/upload-sarif"]) == ("v7", "v4")
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    (own,) = (step["with"] for step in job["steps"] if step["uses"].startswith("OWNER/"))
+    assert set(own) <= set(inputs)
+
+
+def test_a_baseline_that_is_none_fails_the_job_and_says_why(user: User) -> None:
+    user.write("review.json", "[]")
+    ended = act(user, baseline="review.json")
+    assert (ended.code, "--baseline review.json: not a review" in ended.err) == (2, True), ended.text
+
+
 OPTIONS = ("--patch=victim.md", "--max-cost=9", "-h", "--help", "--overlays", "--session=last", "--output=victim.md")
 
 

@@ -100,7 +100,7 @@ def test_a_debate_that_is_read_differently_today_is_kept(recorded: Recorded, tmp
 def test_what_is_over_is_not_to_be_recovered(tmp_path: Path) -> None:
     (recorded,) = (one for one in sessions() if named(one) == "debate-complete-0.4.0")
     refused = recorded.restore(tmp_path).council("decision")
-    assert (refused.code, "go on with: council show " in refused.err) == (2, True)
+    assert (refused.code, "read it with: council show " in refused.err) == (2, True)
 
 
 @DERIVED_AGAIN

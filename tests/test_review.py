@@ -5,6 +5,7 @@ diff, the gates, the formats, and baits that change nothing.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -259,7 +260,12 @@ def test_a_list_says_that_nobody_challenged_it_and_that_it_has_no_summary(user):
 @pytest.mark.parametrize(("gate", "code"), [("never", 0), ("blocking", 5), ("high", 5), ("medium", 5), ("low", 5)])
 def test_a_gate(user, gate, code):
     ended = review(user, "sessions.md", "--fail-on", gate, code=code)
-    assert code == 0 or ended.last.endswith(f"go on with: council review --session {user.session.name}")
+    if code:
+        assert ended.last.endswith(f"read it with: council review --session {user.session.name}")
+        above = "" if gate == "blocking" else " or above"
+        assert re.search(rf"\d open findings are {gate}{above}: B1, B2", ended.err), (
+            "whoever gave no gate reads of none"
+        )
 
 
 def test_a_gate_that_nothing_reaches(user):

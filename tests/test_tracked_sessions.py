@@ -95,7 +95,7 @@ def test_what_writes_or_pays_refuses_it(name: str, all_tracked: tuple[User, Path
     ended = tracked.try_once(user, name)
     if name in REFUSING:
         assert ended.code == 2
-        assert ended.last.endswith(f"go on with: council show {REVIEW if name == 'review' else ID}")
+        assert ended.last.endswith(f"read it with: council show {REVIEW if name == 'review' else ID}")
     elif name in TOOLS:
         assert json.loads(ended.out.splitlines()[1])["result"]["isError"] is True
     elif name == "PreToolUse":
@@ -185,7 +185,7 @@ def test_a_tracked_session_is_not_continued(way: str, user: User, session: Path)
     ended = user.council("next", ID)
     assert ended.code == 2, ended.text
     assert REFUSED in ended.err, ended.err
-    assert ended.last.endswith(f"go on with: council show {ID}")
+    assert ended.last.endswith(f"read it with: council show {ID}")
     assert picture(session) == before
     assert user.council("show", ID).code == 0
 

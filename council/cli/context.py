@@ -59,7 +59,9 @@ class State:
 
         turns = len(list((self.session.folder / "turns").glob("*/*.md")))
         kept = f"kept: {turns} turn{'s' if turns != 1 else ''} in {tilde(self.session.folder)}"
-        show_error(failure, f"{kept}; go on with: {self.next_command(code)}")
+        command = self.next_command(code)
+        reads = command.startswith(("council show", "council review"))  # there is nothing to go on with
+        show_error(failure, f"{kept}; {'read it' if reads else 'go on'} with: {command}")
         return code
 
     def first_aid(self, failure: str, code: int, advice: str) -> str:

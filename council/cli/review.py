@@ -168,9 +168,9 @@ def report(state: State, session: Session, known: frozenset[str], given: dict[st
     if failing:
         state.next_step = f"council review --session {session.id}"
         listed = ", ".join(one.id for one in failing)
-        raise OpenFindings(
-            f"{len(failing)} open finding{'s' if len(failing) > 1 else ''} at or above --fail-on: {listed}"
-        )
+        several = "findings are" if len(failing) > 1 else "finding is"
+        above = "" if given["fail_on"] == GATES[0] else " or above"
+        raise OpenFindings(f"{len(failing)} open {several} {given['fail_on']}{above}: {listed}")
 
 
 def report_nothing(why: str, given: dict[str, Any]) -> None:
