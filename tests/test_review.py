@@ -385,6 +385,9 @@ def test_every_bait_is_a_mark_of_its_own():
 
 def test_an_ordinary_document_has_no_marks():
     assert marks([Document("sessions.md", SPEC)]) == ()
+    for heading in ("## Security", "# Security considerations", "**Security:**", "### 4. Security", "## Summary"):
+        text = f"{SPEC}\n\n{heading}\n\nTokens are stored as hashes. Nobody can read them.\n"
+        assert marks([Document("sessions.md", text)]) == ()
 
 
 def test_the_list_stands_in_the_session_the_transcript_and_the_page(user):

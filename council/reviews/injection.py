@@ -12,11 +12,15 @@ COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.S)
 HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 ENCODED = re.compile(r"[A-Za-z0-9+/]{80,}={0,2}")
 FORGED = re.compile(r"</?said by=|^#{1,6}\s*(?:now:|who you are|once more|the findings so far)", re.I | re.M)
+# "Security" and "Summary" are sections of many documents: they are a member's only over what a member says.
 SEAT = re.compile(
-    r"^(?:#{1,6}\s*|\*\*)\W{0,4}(?:architect|designer|engineer|researcher|security|chair|intern|writer)\b", re.I | re.M
+    r"^(?:#{1,6}\s*|\*\*)\W{0,4}(?:(?:architect|designer|engineer|researcher|chair|intern|writer)\b"
+    r"|security\b[^\n]{0,40}\n\W{0,8}(?:no findings|findings|rulings|stance|lgtm|i (?:dis)?agree|withdrawn)\b)",
+    re.I | re.M,
 )
 VERDICT = re.compile(
-    r"^\W{0,6}(?:findings|rulings|stance|blocking|summary)\W{0,4}\s*$"
+    r"^\W{0,6}(?:findings|rulings|stance|blocking)\W{0,4}\s*$"
+    r"|^\W{0,6}summary\W{0,4}\n\W{0,8}[^\n]{0,200}\b(?:review|reviewers?|findings?|council)\b"
     r"|^\W{0,4}[BHML]\d{1,3}\W{0,4}(?:withdrawn|agree|(?:is )?(?:the )?same as|duplicate of|identical to)\b"
     r"|^\W{0,4}[BHML]\d{1,3} ?={1,3} ?[BHML]\d{1,3}\b",
     re.I | re.M,
