@@ -66,6 +66,17 @@ def test_on_paper(user):
     assert told.index("B1") < told.index("H1") < told.index("M1")
 
 
+def test_who_supports_a_finding_is_told_once(user):
+    entries = review(user, "sessions.md").out.split("\n- **")
+    logged, late = (next(one for one in entries if one.startswith(f"{id}**")) for id in ("B2", "H3"))
+    assert [line.strip("- ") for line in logged.splitlines() if "architect" in line or "designer" in line] == [
+        "supporters: engineer, architect and designer",
+        "architect: agree: I looked it up",
+    ]
+    assert "raised by: researcher" in late
+    assert "supporters" not in late
+
+
 def test_by_the_api_and_killed_in_the_middle_it_is_the_same_list(user, tmp_path):
     by_script = by_id(found(user))
     other = User(tmp_path / "other", {"ANTHROPIC_API_KEY": "k"})

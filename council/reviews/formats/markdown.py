@@ -85,11 +85,14 @@ def _details(finding: Merged) -> Iterator[str]:
     if finding.inferred:
         yield f"severity inferred: nobody said plainly that it is {finding.severity}, so it fails no gate"
     yield f"raised by: {_names(said.seat for said in finding.members)}"
-    yield f"supporters: {_names(finding.supporters)}"
+    if set(finding.supporters) != set(finding.seats):
+        yield f"supporters: {_names(finding.supporters)}"
     if finding.disputed:
         said = [f"{severity} ({_names(seats)})" for severity, seats in _distribution(finding)]
         yield f"severity disputed: {join_words(said)}"
     for seat, ruling in finding.rulings:
+        if ruling.word == "agree" and not _words(ruling.why):
+            continue  # it is among the supporters
         of = f" of {_words(plain_id(ruling.id))}" if len(finding.wordings) > 1 else ""
         yield f"{_words(seat)}{of}: {_words(ruling.word)}" + (f": {why}" if (why := _words(ruling.why)) else "")
     for seat, pair in finding.pairings:
