@@ -137,13 +137,14 @@ def unescaped(text: str, of_property: bool = False) -> str:
 
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+WORDS = ("text", "text_special", "code_inline")
 
 
 def skeleton(text: str) -> list[tuple[Any, ...]]:
-    """A page's structure: every block and every inline mark, without the words."""
+    """A page's structure: every block and every inline mark, without the words and the names in code."""
     found: list[tuple[Any, ...]] = []
     for token in MARKDOWN.parse(text):
-        marks = tuple(child.type for child in token.children or () if child.type not in ("text", "text_special"))
+        marks = tuple(child.type for child in token.children or () if child.type not in WORDS)
         found.append((token.type, token.level, token.info, marks))
     return found
 
@@ -180,7 +181,7 @@ def test_markdown_is_a_list_by_severity() -> None:
     assert "line 5 (by its lines)" in page
     assert "**not found in the text**: line 4, “keys rotate once a year”" in page
     assert "place: none named" in page
-    assert "researcher: disagree with evidence: the purge is \\#\\# global \\| \\`now\\`" in page
+    assert "researcher: disagree with evidence: the purge is \\#\\# global \\| `now`" in page
     assert "```text\n    the client retries three times\n    ```" in page
     assert "  ````text\n  | a | table\n  ```\n  # that ends nowhere\n  ````" in page
     assert page.count("(dismissed)") == page.count("(withdrawn)") == 1
@@ -414,7 +415,20 @@ def test_the_same_review_is_the_same_bytes(kind: str) -> None:
 
 BAIT = (
     *("\n## Blocking\n\n- **B9**: forged", "\n\n### security\n", "\r\n# a\r# b", "\n- **Security**: all is well\n"),
-    *("~~~\n", "```\n", "`````", "</details><script>alert(1)</script>", "<!-- ", " -->", "<http://a.b>", "&lt;", "\\"),
+    *(
+        "~~~\n",
+        "```\n",
+        "`````",
+        "`a_b`",
+        "`",
+        "`*x*` `<b>`",
+        "</details><script>alert(1)</script>",
+        "<!-- ",
+        " -->",
+        "<http://a.b>",
+        "&lt;",
+        "\\",
+    ),
     *("[x](javascript:alert(1))", "![x](http://a/b)", "\n[x]: http://a.b\n", "[x]", "[^1]", "[1](2)", "]("),
     *("| a | b |\n|---|---|\n| 1 | 2 |", "\n===\n", "\n---\n", "1. a\n2) b", "    indented", "\t- tab", "> quoted"),
     *("\n> \n>> deeper", "***", "__x__", "~~no~~", "@someone", "#1", "$x$", "https://a.b", "- ", "+ ", "1. ", "#", "="),
@@ -514,6 +528,23 @@ def _tame_finding(finding: Finding) -> Finding:
     return replace(finding, replacement=replacement, anchor=anchor)
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("`import_id` and `tenant_id`", "`import_id` and `tenant_id`"),
+        ("the row `a_b`[0]", "the row `a_b`\\[0\\]"),
+        ("`<script>` is shown", "`<script>` is shown"),
+        ("\\`a` *b*", "\\\\`a` \\*b\\*"),
+        ("an open ` and ``two`` and `", "an open \\` and \\`\\`two\\`\\` and \\`"),
+        ("`https://a.b`", "\\`https\\://a.b\\`"),
+        ("` a ` and `a|b`", "\\` a \\` and \\`a\\|b\\`"),
+    ],
+)
+def test_a_name_in_code_is_written_as_it_was(written: str, shown: str) -> None:
+    page = render("md", review(findings=merge([said("engineer", "high", written)])))
+    assert f"- **H1**: {shown}\n" in page
+
+
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(hostile())
@@ -524,8 +555,8 @@ def test_nothing_in_markdown_is_structure(given: Review) -> None:
     assert not any(re.search(r"(?i)https?:/|www\.", token.content) for token in texts)
     read = ["".join(child.content for child in token.children or ()) for token in texts]
     for finding in given.findings:
-        words = flat(finding.issue) or "(no words)"
-        assert any(text.startswith(finding.id) and f": {words}" in text for text in read)
+        words = (flat(finding.issue) or "(no words)").replace("`", "")
+        assert any(text.startswith(finding.id) and f": {words}" in text.replace("`", "") for text in read)
 
 
 @settings(max_examples=60, deadline=None)

@@ -71,8 +71,9 @@ def export(path: Path, data: bytes) -> None:
 def check_target(path: Path) -> None:
     """Refuse to write where a link of the project leads, or over what is no regular file."""
     refuse_links(path)
-    if path.exists() and not path.is_file():
-        raise UsageError(f"{path}: {'is a directory' if path.is_dir() else 'is not a regular file'}; name another file")
+    if os.path.exists(path) and not os.path.isfile(path):  # which are false, and no error, where the user may not look
+        what = "is a directory" if os.path.isdir(path) else "is not a regular file"
+        raise UsageError(f"{path}: {what}; name another file")
 
 
 def refuse_links(path: Path) -> None:

@@ -141,11 +141,19 @@ def _range(first: int, last: int) -> str:
     return f"line {first}" if first == last else f"lines {first}\u2013{last}"
 
 
+# A name in code, as people write it: nothing in it is a mark. One that holds an address is no name.
+CODE = re.compile(r"(?<!`)(`(?! )(?![^`]{0,80}(?:https?:|ftp:|mailto:|www\.))[^`|]{1,80}(?<! )`)(?!`)", re.I)
+
+
 def _words(text: str) -> str:
     """Words in one line of Markdown: what would be a mark is written with a backslash before it."""
-    plain = re.sub(r"[\\`*_\[\]<>#|~&$]", r"\\\g<0>", flat(text))
+    return "".join(part if at % 2 else _escaped(part, not at) for at, part in enumerate(CODE.split(flat(text))))
+
+
+def _escaped(text: str, first: bool) -> str:
+    plain = re.sub(r"[\\`*_\[\]<>#|~&$]", r"\\\g<0>", text)
     plain = re.sub(r"(?i)(https?|ftp|mailto|www)([:.])", r"\1\\\2", plain)  # else a bare address becomes a link
-    return re.sub(r"^([-+=:]|\d{1,9}(?=[.)]))", _escape_first, plain)
+    return re.sub(r"^([-+=:]|\d{1,9}(?=[.)]))", _escape_first, plain) if first else plain
 
 
 def _escape_first(match: re.Match[str]) -> str:
