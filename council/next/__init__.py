@@ -1,0 +1,1 @@
+"""The new core, built beside the old one. Nothing outside this folder imports it yet."""

@@ -1,0 +1,101 @@
+"""Reads the declared answers of one reply, and names what is wrong with the others.
+
+An answer is the seat's own: the form itself and a copy of what somebody else wrote are none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from council.next.replies.kinds import Kind, Unreadable
+from council.next.replies.markdown import Block, scan
+from council.next.text import encode, fold
+
+Reply = Mapping[str, Kind]
+# Two neighbouring blocks, as one number: whoever has both in this order, word for word, has copied them.
+Passage = int
+LONG = 12  # words at the end of a block that nobody else writes by chance
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What could be read by name, what is wrong with the rest by name, the talk, and the reply's passages."""
+
+    found: Mapping[str, Any] = field(default_factory=dict)
+    problems: Mapping[str, str] = field(default_factory=dict)
+    prose: str = ""
+    passages: tuple[Passage, ...] = ()
+
+
+def heading(name: str) -> str:
+    """`moved_by` as briefs print it: `Moved by`."""
+    return name.replace("_", " ").capitalize()
+
+
+def describe(reply: Reply) -> str:
+    """The form that a brief ends with. Empty if a step asks for no answers."""
+    return "\n\n".join(f"## {heading(name)}\n{kind.placeholder()}" for name, kind in reply.items())
+
+
+def read(reply: Reply, body: str, is_copy: Callable[[Passage], bool] = frozenset[Passage]().__contains__) -> Answers:
+    """The answers of a reply. `is_copy` knows the passages that others wrote before it."""
+    if not reply:
+        return Answers(prose=body.strip())
+    scanned = scan(body, reply)
+    own, passages = leave_out_copies(scanned.blocks, is_copy)
+    found: dict[str, Any] = {}
+    problems: dict[str, str] = {}
+    for name, kind in reply.items():
+        blocks = [block for block in own if block.name == name and block.text != kind.placeholder()]
+        if kind.whole:
+            blocks = [join([block for block in own if block.name in ("", name)])]
+        try:
+            values = [kind.read(block) for block in blocks]
+            if any(value != values[0] for value in values):
+                raise Unreadable("it is answered twice, and differently")
+            if values:
+                found[name] = values[0]
+            elif name in scanned.mislabelled:
+                raise Unreadable("it needs a heading of its own, as shown")
+            elif not kind.optional:
+                raise Unreadable("the heading is missing, or nothing of your own stands below it")
+        except Unreadable as wrong:
+            problems[name] = f'"## {heading(name)}": {wrong}'
+    prose = "\n\n".join(block.text for block in own if not block.name).strip()
+    return Answers(found, problems, prose, passages)
+
+
+def leave_out_copies(
+    blocks: list[Block], is_copy: Callable[[Passage], bool]
+) -> tuple[list[Block], tuple[Passage, ...]]:
+    """The blocks that are the seat's own, and all passages.
+
+    Two seats may well give the same short answer. A copy shows in what it continues: long words of somebody else, or
+    another copy.
+    """
+    own, passages, copied = blocks[:1], [], False
+    words = [fold(block.text) for block in blocks]
+    ends = [text.split()[-LONG:] for text in words]  # somebody may put words of its own before a copy
+    for place in range(1, len(blocks)):
+        before, block = blocks[place - 1], blocks[place]
+        both = "\0".join((before.name, *ends[place - 1], block.name, words[place]))
+        passages.append(int.from_bytes(hashlib.blake2b(encode(both), digest_size=8).digest()))
+        copied = is_copy(passages[-1]) and (copied or len(ends[place - 1]) == LONG)
+        if not copied:
+            own.append(block)
+    return own, tuple(passages)
+
+
+def join(blocks: list[Block]) -> Block:
+    """Several blocks as one, for a kind that reads the whole reply."""
+    whole = Block("")
+    for block in blocks:
+        whole.lines += block.lines
+        whole.own_lines += block.own_lines
+        whole.loose += block.loose
+        whole.items += block.items
+        whole.code += block.code
+    return whole

@@ -1,0 +1,56 @@
+"""Finds what optional rooms add. A room is a package with a `room.py`, which imports nothing and names what it has:
+
+    rule = {"passes": "words", "dry": "words"}     # name: the module of the room that registers it
+
+A module is imported when one of its names is used, so a default debate imports no room.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import lru_cache
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from council.next import extras
+
+# What a room may register, and the two tables that hold words in place of modules.
+KINDS = (
+    *("rule", "order", "view", "fact", "answer", "check", "speaker", "source", "section", "finished", "command"),
+    *("seat", "setting"),
+)
+
+
+def has(room: str) -> bool:
+    return room in of_the_kit() or room in of_others()
+
+
+def names(kind: str) -> dict[str, str]:
+    """Every name of this kind that a room has, with the room that has it."""
+    rooms = {**of_others(), **of_the_kit()}
+    return {name: room for room, module in rooms.items() for name in getattr(module, kind, ())}
+
+
+def load(kind: str, name: str) -> bool:
+    """Import the module that registers this name. False if no room has the name."""
+    for find in (of_the_kit, of_others):  # other people's rooms are looked for last: that takes 20 ms
+        for module in find().values():
+            if place := getattr(module, kind, {}).get(name):
+                importlib.import_module(f"{module.__package__}.{place}")
+                return True
+    return False
+
+
+@lru_cache(maxsize=1)
+def of_the_kit() -> dict[str, ModuleType]:
+    """Each room's `room.py`, by the name of the room."""
+    found = pkgutil.iter_modules(extras.__path__)
+    return {one.name: importlib.import_module(f"{extras.__name__}.{one.name}.room") for one in found}
+
+
+@lru_cache(maxsize=1)
+def of_others() -> dict[str, ModuleType]:
+    """The rooms of other packages, which name them as an entry point `council.rooms`."""
+    found = entry_points(group="council.rooms")
+    return {one.name: importlib.import_module(f"{one.module}.room") for one in found}

@@ -1,0 +1,85 @@
+"""Helpers for text that every room shares. Pure, and linear in the length of the text."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+# Escape sequences first, then every other control character that could move the cursor, hide text or reorder it.
+UNPRINTABLE = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+REMEMBERED = 2_000  # names, items and answers are compared often; whole replies are not worth the memory
+MOST_LISTED, LONGEST_LISTED = 100, 80  # known names in an error: a cloned repository may bring any number of files
+
+
+def fold(text: str) -> str:
+    """Normalize case, spacing and Unicode form, so that the same words compare equal."""
+    return _fold(text) if len(text) <= REMEMBERED else _fold.__wrapped__(text)
+
+
+@lru_cache(maxsize=8192)
+def _fold(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def slug(text: str, most: int = 50) -> str:
+    """Lowercase letters and digits of any script, joined by hyphens; accents go. Empty if the text has neither."""
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", text.casefold()) if letter not in ACCENTS)
+    words = "".join(letter if letter.isalnum() else " " for letter in unicodedata.normalize("NFC", plain)).split()
+    return "-".join(words)[:most].strip("-")
+
+
+ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
+
+
+def one_line(text: str, most: int = 80) -> str:
+    line = " ".join(printable(text).split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def join_words(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, last = [*words] or [""]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown word: the nearest known one, or all of them."""
+    names = sorted({one_line(name, LONGEST_LISTED) for name in known})
+    begun = [name for name in names if len(word) > 2 and name.startswith(word)]
+    if near := begun or difflib.get_close_matches(word, names, 1):
+        return f'did you mean "{near[0]}"?'
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return f"known: {', '.join(names[:MOST_LISTED]) or 'none'}{more}"
+
+
+def overlap(text: str, earlier: str) -> float:
+    """The share of a text's words that also stand in an earlier one."""
+    words = set(WORD.findall(fold(text)))
+    return len(words & set(WORD.findall(fold(earlier)))) / len(words) if words else 0.0
+
+
+def fence(by: str, text: str, key: str) -> str:
+    """Put a text between two marks that say who wrote it. Nobody can forge them without the key."""
+    mark = f'said by="{one_line(by).replace(chr(34), chr(39))}" key="{key}"'
+    return f"<{mark}>\n{text}\n</{mark}>"
+
+
+def printable(text: str) -> str:
+    """The text without what would move the cursor, recolour a terminal or reorder its letters."""
+    return UNPRINTABLE.sub("", text)
+
+
+def encode(text: str) -> bytes:
+    """UTF-8. A lone surrogate, which models and file names can contain, is kept."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")

@@ -1,0 +1,307 @@
+"""How the parts of a reply are found: headings, copies of other seats' words, forms that are filled in, and time."""
+
+from __future__ import annotations
+
+import gc
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from council.next.errors import UsageError
+from council.next.replies.kinds import Signature, kind
+from council.next.replies.markdown import code_blocks
+from council.next.replies.read import Answers, describe, read
+from council.next.replies.write import escape, unescape, write
+from tests.shapes import SHAPES
+
+REAL = Path(__file__).parent.parent / "real"
+FORM = {
+    name: kind(declared)
+    for name, declared in {
+        "signs": "vote",
+        "recommendation": "text ?",
+        "conditions": "list ?",
+        "blocking": "list ?",
+        "rulings": "list ?",
+        "moved_by": "text ?",
+    }.items()
+}
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## Signs",
+        "# Signs",
+        "###### Signs",
+        "## SIGNS",
+        "## **Signs**",
+        "## Signs:",
+        "## Signs ##",
+        "## 1. Signs",
+        "## 2) Signs",
+        "## ✅ Signs",
+        "## Signs (required)",
+        "**Signs**",
+        "**Signs:**",
+        "**signs**:",
+        "## \uff33\uff49\uff47\uff4e\uff53",
+        "## `Signs`",
+        "Signs\n---",
+        "   ## Signs",
+    ],
+)
+def test_a_heading_is_known_however_it_is_dressed(heading: str) -> None:
+    assert read(FORM, f"Talk.\n\n{heading}\nR2").found == {"signs": Signature("R2")}
+
+
+@pytest.mark.parametrize("line", ["## Signs: R2", "**Signs:** R2", "**Signs**: R2", "**Signs: R2", "## Signs\uff1aR2"])
+def test_an_answer_may_stand_in_the_line_of_its_heading(line: str) -> None:
+    assert read(FORM, f"Talk.\n\n{line}").found == {"signs": Signature("R2")}
+
+
+def test_labels_in_one_paragraph_are_read_one_by_one() -> None:
+    found = read(FORM, "**Signs:** R2\n**Conditions:** K1\n**Moved by:** none").found
+    assert found == {"signs": Signature("R2"), "conditions": ("K1",), "moved_by": ""}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "##Signs\nR2",
+        "Signs: R2",
+        "- **Signs:** R2",
+        "> ## Signs\n> R2",
+        "```\n## Signs\nR2\n```\nTalk.",
+        "- ## Signs\n\n  R2",
+        "| Signs | R2 |",
+        '{"signs": "R2"}',
+        "My signs are R2",
+        "    ## Signs\n    R2",
+        "<h2>Signs</h2>\nR2",
+    ],
+)
+def test_what_stands_below_no_heading_is_asked_for_again(body: str) -> None:
+    answers = read(FORM, body)
+    assert answers.found == {}
+    assert list(answers.problems) == ["signs"]
+
+
+def test_an_optional_answer_with_a_label_in_place_of_a_heading_is_asked_for_again() -> None:
+    """It would be lost without a word otherwise, because nobody misses an optional answer."""
+    answers = read(FORM, "- Blocking: no backup was ever restored\n\n## Signs\nR2")
+    assert answers.problems == {"blocking": '"## Blocking": it needs a heading of its own, as shown'}
+
+
+def test_the_whole_reply_may_stand_inside_one_fence() -> None:
+    assert read(FORM, "```markdown\nTalk.\n\n## Signs\nR2\n```").found == {"signs": Signature("R2")}
+
+
+def test_two_different_answers_are_none() -> None:
+    assert "differently" in read(FORM, "## Signs\nR1\n\n## Signs\nR2").problems["signs"]
+    assert read(FORM, "## Signs\nR1\n\n## Signs\n**R1**").found == {"signs": Signature("R1")}
+
+
+def test_another_heading_ends_an_answer_and_one_below_it_does_not() -> None:
+    found = read(FORM, "## Recommendation\nText.\n\n### Part\nmore\n\n## Thanks\nBye.\n\n## Signs\nR1")
+    assert found.found["recommendation"] == "Text.\n\n### Part\nmore"
+    assert found.prose == "## Thanks\nBye."
+
+
+def test_talk_is_what_stands_below_no_answers_heading() -> None:
+    assert read(FORM, "I doubt R1.\n\n> quoted\n\n## Signs\nR2\n").prose == "I doubt R1.\n\n> quoted"
+    assert read({}, "  All of it.\n").prose == "All of it."
+
+
+PEER = """The cache hides the fault and keeps it, and nobody has measured why the queries are slow.
+
+## Signs
+R2
+
+## Conditions
+- K1
+
+## Blocking
+- no backup was ever restored
+"""
+
+
+def copies_of(*replies: str) -> set[int]:
+    return {passage for reply in replies for passage in read(FORM, reply).passages}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [PEER, f"I read this:\n\n{PEER}", PEER.replace("\n\n", "\n\n\n"), PEER.upper().replace("SIGNS", "Signs")],
+)
+def test_a_copied_reply_is_nobodys_answer(reply: str) -> None:
+    seen = copies_of(PEER)
+    found = read(FORM, reply, seen.__contains__).found
+    assert found == {}
+
+
+def test_who_answers_alike_copies_nobody() -> None:
+    """The same short answers below words of one's own."""
+    seen = copies_of(PEER)
+    own = "I measured them, and eight of the nine lack an index.\n\n" + PEER.partition("\n\n")[2]
+    assert set(read(FORM, own, seen.__contains__).found) == {"signs", "conditions", "blocking"}
+    assert set(read(FORM, PEER.partition("\n\n")[2], seen.__contains__).found) == {"signs", "conditions", "blocking"}
+
+
+def test_ones_own_answer_stands_beside_a_copy() -> None:
+    seen = copies_of(PEER)
+    found = read(
+        FORM, f"{PEER}\n\nI differ, and I say so in as many words as this.\n\n## Signs\nR1", seen.__contains__
+    ).found
+    assert found["signs"] == Signature("R1")
+
+
+def test_a_passage_that_was_copied_with_its_marks_is_nobodys_answer() -> None:
+    quoted = f'<said by="Engineer" key="ab">\n{PEER}\n</said by="Engineer" key="ab">'
+    assert read(FORM, f"See:\n{quoted}\n\n## Signs\nR1").found == {"signs": Signature("R1")}
+    unclosed = '<said by="me">\n## Signs\nR1'
+    assert read(FORM, unclosed).found == {"signs": Signature("R1")}
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.why)
+def test_a_messy_reply_is_read_or_asked_again_and_never_guessed(shape: object) -> None:
+    declared = {
+        "stance": "agree | mixed | disagree",
+        "vote": "aye | nay | mixed",
+        "verdict": "yes | no",
+        "status": "approved | rejected",
+        "critical_count": "integer",
+        "score": "0-100",
+        "blocking": "list",
+        "path": "text",
+    }
+    answers = read({name: kind(one) for name, one in declared.items()}, shape.reply)  # type: ignore[attr-defined]
+    careful = shape.answers  # type: ignore[attr-defined]
+    assert {name: careful.get(name) for name in answers.found} == dict(answers.found)
+    assert set(declared) == {*answers.found, *answers.problems}
+
+
+TURNS = sorted(REAL.glob("*/turns/c*/*.md"))
+
+
+@pytest.mark.parametrize("path", TURNS, ids=lambda path: "-".join(path.parts[-4:]))
+def test_every_turn_of_real_members_is_read_at_once(path: Path) -> None:
+    answers = read(FORM, path.read_text("utf-8"))
+    assert answers.problems == {}
+    assert 80 <= len(answers.prose.split()) <= 160
+    assert answers.found["signs"].side[0] in "Rn"
+
+
+def test_the_chairs_of_real_debates_are_read_at_once() -> None:
+    form = {
+        name: kind(declared)
+        for name, declared in {
+            "title": "text",
+            "answer": "text",
+            "follows": "id",
+            "areas_of_convergence": "list",
+            "remaining_disagreements": "list",
+            "recommended_path": "text",
+            "next_steps": "list",
+            "confidence": "high | medium | low",
+            "rulings": "list ?",
+        }.items()
+    }
+    for debate, text in (("jobs", "R4"), ("logout", "R1b")):
+        answers = read(form, (REAL / debate / "turns/synthesis/chair.md").read_text("utf-8"))
+        assert answers.problems == {}
+        assert answers.found["follows"] == text
+
+
+LINES = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+@given(
+    log=st.lists(LINES, max_size=8).map("\n".join),
+    items=st.lists(LINES, max_size=4).map(tuple),
+    score=st.integers(0, 100),
+)
+def test_a_reply_that_is_written_reads_back(log: str, items: tuple[str, ...], score: int) -> None:
+    form = {"log": kind("text"), "names": kind("list"), "score": kind("0-100"), "tests": kind("pass | fail")}
+    log = log.replace("\r", "\n").replace("\0", "?")
+    escaped = tuple(escape(item) for item in items)
+    body = write(form, {"log": log, "names": escaped, "score": score, "tests": "pass"})
+    found = read(form, body).found
+    assert found == {"log": log, "names": escaped, "score": score, "tests": "pass"}
+    assert tuple(map(unescape, found["names"])) == items
+
+
+def test_what_a_kind_cannot_say_is_not_written() -> None:
+    for declared, value in (("yes | no", "perhaps"), ("0-100", 101), ("vote", Signature("agree")), ("list+", ())):
+        with pytest.raises(UsageError, match="is not an answer"):
+            write({"it": kind(declared)}, {"it": value})
+
+
+def test_every_fence_of_a_text_is_found_by_one_reader() -> None:
+    text = "```py a.py\nx\n```\n~~~\n```\ny\n```\n~~~\n- ```\n  no\n  ```\n````\nunclosed"
+    assert list(code_blocks(text)) == [("py a.py", "x\n"), ("", "```\ny\n```\n"), ("", "unclosed")]
+
+
+REPEATED = (
+    "- yes\n",
+    "yes\n",
+    "> ",
+    "- ",
+    "**signs:** a\n",
+    "</said\n",
+    '<said by="\n',
+    "#",
+    "## Signs\nyes\n",
+    "`",
+    "```\n",
+    "* a\n  * b\n",
+    "\t",
+    "_",
+    "1. ",
+    "> - ",
+    "[a]: b\n",
+    "- a\n\n",
+    "|",
+    "a: ",
+    "R1 ",
+    "\\",
+    "<",
+    "&amp;",
+    "**",
+    "none: ",
+    "\r",
+    "K1: ",
+    "“",
+    "\n",
+)
+
+
+@pytest.mark.parametrize("unit", REPEATED, ids=repr)
+def test_the_time_of_reading_grows_with_the_reply_and_not_with_its_square(unit: str) -> None:
+    """Four times the text must cost far less than sixteen times the processor time."""
+
+    def cost(characters: int) -> float:
+        body = unit * (characters // len(unit))
+        times = []
+        for _ in range(3):
+            began = time.process_time()
+            read(FORM, body)
+            times.append(time.process_time() - began)
+        return min(times)
+
+    gc.disable()  # its passes over a large heap are nobody's fault here
+    try:
+        assert cost(32_000) <= 11 * cost(8_000) + 0.05
+    finally:
+        gc.enable()
+
+
+def test_a_form_names_every_answer_with_its_format() -> None:
+    assert describe({"signs": kind("vote"), "moved_by": kind("text ?")}) == (
+        '## Signs\n[one id, as in R2; or "own"; or "none: why"; or "undecided: what is missing"]\n\n'
+        "## Moved by\n[optional; your answer in your own words]"
+    )
+    assert read({}, "x") == Answers(prose="x")
