@@ -264,7 +264,7 @@ def kind(declared: object) -> Kind:
         found = Choice(options=options)
     else:
         known = did_you_mean(words, [*NAMED, *rooms.names("answer"), "0-100", "yes | no"])
-        raise UsageError(f'"{declared}" is not a kind of answer; {known} It may end with + or ?')
+        raise UsageError(f'"{declared}" is not a kind of answer, with or without + and ? behind it; {known}')
     return replace(found, filled=filled, optional=optional)
 
 

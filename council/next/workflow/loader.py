@@ -1,0 +1,236 @@
+"""Loads a workflow from its file. What is not part of the language is an error that names its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from council.next import rooms
+from council.next.errors import UsageError
+from council.next.replies.kinds import kind
+from council.next.replies.read import Reply
+from council.next.schema import Table, read_markdown
+from council.next.text import slug
+from council.next.workflow.model import HUMAN, AllOf, AnyOf, Cast, Condition, Not, Phase, Ref, Seat, Step, Workflow
+
+WORKFLOW_KEYS = ("name", "description", "document", "seats", "options", "halt", "phases")
+INHERITED = ("prompt", "seats", "order", "sees", "reply", "tier")
+STEP_KEYS = (*INHERITED, "name", "when")
+PHASE_KEYS = (*STEP_KEYS, "title", "role", "numbered", "rounds", "until", "steps")
+SEAT_KEYS = ("persona", "speaker", "title", "tier", "weight", "of")
+ROLES = ("synthesis", "impact", "control")  # what a phase is for, where the program has to know
+NAME, ANSWER = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*"), re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+LONGEST_NAME = 40
+RESERVED = ("shared", HUMAN)  # `shared` names the file of what a batch has in common
+
+
+def load(text: str, where: str) -> Workflow:
+    table, body = read_markdown(text, where, *WORKFLOW_KEYS)
+    name = read_name(table, "name")
+    phases = [Table(one, f"{where}: phases[{place}]", *PHASE_KEYS) for place, one in enumerate(table.items("phases"))]
+    groups = read_groups(Table(table.mapping("seats"), f"{where}: seats"))
+    members = next(iter(groups))
+    first = 0 if phases and phases[0].values.get("role") == "impact" else 1
+    document = Table(table.mapping("document", {}), f"{where}: document", "kind")
+    workflow = Workflow(
+        name=name,
+        description=table.text("description", ""),
+        groups=groups,
+        options=read_options(table),
+        halt=read_endings(table, "halt"),
+        phases=tuple(read_phase(phase, number, members) for number, phase in enumerate(phases, first)),
+        document=document.text("kind", ""),
+        tasks=read_tasks(body, where),
+    )
+    check(workflow, table)
+    return workflow
+
+
+def check(workflow: Workflow, table: Table) -> None:
+    """What can be checked without knowing the rules: names are unique, seats exist, rounds are numbers."""
+    if not workflow.phases:
+        raise table.wrong("phases: there must be at least one")
+    names = [phase.name for phase in workflow.phases]
+    names += [step.name for phase in workflow.phases for step in phase.steps if len(phase.steps) > 1]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise table.wrong(f'"{twice}" names two phases or steps')
+    try:
+        for step in workflow.steps():
+            workflow.seats(name for name in step.seats if isinstance(name, str))
+        workflow.with_options({})
+    except UsageError as wrong:
+        raise table.wrong(str(wrong)) from None
+
+
+def read_phase(table: Table, number: int, members: str) -> Phase:
+    name = read_name(table, "name")
+    table.where = f"{table.where} ({name})"
+    role = table.text("role", "")
+    if role and role not in ROLES:
+        raise table.wrong(f'"{role}" is not a role; known: {", ".join(ROLES)}')
+    inherited = {key: table.values[key] for key in INHERITED if key in table.values}
+    rounds = [str(end) for end in table.items("rounds", "1")]
+    if len(rounds) > 2:
+        raise table.wrong('"rounds" must be a number or [least, most]')
+    return Phase(
+        name=name,
+        number=number,
+        rounds=(rounds[0], rounds[-1]),
+        when=read_when(table),
+        until=read_endings(table, "until"),
+        steps=tuple(
+            read_step(Table(one, f"{table.where}: steps[{place}]", *STEP_KEYS), inherited, members)
+            for place, one in enumerate(table.items("steps", [{"name": name}]))
+        ),
+        role=role,
+        title=table.text("title", ""),
+        numbered=table.flag("numbered", role != "impact"),
+    )
+
+
+def read_step(own: Table, inherited: Mapping[str, Any], members: str) -> Step:
+    name = read_name(own, "name")
+    table = Table({**inherited, **own.values}, f"{own.where} ({name})")
+    return Step(
+        name=name,
+        prompt=table.text("prompt", name),
+        seats=tuple(read_seat_name(one, table) for one in table.items("seats", members)),
+        order=read_ref(table.get("order", "parallel"), table),
+        sees=tuple(read_ref(one, table) for one in table.items("sees", "so_far")),
+        reply=read_reply(table),
+        tier=table.text("tier", "sonnet"),
+        when=read_when(own),
+    )
+
+
+def read_reply(table: Table) -> Reply:
+    reply = {}
+    for name, declared in table.mapping("reply", {}).items():
+        if not ANSWER.fullmatch(name):
+            raise table.wrong(f'reply: "{name}" must be lowercase words joined by underscores')
+        try:
+            reply[name] = kind(declared)
+        except UsageError as wrong:
+            raise table.wrong(f"reply: {name}: {wrong}") from None
+    if sum(kind.whole for kind in reply.values()) > 1:
+        raise table.wrong("reply: only one answer can be read from the whole reply")
+    return reply
+
+
+def read_options(table: Table) -> dict[str, Any]:
+    options = table.mapping("options", {})
+    for name, value in options.items():
+        if not ANSWER.fullmatch(name) or isinstance(value, list | dict):
+            raise table.wrong(f"options: {name}: {value!r} must be a name with one word, number, true or false")
+    return options
+
+
+def read_groups(table: Table) -> dict[str, tuple[Seat, ...]]:
+    groups = {}
+    for name in table.values:
+        check_name(name, table)
+        groups[name] = tuple(read_seat(one, name, table) for one in table.items(name))
+        seats = [seat.name for seat in groups[name]]
+        if not seats or len(set(seats)) < len(seats):
+            raise table.wrong(f"{name}: a group needs at least one seat, and each seat once")
+    if not groups:
+        raise table.wrong("there must be at least one group")
+    return groups
+
+
+def read_seat(one: Any, group: str, table: Table) -> Seat:
+    """`engineer`, or `{engineer: {tier: opus}}`."""
+    if isinstance(one, dict) and len(one) == 1:
+        ((name, attributes),) = one.items()
+        check_name(name, table)
+        keys = SEAT_KEYS if not isinstance(attributes, dict) or {*attributes} <= {*SEAT_KEYS} else seat_keys()
+        return Seat(name, group, Table(attributes, f"{table.where}: {name}", *keys).values)
+    if not isinstance(one, str):
+        raise table.wrong(f"{group}: {one!r} is not a seat, as in `engineer` or `{{engineer: {{tier: opus}}}}`")
+    check_name(one, table)
+    return Seat(one, group)
+
+
+def seat_keys() -> tuple[str, ...]:
+    return (*SEAT_KEYS, *rooms.names("seat"))
+
+
+def read_seat_name(one: Any, table: Table) -> str | Cast:
+    if isinstance(one, str):
+        return one
+    cast = Table(one, f"{table.where}: seats", "from", "without")
+    return Cast(cast.text("from"), cast.text("without", ""))
+
+
+def read_endings(table: Table, key: str) -> dict[str, Condition]:
+    """The names of endings with their rules, in the order in which they are tried."""
+    return {name: read_condition(rule, table) for name, rule in table.mapping(key, {}).items()}
+
+
+def read_when(table: Table) -> Condition | None:
+    return read_condition(table.values["when"], table) if "when" in table.values else None
+
+
+def read_condition(value: Any, table: Table) -> Condition:
+    """A rule; a list of rules, of which any must hold; `{all: […]}` or `{not: …}`."""
+    if isinstance(value, list) and value:
+        return AnyOf(tuple(read_condition(one, table) for one in value))
+    if isinstance(value, dict) and len(value) == 1:
+        ((name, inner),) = value.items()
+        if name == "all" and isinstance(inner, list) and inner:
+            return AllOf(tuple(read_condition(one, table) for one in inner))
+        if name == "not":
+            return Not(read_condition(inner, table))
+    return read_ref(value, table)
+
+
+def read_ref(value: Any, table: Table) -> Ref:
+    if isinstance(value, str):
+        return Ref(value)
+    if isinstance(value, dict) and len(value) == 1:
+        return Ref(*next(iter(value.items())))
+    raise table.wrong(f"{value!r} must be one name, with its arguments as in {{share: {{move_on: yes}}}}")
+
+
+def read_name(table: Table, key: str) -> str:
+    return check_name(table.text(key), table)
+
+
+def check_name(name: str, table: Table) -> str:
+    if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise table.wrong(f'"{name}" must be at most {LONGEST_NAME} lowercase letters and digits, joined by hyphens')
+    if name in RESERVED:
+        raise table.wrong(f'"{name}" is a name that council itself uses')
+    return name
+
+
+def read_tasks(body: str, where: str) -> dict[str, str]:
+    """The sections below the body's heading "Prompts". Each may be a step's prompt."""
+    tasks: dict[str, str] = {}
+    for title, text in sections(body):
+        if slug(title) in tasks:
+            raise UsageError(f'{where}: the body has two prompts "{title}"')
+        tasks[slug(title)] = text
+    return {name: text for name, text in tasks.items() if text}
+
+
+def sections(body: str) -> Iterator[tuple[str, str]]:
+    """The titles and texts of the sections one level below the heading "Prompts"."""
+    from council.next.replies.markdown import parser  # 40 ms, and few workflows have prompts of their own
+
+    if "prompts" not in body.lower():
+        return
+    lines, tokens = body.split("\n"), parser().parse(body)
+    headings = [
+        (token.map[0], token.map[1], int(token.tag[1]), tokens[place + 1].content.strip())
+        for place, token in enumerate(tokens)
+        if token.type == "heading_open" and token.level == 0 and token.map
+    ]
+    within = 0
+    for place, (_, begin, level, title) in enumerate(headings):
+        if not within or level <= within:
+            within = level if title.lower() == "prompts" else 0
+        elif level == within + 1:
+            end = next((first for first, _, other, _ in headings[place + 1 :] if other <= level), len(lines))
+            yield title, "\n".join(lines[begin:end]).strip()

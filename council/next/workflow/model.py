@@ -1,0 +1,220 @@
+"""A workflow as objects. `loader` makes them from a file; what rules, orders and views mean is the engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from council.next.errors import UsageError
+from council.next.replies.read import Reply
+from council.next.text import did_you_mean
+
+HUMAN = "human"  # the seat of a person, in every workflow
+MOST_ROUNDS = 99
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A rule, an order or a view by name, with its arguments: none, one value, or several by name."""
+
+    name: str
+    args: Any = None
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    of: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class AllOf:
+    of: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    of: Condition
+
+
+Condition = Ref | AnyOf | AllOf | Not
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A place at the table. `attributes` are its persona's, and what the workflow says of the seat itself."""
+
+    name: str
+    group: str = ""
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    about: str = ""  # the seat whose work it is about, where the workflow has one such seat for each of a group
+
+    def get(self, key: str) -> str:
+        return str(self.attributes.get(key) or "")
+
+    @property
+    def is_person(self) -> bool:
+        return HUMAN in (self.name, self.get("speaker"))
+
+    @property
+    def persona(self) -> str:
+        return self.get("persona") or self.name
+
+    @property
+    def title(self) -> str:
+        return self.get("title").strip("*_` ") or self.name.replace("-", " ").title()
+
+    @property
+    def label(self) -> str:
+        """The seat's name for readers, as in `Engineer (Marcus)`."""
+        first = self.get("name").split()[:1]
+        return f"{self.title} ({first[0]})" if first else self.title
+
+
+@dataclass(frozen=True)
+class Cast:
+    """The seats that a reply names while the debate runs, but for those that another reply names."""
+
+    source: str  # step.answer
+    without: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    prompt: str
+    seats: tuple[str | Cast, ...]
+    order: Ref
+    sees: tuple[Ref, ...]
+    reply: Reply
+    tier: str
+    when: Condition | None = None
+
+
+@dataclass(frozen=True)
+class Phase:
+    name: str
+    number: int
+    rounds: tuple[str, str]  # the least and the most: numbers, or options with a number
+    when: Condition | None
+    until: Mapping[str, Condition]  # the name of each ending, with its rule
+    steps: tuple[Step, ...]
+    role: str = ""
+    title: str = ""
+    numbered: bool = True  # its rounds count as rounds of the debate
+    gates: str = ""  # the phase that a person approves here
+
+    def folder(self, round: int, step: Step, repeats: bool) -> str:
+        """Where a step's turns of one round stand. What the phase has only one of is left out of the name."""
+        place = f"{self.number:02}-{self.name}" + (f"-r{round:02}" if repeats or round > 1 else "")
+        return place + (f"-{self.steps.index(step) + 1}-{step.name}" if len(self.steps) > 1 else "")
+
+
+@dataclass(frozen=True)
+class Workflow:
+    name: str
+    description: str
+    groups: Mapping[str, tuple[Seat, ...]]
+    options: Mapping[str, Any]
+    halt: Mapping[str, Condition]
+    phases: tuple[Phase, ...]
+    document: str = ""
+    tasks: Mapping[str, str] = field(default_factory=dict)  # the prompts in the file's body, by name
+    personas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of every persona that can be cast
+
+    @property
+    def members(self) -> tuple[Seat, ...]:
+        """The first group. It speaks in every step that names no seats, and `--with` and `--only` change it."""
+        return next(iter(self.groups.values()))
+
+    def steps(self) -> Iterator[Step]:
+        return (step for phase in self.phases for step in phase.steps)
+
+    def phase(self, name: str) -> Phase | None:
+        """The phase of this name, or the one that has this role."""
+        named = {phase.role: phase for phase in self.phases} | {phase.name: phase for phase in self.phases}
+        return named.get(name)
+
+    def places(self) -> set[str]:
+        """The names of all phases and steps."""
+        return {phase.name for phase in self.phases} | {step.name for step in self.steps()}
+
+    def all_seats(self) -> dict[str, Seat]:
+        """Every seat by name. Where two groups have a seat of one name, the first counts."""
+        return {seat.name: seat for group in [*self.groups.values()][::-1] for seat in group}
+
+    def seats(self, names: Iterable[str]) -> tuple[Seat, ...]:
+        """The seats of these groups and the seats of these names, each once, in the order named.
+
+        A seat that is `of` a group stands for one seat for each member of that group.
+        """
+        found: dict[str, Seat] = {}
+        for name in names:
+            for seat in self.group(name):
+                for one in self.multiplied(seat):
+                    found.setdefault(one.name, one)
+        return tuple(found.values())
+
+    def group(self, name: str) -> tuple[Seat, ...]:
+        known = self.all_seats()
+        if name in self.groups:
+            return self.groups[name]
+        if name not in known and name != HUMAN:
+            names = {*known, *self.groups, HUMAN}
+            raise UsageError(f'{self.name}: no seat or group "{name}"; {did_you_mean(name, names)}')
+        return (known.get(name) or Seat(HUMAN, HUMAN),)
+
+    def multiplied(self, seat: Seat) -> tuple[Seat, ...]:
+        about = seat.get("of")
+        if about not in self.groups:
+            return (replace(seat, about=about),)
+        members = self.groups[about]
+        if len(members) == 1:
+            return (replace(seat, about=members[0].name),)
+        return tuple(replace(seat, name=f"{seat.name}-{one.name}", about=one.name) for one in members)
+
+    def number(self, value: Any) -> float:
+        """A number that the workflow writes, or that of the option which it names instead."""
+        try:
+            return float(self.options.get(str(value), value))
+        except (TypeError, ValueError):
+            numeric = [name for name, one in self.options.items() if str(one).isdecimal()]
+            meant = did_you_mean(str(value), numeric)
+            raise UsageError(f'{self.name}: "{value}" is neither a number nor an option with one; {meant}') from None
+
+    def span(self, phase: Phase) -> tuple[int, int]:
+        """The least and the most rounds of a phase."""
+        least, most = (self.number(end) for end in phase.rounds)
+        if not (1 <= least <= most <= MOST_ROUNDS and least == int(least) and most == int(most)):
+            shown = f"{least:g} to {most:g}"
+            raise UsageError(f"{self.name}: {phase.name}: {shown} rounds; they must be whole, from 1 to {MOST_ROUNDS}")
+        return int(least), int(most)
+
+    def with_options(self, chosen: Mapping[str, Any]) -> Workflow:
+        for name, value in chosen.items():
+            if name not in self.options:
+                raise UsageError(f'{self.name} has no option "{name}"; {did_you_mean(name, self.options)}')
+            if isinstance(self.options[name], bool) and not isinstance(value, bool):
+                raise UsageError(f'{self.name}: the option "{name}" must be true or false, not "{value}"')
+        changed = replace(self, options={**self.options, **chosen})
+        for phase in changed.phases:
+            changed.span(phase)
+        return changed
+
+    def with_members(self, names: Iterable[str]) -> Workflow:
+        """The workflow with these members, by the names of seats or of personas."""
+        group, known = next(iter(self.groups)), self.all_seats()
+        seats = tuple(replace(known.get(name, Seat(name)), group=group) for name in names)
+        return replace(self, groups={**self.groups, group: seats})
+
+    def with_personas(self, personas: Mapping[str, Mapping[str, Any]]) -> Workflow:
+        """Each seat with its persona's attributes. What the workflow says of the seat itself wins."""
+
+        def dressed(seat: Seat) -> Seat:
+            persona = dict(personas.get(seat.persona, {}))
+            if seat.persona != seat.name:  # two seats may share a persona, and keep their own names
+                persona = {key: value for key, value in persona.items() if key not in ("title", "name")}
+            return replace(seat, attributes={**persona, **seat.attributes})
+
+        groups = {name: tuple(map(dressed, seats)) for name, seats in self.groups.items()}
+        return replace(self, groups=groups, personas=personas)

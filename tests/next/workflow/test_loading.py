@@ -1,0 +1,240 @@
+"""A workflow is loaded as it is written, or refused with the place and with what was probably meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from council.next.errors import UsageError
+from council.next.replies.kinds import Items, Vote
+from council.next.workflow import gates
+from council.next.workflow.loader import load
+from council.next.workflow.model import AllOf, AnyOf, Cast, Not, Ref, Seat, Workflow
+
+PLAIN: dict[str, Any] = {
+    "name": "plain",
+    "seats": {"members": ["architect", "engineer"], "chair": "chair"},
+    "options": {"quick": False, "most": "3"},
+    "phases": [
+        {"name": "positions", "sees": "nothing"},
+        {"name": "talk", "rounds": ["1", "most"], "reply": {"signs": "vote"}},
+        {"name": "synthesis", "role": "synthesis", "seats": "chair"},
+    ],
+}
+
+
+def text_of(body: str = "", **keys: Any) -> str:
+    head = yaml.safe_dump({**PLAIN, **keys}, sort_keys=False, allow_unicode=True)
+    return f"---\n{head}---\n{body}"
+
+
+def loaded(body: str = "", **keys: Any) -> Workflow:
+    return load(text_of(body, **keys), "plain.md")
+
+
+def phase(**keys: Any) -> list[dict[str, Any]]:
+    return [{"name": "talk", **keys}]
+
+
+def test_what_is_left_out_has_the_usual_value() -> None:
+    positions = loaded().phases[0]
+    step = positions.steps[0]
+    assert (positions.number, positions.rounds, positions.numbered, positions.when) == (1, ("1", "1"), True, None)
+    assert (step.prompt, step.seats, step.order, step.sees) == (
+        "positions",
+        ("members",),
+        Ref("parallel"),
+        (Ref("nothing"),),
+    )
+    assert (step.tier, step.reply, loaded().phases[1].steps[0].sees) == ("sonnet", {}, (Ref("so_far"),))
+
+
+def test_a_step_inherits_from_its_phase_what_it_does_not_say() -> None:
+    found = loaded(
+        phases=phase(
+            tier="opus",
+            when={"option": "quick"},
+            reply={"signs": "vote"},
+            steps=[{"name": "first"}, {"name": "second", "tier": "haiku", "reply": {"points": "list+"}}],
+        )
+    ).phases[0]
+    first, second = found.steps
+    assert (first.tier, first.reply, first.when) == ("opus", {"signs": Vote()}, None)
+    assert (second.tier, second.reply) == ("haiku", {"points": Items(filled=True)})
+    assert found.folder(2, second, repeats=True) == "01-talk-r02-2-second"
+
+
+def test_conditions_and_seats_in_every_form() -> None:
+    found = loaded(
+        phases=phase(
+            when=["quick", {"all": [{"not": "late"}, {"some": {"ready": "yes"}}]}],
+            until={"done": "agreed"},
+            seats=["members", {"from": "talk.names", "without": "talk.muted"}],
+            sees=[{"recent": {"rounds": "1"}}, "talk"],
+        )
+    ).phases[0]
+    assert found.when == AnyOf((Ref("quick"), AllOf((Not(Ref("late")), Ref("some", {"ready": "yes"})))))
+    assert found.until == {"done": Ref("agreed")}
+    assert found.steps[0].seats == ("members", Cast("talk.names", "talk.muted"))
+    assert found.steps[0].sees == (Ref("recent", {"rounds": "1"}), Ref("talk"))
+
+
+def test_a_seat_of_a_group_stands_for_one_seat_for_each_member() -> None:
+    seats = {
+        "team": ["architect", "engineer"],
+        "solo": "chair",
+        "judges": [{"judge": {"of": "team"}}, {"critic": {"of": "solo"}}],
+    }
+    found = loaded(seats=seats, phases=phase())
+    assert [(seat.name, seat.about) for seat in found.seats(["judges"])] == [
+        ("judge-architect", "architect"),
+        ("judge-engineer", "engineer"),
+        ("critic", "chair"),
+    ]
+
+
+def test_prompts_stand_in_the_body() -> None:
+    body = "# Plain\n\n## Prompts\n\n### Talk\n\nSay it.\n\n```\n### Not this\n```\n\n### Empty\n\n"
+    body += "## Notes\n\n### Talk\nno\n"
+    assert loaded(body).tasks == {"talk": "Say it.\n\n```\n### Not this\n```"}
+
+
+def test_yaml_knows_words_and_true_and_false_alone() -> None:
+    text = text_of().replace("quick: false", "quick: true\n  when: no\n  day: 2026-01-02\n  n: 1e3\n  z: ~")
+    options = load(text, "x").options
+    assert options == {"quick": True, "when": "no", "day": "2026-01-02", "n": "1e3", "z": "~", "most": "3"}
+
+
+def test_windows_line_ends_and_a_byte_order_mark_change_nothing() -> None:
+    assert load("\ufeff" + text_of("Body.").replace("\n", "\r\n"), "x") == loaded("Body.")
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown key": ({"phase": []}, 'unknown key "phase"; did you mean "phases"?'),
+    "unknown key of a phase": (
+        {"phases": phase(sess="nothing")},
+        'phases[0]: unknown key "sess"; did you mean "sees"?',
+    ),
+    "unknown key of a step": ({"phases": phase(steps=[{"name": "a", "until": {}}])}, "steps[0]: unknown key"),
+    "unknown key of a seat": (
+        {"seats": {"a": [{"b": {"teir": "opus"}}]}},
+        'seats: b: unknown key "teir"; did you mean "tier"?',
+    ),
+    "unknown kind": ({"phases": phase(reply={"signs": "votes"})}, 'reply: signs: "votes" is not a kind'),
+    "answer with a capital": ({"phases": phase(reply={"Signs": "vote"})}, 'reply: "Signs" must be lowercase'),
+    "unknown seat": ({"phases": phase(seats="membres")}, 'no seat or group "membres"; did you mean "members"?'),
+    "unknown role": ({"phases": phase(role="synthesise")}, '"synthesise" is not a role'),
+    "no phase": ({"phases": []}, "there must be at least one"),
+    "no group": ({"seats": {}}, "there must be at least one group"),
+    "empty group": ({"seats": {"members": []}}, "a group needs at least one seat"),
+    "a seat twice": ({"seats": {"members": ["a", "a"]}}, "each seat once"),
+    "a seat called shared": ({"seats": {"members": ["shared"]}}, '"shared" is a name that council itself uses'),
+    "a seat called human": ({"seats": {"members": ["human"]}}, '"human" is a name that council itself uses'),
+    "a path as a seat": ({"seats": {"members": ["../x"]}}, '"../x" must be at most 40 lowercase'),
+    "a long name": ({"name": "x" * 41}, "at most 40"),
+    "a capital": ({"name": "Plain"}, '"Plain" must be'),
+    "phase twice": ({"phases": [*phase(), *phase()]}, '"talk" names two phases or steps'),
+    "step named like a phase": ({"phases": phase(steps=[{"name": "talk"}, {"name": "b"}])}, '"talk" names two'),
+    "rounds of zero": ({"phases": phase(rounds="0")}, "0 to 0 rounds"),
+    "rounds that fall": ({"phases": phase(rounds=["3", "2"])}, "3 to 2 rounds"),
+    "rounds of a half": ({"phases": phase(rounds="1.5")}, "1.5 to 1.5 rounds"),
+    "too many rounds": ({"phases": phase(rounds=["1", "100"])}, "1 to 100 rounds"),
+    "three ends": ({"phases": phase(rounds=["1", "2", "3"])}, "[least, most]"),
+    "rounds by no option": (
+        {"phases": phase(rounds=["1", "mots"])},
+        '"mots" is neither a number nor an option with one; did you mean "most"?',
+    ),
+    "two names in one rule": ({"phases": phase(when={"a": 1, "b": 2})}, "must be one name, with its arguments"),
+    "an empty list of rules": ({"phases": phase(when=[])}, "must be one name"),
+    "a number for text": ({"description": ["x"]}, '"description" must be text'),
+    "a list as an option": ({"options": {"a": ["x"]}}, "must be a name with one word"),
+    "a phase that is a word": ({"phases": ["talk"]}, "phases[0]: must be keys with values"),
+}
+
+
+@pytest.mark.parametrize(("keys", "problem"), REFUSED.values(), ids=REFUSED)
+def test_what_is_not_part_of_the_language_is_refused_with_its_place(keys: dict[str, Any], problem: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        loaded(**keys)
+    assert problem in str(refused.value)
+    assert str(refused.value).startswith("plain.md")
+
+
+BROKEN = {
+    "no frontmatter": ("# A page\n", '"name" is missing'),
+    "not closed": ("---\nname: x\n", "no closing line of three hyphens"),
+    "key twice": ("---\nname: a\nname: b\n---\n", 'line 3: the key "name" is repeated'),
+    "alias": ("---\nname: &a x\nseats: *a\n---\n", "line 2: anchors and aliases"),
+    "tag": ("---\nname: !!python/object:os.system x\n---\n", "line 2: tags are not allowed"),
+    "tag of a key": ("---\n!x name: x\n---\n", "line 2: tags are not allowed"),
+    "a list as a key": ("---\n? [a]\n: b\n---\n", "a key must be a word"),
+    "colon": ("---\nname: a: b\n---\n", "quote text that contains a colon"),
+    "bracket": ("---\nseats: {a: [b\n---\n", "a bracket is not closed"),
+    "tab": ("---\n\tname: x\n---\n", "no line may begin with a tab"),
+    "two documents": ("---\nname: x\n...\nname: y\n---\n", "only one YAML document"),
+    "a word": ("---\nname\n---\n", "must be keys with values"),
+    "deep": (f"---\nname: {'[' * 30}{']' * 30}\n---\n", "nested deeper than 24"),
+    "large": (f"---\nname: {'x' * 1_000_001}\n---\n", "larger than 1,000,000 characters"),
+    "two prompts": (text_of("## Prompts\n### Talk\na\n### talk\nb\n"), "two prompts"),
+}
+
+
+@pytest.mark.parametrize(("text", "problem"), BROKEN.values(), ids=BROKEN)
+def test_a_file_that_is_no_workflow_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        load(text, "plain.md")
+    assert problem in str(refused.value)
+
+
+@given(st.text(max_size=200), st.text(alphabet="{}[]&*!|>:-,#'\"\n abc", max_size=200))
+def test_whatever_a_file_holds_the_answer_is_a_workflow_or_one_sentence(body: str, head: str) -> None:
+    for text in (body, f"---\n{head}\n---\n{body}"):
+        with pytest.raises(UsageError):
+            load(text, "x.md")
+
+
+def test_options_and_members_are_chosen_for_one_debate() -> None:
+    found = loaded().with_options({"most": "5"}).with_members(["chair", "security"])
+    assert found.span(found.phases[1]) == (1, 5)
+    assert [(seat.name, seat.group) for seat in found.members] == [("chair", "members"), ("security", "members")]
+    for wrong, problem in (
+        ({"mots": "1"}, 'did you mean "most"'),
+        ({"most": "0"}, "1 to 0 rounds"),
+        ({"quick": "yes"}, "true or false"),
+    ):
+        with pytest.raises(UsageError, match=problem):
+            loaded().with_options(wrong)
+
+
+def test_a_seat_has_its_personas_attributes_and_what_the_workflow_says_wins() -> None:
+    seats = {"members": ["engineer", {"red": {"persona": "engineer", "tier": "opus"}}]}
+    personas = {"engineer": {"title": "Engineer", "name": "Marcus Webb", "tier": "haiku", "focus": "cost"}}
+    engineer, red = loaded(seats=seats, phases=phase()).with_personas(personas).members
+    assert (engineer.label, engineer.get("tier"), engineer.get("focus")) == ("Engineer (Marcus)", "haiku", "cost")
+    assert (red.label, red.get("tier"), red.get("focus")) == ("Red", "opus", "cost")
+    assert Seat("human").is_person
+    assert Seat("editor", attributes={"speaker": "human"}).is_person
+
+
+def test_a_gate_follows_its_phase_and_keeps_its_number() -> None:
+    gated = gates.insert(loaded(), ["synthesis", "talk"])
+    assert [(one.name, one.number, one.gates) for one in gated.phases] == [
+        ("positions", 1, ""),
+        ("talk", 2, ""),
+        ("talk-gate", 2, "talk"),
+        ("synthesis", 3, ""),
+        ("synthesis-gate", 3, "synthesis"),
+    ]
+    assert set(gated.halt) == {"vetoed", "rejected"}
+    assert gates.insert(loaded(), []) == loaded()
+
+
+def test_a_gate_that_means_nothing_is_refused() -> None:
+    asked = loaded(phases=[*PLAIN["phases"], {"name": "guidance", "seats": "human"}, {"name": "positions-gate"}])
+    for name, problem in (("tlak", 'did you mean "talk"'), ("guidance", "needs no gate"), ("positions", "rename that")):
+        with pytest.raises(UsageError, match=problem):
+            gates.insert(asked, [name])
