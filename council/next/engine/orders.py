@@ -1,0 +1,43 @@
+"""Orders: when the seats of a step speak. An order returns batches; the seats of a batch speak at the same time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from council.next.engine.registry import order
+from council.next.engine.scene import Scene
+from council.next.workflow.model import Seat
+
+Seats = tuple[Seat, ...]
+Batches = list[Seats]
+
+
+@order
+def parallel(seats: Seats, scene: Scene) -> Batches:
+    """All at once."""
+    return [seats] if seats else []
+
+
+@order
+def sequential(seats: Seats, scene: Scene) -> Batches:
+    """One after the other, as listed."""
+    return [(seat,) for seat in seats]
+
+
+@order
+def by_group(seats: Seats, scene: Scene) -> Batches:
+    """One group after the other, the seats of each at once."""
+    groups: dict[str, list[Seat]] = {}
+    for seat in seats:
+        groups.setdefault(seat.group, []).append(seat)
+    return [tuple(group) for group in groups.values()]
+
+
+@order
+def shuffle(seats: Seats, scene: Scene, *, group: str = "", every: Any = 1) -> Batches:
+    """One after the other, shuffled anew after `every` rounds. With `group`, only its seats are, and they go first."""
+    mixed = [seat for seat in seats if group in ("", seat.group)]
+    rest = [seat for seat in seats if group not in ("", seat.group)]
+    epoch = (max(scene.round, 1) - 1) // int(scene.workflow.number(every))
+    scene.rng("shuffle", scene.phase, epoch).shuffle(mixed)
+    return [(seat,) for seat in mixed + rest]

@@ -1,0 +1,235 @@
+"""The planner: given a workflow and the turns so far, which turns may be spoken now? No clock, dice, disk or network.
+
+The debate is a generator that reads like the workflow. It stops where a turn is missing and goes on from there, so all
+plans of one debate together cost one walk. Planning from the files is a new walk, and comes to the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from council.next.engine import orders, registry, rules, views
+from council.next.engine.conditions import combine, judge
+from council.next.engine.scene import Recorded, Scene, Seen, Turn, Verdict
+from council.next.replies.read import Answers, read
+from council.next.text import slug
+from council.next.workflow.model import Cast, Condition, Phase, Seat, Step, Workflow
+
+REGISTERED = (orders, rules, views)  # importing them makes their words known to workflows
+RETRY = ".2"  # ends the id of a turn's second try
+LIMIT, DONE = "limit", "done"  # how a phase ends that no rule ended: its rounds are used up, or it has no such rule
+Said = Mapping[str, Recorded]
+
+
+@dataclass(frozen=True)
+class Due:
+    """A turn that may be spoken now. In a second try, `first` is the reply that could not be read."""
+
+    id: str
+    phase: Phase
+    step: Step
+    round: int
+    seat: Seat
+    sees: tuple[Seen, ...] = ()
+    first: Recorded | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def tier(self) -> str:
+        return self.seat.get("tier") or self.step.tier
+
+
+@dataclass(frozen=True)
+class Note:
+    """A decision of the planner: `entered` or `skipped` by a `when`, a `round` over, a phase `ended`, or `halted`."""
+
+    kind: str
+    phase: str
+    round: int
+    verdict: Verdict
+    step: str = ""
+    ending: str = ""
+
+
+class Plan:
+    """`due` are the turns to be spoken now. `batches` holds the ids of the turns that were asked for together."""
+
+    def __init__(self, workflow: Workflow, seed: str = "", scene: Scene | None = None) -> None:
+        self.workflow = workflow
+        self.scene = scene or Scene(workflow, seed)
+        self.due: tuple[Due, ...] = ()
+        self.notes: list[Note] = []
+        self.batches: list[tuple[str, ...]] = []
+        self.halted = ""
+        self._said: Said = {}
+        self._walk = self._debate()
+
+    @property
+    def done(self) -> bool:
+        return not self.due
+
+    def advance(self, said: Said) -> Plan:
+        """Go on as far as the recorded turns reach."""
+        self._said = said
+        self.due = next(self._walk, ())
+        return self
+
+    def _debate(self) -> Iterator[tuple[Due, ...]]:
+        for phase in self.workflow.phases:
+            yield from self._phase(phase)
+            if self.halted:
+                return
+
+    def _phase(self, phase: Phase) -> Iterator[tuple[Due, ...]]:
+        scene, (least, most) = self.scene, self.workflow.span(phase)
+        scene.phase, scene.round, scene.cap, scene.judged = phase.name, 0, most, Verdict(False)
+        if phase.when and not self._holds(phase.when):
+            return
+        ending = ""
+        while not ending:
+            scene.round, scene.cap, begun = scene.round + 1, most + self._granted(phase), len(scene.turns)
+            for step in phase.steps:
+                if step.when is None or self._holds(step.when, step.name):
+                    yield from self._step(phase, step)
+                    if self.halted:
+                        return
+            scene.cap, scene.since = most + self._granted(phase), begun
+            ending = self._ending(phase, least)
+            scene.since = 0
+        scene.ended[phase.name] = ending
+        scene.elected = scene.judged.elected or scene.elected
+        self._note("ended", scene.judged, ending=ending)
+
+    def _step(self, phase: Phase, step: Step) -> Iterator[tuple[Due, ...]]:
+        scene = self.scene
+        folder = phase.folder(scene.round, step, repeats=self.workflow.span(phase)[1] > 1)
+        for batch in registry.orders.call(step.order, self._seats(step), scene):
+            asked = [Due(f"{folder}/{seat.name}", phase, step, scene.round, seat) for seat in batch]
+            turns: dict[str, Turn] = {}
+            while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
+                yield due
+            self.batches.append(tuple(id for one in asked for id in self._tries(turns[one.id])))
+            scene.add(turns[one.id] for one in asked)
+            for ending, condition in self.workflow.halt.items():
+                if not self.halted and (verdict := judge(condition, scene)):
+                    self.halted = scene.ended[phase.name] = ending
+                    self._note("halted", verdict, ending=ending)
+            if self.halted:
+                return
+
+    def _missing(self, due: Due, turns: dict[str, Turn]) -> Due | None:
+        """What is still to be spoken for a turn: nothing, itself, or a second try after an unreadable reply."""
+        if due.id in turns:
+            return None
+        if (first := self._said.get(due.id)) is None:
+            return replace(due, sees=views.look(due.step.sees, due.seat, self.scene))
+        answers, problems = self._read(due, first)
+        if problems:
+            second = self._said.get(due.id + RETRY)
+            if second is None:
+                sees = views.look(due.step.sees, due.seat, self.scene)
+                why = tuple(problems.values())
+                return replace(due, id=due.id + RETRY, sees=sees, first=first, problems=why)
+            turns[due.id] = self._second_try(due, first, second, answers)
+        else:
+            turns[due.id] = self._turn(due, first, answers, ())
+        return None
+
+    def _second_try(self, due: Due, first: Recorded, second: Recorded, before: Answers) -> Turn:
+        """What either try says counts, the second one first. Who is absent from the second try spoke in the first."""
+        after, _ = self._read(due, second)
+        found = {**before.found, **after.found}
+        answers = replace(after, found=found, prose=after.prose or before.prose)
+        problems = self._check(due, answers)
+        said = first if second.absent else second
+        turn = self._turn(due, said, answers, tuple(problems.values()))
+        return replace(turn, first=first, passages=(*before.passages, *after.passages))
+
+    def _turn(self, due: Due, said: Recorded, answers: Answers, problems: tuple[str, ...]) -> Turn:
+        return Turn(
+            id=due.id,
+            phase=due.phase.name,
+            step=due.step.name,
+            round=due.round,
+            seat=due.seat,
+            said=said,
+            asked=tuple(due.step.reply),
+            answers=answers.found,
+            problems=problems,
+            prose=answers.prose,
+            passages=answers.passages,
+        )
+
+    def _tries(self, turn: Turn) -> tuple[str, ...]:
+        return (turn.id, turn.id + RETRY) if turn.first else (turn.id,)
+
+    def _read(self, due: Due, said: Recorded) -> tuple[Answers, dict[str, str]]:
+        """The answers of one reply, and what is wrong with it. Who is absent is not asked again."""
+        if said.absent:
+            return Answers(), {}
+        answers = read(due.step.reply, said.body, lambda passage: self.scene.is_copy(passage, due.seat.name))
+        return answers, self._check(due, answers)
+
+    def _check(self, due: Due, answers: Answers) -> dict[str, str]:
+        """What is wrong: what could not be read, and what does not fit what was said before."""
+        problems = {name: why for name, why in answers.problems.items() if name not in answers.found}
+        for name in due.step.reply:
+            if name not in problems and registry.checks.knows(name):
+                problems |= registry.checks[name](answers.found, self.scene, due.seat)
+        return problems
+
+    def _seats(self, step: Step) -> tuple[Seat, ...]:
+        named = self.workflow.seats(name for name in step.seats if isinstance(name, str))
+        return (*named, *(seat for one in step.seats if isinstance(one, Cast) for seat in self._cast(one)))
+
+    def _cast(self, cast: Cast) -> tuple[Seat, ...]:
+        """The seats that a reply names: `Security: what it stands for` becomes a seat of that name."""
+        left_out = {slug(item.partition(":")[0], 40) for item in self._items(cast.without)}
+        taken, seats = {*self.workflow.all_seats(), *self.workflow.groups}, dict[str, Seat]()
+        for item in self._items(cast.source):
+            title, _, about = item.partition(":")
+            if (name := slug(title, 40)) and name not in left_out:
+                persona = self.workflow.personas.get(name, {})
+                attributes = {**persona, "title": title.strip(), "stands_for": about.strip()}
+                name = f"the-{name}" if name in taken else name  # a reply cannot take a seat of the workflow
+                seats.setdefault(name, Seat(name, cast.source, attributes))
+        return tuple(seats.values())
+
+    def _items(self, source: str) -> tuple[str, ...]:
+        """The items of the newest readable answer `step.answer`."""
+        step, _, name = source.partition(".")
+        turn = self.scene.newest(step, name) if source else None
+        value = turn.answers[name] if turn else ()
+        return value if isinstance(value, tuple) else (str(value),)
+
+    def _granted(self, phase: Phase) -> int:
+        """The rounds beyond the limit that a person granted. No model can grant any."""
+        turns = (turn for turn in self.scene.named(phase.name) if turn.seat.is_person)
+        return sum(int(turn.answers.get("grant") or 0) for turn in turns)
+
+    def _ending(self, phase: Phase, least: int) -> str:
+        """Why the phase ends after this round. Empty if it goes on."""
+        verdicts, ending = [], ""
+        for name, condition in phase.until.items() if self.scene.round >= least else ():
+            verdicts.append(judge(condition, self.scene))
+            if verdicts[-1]:
+                ending = name
+                break
+        self.scene.judged = verdicts[-1] if ending else combine(verdicts)
+        if not ending and self.scene.round >= self.scene.cap:
+            ending = LIMIT if phase.until else DONE
+        self._note("round", self.scene.judged, ending=ending)
+        return ending
+
+    def _holds(self, condition: Condition, step: str = "") -> bool:
+        verdict = judge(condition, self.scene)
+        self._note("entered" if verdict else "skipped", verdict, step=step)
+        return verdict.holds
+
+    def _note(self, kind: str, verdict: Verdict, step: str = "", ending: str = "") -> None:
+        self.notes.append(Note(kind, self.scene.phase, self.scene.round, verdict, step, ending))
+
+
+def plan(workflow: Workflow, said: Said, seed: str = "") -> Plan:
+    return Plan(workflow, seed).advance(said)

@@ -1,0 +1,199 @@
+"""The scene: all that a rule, an order or a view may know, which is what was said so far and nothing later.
+
+The planner alone adds to it while it walks the workflow, so the scene always stands at the place that is being judged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from council.next.replies.read import Passage
+from council.next.text import encode, join_words, one_line
+from council.next.workflow.model import Seat, Workflow
+
+Moment = tuple[str, int, str]  # phase, round, step: the turns that were asked for together
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What planning needs of a turn file. `most` is what the turn can have cost where `usd` is unknown."""
+
+    body: str
+    absent: str | None = None
+    by: str = ""
+    model: str = ""
+    calls: int = 1
+    tokens: int = 0
+    usd: float | None = 0.0
+    most: float | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One seat that has spoken, with its answers. `asked` names those that its step asks for."""
+
+    id: str
+    phase: str
+    step: str
+    round: int
+    seat: Seat
+    said: Recorded
+    asked: tuple[str, ...] = ()
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    prose: str = ""
+    first: Recorded | None = None  # the first try, if that could not be read
+    passages: tuple[Passage, ...] = ()
+
+    @property
+    def moment(self) -> Moment:
+        return self.phase, self.round, self.step
+
+    @property
+    def absent(self) -> str | None:
+        return self.said.absent
+
+    @property
+    def text(self) -> str:
+        """All that the seat wrote. A second try may hold only what the first one lacked."""
+        return f"{self.first.body}\n\n{self.said.body}" if self.first else self.said.body
+
+    def silence(self, *names: str) -> str:
+        """Why it did not give these answers. Empty if it gave them."""
+        if self.absent:
+            return "not heard"
+        missing = [name.replace("_", " ") for name in names if name not in self.answers]
+        return f"spoke, {join_words(missing)} unreadable" if missing else ""
+
+    @property
+    def gist(self) -> str:
+        """The turn in one line: the gist that it declares, or else the beginning of its words; and its numbers."""
+        if self.absent:
+            return f"absent: {self.absent}"
+        scores = [
+            f"{name.replace('_', ' ')} {one}" for name, one in self.answers.items() if isinstance(one, int | float)
+        ]
+        words = one_line(str(self.answers.get("gist") or self.prose or self.said.body), 300)
+        return f"{words} ({', '.join(scores)})" if scores else words
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a rule says: whether it holds, why, which rules held, what was counted, and who was elected."""
+
+    holds: bool
+    reason: str = ""
+    fired: tuple[str, ...] = ()
+    tally: Mapping[str, Any] = field(default_factory=dict)
+    elected: str = ""
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A turn that another may read: in full or as a gist, under its seat's name or under a label."""
+
+    turn: Turn
+    gist: bool = False
+    label: str = ""
+
+
+@dataclass
+class Scene:
+    workflow: Workflow
+    seed: str = ""
+    topic: str = ""
+    attached: Mapping[str, str] = field(default_factory=dict)  # the documents that the debate was given, by path
+    frozen: Mapping[str, Any] = field(default_factory=dict)  # the files that the session began from, by path
+    turns: list[Turn] = field(default_factory=list)
+    moments: dict[Moment, list[Turn]] = field(default_factory=dict)
+    ended: dict[str, str] = field(default_factory=dict)  # the ending of each phase that is over
+    elected: str = ""  # by the ending of a phase
+    phase: str = ""
+    round: int = 0
+    cap: int = 0  # the most rounds of this phase
+    since: int = 0  # the place of this round's first turn, while the phase's endings are judged
+    judged: Verdict = Verdict(False)  # what the endings said of this phase's round before
+    kept: dict[str, Any] = field(default_factory=dict)  # what others derive of the turns, so that they derive it once
+
+    def __post_init__(self) -> None:
+        self._begun: dict[Moment, int] = {}
+        self._asking: dict[str, list[Moment]] = defaultdict(list)
+        self._said: dict[tuple[str, str], list[Turn]] = defaultdict(list)  # by seat and answer
+        self._last: dict[str, dict[str, Turn]] = defaultdict(dict)
+        self._places: dict[str, list[Turn]] = defaultdict(list)
+        self._passages: dict[Passage, str] = {}
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return self.workflow.options
+
+    def add(self, turns: Iterable[Turn]) -> None:
+        for turn in turns:
+            if turn.moment not in self.moments:
+                self._begun[turn.moment], self.moments[turn.moment] = len(self.turns), []
+                for name in turn.asked:
+                    self._asking[name].append(turn.moment)
+            self.turns.append(turn)
+            self.moments[turn.moment].append(turn)
+            for place in {turn.phase, turn.step}:
+                self._places[place].append(turn)
+            for name in turn.answers:
+                self._said[turn.seat.name, name].append(turn)
+                self._last[name][turn.seat.name] = turn
+            for passage in turn.passages:
+                self._passages.setdefault(passage, turn.seat.name)
+
+    def moments_that_ask(self, *names: str) -> Iterator[list[Turn]]:
+        """The turns of each moment that asked for all these answers, the newest first. Absent turns are among them."""
+        for moment in reversed(self._asking.get(names[0], ())):
+            if set(names) <= set(self.moments[moment][0].asked):
+                yield self.moments[moment]
+
+    def latest(self, *names: str) -> list[Turn]:
+        """The last moment that asked for these answers. Where a phase's endings are judged, only of this round."""
+        turns = next(self.moments_that_ask(*names), [])
+        return turns if turns and self._begun[turns[0].moment] >= self.since else []
+
+    def last_words(self, name: str) -> Mapping[str, Turn]:
+        """Each seat's newest turn with a readable answer of this name. A seat that fell silent keeps its last one."""
+        return self._last.get(name, {})
+
+    def before(self, turn: Turn, name: str) -> Any:
+        """The seat's last answer of this name before this turn. None if there is none."""
+        own = self._said.get((turn.seat.name, name), [])
+        place = next((place for place in reversed(range(len(own))) if own[place] is turn), len(own))
+        return own[place - 1].answers[name] if place else None
+
+    def named(self, place: str) -> list[Turn]:
+        """The turns of the phase or step of this name."""
+        return self._places.get(place, [])
+
+    def newest(self, place: str, name: str) -> Turn | None:
+        """The newest turn of a phase or step with this answer. An absence changes nothing."""
+        return next((turn for turn in reversed(self.named(place)) if name in turn.answers), None)
+
+    def is_copy(self, passage: Passage, seat: str) -> bool:
+        """Whether somebody else wrote this passage first."""
+        return self._passages.get(passage, seat) != seat
+
+    def rng(self, *about: object) -> random.Random:
+        """A generator of random numbers that depends only on the session's seed and on `about`."""
+        words = "\x1f".join((self.seed, *map(str, about)))
+        return random.Random(hashlib.sha256(encode(words)).digest())
+
+
+def describe_silent(turns: Iterable[Turn], *names: str) -> str:
+    """`engineer not heard; designer spoke, score unreadable`. Empty if all gave these answers."""
+    reasons: dict[str, list[str]] = {}
+    for turn in turns:
+        if why := turn.silence(*names):
+            reasons.setdefault(why, []).append(turn.seat.name)
+    return "; ".join(f"{join_words(seats)} {why}" for why, seats in reasons.items())

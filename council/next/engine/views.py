@@ -1,0 +1,124 @@
+"""Views: which earlier turns a seat may read, in full or as gists, under names or under labels.
+
+The name of a phase or step is a view as well: its turns. A seat never sees turns of its own batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from council.next.engine.registry import view, views
+from council.next.engine.scene import Scene, Seen, Turn
+from council.next.workflow.model import Ref, Seat
+
+View = list[Seen]
+CHARACTERS_A_TOKEN = 4  # of English prose, about
+
+
+def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> tuple[Seen, ...]:
+    """All that these views show, each turn once, as it was spoken. What one of them shows in full stays in full."""
+    shown: dict[str, Seen] = {}
+    for ref in refs:
+        found: View = in_full(scene.named(ref.name)) if is_place(ref, scene) else views.call(ref, seat, scene)
+        for seen in found:
+            if seen.turn.id not in shown or shown[seen.turn.id].gist:
+                shown[seen.turn.id] = seen
+    spoken = [shown[turn.id] for turn in scene.turns if turn.id in shown]
+    if not any(seen.label for seen in spoken):
+        return tuple(spoken)
+    # The order of the seats would tell who is who, so a step's turns are sorted by their labels.
+    begun = {moment: place for place, moment in enumerate(scene.moments)}
+    return tuple(sorted(spoken, key=lambda one: (begun[one.turn.moment], one.label != YOU, len(one.label), one.label)))
+
+
+def is_place(ref: Ref, scene: Scene) -> bool:
+    """Whether a view is the name of a phase or step. A view of the same name comes first."""
+    return ref.name not in views and ref.args is None and ref.name in scene.workflow.places()
+
+
+def in_full(turns: Iterable[Turn]) -> View:
+    return [Seen(turn) for turn in turns]
+
+
+@view
+def so_far(seat: Seat, scene: Scene) -> View:
+    """Everything said so far."""
+    return in_full(scene.turns)
+
+
+@view
+def nothing(seat: Seat, scene: Scene) -> View:
+    """Nothing: the blind round."""
+    return []
+
+
+@view
+def own(seat: Seat, scene: Scene) -> View:
+    """The seat's own turns."""
+    return in_full(turn for turn in scene.turns if turn.seat.name == seat.name)
+
+
+@view
+def gists(seat: Seat, scene: Scene) -> View:
+    """Everything said so far, one line for each turn."""
+    return [Seen(turn, gist=True) for turn in scene.turns]
+
+
+@view
+def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
+    """The current round, and the last `rounds` before it."""
+    earlier, most = earlier_rounds(scene), int(scene.workflow.number(rounds))
+    shown = {(scene.phase, scene.round), *(earlier[-most:] if most else ())}
+    return in_full(turn for turn in scene.turns if (turn.phase, turn.round) in shown)
+
+
+@view
+def fading(seat: Seat, scene: Scene, *, keep: Mapping[str, Any], digest: Any = None, tokens: Any = None) -> View:
+    """Recent rounds in full, older ones as gists. `keep: {3: all, 7: 2}`: all up to round 3, then two up to round 7.
+
+    After round `digest`, older rounds are left out. With `tokens`, the oldest rounds become gists until the others have
+    at most that many tokens."""
+    number = scene.workflow.number
+    schedule = sorted((number(last), kept) for last, kept in keep.items())
+    kept = next((kept for last, kept in schedule if scene.round <= last), schedule[-1][1])
+    earlier = earlier_rounds(scene)
+    full = earlier if kept == "all" else earlier[max(0, len(earlier) - int(number(kept))) :]
+    if digest is not None and scene.round > number(digest):
+        earlier = full
+    now = (scene.phase, scene.round)
+    if tokens is not None:
+        size: dict[tuple[str, int], int] = {}
+        for turn in scene.turns:
+            size[turn.phase, turn.round] = size.get((turn.phase, turn.round), 0) + len(turn.said.body)
+        while full and size.get(now, 0) + sum(size[one] for one in full) > CHARACTERS_A_TOKEN * number(tokens):
+            full = full[1:]
+    shown, whole = {now, *earlier}, {now, *full}
+    places = [((turn.phase, turn.round), turn) for turn in scene.turns]
+    return [Seen(turn, gist=place not in whole) for place, turn in places if place in shown]
+
+
+def earlier_rounds(scene: Scene) -> list[tuple[str, int]]:
+    """The rounds of all phases before this one, the oldest first."""
+    rounds = dict.fromkeys((phase, round) for phase, round, _ in scene.moments)
+    return [one for one in rounds if one != (scene.phase, scene.round)]
+
+
+YOU = "You"
+
+
+@view
+def anonymous(seat: Seat, scene: Scene, of: Any = "so_far") -> View:
+    """Another view with labels in place of the seats' names. Each reader has labels of its own."""
+    refs = [one if isinstance(one, Ref) else Ref(str(one)) for one in (of if isinstance(of, list) else [of])]
+    labels = labels_for(seat, scene)
+    return [replace(seen, label=labels[seen.turn.seat.name]) for seen in look(refs, seat, scene)]
+
+
+def labels_for(reader: Seat, scene: Scene) -> dict[str, str]:
+    """This reader's labels for all seats, the same throughout the session. Its own is `You`."""
+    others = sorted({*scene.workflow.all_seats(), *(turn.seat.name for turn in scene.turns)} - {reader.name})
+    scene.rng("labels", reader.name).shuffle(others)
+    letters = [chr(65 + place) if place < 26 else str(place + 1) for place in range(len(others))]
+    return {reader.name: YOU, **{name: f"Member {letter}" for name, letter in zip(others, letters, strict=True)}}
