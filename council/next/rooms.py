@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import lru_cache
-from importlib.metadata import entry_points
 from types import ModuleType
 
 from council.next import extras
@@ -52,5 +51,7 @@ def of_the_kit() -> dict[str, ModuleType]:
 @lru_cache(maxsize=1)
 def of_others() -> dict[str, ModuleType]:
     """The rooms of other packages, which name them as an entry point `council.rooms`."""
+    from importlib.metadata import entry_points
+
     found = entry_points(group="council.rooms")
     return {one.name: importlib.import_module(f"{one.module}.room") for one in found}

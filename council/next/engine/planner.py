@@ -174,8 +174,9 @@ class Plan:
     def _check(self, due: Due, answers: Answers) -> dict[str, str]:
         """What is wrong: what could not be read, and what does not fit what was said before."""
         problems = {name: why for name, why in answers.problems.items() if name not in answers.found}
-        for name in due.step.reply:
-            if name not in problems and registry.checks.knows(name):
+        for name, kind in due.step.reply.items():
+            known = name in registry.checks or (kind.optional_room and registry.checks.knows(name))
+            if known and name not in problems:
                 problems |= registry.checks[name](answers.found, self.scene, due.seat)
         return problems
 

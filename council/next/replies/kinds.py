@@ -44,6 +44,7 @@ class Kind:
     filled: bool = False  # declared with `+`: an empty answer is not enough
     optional: bool = False  # declared with `?`: it may be left out, which means nothing
     whole: ClassVar[bool] = False  # reads all that stands under no other answer's heading
+    optional_room: ClassVar[bool] = False  # set by `@answer`: the room may have a check for such an answer
 
     def placeholder(self) -> str:
         """The format, as the brief prints it below the heading."""
@@ -243,6 +244,7 @@ def answer(name: str) -> Callable[[type[Kind]], type[Kind]]:
     """Register a room's kind of answer under this name."""
 
     def register(kind_: type[Kind]) -> type[Kind]:
+        kind_.optional_room = True
         NAMED[name] = kind_
         return kind_
 
@@ -256,7 +258,7 @@ def kind(declared: object) -> Kind:
     filled, words = words.endswith("+"), words.removesuffix("+").strip()
     low, dash, high = words.partition("-")
     options = tuple(option.strip() for option in words.split("|"))
-    if words in NAMED or rooms.load("answer", words):
+    if words in NAMED or (words.isidentifier() and rooms.load("answer", words)):
         found = NAMED[words]()
     elif dash and low.isdecimal() and high.isdecimal() and int(low) < int(high):
         found = Number(low=int(low), high=int(high))
