@@ -50,6 +50,7 @@ class Note:
     verdict: Verdict
     step: str = ""
     ending: str = ""
+    turns: int = 0  # how many had been spoken
 
 
 class Plan:
@@ -229,7 +230,7 @@ class Plan:
         return verdict.holds
 
     def _note(self, kind: str, verdict: Verdict, step: str = "", ending: str = "") -> None:
-        self.notes.append(Note(kind, self.scene.phase, self.scene.round, verdict, step, ending))
+        self.notes.append(Note(kind, self.scene.phase, self.scene.round, verdict, step, ending, len(self.scene.turns)))
 
 
 def plan(workflow: Workflow, said: Said, seed: str = "") -> Plan:

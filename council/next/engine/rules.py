@@ -68,12 +68,12 @@ def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = Non
 
 @rule
 def denied(scene: Scene, *, how: str) -> Verdict:
-    """At the last gate, a person answered `how`."""
+    """At the last gate, a person answered `how`. `nobody` holds if the person was absent."""
     turn = next((turns[-1] for turns in scene.moments_that_ask("gate")), None)
-    if turn is None or turn.answers.get("gate") != how:
-        return Verdict(False, f"nobody said {how} at a gate")
-    reason = turn.answers.get("reason") or "no reason given"
-    return Verdict(True, f"{turn.seat.label}: {how}: {reason}")
+    said = turn.answers.get("gate", "nobody") if turn else None
+    if turn is None or said != how:
+        return Verdict(False, f"{how} was not the answer at a gate")
+    return Verdict(True, f"{turn.seat.label}: {said}: {turn.answers.get('reason') or turn.absent or 'no reason given'}")
 
 
 # ---- what seats answered ----

@@ -114,6 +114,7 @@ class Scene:
     frozen: Mapping[str, Any] = field(default_factory=dict)  # the files that the session began from, by path
     turns: list[Turn] = field(default_factory=list)
     moments: dict[Moment, list[Turn]] = field(default_factory=dict)
+    batches: list[tuple[Turn, ...]] = field(default_factory=list)  # the turns of a batch have not read each other
     ended: dict[str, str] = field(default_factory=dict)  # the ending of each phase that is over
     elected: str = ""  # by the ending of a phase
     phase: str = ""
@@ -136,7 +137,9 @@ class Scene:
         return self.workflow.options
 
     def add(self, turns: Iterable[Turn]) -> None:
-        for turn in turns:
+        """Add a batch of turns."""
+        self.batches.append(tuple(turns))
+        for turn in self.batches[-1]:
             if turn.moment not in self.moments:
                 self._begun[turn.moment], self.moments[turn.moment] = len(self.turns), []
                 for name in turn.asked:

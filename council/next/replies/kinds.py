@@ -183,13 +183,19 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Ident(Kind):
-    """The id of a recommendation, a condition or a blocking item: R1, R2b, K3, C4."""
+    """The id of a recommendation, a condition or a blocking item: R1, R2b, K3, C4. `id | none` takes none as well."""
+
+    or_none: bool = False
 
     def wanted(self) -> str:
-        return "one id from the lists above, such as R1, and nothing else"
+        none = ', or "none"' if self.or_none else ""
+        return f"one id from the lists above, such as R1{none}, and nothing else"
 
     def read(self, block: Block) -> str:
-        if not (id := find_id(bare(block))):
+        words = bare(block)
+        if self.or_none and words == "none":
+            return words
+        if not (id := find_id(words)):
             raise self.unreadable()
         return id
 
@@ -259,9 +265,11 @@ def kind(declared: object) -> Kind:
     low, dash, high = words.partition("-")
     options = tuple(option.strip() for option in words.split("|"))
     if words in NAMED or (words.isidentifier() and rooms.load("answer", words)):
-        found = NAMED[words]()
+        found: Kind = NAMED[words]()
     elif dash and low.isdecimal() and high.isdecimal() and int(low) < int(high):
         found = Number(low=int(low), high=int(high))
+    elif options == ("id", "none"):
+        found = Ident(or_none=True)
     elif len(options) > 1 and all(map(fold, options)) and len(set(map(fold, options))) == len(options):
         found = Choice(options=options)
     else:

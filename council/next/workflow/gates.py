@@ -14,7 +14,8 @@ from council.next.text import did_you_mean
 from council.next.workflow.model import HUMAN, Phase, Ref, Step, Workflow
 
 REPLY = {"gate": Choice(options=("approve", "reject", "veto")), "reason": Text(optional=True)}
-ENDINGS = {"vetoed": "veto", "rejected": "reject"}  # of the debate, by the person's word
+# How a debate ends at a gate, by the person's word. Silence approves nothing.
+ENDINGS = {"vetoed": "veto", "rejected": "reject", "unanswered": "nobody"}
 
 
 def insert(workflow: Workflow, after: Iterable[str]) -> Workflow:

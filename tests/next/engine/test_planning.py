@@ -237,11 +237,11 @@ def test_a_person_who_does_not_approve_ends_the_debate(word: str, ending: str) -
     assert (plan.halted, len(plan.scene.turns)) == (ending, 4)
 
 
-def test_a_gate_that_nobody_answers_approves_nothing_and_denies_nothing() -> None:
+def test_a_gate_that_nobody_answers_approves_nothing() -> None:
     gone = Recorded("", absent="nobody was there")
     plan = hold(WORKFLOWS["gated"], lambda due: gone if due.phase.gates else speaker()(due))
-    assert plan.scene.ended["positions-gate"] == "limit"
-    assert not plan.halted
+    assert (plan.halted, len(plan.scene.turns)) == ("unanswered", 4)
+    assert plan.notes[-1].verdict.reason == "Human: nobody: nobody was there"
 
 
 @pytest.mark.parametrize(

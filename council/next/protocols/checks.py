@@ -1,0 +1,137 @@
+"""What a reply must add up to beyond its form. What is wrong is said once, with the ids that would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from council.next.engine.registry import check
+from council.next.engine.scene import Scene
+from council.next.protocols.ids import NONE, WORDS, Register, read_word, split_items
+from council.next.protocols.voices import count
+from council.next.replies.kinds import Signature, split_id
+from council.next.replies.read import heading
+from council.next.text import fold, join_words
+from council.next.workflow.model import Seat
+
+MOST_ITEMS = 2  # conditions, and blocking items, of one member: of more nobody reads all
+MOST_WORDS, MOST_CHARACTERS = 80, 400  # of a recommendation, and of the chair's answer
+Problems = dict[str, str]
+
+
+def problem(name: str, what: str) -> Problems:
+    return {name: f'"## {heading(name)}": {what}'}
+
+
+@check
+def signs(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
+    """A text that the seat has read, or its own; and which one, if it gives a new text and signs another."""
+    given: Signature = answers["signs"] if "signs" in answers else Signature("")
+    register, text = Register.of(scene), fold(str(answers.get("recommendation") or ""))
+    revises = bool(text) and text not in {fold(item.by.text) for item in register.of_letter("R")}
+    meant = register.resolve(given, seat.name, revises)
+    if not meant.side:
+        return problem(
+            "signs", f"there is no {given.side} to sign; the texts are {join_words(register.listed) or 'none'}"
+        )
+    if revises and meant.side != "own":
+        return problem("signs", f"you give a new text and sign {meant.side}: which is it? For your new text, write own")
+    if meant.side in ("none", "undecided") and not meant.why:
+        return problem("signs", f'say why, as in "{meant.side}: …"')
+    return {}
+
+
+@check
+def recommendation(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
+    words = str(answers.get("recommendation") or "")
+    if len(words.split()) > MOST_WORDS or len(words) > 10 * MOST_WORDS:
+        return problem("recommendation", f"it has more than {MOST_WORDS} words; what can others sign?")
+    return {}
+
+
+@check
+def conditions(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
+    return few("conditions", answers)
+
+
+@check
+def blocking(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
+    return few("blocking", answers)
+
+
+def few(name: str, answers: Mapping[str, Any]) -> Problems:
+    """Beside a signature or an answer to the question, at most two items. A score comes with as many as it needs."""
+    items = answers.get(name) or ()
+    if len(items) > MOST_ITEMS and ("signs" in answers or "says" in answers):
+        return problem(name, f"{len(items)} are too many: name the {MOST_ITEMS} without which you would not sign")
+    return {}
+
+
+@check
+def rulings(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
+    """Each ruling is about an item that there is. The chair rules on each blocking item that stands."""
+    register = Register.of(scene)
+    lines = [split_id(one) for item in answers.get("rulings") or () for one in split_items(item)]
+    unknown = [id or words[:40] for id, words in lines if id not in register.items]
+    if unknown:
+        return problem(
+            "rulings", f"{join_words(unknown)}: begin each with the id of an item above, as in K2: reject: why"
+        )
+    if not is_writing(scene):
+        wrong = [id for id, words in lines if not read_word(words)[0]]
+        return problem("rulings", f"{join_words(wrong)}: say {', '.join(WORDS)} K1") if wrong else {}
+    open_ = [item.id for item in register.of_letter("C") if item.holders]
+    left = [id for id in open_ if id not in {one for one, _ in lines}]
+    return problem("rulings", f"{join_words(left)}: say what becomes of it") if left else {}
+
+
+def is_writing(scene: Scene) -> bool:
+    writer = scene.workflow.phase("synthesis")
+    return writer is not None and writer.name == scene.phase
+
+
+@check
+def challenges(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
+    """Where a challenge is demanded, each names what it challenges."""
+    known = Register.of(scene).items
+    without = [item for item in answers.get("challenges") or () if not any(names(item, known))]
+    if without and known:
+        return problem("challenges", f"begin each with the id that it challenges, as in {next(iter(known))}: why")
+    return {}
+
+
+def names(item: str, known: Mapping[str, Any]) -> list[str]:
+    return [id for word in item.replace("(", " ").replace(",", " ").split() if (id := split_id(word)[0]) in known]
+
+
+@check
+def follows(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
+    """The chair's answer is that of the text which leads."""
+    leading = count(scene).leading or NONE
+    if answers.get("follows") not in (None, leading):
+        return problem("follows", f"the members' text is {leading}: write your title and answer to it")
+    return {}
+
+
+@check
+def answer(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
+    length = len(str(answers.get("answer") or ""))
+    if length > MOST_CHARACTERS and "title" in answers:
+        return problem("answer", f"it has {length} characters; at most {MOST_CHARACTERS} stand above the decision")
+    return {}
+
+
+@check
+def option(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
+    """A person who decides names one of the options that were offered, by its letter alone."""
+    letters = [letter for letter, _ in offered(scene)]
+    if answers.get("decision") == "adopt" and letters and fold(str(answers.get("option") or "")).upper() not in letters:
+        return problem("option", f"name one of {join_words(letters)} by its letter; your words go under Reason")
+    return {}
+
+
+def offered(scene: Scene) -> list[tuple[str, str]]:
+    """The options that were offered last, with their letters."""
+    turns = next(scene.moments_that_ask("options"), [])
+    items = turns[-1].answers.get("options") or () if turns else ()
+    return list(zip("ABCDEFGH", items, strict=False))

@@ -1,0 +1,508 @@
+"""What a debate came to: one test for each ending. A, D, E and R recommend R1 to R4; `R1 if` names a condition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from council.next.protocols.outcome import Outcome
+from tests.next.protocols.held import Held, debate, kit, signs, standing
+
+R1 = signs("R1")
+IF1 = signs("R1", conditions="the load is measured first")
+NONE = signs("none", "nobody is on call")
+OPEN = signs("undecided", "the load at the end of the month")
+
+
+def words(found: Outcome) -> list[tuple[str, str]]:
+    return [(one.seat, one.text) for one in found.dissents]
+
+
+def terms(found: Outcome) -> dict[str, str]:
+    return {term.item.id: term.standing for term in found.conditions}
+
+
+def test_01_all_sign_one_text() -> None:
+    found = debate({"all": R1})
+    assert (found.kind, found.status, found.proceed_to_round3, found.converged) == ("agreed", "accepted", False, True)
+    assert (found.reason, found.decided_by, found.follows, found.rounds) == ("4 of 4 sign R1", "models", "R1", 2)
+
+
+def test_02_one_signs_its_own_text() -> None:
+    found = debate({"all": R1, "R": signs("own")})
+    assert (found.kind, found.status, found.proceed_to_round3) == ("agreed with dissent", "accepted with dissent", True)
+    assert words(found) == [("researcher", "R4: What researcher would do.")]
+
+
+def test_03_two_texts_with_two_signatures_each() -> None:
+    def condition(side: str, words: str) -> dict[str, Any]:
+        return signs(side, conditions=words)
+
+    found = debate(
+        {"A": condition("R1", "a"), "D": condition("R1", "b"), "E": condition("R3", "c"), "R": condition("R3", "d")}
+    )
+    assert (found.kind, found.status, found.follows, found.converged) == ("split", "proposed", "", False)
+    assert [one.conditions for one in found.count.voices] == [("K1",), ("K2",), ("K3",), ("K4",)]
+    assert terms(found) == {}
+
+
+def test_04_four_texts_with_one_signature_each() -> None:
+    found = debate({"all": signs("own")})
+    assert (found.kind, found.reason) == ("split", "no text leads: 1 for R1, 1 for R2, 1 for R3 and 1 for R4")
+
+
+def rejecting(*ids: str, **answers: Any) -> dict[str, Any]:
+    return signs("R1", rulings=tuple(f"{id}: reject: too dear" for id in ids), **answers)
+
+
+def test_05_three_conditions_that_half_of_the_signers_reject() -> None:
+    challenges = {"A": R1, **{one: signs("R1", conditions=f"condition of {one}") for one in "DER"}}
+    closing = {
+        "A": rejecting("K1", "K2", "K3"),
+        "D": rejecting("K2", "K3"),
+        "E": rejecting("K1", "K3"),
+        "R": rejecting("K1", "K2"),
+    }
+    found = debate(challenges, closing)
+    assert (found.kind, found.reason) == ("undecided", "4 of 4 sign R1; 1 without a refused condition")
+    assert terms(found) == {"K1": "refused", "K2": "refused", "K3": "refused"}
+    assert all(len(term.rejections) == 3 and term.rejections[0].text == "reject: too dear" for term in found.conditions)
+
+
+def test_06_one_of_three_others_rejects_the_condition() -> None:
+    found = debate({"all": R1, "D": IF1, "R": signs("R4")}, {"all": R1, "E": rejecting("K1")})
+    assert (found.kind, found.status) == ("agreed on conditions", "accepted on conditions")
+    assert [(term.standing, [one.seat for one in term.rejections]) for term in found.conditions] == [
+        ("stands", ["engineer"])
+    ]
+
+
+def test_07_a_condition_that_both_others_refuse_beside_another_text() -> None:
+    found = debate(
+        {"A": R1, "D": IF1, "E": R1, "R": signs("own")},
+        {"A": rejecting("K1"), "D": R1, "E": rejecting("K1"), "R": signs("R4")},
+    )
+    assert (found.kind, len(found.count.agreeing)) == ("undecided", 2)
+    assert ("designer", "K1: the load is measured first") in words(found)
+    assert not any(seat == "designer" and text.startswith("R1") for seat, text in words(found))
+
+
+def test_08_all_sign_if() -> None:
+    found = standing({"all": IF1})
+    assert (found.kind, found.standing, found.proceed_to_round3) == ("", "agreed on conditions", True)
+
+
+def test_09_a_condition_that_is_first_named_in_the_closing() -> None:
+    found = debate({"all": R1, "R": signs("R4")}, {"all": R1, "D": IF1})
+    assert (found.kind, terms(found)) == ("agreed on conditions", {"K1": "not ruled on"})
+
+
+def test_10_a_dissenters_condition_is_no_term_of_the_leading_text() -> None:
+    found = debate({"all": R1, "E": signs("R3", conditions="only at night")})
+    assert (found.kind, terms(found)) == ("agreed with dissent", {})
+    assert found.status == "accepted with dissent"
+
+
+def test_11_a_text_that_its_owner_revises_while_three_sign_it() -> None:
+    challenges = {"all": signs("R2"), "D": signs("own", recommendation="A shorter text.")}
+    found = standing(challenges)
+    assert (found.standing, found.follows, found.proceed_to_round3) == ("agreed with dissent", "R2", True)
+    assert words(found) == [("designer", "R2b: A shorter text.")]
+    later = debate(challenges, {"all": signs("R2b")})
+    assert (later.kind, later.follows) == ("agreed", "R2b")
+
+
+def test_11a_the_same_words_are_the_same_text() -> None:
+    found = debate({"all": signs("R2"), "D": signs("own", recommendation="  What DESIGNER would do. ")})
+    assert (found.kind, [one.id for one in found.recommendations]) == ("agreed", ["R1", "R2", "R3", "R4"])
+
+
+def test_11b_a_new_text_beside_a_signature_for_another() -> None:
+    held = Held(kit("Debate"), challenges={"all": R1, "D": signs("R1", recommendation="Something new.")}).until(
+        "synthesis"
+    )
+    again = held.briefs["02-challenges/designer.2"].problems
+    assert again == ('"## Signs": you give a new text and sign R1: which is it? For your new text, write own',)
+    assert (held.outcome.standing, held.outcome.follows) == ("agreed", "R1")
+
+
+def test_11c_three_revise_and_the_texts_that_nobody_signs_leave_the_list() -> None:
+    new = {one: signs("own", recommendation=f"New text of {one}.") for one in "AER"}
+    held = Held(kit("Debate"), challenges={**new, "D": signs("R4")}).until("closing")
+    assert (held.outcome.standing, held.outcome.proceed_to_round3) == ("split", True)
+    held.votes["closing"] = {"all": R1}
+    held.until("synthesis")
+    assert held.briefs["03-closing/engineer.2"].problems == (
+        '"## Signs": there is no R1 to sign; the texts are R2, R4, R1b, R3b and R4b',
+    )
+
+
+def test_11d_its_author_signs_another_text() -> None:
+    new = {one: signs("own", recommendation=f"New text of {one}.") for one in "AER"}
+    found = debate(
+        {**new, "D": signs("R4")}, {"all": signs("R1b", conditions="a date"), "A": signs("R3b", conditions="a budget")}
+    )
+    assert (found.kind, found.status) == ("agreed with dissent", "accepted on conditions, with dissent")
+    assert ("architect", "R3b: New text of E.") in words(found)
+    assert found.movement == "moving"
+
+
+BLOCKS = signs("R1", blocking="no backup was ever restored")
+
+
+def test_12_a_blocking_item_that_is_repeated() -> None:
+    found = debate({"all": R1, "D": BLOCKS})
+    assert (found.kind, words(found)) == ("agreed with dissent", [("designer", "no backup was ever restored")])
+    assert found.reason == "4 of 4 sign R1; designer blocks"
+
+
+def test_13_a_blocking_item_whose_heading_is_left_out() -> None:
+    assert debate({"all": R1, "D": BLOCKS}, {"all": R1}).kind == "agreed with dissent"
+
+
+def test_14_a_blocking_item_that_is_withdrawn() -> None:
+    found = debate({"all": R1, "D": BLOCKS}, {"all": R1, "D": signs("R1", blocking=())})
+    assert (found.kind, found.blocking) == ("agreed", ())
+    assert debate({"all": R1, "D": BLOCKS}, {"all": R1, "D": signs("R1", rulings="C1: withdrawn")}).kind == "agreed"
+
+
+def test_14a_a_blocking_list_that_names_another_item() -> None:
+    found = debate({"all": R1, "D": BLOCKS}, {"all": R1, "D": signs("R1", blocking="no rollback")})
+    assert [(one.id, one.by.text) for one in found.blocking] == [("C2", "no rollback")]
+    assert found.kind == "agreed with dissent"
+
+
+def test_14b_conditions_whose_heading_is_left_out_or_empty() -> None:
+    challenges = {"all": R1, "D": IF1, "R": signs("R4")}
+    assert debate(challenges, {"all": R1}).kind == "agreed on conditions"
+    assert debate(challenges, {"all": R1, "D": signs("R1", conditions=())}).kind == "agreed"
+    assert debate(challenges, {"all": R1, "D": signs("R1", rulings="K1: withdrawn")}).kind == "agreed"
+
+
+def test_14c_conditions_are_kept_and_adopted_by_id() -> None:
+    challenges = {
+        "A": signs("R1", conditions=("a", "b")),
+        "D": signs("R1", conditions="c"),
+        "E": signs("R3", conditions="d"),
+        "R": R1,
+    }
+    closing = {
+        "all": R1,
+        "A": signs("R1", conditions="K1"),
+        "D": signs("R1", conditions="K4: d, now for R1 as well"),
+        "R": signs("R4"),
+    }
+    found = debate(challenges, closing)
+    assert terms(found) == {"K1": "stands", "K4": "stands"}
+    assert [one.text for one in found.conditions[1].item.adopted] == ["K4: d, now for R1 as well"]
+
+
+def test_15_one_concern_in_three_wordings() -> None:
+    challenges = {"A": R1, **{one: signs("R1", blocking=f"the backup, says {one}") for one in "DER"}}
+    joined = {"rulings": "C2: same as C1: one fault"}
+    closing = {
+        "A": R1,
+        "D": signs("R1"),
+        "E": signs("R1", **joined),
+        "R": signs("R1", rulings="C3: same as C1", blocking=()),
+    }
+    found = debate(challenges, {**closing, "E": signs("R1", blocking=(), **joined)})
+    assert [one.id for one in found.blocking] == ["C1"]
+    assert (found.kind, words(found)) == ("agreed with dissent", [("designer", "the backup, says D")])
+
+
+def test_15a_nobody_joins_what_is_not_its_own() -> None:
+    challenges = {"A": R1, **{one: signs("R1", blocking=f"the backup, says {one}") for one in "DER"}}
+    found = debate(challenges, {"all": R1, "A": signs("R1", rulings="C2: same as C1")})
+    assert [one.id for one in found.blocking] == ["C1", "C2", "C3"]
+
+
+def test_16_three_of_four_block() -> None:
+    found = debate({"all": BLOCKS, "A": R1})
+    assert (found.kind, found.status) == ("undecided", "proposed")
+
+
+def test_17_two_of_four_are_absent_in_the_last_vote() -> None:
+    found = debate({"all": R1, "D": BLOCKS, "R": signs("R4")}, {"A": R1, "E": R1, "D": None, "R": None})
+    assert (found.kind, found.exit_code, found.status) == ("insufficient", 3, "proposed")
+    assert words(found) == [
+        ("designer", "no backup was ever restored"),
+        ("researcher", "R4: What researcher would do."),
+    ]
+
+
+def test_18_three_of_four_cannot_be_read() -> None:
+    found = debate({"all": "I agree with everybody.", "A": R1})
+    assert found.kind == "undecided"
+    assert found.reason.endswith("designer, engineer and researcher spoke, signs unreadable")
+
+
+def test_19_agreed_in_the_challenges_and_two_absent_in_the_closing() -> None:
+    found = debate({"all": R1}, {"A": R1, "E": R1, "D": None, "R": None}, options={"three_rounds": True})
+    assert found.kind == "insufficient"
+
+
+def test_20_one_member() -> None:
+    held = Held(kit("Debate").with_members(["architect"]), challenges={"all": R1}).until()
+    assert held.outcome.kind == "answered"
+
+
+def test_21_two_members_with_two_texts() -> None:
+    held = Held(
+        kit("Debate").with_members(["architect", "designer"]),
+        challenges={"all": signs("own")},
+        closing={"all": signs("own")},
+    )
+    assert held.until().outcome.kind == "split"
+
+
+def test_22_all_are_undecided() -> None:
+    found = debate({"all": OPEN})
+    assert (found.kind, found.reason) == ("undecided", "nobody signs a text")
+    assert {one.why for one in found.count.voices} == {"the load at the end of the month"}
+
+
+def test_23_one_signs_none() -> None:
+    found = debate({"all": R1, "D": NONE})
+    assert (found.kind, words(found)) == ("agreed with dissent", [("designer", "nobody is on call")])
+
+
+def test_24_an_unknown_id_or_two_are_asked_for_once_more() -> None:
+    for wrong in ("## Signs\nR9", "## Signs\nR1 or R2"):
+        found = debate({"all": R1, "D": f"Some talk that is long enough to be nobody else's.\n\n{wrong}"})
+        assert (found.kind, len(found.count.agreeing), found.count.of) == ("agreed", 3, 4)
+        assert found.reason == "3 of 4 sign R1; designer spoke, signs unreadable"
+
+
+def test_25_workflows_that_take_no_vote() -> None:
+    for name in ("Quick", "Confirm"):
+        found = Held(kit(name)).until().outcome
+        assert (found.kind, found.status, found.converged, found.exit_code) == ("answered", "proposed", None, 0)
+
+
+def says(**votes: str) -> dict[str, Any]:
+    return {one: {"says": word} for one, word in votes.items()}
+
+
+def test_26_delphi_three_to_two() -> None:
+    votes = says(A="yes", D="yes", E="yes", R="no", S="no")
+    found = Held(kit("Delphi"), positions=votes, challenge=votes).until().outcome
+    assert (found.kind, found.follows, found.ended["challenge"]) == ("agreed with dissent", "yes", "stagnation")
+    assert found.reason == "3 of 5 say yes"
+    assert words(found) == [("researcher", "no"), ("security", "no")]
+
+
+def test_27_delphi_two_to_two() -> None:
+    votes = {**says(A="yes", D="yes", E="no", R="no"), "S": None}
+    found = Held(kit("Delphi"), positions=votes, challenge=votes).until().outcome
+    assert (found.kind, found.follows) == ("split", "")
+
+
+def scores(value: float, **more: Any) -> dict[str, Any]:
+    return {
+        "satisfaction_score": value,
+        "fundamental": "no",
+        "proposal": "a design",
+        "rationale": "r",
+        "gist": "g",
+        **more,
+    }
+
+
+def test_28_consensus_every_seat_reaches_the_target() -> None:
+    found = Held(kit("Consensus"), propose={"all": scores(95)}).until().outcome
+    assert (found.kind, found.ended["debate"], found.reason) == ("agreed", "consensus", "10 of 10 reach 90")
+
+
+def test_28a_consensus_with_a_blocking_item() -> None:
+    votes = {"all": scores(95), "database": scores(95, blocking=("no backup",))}
+    found = Held(kit("Consensus"), propose=votes).until().outcome
+    assert (found.kind, words(found)) == ("agreed with dissent", [("database", "no backup")])
+    half = Held(kit("Consensus"), propose={"all": scores(95, blocking=("no backup",))}).until().outcome
+    assert half.kind == "undecided"
+
+
+def test_28b_consensus_that_nobody_decides() -> None:
+    found = Held(kit("Consensus", escalation=False), propose={"all": scores(50)}).until().outcome
+    assert (found.kind, found.ended["debate"], found.dissents) == ("undecided", "stalemate", ())
+    rising = [{"all": scores(min(85, 8 * round))} for round in range(1, 11)]
+    assert Held(kit("Consensus", escalation=False), propose=rising).until().outcome.ended["debate"] == "limit"
+
+
+OFFER = {"escalate": {"all": {"options": ("keep the queue", "use a table"), "tension": "t"}}}
+
+
+def test_29_consensus_that_a_person_decides() -> None:
+    person = {"human": {"decision": "adopt", "option": "B", "reason": "the runway is 9 months"}}
+    found = Held(kit("Consensus"), propose={"all": scores(50)}, appeal=person, **OFFER).until().outcome
+    assert (found.kind, found.status, found.decided_by) == ("decided by a person", "accepted", "person")
+    (act,) = found.acts
+    assert (act.what, act.option, act.option_text, act.by.text) == (
+        "decided",
+        "B",
+        "use a table",
+        "the runway is 9 months",
+    )
+
+
+def test_30_the_same_with_most_specialists_absent() -> None:
+    person = {"human": {"decision": "adopt", "option": "A"}}
+    votes = [{"all": scores(50)}] * 3 + [{"all": None, "database": scores(50), "security": scores(50)}]
+    assert Held(kit("Consensus"), propose=votes, appeal=person, **OFFER).until().outcome.kind == "decided by a person"
+
+
+def test_31_a_person_grants_a_round() -> None:
+    person = [{"human": {"decision": "continue", "grant": 1}}]
+    rising = [{"all": scores(8 * round)} for round in range(1, 11)] + [{"all": scores(95)}]
+    found = Held(kit("Consensus"), propose=rising, appeal=person, **OFFER).until().outcome
+    assert (found.kind, found.rounds) == ("agreed", 11)
+
+
+def test_32_vetoed_after_the_synthesis() -> None:
+    gate = {"human": {"gate": "veto", "reason": "not this year"}}
+    found = debate({"all": R1}, None, "synthesis", synthesis_gate=gate)
+    assert (found.kind, found.status, found.decided_by, found.exit_code) == ("vetoed", "rejected", "person", 0)
+    assert found.reason == "Human: veto: not this year"
+
+
+def test_33_rejected_before_the_synthesis() -> None:
+    found = debate({"all": R1}, None, "challenges", challenges_gate={"human": {"gate": "reject"}})
+    assert (found.kind, found.status, found.synthesis) == ("rejected", "rejected", "")
+
+
+def test_34_a_gate_that_waits_and_one_that_nobody_answers() -> None:
+    waiting = Held(kit("Debate", "challenges"), challenges={"all": R1}).until("challenges-gate").outcome
+    assert (waiting.kind, waiting.standing) == ("", "agreed")
+    found = debate({"all": R1}, None, "challenges", challenges_gate={"human": None})
+    assert (found.kind, found.status, found.exit_code) == ("stopped", "", 3)
+    assert found.synthesis == ""
+
+
+def test_35_the_workflows_own_budget() -> None:
+    workflow = kit("Debate")
+    from dataclasses import replace
+
+    from council.next.workflow.model import Ref
+
+    halting = replace(workflow, halt={"costly": Ref("spent", {"calls": "6"})})
+    found = Held(halting, challenges={"all": R1}).until().outcome
+    assert (found.kind, found.status, found.exit_code, found.reason) == ("stopped", "", 3, "8 calls spent")
+
+
+def test_36_the_chairs_step_stays_due_until_it_is_written() -> None:
+    held = Held(kit("Debate"), challenges={"all": R1}).until("synthesis")
+    assert [due.id for due in held.plan.due] == ["04-synthesis/chair"]
+    assert (held.outcome.kind, held.outcome.standing, held.outcome.synthesis) == ("", "agreed", "")
+
+
+def test_37_a_persons_decision_is_shown_while_the_clerk_is_due() -> None:
+    person = {"human": {"decision": "adopt", "option": "A"}}
+    held = Held(kit("Consensus"), propose={"all": scores(50)}, appeal=person, **OFFER).until("synthesis")
+    assert (held.outcome.kind, held.outcome.standing) == ("", "decided by a person")
+
+
+def board(**more: Any) -> Outcome:
+    respond = {"all": {**signs("R1"), "challenges": ("R2: too dear",), "ready": "no", "gist": "g"}}
+    return Held(kit("Board"), **{"respond": respond, "position": recommended(), **more}).until().outcome
+
+
+def recommended() -> dict[str, Any]:
+    return {seat: {"recommendation": f"What the {seat} wants."} for seat in ("ceo", "cto", "cfo", "coo", "contrarian")}
+
+
+def test_38_a_board_that_goes_in_circles() -> None:
+    gate = [{"gate-reviewer": {"ruling": "halt", "repeating_rounds": 9}}]
+    found = board(review=gate)
+    assert (found.kind, found.ended["challenge"], found.rounds) == ("agreed", "circular", 3)
+
+
+ESCALATES = {"gate-reviewer": {"ruling": "escalate", "repeating_rounds": 0, "options": ("buy", "build")}}
+
+
+def test_39_a_board_that_a_person_decides() -> None:
+    person = {"human": {"decision": "adopt", "option": "A", "guidance": "only until the runway is 9 months"}}
+    found = board(review=ESCALATES, guidance=person)
+    assert (found.kind, found.ended["challenge"], found.decided_by) == ("decided by a person", "fundamental", "person")
+    assert [(act.option, act.option_text, act.by.text) for act in found.acts] == [
+        ("A", "buy", "only until the runway is 9 months")
+    ]
+
+
+def test_40_a_board_that_a_person_guides() -> None:
+    found = board(review=ESCALATES, guidance={"human": {"decision": "guide", "guidance": "mind the runway"}})
+    assert (found.kind, found.decided_by) == ("agreed", "models")
+    assert [(act.what, act.by.text) for act in found.acts] == [("guide", "mind the runway")]
+
+
+def test_41_a_document_that_its_checkers_find_inaccurate() -> None:
+    no = {"accurate": "no", "correction": ("it was R2",)}
+    found = board(check={"all": no, "ceo": {"accurate": "yes"}})
+    assert (found.kind, found.status) == ("agreed", "proposed")
+    assert (found.check["of"], found.check["accurate"], len(found.check["corrections"])) == (6, 1, 5)
+
+
+def test_42_split_and_approved_after_the_synthesis() -> None:
+    votes = {"A": R1, "D": R1, "E": signs("R3"), "R": signs("R3")}
+    found = debate(votes, None, "synthesis", synthesis_gate={"human": {"gate": "approve"}})
+    assert (found.kind, found.status, found.decided_by) == ("decided by a person", "accepted", "person")
+    assert found.reason == "Human approved; no text leads: 2 for R1 and 2 for R3"
+
+
+def test_43_agreed_and_approved_with_a_remark() -> None:
+    found = debate(
+        {"all": R1}, None, "synthesis", synthesis_gate={"human": {"gate": "approve", "reason": "with three hires"}}
+    )
+    assert (found.kind, found.decided_by, found.acts[0].by.text) == ("agreed", "both", "with three hires")
+
+
+def test_45_what_moved_a_member_is_quoted_or_not() -> None:
+    talk = "Nobody has measured why these nine queries are slow."
+    closing = {
+        "A": signs("R1", moved_by="“measured why  these NINE queries”"),
+        "D": signs("R1", moved_by='"the cache is cheap and safe"'),
+        "E": signs("R1", moved_by="the others"),
+        "R": R1,
+    }
+    found = debate({"all": signs("own"), "R": {**signs("own"), "talk": talk}}, closing)
+    moves = {one.seat: one.move for one in found.count.voices}
+    assert moves["architect"].by.seat == "researcher"  # type: ignore[union-attr]
+    assert moves["architect"].words == "measured why  these NINE queries"  # type: ignore[union-attr]
+    assert moves["designer"].by is moves["engineer"].by is None  # type: ignore[union-attr]
+    assert moves["researcher"] is None
+    assert found.movement == "moving"
+
+
+def test_46_a_decision_of_models_alone_is_proposed_where_a_person_must_accept() -> None:
+    assert debate({"all": R1}, options={"accept": "person"}).status == "proposed"
+    gate = {"human": {"gate": "approve"}}
+    assert (
+        debate({"all": R1}, None, "synthesis", options={"accept": "person"}, synthesis_gate=gate).status == "accepted"
+    )
+
+
+def test_a_member_for_whom_a_person_spoke_is_a_person() -> None:
+    assert debate({"all": R1, "D": {**R1, "by": "ada"}}).decided_by == "both"
+    assert debate({"all": {**R1, "by": "ada"}}).decided_by == "person"
+
+
+def test_confidence_is_capped_by_what_was_counted() -> None:
+    for votes, shown in (({"all": R1}, "high"), ({"all": R1, "D": NONE}, "medium"), ({"all": OPEN}, "low")):
+        found = debate(votes, synthesis={"chair": {"confidence": "high"}})
+        assert (found.confidence, found.confidence_said) == (shown, "high")
+
+
+def test_the_chair_rules_on_each_blocking_item_and_follows_the_leading_text() -> None:
+    held = Held(
+        kit("Debate"), challenges={"all": R1, "D": BLOCKS}, closing={"all": R1}, synthesis={"chair": {"follows": "R2"}}
+    )
+    held.until()
+    assert held.briefs["04-synthesis/chair.2"].problems == (
+        '"## Follows": the members\' text is R1: write your title and answer to it',
+        '"## Rulings": C1: say what becomes of it',
+    )
+
+
+def test_the_outcome_is_plain_data() -> None:
+    import json
+
+    found = debate({"all": IF1, "D": BLOCKS})
+    assert json.loads(json.dumps(found.as_data()))["kind"] == found.kind
