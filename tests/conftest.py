@@ -50,6 +50,8 @@ def no_waiting_for_disks() -> Iterator[None]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="only the pure rooms, and of those no test that is slow")
 
+    parser.addoption("--full", action="store_true", help="also the tests that are too long for every run")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """With --fast, properties are tried on fewer examples, where the test does not say on how many."""
@@ -75,6 +77,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--full"):
+        full = [item for item in items if item.get_closest_marker("full")]
+        items[:] = [item for item in items if item not in full]
+        config.hook.pytest_deselected(items=full)
     if config.getoption("--fast"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         items[:] = [item for item in items if item not in slow]

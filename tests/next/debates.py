@@ -55,7 +55,8 @@ def answer(kind: Kind, rng: random.Random, ids: tuple[str, ...] = ("R1", "R2", "
     if isinstance(kind, Number):
         return rng.randint(kind.low, kind.high if kind.high is not None else 5)
     if isinstance(kind, Items):
-        return tuple(babble(rng, 4) for _ in range(rng.randint(1 if kind.filled else 0, 3)))
+        some = range(rng.randint(1 if kind.filled else 0, 3))
+        return tuple(f"{rng.choice(('', f'{rng.choice(ids)}: reject: '))}{babble(rng, 4)}" for _ in some)
     if isinstance(kind, Ident):
         return rng.choice(ids)
     if isinstance(kind, Code):
@@ -64,7 +65,7 @@ def answer(kind: Kind, rng: random.Random, ids: tuple[str, ...] = ("R1", "R2", "
     return babble(rng, 8)
 
 
-def any_reply(due: Due, rng: random.Random) -> Recorded:
+def any_reply(due: Due, rng: random.Random, ids: tuple[str, ...] = ("R1", "R2", "R3", "R9")) -> Recorded:
     """A reply as members give them: mostly whole, sometimes with a heading that is missing, nonsense, or an absence."""
     chance = rng.random()
     if chance < 0.06:
@@ -72,7 +73,7 @@ def any_reply(due: Due, rng: random.Random) -> Recorded:
     if chance < 0.12:
         return Recorded(babble(rng))
     given = {
-        name: answer(kind, rng)
+        name: answer(kind, rng, ids)
         for name, kind in due.step.reply.items()
         if rng.random() < (0.5 if kind.optional else 0.95)
     }

@@ -51,17 +51,20 @@ def recommendation(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Prob
 
 @check
 def conditions(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
-    return few("conditions", answers)
+    return few("conditions", "K", answers, scene)
 
 
 @check
 def blocking(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
-    return few("blocking", answers)
+    return few("blocking", "C", answers, scene)
 
 
-def few(name: str, answers: Mapping[str, Any]) -> Problems:
-    """Beside a signature or an answer to the question, at most two items. A score comes with as many as it needs."""
-    items = answers.get(name) or ()
+def few(name: str, letter: str, answers: Mapping[str, Any], scene: Scene) -> Problems:
+    """Ids that there are; and beside a signature or an answer to the question, at most two items."""
+    items = [one for item in answers.get(name) or () for one in split_items(item)]
+    ids = [id for id, _ in map(split_id, items) if id[:1] == letter]
+    if unknown := [id for id in ids if id not in Register.of(scene).items]:
+        return problem(name, f"there is no {join_words(unknown)} in the list above")
     if len(items) > MOST_ITEMS and ("signs" in answers or "says" in answers):
         return problem(name, f"{len(items)} are too many: name the {MOST_ITEMS} without which you would not sign")
     return {}

@@ -6,8 +6,9 @@ Ids are given in the order in which things were said, so they never change. Read
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from council.next.engine.scene import Moment, Scene, Turn
 from council.next.replies.kinds import Signature, split_id
@@ -16,6 +17,7 @@ from council.next.text import fold
 LISTS = {"K": "conditions", "C": "blocking"}  # the answer that is its owner's whole list of such items
 REJECT, WITHDRAWN, STANDS, SAME = "reject", "withdrawn", "stands", "same as"
 WORDS = (REJECT, WITHDRAWN, STANDS, SAME)
+MOST_REVISIONS = 26  # R2z is followed by a number of its own
 NONE, UNDECIDED, UNREADABLE = "none", "undecided", ""
 
 
@@ -66,7 +68,7 @@ class Register:
         self.signed: dict[str, Signature] = {}  # what each turn signs, as an id where it signs a text
         self.listed: tuple[str, ...] = ()  # the recommendations that can be signed
         self.lists: dict[tuple[str, str], tuple[str, ...]] = {}  # the items on a seat's list, by letter and seat
-        self._held: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {}
+        self._held: dict[str, tuple[Any, ...]] = {}
         self._texts: dict[str, str] = {}
         self._joined: dict[str, str] = {}
         self._said: dict[tuple[str, str], dict[str, Item]] = {}  # each seat's own items, by their words
@@ -143,16 +145,14 @@ class Register:
             if "signs" in turn.asked:
                 self.signed[turn.id] = replace(side, side=self.own[turn.seat.name]) if side.side == "own" else side
         for turn in turns:
-            for letter, name in LISTS.items():
-                if name in turn.answers:
-                    self._list(letter, turn, items_of(turn, name))
+            for letter in LISTS:
+                self._list(letter, turn)
         for turn in turns:
             self._rule(turn)
-        self._list_texts(turns)
-        for turn in turns:
             seat = turn.seat.name
-            lists = (self.lists.get((letter, seat), ()) for letter in LISTS)
-            self._held[turn.id] = (self.own.get(seat, ""), *lists)  # type: ignore[assignment]
+            held = (self.lists.get((letter, seat), ()) for letter in LISTS)
+            self._held[turn.id] = (self.own.get(seat, ""), *held)
+        self._list_texts(turns)
 
     def _list_texts(self, turns: tuple[Turn, ...]) -> None:
         """A text that its owner has replaced, and that nobody signs in the last vote, leaves the list."""
@@ -169,8 +169,8 @@ class Register:
         seat, words = turn.seat.name, fold(text)
         if words not in self._texts:
             old = self.own.get(seat, "")
-            if old and self.items[old].by.seat == seat:
-                revisions = sum(one.by.seat == seat for one in self.of_letter("R"))
+            revisions = sum(one.by.seat == seat for one in self.of_letter("R"))
+            if old and self.items[old].by.seat == seat and revisions < MOST_REVISIONS:
                 id = f"{old.rstrip('bcdefghijklmnopqrstuvwxyz')}{chr(ord('a') + revisions)}"
             else:
                 self._counts["R"] += 1
@@ -179,14 +179,16 @@ class Register:
             self._texts[words] = id
         self.own[seat] = self._texts[words]
 
-    def _list(self, letter: str, turn: Turn, items: Iterable[str]) -> None:
-        """A seat's list as it is from now on. An item that begins with an id is that item."""
-        seat = turn.seat.name
+    def _list(self, letter: str, turn: Turn) -> None:
+        """A seat's list as it is from now on, if it gives one. An item that begins with an id is that item."""
+        seat, name = turn.seat.name, LISTS[letter]
+        if name not in turn.answers:
+            return
         before = self._said.setdefault((letter, seat), {})
         now: list[Item] = []
-        for text in items:
+        for text in items_of(turn, name):
             id, words = split_id(text)
-            if id in self.items and id[0] == letter:
+            if id in self.items and id[0] == letter and self.items[id].batch < self._read:
                 now.append(self.items[id])
                 if words and self.items[id].by.seat != seat:
                     self.items[id].adopted.append(said(turn, text))

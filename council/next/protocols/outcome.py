@@ -1,4 +1,4 @@
-"""What a debate came to: one pure function, computed once for a plan. Every file and message is a view of its result."""
+"""What a debate came to: one pure function of its plan. Every file and message is a view of the result."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def gate(workflow: Workflow, phase: Phase) -> Phase:
         name=name,
         number=phase.number,
         rounds=("1", "1"),
-        when=Ref("outcome", {phase.name: "any"}) if phase.when else None,
+        when=Ref("ended", {phase.name: "any"}) if phase.when else None,
         until={"approved": Ref("some", {"gate": "approve"})},
         steps=(Step(name, "phase-gate", (HUMAN,), Ref("parallel"), (Ref(phase.name),), REPLY, "sonnet"),),
         title=f"Approval of {phase.title or phase.name.replace('-', ' ')}",

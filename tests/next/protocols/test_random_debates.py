@@ -1,0 +1,161 @@
+"""Any debate of any workflow of the core: what was counted was declared, and everything is the same from the files."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from council.next.engine.planner import Due, Plan
+from council.next.engine.scene import Recorded, Turn
+from council.next.protocols.ids import Register
+from council.next.protocols.outcome import STATUS, Outcome, outcome
+from council.next.replies.kinds import Signature
+from council.next.text import fold
+from council.next.workflow.model import Workflow
+from tests.next.debates import any_reply, facts
+from tests.next.protocols.held import kit
+
+NAMES = ("Debate", "Quick", "Delphi", "Board", "Consensus", "Perspectives", "Planning-1", "Planning-2", "Confirm")
+ENOUGH = {"Debate": 24, "Quick": 6, "Delphi": 12, "Board": 10, "Consensus": 4, "Perspectives": 6, "Confirm": 4}
+
+
+def workflow_of(name: str, rng: random.Random) -> Workflow:
+    options = (
+        {"max_rounds": rng.choice(["2", "4"])} if name in ("Board", "Consensus", "Planning-1", "Planning-2") else {}
+    )
+    gate = rng.choice([(), (), ("synthesis",)]) if name != "Confirm" else ()
+    return kit(name, *gate, **options)
+
+
+def hold(workflow: Workflow, rng: random.Random) -> tuple[Plan, dict[str, Recorded], dict[str, Due]]:
+    """A debate in which turns come in one by one, in any order."""
+    plan, said, asked = Plan(workflow, "seed"), dict[str, Recorded](), dict[str, Due]()
+    while plan.advance(said).due:
+        due = rng.choice(plan.due)
+        ids = tuple(Register.of(plan.scene).items) or ("R1", "K1")
+        said[due.id], asked[due.id] = any_reply(due, rng, ids), due
+        assert len(said) < 1_500
+    return plan, said, asked
+
+
+@pytest.mark.parametrize(("name", "seed"), [(name, seed) for name in NAMES for seed in range(ENOUGH.get(name, 4))])
+def test_any_debate(name: str, seed: int) -> None:
+    examine(name, seed)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("block", range(100))
+def test_ten_thousand_debates(block: int) -> None:
+    for seed in range(100):
+        examine(NAMES[seed % len(NAMES)], 1_000 + 100 * block + seed)
+
+
+def examine(name: str, seed: int) -> None:
+    rng = random.Random(f"{name} {seed}")
+    workflow = workflow_of(name, rng)
+    plan, said, asked = hold(workflow, rng)
+    found = outcome(plan)
+    assert found.kind in STATUS
+    assert found.status in {*STATUS.values(), "accepted on conditions, with dissent"}
+    check_votes(found, plan)
+    for due in asked.values():
+        if due.phase.name in ("positions", "impact"):
+            assert not due.sees, "the blind round"
+    again = Plan(workflow, "seed").advance(said)
+    assert facts(again) == facts(plan)
+    assert outcome(again).as_data() == found.as_data()
+    check_cut(workflow, said, rng)
+
+
+def check_votes(found: Outcome, plan: Plan) -> None:
+    """Against a count that is written once more, from the declared answers alone."""
+    turns = {turn.id: turn for turn in plan.scene.turns}
+    asked = found.count.asked
+    for one in found.count.voices:
+        turn = turns[one.turn]
+        assert one.silence or asked in turn.answers
+        assert not (one.agrees and (turn.absent or one.blocking or one.refused))
+    if found.count.target is not None:
+        reached = [turns[one.turn].answers.get(asked, -1) >= found.count.target for one in found.count.voices]
+        assert not found.kind.startswith("agreed") or all(reached)
+        return
+    sides = recount(plan, asked)
+    votes = [sides[one.turn] for one in found.count.voices]
+    assert votes == [one.side for one in found.count.voices]
+    agreeing = {one.side for one in found.count.agreeing}
+    assert len(agreeing) <= 1, "two who want different texts never agree"
+    if found.kind.startswith("agreed"):
+        assert 2 * Counter(votes)[found.follows] > len(votes)
+        assert 2 * len(found.count.agreeing) > len(votes)
+    if found.kind in ("agreed", "agreed on conditions"):
+        assert not found.dissents
+        assert not found.blocking
+
+
+def recount(plan: Plan, asked: str) -> dict[str, str]:
+    """What each turn signs, by a second and simpler reading of the rules."""
+    ids: dict[str, str] = {}  # by the words of a text
+    owner: dict[str, str] = {}
+    own: dict[str, str] = {}
+    listed: set[str] = set()
+    sides: dict[str, str] = {}
+    vote: tuple[object, set[str]] = (None, set())
+    for batch in plan.scene.batches:
+        writer = plan.workflow.phase("synthesis")
+        if writer and (batch[0].phase, batch[0].step) == (writer.name, writer.steps[0].name):
+            continue
+        for turn in batch:
+            sides[turn.id] = signed_by(turn, asked, ids, own, listed)
+        for turn in batch:
+            words = fold(str(turn.answers.get("recommendation") or ""))
+            seat = turn.seat.name
+            if words and words not in ids:
+                before = [id for id in ids.values() if owner[id] == seat]
+                if before and owner.get(own.get(seat, "")) == seat:
+                    ids[words] = (
+                        before[0] + "abcdefghijklmnopqrstuvwxyz"[len(before)] if before[0][-1].isdigit() else ""
+                    )
+                else:
+                    ids[words] = f"R{1 + len({id.rstrip('bcdefghijklmnopqrstuvwxyz') for id in ids.values()})}"
+                owner[ids[words]] = seat
+            if words:
+                own[seat] = ids[words]
+            if sides[turn.id] == "own":
+                sides[turn.id] = own[seat]
+        if asked == "signs" and "signs" in batch[0].asked:
+            vote = (
+                batch[0].moment,
+                (vote[1] if vote[0] == batch[0].moment else set()) | {sides[turn.id] for turn in batch},
+            )
+        newest = {max((id for id in owner if owner[id] == seat), key=[*owner].index) for seat in owner.values()}
+        first = {
+            id
+            for id in owner
+            if not any(other != id and other.rstrip("bcdefghijklmnopqrstuvwxyz") == id for other in owner)
+        }
+        listed = {id for id in owner if id in newest or id in first or id in vote[1]}
+    return sides
+
+
+def signed_by(turn: Turn, asked: str, ids: dict[str, str], own: dict[str, str], listed: set[str]) -> str:
+    given = turn.answers.get(asked)
+    if not isinstance(given, Signature):
+        return str(given) if given is not None else ""
+    new = fold(str(turn.answers.get("recommendation") or ""))
+    mine = own.get(turn.seat.name, "")
+    if new and new not in ids and given.side in ("own", "none", mine):
+        return "own"
+    if given.side == "own":
+        return mine
+    return given.side if given.side in ("none", "undecided") or given.side in listed else ""
+
+
+def check_cut(workflow: Workflow, said: dict[str, Recorded], rng: random.Random) -> None:
+    """A part of the record never decides: its outcome has no kind, whatever stands so far."""
+    kept = {id: one for id, one in said.items() if rng.random() < 0.7}
+    part = Plan(workflow, "seed").advance(kept)
+    if part.due:
+        found = outcome(part)
+        assert (found.kind, found.status) == ("", "")

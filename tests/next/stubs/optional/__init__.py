@@ -1,0 +1,1 @@
+"""The words of the optional rooms that the kit's workflows name, without what they do."""
