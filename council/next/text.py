@@ -77,9 +77,5 @@ def printable(text: str) -> str:
 
 
 def encode(text: str) -> bytes:
-    """UTF-8. A lone surrogate, which models and file names can contain, is kept."""
-    return text.encode("utf-8", "surrogatepass")
-
-
-def decode(data: bytes) -> str:
-    return data.decode("utf-8", "surrogatepass")
+    """UTF-8, as everything is stored. A lone surrogate, which no file can hold, becomes a visible escape."""
+    return text.encode("utf-8", "backslashreplace")

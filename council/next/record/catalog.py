@@ -1,0 +1,76 @@
+"""Finds sessions by their ids, and knows which of them began on this machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from council.next.errors import Damaged, UsageError
+from council.next.record import files
+from council.next.record.session import Session
+from council.next.text import join_words
+
+ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
+NEWEST = ("last", "latest")
+SHORTEST, MOST_LISTED = 4, 10
+
+
+def check_id(id: str) -> str:
+    if not ID.fullmatch(id) or id in NEWEST:
+        raise UsageError(f"{id!r} is not an id: at most 64 of a-z, 0-9 and -, with no - at either end")
+    return id
+
+
+def list_ids(root: Path) -> list[str]:
+    """The ids of all sessions, in the order in which they began. A damaged session is one of them."""
+    return [id for _, id in sorted((began(metadata), id) for id, metadata in rows(root))]
+
+
+def rows(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each session's id with its metadata, which is empty where it cannot be read."""
+    for folder in root.iterdir() if root.is_dir() else ():
+        if ID.fullmatch(folder.name) and (folder / "program.json").exists() and not folder.is_symlink():
+            metadata: dict[str, Any] = {}
+            with suppress(OSError, Damaged):
+                metadata = files.read_json(folder / "metadata.json")
+            if metadata.get("session_id") in (None, folder.name):  # a copy under another name is not that session
+                yield folder.name, metadata
+
+
+def began(metadata: dict[str, Any]) -> str:
+    """When a session began, to sort by. A time that is none comes first, and hides nothing."""
+    value = metadata.get("started_at")
+    return value if isinstance(value, str) and value[:2] in ("19", "20", "21") else ""
+
+
+def find(root: Path, id: str) -> Session:
+    """The session of this id, or the only one whose id contains it; `last` is the one that began last."""
+    ids = list_ids(root)
+    if id in NEWEST:
+        if not ids:
+            raise UsageError("there is no session yet")
+        return Session(root / ids[-1])
+    near = [one for one in ids if one == id] or [one for one in ids if len(id) >= SHORTEST and id in one]
+    if len(near) == 1:
+        return Session(root / near[0])
+    if not near:
+        raise UsageError(f'no session is called "{id}"; `council list` shows them')
+    more = f" and {len(near) - MOST_LISTED} more" if len(near) > MOST_LISTED else ""
+    raise UsageError(f'"{id}" fits {len(near)} sessions: {join_words(near[:MOST_LISTED])}{more}')
+
+
+def mark_as_ours(marks: Path, session: Session) -> None:
+    """Note in the user's own folder that this session began here. One that came from elsewhere has no such note."""
+    files.make_folder(marks)
+    files.write_once(marks / session.id, session.birth.encode())
+
+
+def is_ours(marks: Path, session: Session) -> bool:
+    """Whether this very session, with this program, began on this machine."""
+    try:
+        return files.read(marks / session.id) == session.birth.encode()
+    except (OSError, Damaged):
+        return False

@@ -1,0 +1,109 @@
+"""Creates a session: in a hidden folder, which is renamed once it is whole. A session that exists is complete."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from council.next.errors import CouncilError, UsageError
+from council.next.record import files, lock
+from council.next.record.session import SCHEMA, Session, now
+from council.next.text import encode, slug
+
+HIDDEN = re.compile(r"\.[a-z0-9-]{1,64}\.[0-9a-f]{8}" + re.escape(files.TEMP))
+BORN = {"workflow.md", "topic.md", "program.json", "metadata.json", "attached", "frozen", lock.LOCK, lock.NOTE}
+OLD = 3600.0  # seconds after which a hidden folder that nobody holds was left by a killed process
+
+
+@dataclass(frozen=True)
+class Birth:
+    """All that a session freezes. `program` holds options, gates, members, personas and templates."""
+
+    workflow: str
+    topic: str
+    program: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    attached: Mapping[str, bytes] = field(default_factory=dict)  # the documents, by the path that was given
+    frozen: Mapping[str, bytes] = field(default_factory=dict)  # the files that a session begins from, by path
+
+    def content(self, id: str) -> dict[str, bytes]:
+        """The files of the session, by their names in its folder."""
+        attached = {path: name_document(number, path) for number, path in enumerate(self.attached, 1)}
+        frozen = {path: f"frozen/{files.sha256(data)}" for path, data in self.frozen.items()}
+        given = {
+            "workflow.md": encode(self.workflow),
+            "topic.md": encode(self.topic),
+            **{attached[path]: data for path, data in self.attached.items()},
+            **{frozen[path]: data for path, data in self.frozen.items()},
+        }
+        program = {
+            "schema": SCHEMA,
+            "seed": secrets.token_hex(16),
+            **self.program,
+            "attached": attached,
+            "frozen": frozen,
+            "files": {name: files.sha256(data) for name, data in given.items()},
+        }
+        metadata = {"session_id": id, "topic": self.topic, "started_at": now(), **self.facts}
+        return {**given, "program.json": files.to_json(program), "metadata.json": files.to_json(metadata)}
+
+
+def name_document(number: int, path: str) -> str:
+    """Where a document stands in the session. The path that was given may hold anything."""
+    name = Path(path.replace("\0", "").rpartition("/")[2])
+    return f"attached/{number:02}-{slug(name.stem, 40) or 'document'}{'.md' if name.suffix == '.md' else '.txt'}"
+
+
+@contextmanager
+def create(root: Path, birth: Birth, id: str = "") -> Iterator[Session]:
+    """Make a session, and hold it from its birth on. If that fails, nothing is there.
+
+    The hidden folder is locked while it is filled, so that nobody takes it for one that a killed process left.
+    """
+    id = id or f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+    taken = UsageError(f'there is a session "{id}" already; choose another id, or `council recover {id}`')
+    if os.path.lexists(root / id):
+        raise taken
+    content = birth.content(id)
+    sweep(files.make_folder(root))
+    hidden = root / f".{id}.{secrets.token_hex(4)}{files.TEMP}"
+    with ExitStack() as held_open:
+        try:
+            os.mkdir(hidden, 0o700)
+            held = held_open.enter_context(lock.hold(hidden))
+            files.fill_folder(hidden, content)
+            os.rename(hidden, root / id)
+            held.folder = root / id
+            files.sync_folder(root)
+        except OSError as failure:
+            raise taken if failure.errno in files.TAKEN else files.storage_error(root / id, failure) from failure
+        finally:
+            files.discard(hidden)
+        session = Session(root / id)
+        held_open.enter_context(session.held_by(held))
+        yield session
+
+
+def sweep(root: Path) -> None:
+    """Remove what processes left that were killed while they made a session.
+
+    Never what another process may still be filling: that one holds the lock. And never what holds anything else.
+    """
+    for hidden in (path for path in root.iterdir() if HIDDEN.fullmatch(path.name)):
+        with suppress(OSError, CouncilError):
+            about = hidden.lstat()
+            if hidden.is_symlink() or time.time() - about.st_mtime < OLD:
+                continue
+            if (handle := lock.claim(hidden / lock.LOCK)) is not None:
+                try:
+                    if {path.name for path in hidden.iterdir() if not path.name.endswith(files.TEMP)} <= BORN:
+                        files.discard(hidden)
+                finally:
+                    os.close(handle)

@@ -1,0 +1,105 @@
+"""The desk of a session: what others leave there for the process that holds it.
+
+`desk/STEP~SEAT/answer.md` answers a person's turn, `desk/pause` asks the run to stop before its next turns. The desk
+does not belong to the record: what lies there becomes a turn, or is removed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from council.next.errors import Busy, Damaged
+from council.next.record import files, lock
+from council.next.record.session import Session
+from council.next.record.turn_file import Receipt
+from council.next.text import encode
+
+FOLDER, PAUSE, ANSWER = "desk", "pause", "answer.json"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A person's answer to a turn: who gave it, where, and when. With `absent`, why that person does not answer."""
+
+    turn: str
+    body: str
+    by: str
+    via: str
+    at: float
+    absent: str | None = None
+
+
+def leave(folder: Path, answer: Answer) -> bool:
+    """Put an answer on the desk, whole and at once. False if one lies there already: the first one counts."""
+    desk = files.make_folder(folder / FOLDER)
+    return files.publish(desk / answer.turn.replace("/", "~"), {ANSWER: files.to_json(asdict(answer))})
+
+
+def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
+    """The answers on the desk. One that council did not write is removed."""
+    for place in sorted((folder / FOLDER).glob("*~*")):
+        try:
+            yield place, Answer(**files.read_json(place / ANSWER))
+        except (OSError, Damaged, TypeError):
+            files.discard(place)
+
+
+def take(session: Session) -> list[str]:
+    """Record the answers that lie on the desk and are due, and clear the others. Returns the turns recorded."""
+    taken = []
+    for place, answer in list(answers(session.folder)):
+        due = next((one for one in session.plan.due if one.id == answer.turn), None)
+        if due is not None and due.seat.is_person:
+            receipt = Receipt(
+                turn=due.id,
+                seat=due.seat.name,
+                step=due.step.name,
+                round=due.round,
+                speaker="human",
+                started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(answer.at)),
+                by=answer.by,
+                via=answer.via,
+                absent=answer.absent,
+                usd=0.0,
+            )
+            session.record(receipt, encode(answer.body))
+            taken.append(due.id)
+        files.discard(place)
+    if taken:
+        session.advance()
+    return taken
+
+
+def answer(folder: Path, answer: Answer) -> str:
+    """Answer a person's turn from anywhere: `recorded`, `left` for whoever holds the session, or `too late`."""
+    if not leave(folder, answer):
+        return "too late"
+    session = Session(folder)
+    with suppress(Busy), session.hold(wait=0):
+        return "recorded" if answer.turn in take(session) else "too late"
+    return "left"
+
+
+def pause(folder: Path, by: str) -> bool:
+    """Ask the process that holds the session to stop before its next turns. False if none holds it."""
+    if not lock.is_held(folder):
+        return False
+    desk = files.make_folder(folder / FOLDER)
+    files.publish(desk / PAUSE, {"by": encode(by)})
+    return True
+
+
+def is_paused(folder: Path) -> str:
+    """Who asked for a pause. Empty if nobody did."""
+    try:
+        return files.read_text(folder / FOLDER / PAUSE / "by") or "somebody"
+    except (OSError, Damaged):
+        return ""
+
+
+def resume(folder: Path) -> None:
+    files.discard(folder / FOLDER / PAUSE)

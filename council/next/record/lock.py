@@ -1,0 +1,141 @@
+"""One process at a time writes to a session. A lock ends with its process, so there is no state to clean up.
+
+`runner.json` says for people which process it is. Only the lock is proof.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from council.next.errors import Busy, Damaged, StorageError
+from council.next.record import files
+
+LOCK, NOTE = ".lock", "runner.json"
+NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
+WITHOUT = (
+    "this file system has no working locks, so two processes could write at once; move COUNCIL_HOME to a local disk"
+)
+
+
+@dataclass
+class Held:
+    """The right to write to a session, for as long as the lock file on the disk is the one that is held."""
+
+    folder: Path
+    handle: int
+
+    def check(self) -> None:
+        """Raise StorageError if somebody removed or replaced the folder or its lock. Asked before each commit."""
+        if not is_at(self.folder / LOCK, self.handle):
+            raise StorageError(f"{self.folder / LOCK} was removed or replaced; stopped before overwriting other work")
+
+
+@contextmanager
+def hold(folder: Path, wait: float = 0.25) -> Iterator[Held]:
+    """Hold a session, after at most `wait` seconds. A process that died does not hold it."""
+    until = time.monotonic() + wait
+    while (handle := claim(folder / LOCK)) is None:
+        if time.monotonic() > until:
+            raise Busy(f"{folder.name} is in use by {describe(read_holder(folder))}; nothing was changed")
+        time.sleep(0.01)
+    try:
+        held = Held(folder, handle)
+        files.sweep(folder)
+        about = {"pid": os.getpid(), "host": socket.gethostname(), "since": round(time.time(), 3)}
+        files.write(folder / NOTE, files.to_json(about))
+        yield held
+        if is_at(held.folder / LOCK, handle):
+            (held.folder / NOTE).unlink(missing_ok=True)
+    finally:
+        os.close(handle)
+
+
+def claim(path: Path) -> int | None:
+    """The locked file, which closing unlocks. None while another process has it."""
+    handle = open_lock(path)
+    try:
+        # It may have been removed or renamed before it was locked: then this lock excludes nobody.
+        if lock(path, handle) and is_at(path, handle):
+            second = open_lock(path)  # some file systems say yes to everybody
+            try:
+                if lock(path, second):
+                    raise StorageError(f"{path}: {WITHOUT}")
+            finally:
+                os.close(second)
+            return handle
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None
+
+
+def open_lock(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    except OSError as failure:
+        raise files.storage_error(path, failure) from failure
+
+
+def lock(path: Path, handle: int) -> bool:
+    from filelock import lock_descriptor
+
+    try:
+        return lock_descriptor(handle, blocking=False)
+    except OSError as failure:
+        if failure.errno in NO_LOCKS:
+            raise StorageError(f"{path}: {WITHOUT}") from None
+        raise files.storage_error(path, failure) from failure
+
+
+def is_at(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(handle))
+    except OSError:
+        return False
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a process holds the session right now. Looking takes nobody's lock away."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as failure:
+        return failure.errno not in NO_LOCKS
+    finally:
+        os.close(handle)
+    return False
+
+
+def read_holder(folder: Path) -> Mapping[str, Any]:
+    """What the process that holds the session wrote of itself. Empty if nothing can be read."""
+    try:
+        return files.read_json(folder / NOTE)
+    except (OSError, Damaged):
+        return {}
+
+
+def describe(holder: Mapping[str, Any]) -> str:
+    """The holder in words, without believing that its note is whole."""
+    pid, host, since = (holder.get(key) for key in ("pid", "host", "since"))
+    if not isinstance(pid, int) or not isinstance(host, str):
+        return "another process"
+    began = f", since {time.strftime('%H:%M:%S', time.localtime(since))}" if is_time(since) else ""
+    return f"process {pid} on {json.dumps(host)[1:-1]}{began}"
+
+
+def is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 10**11
