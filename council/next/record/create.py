@@ -19,7 +19,6 @@ from council.next.text import encode, slug
 
 HIDDEN = re.compile(r"\.[a-z0-9-]{1,64}\.[0-9a-f]{8}" + re.escape(files.TEMP))
 BORN = {"workflow.md", "topic.md", "program.json", "metadata.json", "attached", "frozen", lock.LOCK, lock.NOTE}
-OLD = 3600.0  # seconds after which a hidden folder that nobody holds was left by a killed process
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def sweep(root: Path) -> None:
     for hidden in (path for path in root.iterdir() if HIDDEN.fullmatch(path.name)):
         with suppress(OSError, CouncilError):
             about = hidden.lstat()
-            if hidden.is_symlink() or time.time() - about.st_mtime < OLD:
+            if hidden.is_symlink() or time.time() - about.st_mtime < files.OLD:
                 continue
             if (handle := lock.claim(hidden / lock.LOCK)) is not None:
                 try:

@@ -41,7 +41,7 @@ def leave(folder: Path, answer: Answer) -> bool:
 
 def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
     """The answers on the desk. One that council did not write is removed."""
-    for place in sorted((folder / FOLDER).glob("*~*")):
+    for place in sorted((folder / FOLDER).glob("[!.]*~*")):  # a hidden one is being written
         try:
             yield place, Answer(**files.read_json(place / ANSWER))
         except (OSError, Damaged, TypeError):

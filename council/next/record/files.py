@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 from council.next.errors import Damaged, StorageError
 
 TEMP = ".council-temp"
+OLD = 3600.0  # seconds after which a hidden folder that nobody holds was left by a killed process
 LARGEST = 32_000_000  # bytes: no file of a session is larger
 FULL = "free some space, then try again"
 ADVICE = {
@@ -182,11 +184,16 @@ def refuse(constant: str) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the temporary files of a killed writer. The caller holds the session, so nobody is writing."""
+    """Remove the temporary files of a killed writer. The caller holds the session, so nobody is writing.
+
+    Answers are left without holding the session, so those are removed only when they are old."""
     for path in walk(folder):
         if path.name.endswith(TEMP):
             with suppress(OSError):
-                discard(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+                if path.is_symlink() or not path.is_dir():
+                    path.unlink()
+                elif time.time() - path.lstat().st_mtime > OLD:
+                    discard(path)
 
 
 def walk(folder: Path, deepest: int = 4) -> Iterator[Path]:

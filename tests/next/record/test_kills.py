@@ -11,7 +11,7 @@ import pytest
 
 from council.next.errors import CouncilError, StorageError
 from council.next.record import create as births
-from council.next.record import desk, lock
+from council.next.record import desk, files, lock
 from council.next.record.catalog import list_ids
 from council.next.record.session import Session
 from tests.next.record.sessions import ID, born, contents, hold
@@ -116,7 +116,7 @@ def test_killed_at_every_call(name: str, kind: str, tmp_path: Path, monkeypatch:
 
 
 def kill(name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: int) -> None:
-    monkeypatch.setattr(births, "OLD", -1.0)
+    monkeypatch.setattr(files, "OLD", -1.0)
     prepare, act = SCENARIOS[name]
     whole = tmp_path / "whole"
     whole.mkdir()

@@ -94,7 +94,7 @@ def test_a_session_is_held_from_its_birth_on(tmp_path: Path) -> None:
 
 
 def test_only_what_a_killed_birth_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(births, "OLD", -1.0)
+    monkeypatch.setattr(files, "OLD", -1.0)
 
     def hidden(number: int, *names: str) -> Path:
         folder = tmp_path / f".{ID}.0000000{number}{files.TEMP}"
