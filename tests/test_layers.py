@@ -32,7 +32,7 @@ ROOMS = (
     ),
 )
 LEAVES = ("__init__", "__main__", "errors", "git", "text", "text_width")
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if "kit" not in path.relative_to(PACKAGE).parts)
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if not {"kit", "next"} & {*path.relative_to(PACKAGE).parts})
 
 
 def name_of(path: Path) -> str:

@@ -23,7 +23,7 @@ from council.engine.views import view
 from council.workflow import declare
 
 PACKAGE = Path(council.__file__).parent
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if "kit" not in path.relative_to(PACKAGE).parts)
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if not {"kit", "next"} & {*path.relative_to(PACKAGE).parts})
 
 
 @dataclass(frozen=True)

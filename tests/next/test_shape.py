@@ -1,0 +1,88 @@
+"""The shape of the new core: layers, sizes, and what it may import."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import council.next
+
+PACKAGE = Path(council.next.__file__).parent
+# The rooms in their order, with the most lines that each may have. A room imports only rooms before it.
+ROOMS = {
+    "replies": 700,
+    "workflow": 650,
+    "engine": 1_250,
+    "protocols": 1_300,
+    "record": 1_050,
+}
+TOP = {"__init__", "errors", "rooms", "schema", "text"}
+TOP_LINES, LONGEST_FILE, MOST_MODULES = 450, 360, 12
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def lines_of(path: Path) -> int:
+    return len(path.read_text("utf-8").splitlines())
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of council that a file imports anywhere, by their names below council.next."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name.startswith("council"))
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "import by full name"
+            if node.module == "council.next":
+                yield from (one.name for one in node.names)
+            elif (node.module or "").startswith("council"):
+                yield (node.module or "").removeprefix("council.next.")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_imports_only_rooms_before_it(path: Path) -> None:
+    own = room_of(path)
+    names = [*ROOMS]
+    above = {*TOP, *(names[: names.index(own) + 1] if own in ROOMS else ())}
+    found = {name.partition(".")[0] for name in imported(path)}
+    allowed = {"extras"} if own == "rooms" else set()
+    assert found <= above | allowed, f"{own} imports {found - above}"
+    assert not {"click", "anthropic", "jinja2"} & found
+    assert lines_of(path) <= LONGEST_FILE
+
+
+def test_every_file_has_a_room_and_every_room_keeps_its_size() -> None:
+    assert {room_of(path) for path in FILES} == {*ROOMS, *TOP}
+    for room, most in ROOMS.items():
+        files = [path for path in FILES if room_of(path) == room]
+        assert sum(map(lines_of, files)) <= most, room
+        assert len(files) <= MOST_MODULES, room
+    assert sum(lines_of(path) for path in FILES if room_of(path) in TOP) <= TOP_LINES
+
+
+def test_the_pure_rooms_have_no_clock_no_dice_and_no_disk() -> None:
+    pure = [path for path in FILES if room_of(path) in ("replies", "workflow", "engine", "protocols")]
+    for path in pure:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {"time", "os", "secrets", "socket", "pathlib", "datetime", "subprocess"} & {*names}, path
+
+
+def test_regular_expressions_are_few_and_read_no_english() -> None:
+    """What a member meant is asked for. Patterns find words, ids, names, numbers and escape sequences."""
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and ast.unparse(node.func).startswith("re.")
+    ]
+    assert len(found) <= 12, found
