@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from council.reports.summary import DebateResult, Totals
     from council.runner.api import ReviewFinding, ReviewResult, load_session, recover, review, run
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"
 __all__ = [
     "CouncilError", "DebateResult", "ReviewFinding", "ReviewResult", "Totals", "__version__", "load_session", "recover",
     "review", "run",

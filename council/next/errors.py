@@ -20,7 +20,7 @@ class Damaged(CouncilError):
 
 
 class UsageError(CouncilError):
-    """The request cannot be carried out as it stands. Nothing was spent."""
+    """The request cannot be carried out. Nothing was spent."""
 
     code = 2
 

@@ -60,7 +60,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def overlap(text: str, earlier: str) -> float:
-    """The share of a text's words that also stand in an earlier one."""
+    """The share of a text's words that an earlier text also has."""
     words = set(WORD.findall(fold(text)))
     return len(words & set(WORD.findall(fold(earlier)))) / len(words) if words else 0.0
 

@@ -35,7 +35,7 @@ def by_group(seats: Seats, scene: Scene) -> Batches:
 
 @order
 def shuffle(seats: Seats, scene: Scene, *, group: str = "", every: Any = 1) -> Batches:
-    """One after the other, shuffled anew after `every` rounds. With `group`, only its seats are, and they go first."""
+    """One after the other, shuffled again after `every` rounds. With `group`, only its seats are, and they go first."""
     mixed = [seat for seat in seats if group in ("", seat.group)]
     rest = [seat for seat in seats if group not in ("", seat.group)]
     epoch = (max(scene.round, 1) - 1) // int(scene.workflow.number(every))

@@ -194,7 +194,7 @@ def vote(
     scored: bool = False,
     ties: str = "",
 ) -> Verdict:
-    """The seats chose one option. A tie is no choice, unless the option `ties` is on: then the session's seed decides.
+    """The seats chose one option. A tie chooses nothing, unless the option `ties` is on: then the seed decides.
 
     An answer is a choice, a list with the best first or, with `scored: true`, a list of `option: 80`. `among` names the
     only options that count, or a rule whose verdict says which, as in `{passes: trial}`. A seat's `weight` counts."""

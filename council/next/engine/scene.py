@@ -1,6 +1,6 @@
 """The scene: all that a rule, an order or a view may know, which is what was said so far and nothing later.
 
-The planner alone adds to it while it walks the workflow, so the scene always stands at the place that is being judged.
+The planner alone adds to it while it walks the workflow, so the scene is always at the place that is being judged.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def few(name: str, letter: str, answers: Mapping[str, Any], scene: Scene) -> Pro
 
 @check
 def rulings(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
-    """Each ruling is about an item that there is. The chair rules on each blocking item that stands."""
+    """Each ruling is about an item that there is. The chair rules on each blocking item that is open."""
     register = Register.of(scene)
     lines = [split_id(one) for item in answers.get("rulings") or () for one in split_items(item)]
     unknown = [id or words[:40] for id, words in lines if id not in register.items]
@@ -120,7 +120,9 @@ def follows(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
 def answer(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     length = len(str(answers.get("answer") or ""))
     if length > MOST_CHARACTERS and "title" in answers:
-        return problem("answer", f"it has {length} characters; at most {MOST_CHARACTERS} stand above the decision")
+        return problem(
+            "answer", f"it has {length} characters; at most {MOST_CHARACTERS} are printed above the decision"
+        )
     return {}
 
 

@@ -23,7 +23,7 @@ NONE, UNDECIDED, UNREADABLE = "none", "undecided", ""
 
 @dataclass(frozen=True)
 class Said:
-    """Somebody's own words, and where they stand."""
+    """Somebody's own words, and the turn that holds them."""
 
     seat: str
     label: str
@@ -165,7 +165,7 @@ class Register:
         self.listed = tuple(id for id in texts if id not in replaced or id in self._vote[1])
 
     def _recommend(self, turn: Turn, text: str) -> None:
-        """A seat's text. The same words are the same text, whoever says them again."""
+        """A seat's text. The same words are the same text, even if another seat says them again."""
         seat, words = turn.seat.name, fold(text)
         if words not in self._texts:
             old = self.own.get(seat, "")

@@ -274,7 +274,7 @@ def read_terms(counted: Count, register: Register) -> Iterator[Term]:
 
 
 def open_items(register: Register) -> Iterator[Item]:
-    """The blocking items that stand, each under the first id of those that were called the same."""
+    """The open blocking items, each under the first id of those that were called the same."""
     for item in register.of_letter("C"):
         joined = register.joined(item.id)
         if joined[0] is item and any(one.holders for one in joined):
@@ -298,7 +298,7 @@ def read_dissents(scene: Scene, counted: Count, register: Register) -> Iterator[
 
 
 def synthesis_of(scene: Scene) -> Turn | None:
-    """The newest text of whoever writes the result."""
+    """The newest text of the seat that writes the result."""
     phase = scene.workflow.phase("synthesis")
     turns = [turn for turn in scene.named(phase.name) if turn.step == phase.steps[0].name] if phase else []
     return next((turn for turn in reversed(turns) if not turn.absent), None)

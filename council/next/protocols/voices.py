@@ -24,7 +24,7 @@ SHORTEST_QUOTE = 12  # characters that nobody repeats by chance
 
 @dataclass(frozen=True)
 class Move:
-    """What a member says moved it, and whose turn holds these words. Without a turn they stand nowhere."""
+    """What a member says moved it, and whose turn holds these words. Without a turn nobody said them."""
 
     words: str = ""
     by: Said | None = None
@@ -178,7 +178,7 @@ def voice(turn: Turn, name: str, register: Register) -> Voice:
 
 
 def settle(one: Voice, leading: str, refused: set[str], target: float | None) -> Voice:
-    """The voice with what the whole vote makes of it. Whoever blocks, or whose condition is refused, does not agree."""
+    """The voice as the whole vote counts it. A seat that blocks, or whose condition is refused, does not agree."""
     lost = tuple(id for id in one.conditions if id in refused) if one.side == leading else ()
     supports = bool(leading) and one.side == leading and not one.silence
     if target is not None:
@@ -197,7 +197,7 @@ def is_refused(item: Item, signers: tuple[str, ...], register: Register) -> bool
 
 
 def find_move(turn: Turn, scene: Scene) -> Move | None:
-    """The sentence that moved a member, if at least a part of it stands in an earlier turn of somebody else."""
+    """The sentence that moved a member, if an earlier turn of somebody else has it."""
     given = str(turn.answers.get("moved_by") or "").strip()
     moves: dict[str, Move] = scene.kept.setdefault("moves", {})
     if given and turn.id not in moves:
@@ -220,7 +220,7 @@ def look_for(given: str, turn: Turn, scene: Scene) -> Move:
 
 
 def quotations(given: str) -> Iterator[str]:
-    """What stands in quotation marks, or else the whole, where it is long enough to be somebody's words."""
+    """What is in quotation marks, or else the whole, where it is long enough to be somebody's words."""
     plain = given
     for mark in "“”„«»":
         plain = plain.replace(mark, '"')

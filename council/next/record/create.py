@@ -55,7 +55,7 @@ class Birth:
 
 
 def name_document(number: int, path: str) -> str:
-    """Where a document stands in the session. The path that was given may hold anything."""
+    """The name of a document in the session. The path that was given may hold anything."""
     name = Path(path.replace("\0", "").rpartition("/")[2])
     return f"attached/{number:02}-{slug(name.stem, 40) or 'document'}{'.md' if name.suffix == '.md' else '.txt'}"
 

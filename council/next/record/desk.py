@@ -1,7 +1,7 @@
 """The desk of a session: what others leave there for the process that holds it.
 
 `desk/STEP~SEAT/answer.md` answers a person's turn, `desk/pause` asks the run to stop before its next turns. The desk
-does not belong to the record: what lies there becomes a turn, or is removed.
+does not belong to the record: what is on it becomes a turn, or is removed.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Answer:
 
 
 def leave(folder: Path, answer: Answer) -> bool:
-    """Put an answer on the desk, whole and at once. False if one lies there already: the first one counts."""
+    """Put an answer on the desk, whole and at once. False if there is one already: the first one counts."""
     desk = files.make_folder(folder / FOLDER)
-    return files.publish(desk / answer.turn.replace("/", "~"), {ANSWER: files.to_json(asdict(answer))})
+    return files.publish(desk / answer.turn.replace("/", "~").lstrip("."), {ANSWER: files.to_json(asdict(answer))})
 
 
 def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
@@ -49,7 +49,7 @@ def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
 
 
 def take(session: Session) -> list[str]:
-    """Record the answers that lie on the desk and are due, and clear the others. Returns the turns recorded."""
+    """Record the answers on the desk that are due, and clear the others. Returns the turns recorded."""
     taken = []
     for place, answer in list(answers(session.folder)):
         due = next((one for one in session.plan.due if one.id == answer.turn), None)
@@ -75,7 +75,7 @@ def take(session: Session) -> list[str]:
 
 
 def answer(folder: Path, answer: Answer) -> str:
-    """Answer a person's turn from anywhere: `recorded`, `left` for whoever holds the session, or `too late`."""
+    """Answer a person's turn from anywhere: `recorded`, `left` for the process that holds it, or `too late`."""
     if not leave(folder, answer):
         return "too late"
     session = Session(folder)

@@ -180,7 +180,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a number of JSON")
 
 
 def sweep(folder: Path) -> None:

@@ -254,7 +254,7 @@ class Session:
 
     @cached_property
     def birth(self) -> str:
-        """The hash of everything that is fixed. The hashes of all given files stand in program.json."""
+        """The hash of everything that is fixed. The hashes of all given files are in program.json."""
         metadata = self.metadata
         fixed = json.dumps([metadata.get(key) for key in FIXED], ensure_ascii=False, sort_keys=True)
         for name in self.program.get("files", {}):

@@ -79,7 +79,7 @@ class Text(Kind):
         if block.fenced:  # a text that would not read back otherwise, such as a log
             text = block.code[0].removesuffix("\n")
         elif not text:
-            raise Unreadable("nothing stands below the heading")
+            raise Unreadable("there is nothing below the heading")
         if block.fenced or not is_nothing(text):
             return text
         if self.filled:
@@ -308,5 +308,5 @@ def split_id(item: str) -> tuple[str, str]:
 
 
 def is_nothing(text: str) -> bool:
-    """Whether an answer says in so many words that there is nothing: `none`, `- None.`, `n/a`, `—`."""
+    """Whether an answer says that there is nothing, in one of the words for it: `none`, `- None.`, `n/a`, `—`."""
     return fold(text).removeprefix("- ").strip(DRESS + ".") in NOTHING

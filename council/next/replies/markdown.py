@@ -1,4 +1,4 @@
-"""One scan of a reply's Markdown: which part of it stands below which answer's heading."""
+"""One scan of a reply's Markdown: which part of it is below which answer's heading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LABEL = 9  # the level of a bold label, which is below every heading
 
 @dataclass
 class Block:
-    """What stands below one answer's heading, or what stands below none, whose name is empty.
+    """The part below one answer's heading. Without a name, the part below none.
 
     `own` is the text without quotations, `items` are those of its top-level lists, `loose` are the lines of `own`
     outside of lists and code, and `code` is what its fences hold.
@@ -52,7 +52,7 @@ class Block:
 
 @dataclass
 class Scan:
-    """The blocks of a reply in its order, and the answers that are labelled where a heading should stand."""
+    """The blocks of a reply in its order, and the answers that are labelled without a heading."""
 
     blocks: list[Block]
     mislabelled: set[str]
@@ -67,7 +67,7 @@ def parser() -> MarkdownIt:
 
 
 def scan(body: str, names: Collection[str]) -> Scan:
-    """The blocks of a reply. Only what stands at the top level can begin one: a heading inside a quotation, a list or
+    """The blocks of a reply. Only the top level can begin one: a heading inside a quotation, a list or
     a block of code is not this seat's own answer."""
     lines, tokens = parse(body)
     found = Scan([Block("")], set())
@@ -158,7 +158,7 @@ def label(line: str, names: Collection[str]) -> tuple[str, bool, str]:
 
 
 def split_label(line: str) -> tuple[str, str]:
-    """What stands before the first colon of a line, and what stands behind it."""
+    """The parts of a line before and after its first colon."""
     place = min((at for colon in ":\uff1a" if (at := line.find(colon)) >= 0), default=len(line))
     return line[:place], line[place + 1 :].strip()
 
@@ -174,7 +174,7 @@ def answer_name(title: str) -> str:
 
 
 def item_text(lines: list[str], token: Token) -> str:
-    """An item without its marker: one line, unless a list or a block of code stands inside it."""
+    """An item without its marker: one line, unless it has a list or a block of code inside."""
     marker = len(token.info) + len(token.markup)
     text = lines[0].lstrip()[marker:].strip()
     rest = [line.strip() for line in lines[1:]]

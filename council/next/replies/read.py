@@ -61,7 +61,7 @@ def read(reply: Reply, body: str, is_copy: Callable[[Passage], bool] = frozenset
             elif name in scanned.mislabelled:
                 raise Unreadable("it needs a heading of its own, as shown")
             elif not kind.optional:
-                raise Unreadable("the heading is missing, or nothing of your own stands below it")
+                raise Unreadable("the heading is missing, or nothing of your own is below it")
         except Unreadable as wrong:
             problems[name] = f'"## {heading(name)}": {wrong}'
     prose = "\n\n".join(block.text for block in own if not block.name).strip()

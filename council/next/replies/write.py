@@ -22,7 +22,7 @@ def write(reply: Reply, answers: Mapping[str, Any], prose: str = "") -> str:
 
 
 def write_answer(name: str, kind: Kind, value: Any) -> str:
-    """One answer below its heading. Words that would be read as something else stand inside a fence."""
+    """One answer below its heading. Words that would be read as something else are put inside a fence."""
     text = as_text(value)
     for written in (text or "none", fenced(text)):
         part = f"## {heading(name)}\n{written}"

@@ -105,7 +105,7 @@ class Phase:
     gates: str = ""  # the phase that a person approves here
 
     def folder(self, round: int, step: Step, repeats: bool) -> str:
-        """Where a step's turns of one round stand. What the phase has only one of is left out of the name."""
+        """The folder of a step's turns of one round. What the phase has only one of is left out of the name."""
         place = f"{self.number:02}-{self.name}" + (f"-r{round:02}" if repeats or round > 1 else "")
         return place + (f"-{self.steps.index(step) + 1}-{step.name}" if len(self.steps) > 1 else "")
 
