@@ -324,6 +324,7 @@ class FakeApi:
         task = asyncio.ensure_future(self._converse(reader, writer))
         self._connections.add(task)
         task.add_done_callback(self._connections.discard)
+        task.add_done_callback(lambda _: writer.transport.abort())  # one that was cancelled before it began, too
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Request after request on one connection, until either side has had enough of it."""

@@ -61,7 +61,7 @@ def flags(command: click.Command) -> set[str]:
 GENERAL = {
     "--with", "--without", "--only", "--mode", "--option", "--tier-map", "--file", "--speaker", "--json", "--quiet",
     "--no-input", "--watch", "--id", "--quorum", "--max-cost", "--max-calls", "--from", "--pace", "--overlays",
-    "--gate", "--wait", "--evidence", "--evidence-command",
+    "--gate", "--wait", "--evidence", "--evidence-command", "--yes",
 }  # fmt: skip
 
 

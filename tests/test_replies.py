@@ -395,7 +395,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "dissent": lambda text: find_missing_dissent(scene(turn("a", stance="disagree", blocking=("the latency",))), text),
     "overlap": lambda text: overlap(text, text),
     "harmless": harmless,
-    "sources": lambda text: Sources({}, {}, {}).cite(f"- {text}x"),
+    "sources": lambda text: Sources({}, {}).cite(f"- {text}x"),
 }
 
 

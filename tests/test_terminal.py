@@ -16,6 +16,7 @@ from council import text_width
 from council.replies.compact import compact
 from council.speakers.replay import THOUGHT, rhythm
 from council.terminal import markdown, screen, table, watch
+from council.terminal.screen import Screen
 from council.text import harmless
 from council.workflow.model import Kind
 from tests.fakeapi import Answer, FakeApi, Request, Responder
@@ -618,3 +619,18 @@ def test_a_run_ends_with_how_to_read_it_on_one_line(user, columns):
     lines = shown.raw.split("\r\n")
     assert f"read it: council show {user.session.name}" in lines, "a terminal that wraps it still copies one line"
     assert user.council("show", user.session.name).code == 0
+
+
+def test_what_a_signal_does_to_the_block_waits_until_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream cannot be written twice at once: Ctrl-Z in the middle of a line ended the program."""
+    screen, done = Screen(), list[str]()
+
+    def struck(stream: object, text: str) -> None:
+        done.append(text)
+        if text == "a line\n":
+            screen.when_written(lambda: screen.insist("wiped\n"))
+
+    monkeypatch.setattr(screen, "_put", struck)
+    screen.insist("a line\n")
+    screen.when_written(lambda: screen.insist("at once\n"))
+    assert done == ["a line\n", "wiped\n", "at once\n"]

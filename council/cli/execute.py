@@ -98,7 +98,7 @@ def wiped_when_suspended(screen: Screen) -> Iterator[None]:
     """For work without an event loop: the block is gone whenever somebody else has the terminal, and at the end."""
     watched = screen.live and signal.getsignal(signal.SIGTSTP) == signal.SIG_DFL
     if watched:
-        signal.signal(signal.SIGTSTP, lambda *_: _suspend(screen))
+        signal.signal(signal.SIGTSTP, lambda *_: screen.when_written(partial(_suspend, screen)))
     try:
         yield
     finally:

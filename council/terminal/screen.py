@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import termios
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from council import text_width
@@ -83,6 +83,8 @@ class Screen:
         self.colour = self.live and has_colour(sys.stderr)
         self.broken: set[int] = set()
         self.unwritten: OSError | None = None
+        self.writing = False
+        self.waiting: Callable[[], None] | None = None
         self.block: list[str] = []
         self.echo_guard = EchoGuard(sys.stderr)
 
@@ -135,8 +137,8 @@ class Screen:
             self.block = []  # the foreground program has written over it
         elif self.live:
             self.echo_guard.on()
-            self._write(sys.stderr, self._home() + "\x1b[K\n".join(lines) + "\x1b[J")
-            self.block = list(lines)
+            home, self.block = self._home(), list(lines)  # what waits for this to be written may wipe it
+            self._write(sys.stderr, home + "\x1b[K\n".join(lines) + "\x1b[J")
 
     def room(self) -> tuple[int, int]:
         """Columns and rows for a live block. The last column stays free, because a terminal may wrap there."""
@@ -167,7 +169,25 @@ class Screen:
         if block:
             self.draw(block)
 
+    def when_written(self, act: Callable[[], None]) -> None:
+        """For a signal's handler: do this now, or once what is being written is out. A stream cannot be written twice
+        at once."""
+        if self.writing:
+            self.waiting = act
+        else:
+            act()
+
     def _write(self, stream: TextIO, text: str) -> None:
+        self.writing = True
+        try:
+            self._put(stream, text)
+        finally:
+            self.writing = False
+        if act := self.waiting:
+            self.waiting = None
+            act()
+
+    def _put(self, stream: TextIO, text: str) -> None:
         if stream.fileno() in self.broken:
             return
         encoding = stream.encoding or "utf-8"
