@@ -311,10 +311,15 @@ class FakeApi:
         self.port = server.sockets[0].getsockname()[1]
         ready()
         await self._stop.wait()
+        # A connection that came a moment ago is still being accepted by a task of the loop's own, which a closed server
+        # would leave open for ever. So nobody new is let in first.
+        for listening in server.sockets:
+            self._loop.remove_reader(listening.fileno())
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in self._connections:
+                task.cancel()
+            await asyncio.wait(tasks)
         server.close()
-        for task in self._connections:
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
 
     def stop(self) -> None:
         """On the server's own loop only."""

@@ -17,18 +17,19 @@ from tests.terminal import Shell, Terminal
 
 WHOLE = 1_120_000_000
 PROGRAM = """
-import signal, sys
+import signal, sys, time
 from council.cli.execute import wiped_when_suspended
 from council.terminal.fetching import FetchLine
 from council.terminal.screen import Screen
-screen = Screen()
+screen, back = Screen(), []
+signal.signal(signal.SIGCONT, lambda *_: back.append(True))
 screen.say("fetching the model")
 with wiped_when_suspended(screen):
     show = FetchLine(screen)
     for percent in (0, 25):
         show(11_200_000 * percent, 1_120_000_000)
-    if "wait" in sys.argv:
-        signal.pause()
+    while "wait" in sys.argv and not back:
+        time.sleep(0.01)
     show(11_200_000 * 50, 1_120_000_000)
     if "fail" in sys.argv:
         raise SystemExit("the disk became full")
