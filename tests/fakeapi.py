@@ -256,6 +256,10 @@ def prefixes(request: Request) -> list[tuple[tuple[str, str], int, bool]]:
     return found
 
 
+def is_accepting(task: asyncio.Task[Any]) -> bool:
+    return getattr(task.get_coro(), "__name__", "") == "_accept_connection2"
+
+
 class FakeApi:
     """The server. As a context manager it runs on a thread of its own and is gone when the block ends.
 
@@ -315,7 +319,7 @@ class FakeApi:
         # would leave open for ever. So nobody new is let in first.
         for listening in server.sockets:
             self._loop.remove_reader(listening.fileno())
-        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+        while tasks := {*self._connections, *filter(is_accepting, asyncio.all_tasks())}:
             for task in self._connections:
                 task.cancel()
             await asyncio.wait(tasks)
