@@ -327,6 +327,29 @@ def test_a_lost_answer_and_another_tab_are_told_apart(tmp_path, browser) -> None
         window.close()
 
 
+def test_a_view_that_comes_late_draws_over_nothing(world, browser) -> None:
+    """Its question would be one that nobody hears of any more."""
+    over, held = world.sessions[-1].name, list[Any]()
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    with WebServer(world) as server:
+        window = open_window(browser, server.address)
+        window.see(".row")
+        window.page.route(f"**/api/sessions/{over}", hold)
+        window.open(f"#/s/{over}")
+        window.wait_until(lambda: bool(held))
+        window.open("#/")
+        window.see(".row")
+        with window.page.expect_response(f"**/api/sessions/{over}"):
+            held.pop().continue_()
+        window.page.evaluate("() => new Promise((done) => setTimeout(done, 200))")
+        assert window.page.locator(".debate").count() == 0
+        assert window.page.locator(".row").count() > 0
+        window.close()
+
+
 def test_a_turn_has_an_address_and_a_lost_server_is_said(world, browser) -> None:
     over = world.sessions[-1].name
     with WebServer(world) as server:

@@ -22,18 +22,20 @@ let leave = () => {};
 let turned = 0;
 let admitted;
 
-/** Opens what the address means. A view draws itself into the main part and returns how it is left. */
+/** Opens what the address means. A view draws itself into a place of its own, which a later view takes out of the page,
+ *  and returns how it is left: what is slow to come draws over nothing. */
 async function open() {
+  const turn = ++turned;
   const [, token] = /^#token=([\w-]+)$/.exec(location.hash) ?? [];
   if (token) {
     history.replaceState(null, "", shown); // the address bar and the history lose it
     admitted = admit(token);
   }
   await admitted;
+  if (turn !== turned) return;
   const hash = location.hash || "#/";
   if (hash === "#main") return;
   if (!hash.startsWith("#/")) return jump(hash.slice(1));
-  const turn = ++turned;
   leave();
   leave = () => {};
   connection(true);
@@ -42,8 +44,10 @@ async function open() {
     const found = pattern.exec(hash);
     if (!found) continue;
     main.className = view().name;
+    const place = h("div", { class: "view" });
+    main.replaceChildren(place);
     try {
-      const left = await view()(main, found.slice(1).map((part) => part && decodeURIComponent(part)), { connection });
+      const left = await view()(place, found.slice(1).map((part) => part && decodeURIComponent(part)), { connection });
       if (turn === turned) leave = left ?? leave;
       else left?.();
     } catch (failure) {
