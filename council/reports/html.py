@@ -25,6 +25,7 @@ from council.text import fold
 
 OURS = '<meta name="generator" content="council">'
 SEAT_COLOURS = 5
+LONG = 120  # characters: an answer is a whole paragraph, and in large letters a long one would fill the screen
 
 
 def page(debate: Transcript) -> str:
@@ -61,7 +62,8 @@ def head(debate: Transcript) -> Iterator[str]:
     verdict = debate.verdict
     yield f'<header>\n<p class="kind">Council {clean(debate.workflow)} · {debate.ended_at:%Y-%m-%d}</p>'
     yield f'<h1 dir="auto">{clean(debate.title)}</h1>'
-    yield f'<p class="answer" dir="auto">{clean(verdict.answer)}</p>'
+    long = " long" if len(verdict.answer) > LONG else ""
+    yield f'<p class="answer{long}" dir="auto">{clean(verdict.answer)}</p>'
     yield pills(verdict)
     yield "</header>"
     if " ".join(debate.topic.split()) != debate.title:

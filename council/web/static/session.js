@@ -122,6 +122,8 @@ export function show(turn) {
 
 // ---- the head ----
 
+const LONG = 120; // characters: an answer is a whole paragraph, and in large letters a long one would fill the screen
+
 function head(data) {
   const { verdict } = data;
   const when = new Date(data.started_at);
@@ -136,7 +138,7 @@ function head(data) {
   return [
     h("header", {}, kicker,
       h("p", { class: "asked", dir: "auto" }, data.title),
-      h("h1", { class: "answer", dir: "auto" }, verdict.answer),
+      h("h1", { class: verdict.answer.length > LONG ? "answer long" : "answer", dir: "auto" }, verdict.answer),
       pills(verdict), whole, material)];
 }
 
