@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Collection
 from functools import lru_cache
 from types import ModuleType
 
@@ -29,6 +30,23 @@ def names(kind: str) -> dict[str, str]:
     """Every name of this kind that a room has, with the room that has it."""
     rooms = {**of_others(), **of_the_kit()}
     return {name: room for room, module in rooms.items() for name in getattr(module, kind, ())}
+
+
+def used(words: Collection[str], kinds: Collection[str] = (), named: Collection[str] = ()) -> list[str]:
+    """The rooms that a session uses: those of these words and kinds of answers, and those that it names."""
+    found = []
+    for room, module in {**of_the_kit(), **of_others()}.items():
+        has_word = any(
+            word in getattr(module, kind, ()) for kind in ("rule", "order", "view", "seat") for word in words
+        )
+        if has_word or room in kinds or room in named:
+            found.append(room)
+    return found
+
+
+def of_kind(kind: str, room: str) -> list[str]:
+    """The names of this kind that a room has, each with its module imported."""
+    return [name for name in names(kind) if names(kind)[name] == room and load(kind, name)]
 
 
 def load(kind: str, name: str) -> bool:

@@ -18,9 +18,10 @@ ROOMS = {
     "engine": 1_250,
     "protocols": 1_300,
     "record": 1_050,
+    "reports": 350,
 }
 TOP = {"__init__", "errors", "rooms", "schema", "text"}
-TOP_LINES, LONGEST_FILE, MOST_MODULES = 450, 360, 12
+TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 360, 12
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 

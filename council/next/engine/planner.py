@@ -176,7 +176,7 @@ class Plan:
         """What is wrong: what could not be read, and what does not fit what was said before."""
         problems = {name: why for name, why in answers.problems.items() if name not in answers.found}
         for name, kind in due.step.reply.items():
-            known = name in registry.checks or (kind.optional_room and registry.checks.knows(name))
+            known = name in registry.checks or bool(kind.room and registry.checks.knows(name))
             if known and name not in problems:
                 problems |= registry.checks[name](answers.found, self.scene, due.seat)
         return problems

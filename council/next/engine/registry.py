@@ -33,6 +33,14 @@ class Registry(dict[str, Callable[..., Any]]):
     def knows(self, name: str) -> bool:
         return name in self or (rooms.load(self.kind, name) and name in self)
 
+    def is_core(self, name: str) -> bool:
+        """Whether the core has this name, and no room is needed for it."""
+        return (
+            name in self
+            and self[name].__module__.startswith("council.next.")
+            and ".extras." not in self[name].__module__
+        )
+
     def __missing__(self, name: str) -> Callable[..., Any]:
         if not self.knows(name):
             known = (*self, *rooms.names(self.kind))
@@ -73,4 +81,7 @@ rules = Registry("rule", 1)
 orders = Registry("order", 2)
 views = Registry("view", 2)
 checks = Registry("check", 3)  # by the name of an answer: what is wrong with a reply beyond its form
+sections = Registry("section", 1)  # what a room adds to the state of a session
+endings = Registry("finished", 1)  # what a room does once a debate is over, and again after a kill
 rule, order, view, check = rules.register, orders.register, views.register, checks.register
+section, finished = sections.register, endings.register

@@ -130,6 +130,7 @@ class Scene:
         self._said: dict[tuple[str, str], list[Turn]] = defaultdict(list)  # by seat and answer
         self._last: dict[str, dict[str, Turn]] = defaultdict(dict)
         self._places: dict[str, list[Turn]] = defaultdict(list)
+        self._first: dict[str, Turn] = {}
         self._passages: dict[Passage, str] = {}
 
     @property
@@ -146,6 +147,7 @@ class Scene:
                     self._asking[name].append(turn.moment)
             self.turns.append(turn)
             self.moments[turn.moment].append(turn)
+            self._first.setdefault(turn.seat.name, turn)
             for place in {turn.phase, turn.step}:
                 self._places[place].append(turn)
             for name in turn.answers:
@@ -174,6 +176,10 @@ class Scene:
         own = self._said.get((turn.seat.name, name), [])
         place = next((place for place in reversed(range(len(own))) if own[place] is turn), len(own))
         return own[place - 1].answers[name] if place else None
+
+    def first_of(self, seat: str) -> Turn | None:
+        """The first turn of a seat."""
+        return self._first.get(seat)
 
     def named(self, place: str) -> list[Turn]:
         """The turns of the phase or step of this name."""

@@ -44,7 +44,7 @@ class Kind:
     filled: bool = False  # declared with `+`: an empty answer is not enough
     optional: bool = False  # declared with `?`: it may be left out, which means nothing
     whole: ClassVar[bool] = False  # reads all that stands under no other answer's heading
-    optional_room: ClassVar[bool] = False  # set by `@answer`: the room may have a check for such an answer
+    room: ClassVar[str] = ""  # set by `@answer`: the optional room that has this kind
 
     def placeholder(self) -> str:
         """The format, as the brief prints it below the heading."""
@@ -250,7 +250,7 @@ def answer(name: str) -> Callable[[type[Kind]], type[Kind]]:
     """Register a room's kind of answer under this name."""
 
     def register(kind_: type[Kind]) -> type[Kind]:
-        kind_.optional_room = True
+        kind_.room = kind_.__module__.rpartition(".")[0].rpartition(".")[2]
         NAMED[name] = kind_
         return kind_
 

@@ -130,6 +130,22 @@ class Workflow:
     def steps(self) -> Iterator[Step]:
         return (step for phase in self.phases for step in phase.steps)
 
+    def words(self) -> set[str]:
+        """The names of all rules, orders and views, and the keys of all seats: what an optional room may have."""
+        found = {key for seat in self.all_seats().values() for key in seat.attributes}
+        conditions: list[Condition | None] = [*self.halt.values()]
+        for phase in self.phases:
+            conditions += [phase.when, *phase.until.values(), *(step.when for step in phase.steps)]
+        while conditions:
+            one = conditions.pop()
+            if isinstance(one, AnyOf | AllOf):
+                conditions += one.of
+            elif isinstance(one, Not):
+                conditions.append(one.of)
+            elif one:
+                found.add(one.name)
+        return found | {ref.name for step in self.steps() for ref in (step.order, *step.sees)}
+
     def phase(self, name: str) -> Phase | None:
         """The phase of this name, or the one that has this role."""
         named = {phase.role: phase for phase in self.phases} | {phase.name: phase for phase in self.phases}

@@ -21,7 +21,7 @@ MEMBERS = ["architect", "engineer"]
 def birth(name: str = "Debate", **more: Any) -> Birth:
     program = {"options": {}, "gates": [], "members": MEMBERS, "personas": {}, "templates": {"a.md.j2": "{{ topic }}"}}
     facts = {"members": MEMBERS, "output_mode": "deliberative", "rounds_planned": "adaptive", "workflow": name.lower()}
-    text = (KIT / f"{name}.md").read_text("utf-8")
+    text = more.pop("workflow", "") or (KIT / f"{name}.md").read_text("utf-8")
     given = {"attached": {"docs/spec.md": b"# Spec\r\n\r\n"}, "frozen": {"src/a.py": b"x = 1\n"}}
     program |= more.pop("program", {})
     return Birth(text, "Redis or not?\n", program, facts, **{**given, **more})

@@ -6,3 +6,5 @@ view = {"first_words": "words"}
 answer = {"dice": "words"}
 check = {"throw": "words"}
 seat = {"hat": "red | blue"}
+section = {"scores": "after"}
+finished = {"applaud": "after"}
