@@ -70,7 +70,8 @@ class Register:
         self.lists: dict[tuple[str, str], tuple[str, ...]] = {}  # the items on a seat's list, by letter and seat
         self._held: dict[str, tuple[Any, ...]] = {}
         self._texts: dict[str, str] = {}
-        self._joined: dict[str, str] = {}
+        self._joined: dict[str, str] = {}  # the first of those that were called the same
+        self._same: dict[str, list[str]] = {}  # by the first one: all that were called the same
         self._said: dict[tuple[str, str], dict[str, Item]] = {}  # each seat's own items, by their words
         self._counts: Counter[str] = Counter()
         self._writer = scene.workflow.phase("synthesis")
@@ -100,12 +101,11 @@ class Register:
 
     def joined(self, id: str) -> list[Item]:
         """An item with all that was called the same, the first one first."""
-        return [item for other, item in self.items.items() if self.canonical(other) == self.canonical(id)]
+        first = self.canonical(id)
+        return [self.items[one] for one in self._same.get(first, [first])]
 
     def canonical(self, id: str) -> str:
-        while id in self._joined:
-            id = self._joined[id]
-        return id
+        return self._joined.get(id, id)
 
     def side(self, turn: Turn) -> Signature:
         """What a turn signs, before or after it was added: an id that its seat had read, or its own new text."""
@@ -222,9 +222,11 @@ class Register:
                 and other[0] == id[0] != "R"
                 and (self.is_result(turn) or seat in owners)
             ):
-                first, second = sorted((self.canonical(id), self.canonical(other)), key=[*self.items].index)
+                first, second = sorted((self.canonical(id), self.canonical(other)), key=lambda one: int(one[1:]))
                 if first != second:
-                    self._joined[second] = first
+                    moved = self._same.pop(second, [second])
+                    self._same.setdefault(first, [first]).extend(moved)
+                    self._joined.update(dict.fromkeys(moved, first))
 
 
 SILENT = Signature(UNREADABLE)
