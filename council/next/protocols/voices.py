@@ -188,10 +188,10 @@ def settle(one: Voice, leading: str, refused: set[str], target: float | None) ->
 
 def is_refused(item: Item, signers: tuple[str, ...], register: Register) -> bool:
     """Whether at least half of those who sign the leading text, the condition's owner included, reject it."""
-    if not any(seat in signers for seat in item.holders):
-        return False
     joined = register.joined(item.id)
     holders = {seat for one in joined for seat in one.holders}
+    if not holders & {*signers}:
+        return False
     against = {seat for one in joined for seat in one.rejections()} & {*signers} - holders
     return 2 * len(against) >= len(signers)
 

@@ -6,7 +6,7 @@ import pytest
 
 from council.next.protocols.ids import Register
 from council.next.protocols.outcome import outcome
-from tests.next.protocols.held import Held, kit, signs
+from tests.next.protocols.held import Held, debate, kit, signs
 
 
 def test_many_conditions_are_each_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,3 +19,33 @@ def test_many_conditions_are_each_looked_at_once(monkeypatch: pytest.MonkeyPatch
     looks.clear()
     assert len(outcome(held.plan).conditions) == 500
     assert len(looks) < 10 * 500
+
+
+def test_a_condition_is_refused_under_the_name_of_another_that_was_called_the_same() -> None:
+    """The dissenter named the first wording; the one that a signer holds is refused, and so is its owner's yes."""
+    first, second = signs("R4", conditions="a date is named"), signs("R4", conditions="a day is named")
+    challenges = {"all": signs("R4"), "A": {**first, "signs": signs("R1")["signs"]}, "R": second}
+    no = signs("R4", rulings="K2: reject: no")
+    closing = {"A": signs("R1"), "D": no, "E": no, "R": signs("R4", rulings="K2: same as K1")}
+    found = debate(challenges, closing)
+    assert [one.seat for one in found.count.agreeing] == ["designer", "engineer"]
+    assert [(term.item.id, term.standing) for term in found.conditions] == [("K1", "refused")]
+    assert found.kind == "undecided"
+
+
+def test_an_item_is_withdrawn_under_the_id_of_another_that_was_called_the_same() -> None:
+    challenges = {
+        "all": signs("R1"),
+        "A": signs("R1", blocking="no backup"),
+        "D": signs("R1", blocking="there is no backup"),
+    }
+    own = signs("R1", rulings=("C2: same as C1", "C1: withdrawn"))
+    assert [one.holders for one in debate(challenges, {"all": signs("R1"), "D": own}).blocking] == [["architect"]]
+    both = debate(challenges, {"all": signs("R1"), "A": signs("R1", rulings="C1: withdrawn"), "D": own})
+    assert (both.kind, both.blocking) == ("agreed", ())
+
+
+def test_a_withdrawn_wording_leaves_the_owners_other_one() -> None:
+    challenges = {"all": signs("R1"), "A": signs("R1", blocking=("no backup", "there is no backup"))}
+    closing = {"all": signs("R1"), "A": signs("R1", rulings=("C2: same as C1", "C2: withdrawn"))}
+    assert [one.id for one in debate(challenges, closing).blocking] == ["C1"]
