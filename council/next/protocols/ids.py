@@ -213,9 +213,8 @@ class Register:
             word, other = read_word(words)
             self.items[id].rulings.append(Ruling(said(turn, words), word, other))
             owners = {self.items[one].by.seat for one in (id, other) if one in self.items}
-            if word == WITHDRAWN and seat in self.items[id].holders:
-                self.items[id].holders.remove(seat)
-                self.lists[id[0], seat] = tuple(one for one in self.lists[id[0], seat] if one != id)
+            if word == WITHDRAWN:
+                self._withdraw(id, seat)
             elif (
                 word == SAME
                 and other in self.items
@@ -227,6 +226,13 @@ class Register:
                     moved = self._same.pop(second, [second])
                     self._same.setdefault(first, [first]).extend(moved)
                     self._joined.update(dict.fromkeys(moved, first))
+
+    def _withdraw(self, id: str, seat: str) -> None:
+        """Take an item from a seat's list. Who holds it in another wording, called the same, may use either id."""
+        named = [one for one in self.joined(id) if seat in one.holders]
+        for item in [self.items[id]] if self.items[id] in named else named:
+            item.holders.remove(seat)
+            self.lists[id[0], seat] = tuple(one for one in self.lists[id[0], seat] if one != item.id)
 
 
 SILENT = Signature(UNREADABLE)
