@@ -27,14 +27,13 @@ def problem(name: str, what: str) -> Problems:
 def signs(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     """A text that the seat has read, or its own; and which one, if it gives a new text and signs another."""
     given: Signature = answers["signs"] if "signs" in answers else Signature("")
-    register, text = Register.of(scene), fold(str(answers.get("recommendation") or ""))
-    revises = bool(text) and text not in {fold(item.by.text) for item in register.of_letter("R")}
-    meant = register.resolve(given, seat.name, revises)
+    register, text = Register.of(scene), str(answers.get("recommendation") or "")
+    meant = register.resolve(given, seat.name, text)
     if not meant.side:
         return problem(
             "signs", f"there is no {given.side} to sign; the texts are {join_words(register.listed) or 'none'}"
         )
-    if revises and meant.side != "own":
+    if register.is_new(text) and meant.side != "own":
         return problem("signs", f"you give a new text and sign {meant.side}: which is it? For your new text, write own")
     if meant.side in ("none", "undecided") and not meant.why:
         return problem("signs", f'say why, as in "{meant.side}: …"')

@@ -110,15 +110,18 @@ class Register:
     def side(self, turn: Turn) -> Signature:
         """What a turn signs, before or after it was added: an id that its seat had read, or its own new text."""
         given = turn.answers.get("signs")
-        return self.resolve(given, turn.seat.name, self.new_text(turn)) if isinstance(given, Signature) else SILENT
+        text = str(turn.answers.get("recommendation") or "")
+        return self.resolve(given, turn.seat.name, text) if isinstance(given, Signature) else SILENT
 
-    def resolve(self, given: Signature, seat: str, revises: bool) -> Signature:
-        """What a signature means. With a new text, `own`, `none` and the old text's id all mean the new one."""
+    def resolve(self, given: Signature, seat: str, text: str = "") -> Signature:
+        """What a signature means beside this text. With a new one, `own`, `none` and the old text's id all mean it.
+
+        The same words are the same text, so `own` beside somebody else's words means theirs."""
         old = self.own.get(seat, "")
-        if revises and given.side in ("own", NONE, old):
+        if self.is_new(text) and given.side in ("own", NONE, old):
             return Signature("own", given.why)
         if given.side == "own":
-            return Signature(old, given.why)
+            return Signature(self._texts.get(fold(text), old), given.why)
         if given.side in (NONE, UNDECIDED, *self.listed):
             return given
         return SILENT
@@ -127,16 +130,17 @@ class Register:
         """Whether this turn writes the result of the debate."""
         return self._writer is not None and (turn.phase, turn.step) == (self._writer.name, self._writer.steps[0].name)
 
-    def new_text(self, turn: Turn) -> bool:
-        """Whether a turn recommends something that nobody recommended before."""
-        text = turn.answers.get("recommendation")
-        return bool(text) and fold(str(text)) not in self._texts
+    def is_new(self, text: str) -> bool:
+        """Whether nobody recommended this before."""
+        return bool(text) and fold(text) not in self._texts
 
     def _add(self, turns: tuple[Turn, ...]) -> None:
         """Read the turns of one batch. None of them has read another's."""
         if self.is_result(turns[0]):
             for turn in turns:
                 self._rule(turn)  # who writes the result only repeats what others said
+                self._held[turn.id] = ("", (), ())
+                self.signed |= {turn.id: self.side(turn)} if "signs" in turn.asked else {}
             return
         sides = [self.side(turn) for turn in turns]
         for turn, side in zip(turns, sides, strict=True):

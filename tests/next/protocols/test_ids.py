@@ -6,7 +6,10 @@ import pytest
 
 from council.next.protocols.ids import Register
 from council.next.protocols.outcome import outcome
-from tests.next.protocols.held import Held, debate, kit, signs
+from council.next.replies.kinds import Signature
+from tests.next.debates import form, workflow_of
+from tests.next.debates import hold as hold_any
+from tests.next.protocols.held import Held, debate, kit, signs, standing
 
 
 def test_many_conditions_are_each_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,3 +52,18 @@ def test_a_withdrawn_wording_leaves_the_owners_other_one() -> None:
     challenges = {"all": signs("R1"), "A": signs("R1", blocking=("no backup", "there is no backup"))}
     closing = {"all": signs("R1"), "A": signs("R1", rulings=("C2: same as C1", "C2: withdrawn"))}
     assert [one.id for one in debate(challenges, closing).blocking] == ["C1"]
+
+
+def test_own_beside_the_words_of_another_text_signs_that_text() -> None:
+    taken = signs("own", recommendation="what Architect would do.")
+    found = standing({"all": signs("R1"), "D": taken})
+    assert [one.side for one in found.count.voices] == ["R1"] * 4
+    assert found.standing == "agreed"
+
+
+@pytest.mark.parametrize("reply", [{"signs": "vote"}, {"says": "yes | no"}])
+def test_a_vote_may_be_asked_for_where_the_result_is_written(reply: dict[str, str]) -> None:
+    workflow = workflow_of([{"name": "result", "role": "synthesis", "reply": reply}])
+    answers = {"signs": Signature("undecided", "all of it")} if "signs" in reply else {"says": "yes"}
+    found = outcome(hold_any(workflow, lambda due: form(due, **answers)))
+    assert found.kind == ("undecided" if "signs" in reply else "agreed")

@@ -148,7 +148,7 @@ def signed_by(turn: Turn, asked: str, ids: dict[str, str], own: dict[str, str], 
     if new and new not in ids and given.side in ("own", "none", mine):
         return "own"
     if given.side == "own":
-        return mine
+        return ids.get(new, mine)
     return given.side if given.side in ("none", "undecided") or given.side in listed else ""
 
 
