@@ -14,7 +14,7 @@ from council.next.engine.conditions import combine, judge
 from council.next.engine.scene import Recorded, Scene, Seen, Turn, Verdict
 from council.next.replies.read import Answers, read
 from council.next.text import slug
-from council.next.workflow.model import Cast, Condition, Phase, Seat, Step, Workflow
+from council.next.workflow.model import RESERVED, Cast, Condition, Phase, Seat, Step, Workflow
 
 REGISTERED = (orders, rules, views)  # importing them makes their words known to workflows
 RETRY = ".2"  # ends the id of a turn's second try
@@ -188,7 +188,7 @@ class Plan:
     def _cast(self, cast: Cast) -> tuple[Seat, ...]:
         """The seats that a reply names: `Security: what it stands for` becomes a seat of that name."""
         left_out = {slug(item.partition(":")[0], 40) for item in self._items(cast.without)}
-        taken, seats = {*self.workflow.all_seats(), *self.workflow.groups}, dict[str, Seat]()
+        taken, seats = {*RESERVED, *self.workflow.all_seats(), *self.workflow.groups}, dict[str, Seat]()
         for item in self._items(cast.source):
             title, _, about = item.partition(":")
             if (name := slug(title, 40)) and name not in left_out:

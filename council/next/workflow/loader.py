@@ -12,7 +12,7 @@ from council.next.replies.kinds import kind
 from council.next.replies.read import Reply
 from council.next.schema import Table, read_markdown
 from council.next.text import slug
-from council.next.workflow.model import HUMAN, AllOf, AnyOf, Cast, Condition, Not, Phase, Ref, Seat, Step, Workflow
+from council.next.workflow.model import RESERVED, AllOf, AnyOf, Cast, Condition, Not, Phase, Ref, Seat, Step, Workflow
 
 WORKFLOW_KEYS = ("name", "description", "document", "seats", "options", "halt", "phases")
 INHERITED = ("prompt", "seats", "order", "sees", "reply", "tier")
@@ -22,7 +22,6 @@ SEAT_KEYS = ("persona", "speaker", "title", "tier", "weight", "of")
 ROLES = ("synthesis", "impact", "control")  # what a phase is for, where the program has to know
 NAME, ANSWER = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*"), re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 LONGEST_NAME = 40
-RESERVED = ("shared", HUMAN)  # `shared` names the file of what a batch has in common
 
 
 def load(text: str, where: str) -> Workflow:

@@ -11,6 +11,7 @@ from council.next.replies.read import Reply
 from council.next.text import did_you_mean
 
 HUMAN = "human"  # the seat of a person, in every workflow
+RESERVED = ("shared", HUMAN)  # no other seat has these names: `shared` is the file of what a batch has in common
 MOST_ROUNDS = 99
 
 

@@ -224,6 +224,11 @@ def test_seats_are_cast_by_a_reply_and_take_nobodys_place() -> None:
     assert guests[0].seat.get("stands_for") == "what can be attacked"
 
 
+def test_a_reply_cannot_seat_a_person_or_take_the_name_of_the_shared_brief() -> None:
+    plan = hold(LOOP, speaker(chair={"names": ("Human: the user", "Shared: all")}))
+    assert [turn.seat.name for turn in plan.scene.named("guests")] == ["the-human", "the-shared"]
+
+
 def test_a_halt_ends_the_debate_at_once() -> None:
     plan = hold(LOOP, lambda due: Recorded(speaker()(due), tokens=2_500))
     assert plan.halted == plan.scene.ended["positions"] == "costly"
