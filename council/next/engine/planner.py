@@ -59,28 +59,34 @@ class Plan:
     def __init__(self, workflow: Workflow, seed: str = "", scene: Scene | None = None) -> None:
         self.workflow = workflow
         self.scene = scene or Scene(workflow, seed)
+        self._said: Said = {}
+        self._begin()
+
+    def _begin(self) -> None:
         self.due: tuple[Due, ...] = ()
         self.notes: list[Note] = []
         self.batches: list[tuple[str, ...]] = []
-        self.halted = ""
-        self._said: Said = {}
+        self.halted, self.done = "", False
         self._walk = self._debate()
 
-    @property
-    def done(self) -> bool:
-        return not self.due
-
     def advance(self, said: Said) -> Plan:
-        """Go on as far as the recorded turns reach."""
+        """Go on as far as the recorded turns reach. A walk that failed or was interrupted begins again."""
         self._said = said
-        self.due = next(self._walk, ())
+        try:
+            self.due = next(self._walk, ())
+        except BaseException:
+            old = self.scene
+            self.scene = Scene(old.workflow, old.seed, old.topic, old.attached, old.frozen)
+            self._begin()
+            raise
         return self
 
     def _debate(self) -> Iterator[tuple[Due, ...]]:
         for phase in self.workflow.phases:
             yield from self._phase(phase)
             if self.halted:
-                return
+                break
+        self.done = True
 
     def _phase(self, phase: Phase) -> Iterator[tuple[Due, ...]]:
         scene, (least, most) = self.scene, self.workflow.span(phase)

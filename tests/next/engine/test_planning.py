@@ -229,6 +229,16 @@ def test_a_reply_cannot_seat_a_person_or_take_the_name_of_the_shared_brief() -> 
     assert [turn.seat.name for turn in plan.scene.named("guests")] == ["the-human", "the-shared"]
 
 
+def test_a_plan_that_failed_is_not_a_debate_that_is_over() -> None:
+    plan = Plan(workflow_of([{"name": "a"}, {"name": "b", "when": {"option": "nope"}}]))
+    said = {due.id: Recorded("words") for due in plan.advance({}).due}
+    for _ in range(2):
+        with pytest.raises(UsageError):
+            plan.advance(said)
+        assert not plan.done
+    assert len(plan.advance({}).due) == 3
+
+
 def test_a_halt_ends_the_debate_at_once() -> None:
     plan = hold(LOOP, lambda due: Recorded(speaker()(due), tokens=2_500))
     assert plan.halted == plan.scene.ended["positions"] == "costly"
