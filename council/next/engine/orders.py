@@ -38,6 +38,6 @@ def shuffle(seats: Seats, scene: Scene, *, group: str = "", every: Any = 1) -> B
     """One after the other, shuffled again after `every` rounds. With `group`, only its seats are, and they go first."""
     mixed = [seat for seat in seats if group in ("", seat.group)]
     rest = [seat for seat in seats if group not in ("", seat.group)]
-    epoch = (max(scene.round, 1) - 1) // int(scene.workflow.number(every))
+    epoch = (max(scene.round, 1) - 1) // scene.workflow.whole(every)
     scene.rng("shuffle", scene.phase, epoch).shuffle(mixed)
     return [(seat,) for seat in mixed + rest]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from council.next import rooms
@@ -17,6 +18,13 @@ from council.next.workflow.model import Ref
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Place = str  # as the annotation of an argument: the name of a phase or step
+# What an argument with this annotation must be, and how that is said.
+PLAIN: dict[str, tuple[type, str]] = {"str": (str, "a word"), "Mapping[str, Any]": (dict, "keys with values")}
+
+
+@lru_cache(maxsize=256)
+def parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
+    return (*inspect.signature(function).parameters.values(),)
 
 
 class Registry(dict[str, Callable[..., Any]]):
@@ -50,13 +58,17 @@ class Registry(dict[str, Callable[..., Any]]):
     def call(self, ref: Ref, *given: Any) -> Any:
         """The function's result for a workflow's arguments: several by name, one value for its first, or none."""
         function = self[ref.name]
+        for parameter, value in self.arguments(ref):
+            if (wanted := PLAIN.get(str(parameter.annotation))) and not (value and isinstance(value, wanted[0])):
+                what = f'the {self.kind} "{ref.name}": {parameter.name}'
+                raise UsageError(f"{what}: {value!r} is not {wanted[1]}")
         if isinstance(ref.args, dict):
             return function(*given, **ref.args)
         return function(*given) if ref.args is None else function(*given, ref.args)
 
     def arguments(self, ref: Ref) -> Iterator[tuple[inspect.Parameter, Any]]:
         """A workflow's arguments with what the function declares of each. Raises UsageError where they do not fit."""
-        own = [*inspect.signature(self[ref.name]).parameters.values()][self.given :]
+        own = parameters(self[ref.name])[self.given :]
         named = {one.name: one for one in own if one.kind is not one.VAR_KEYWORD}
         free = next((one for one in own if one.kind is one.VAR_KEYWORD), None)
         what = f'the {self.kind} "{ref.name}"'

@@ -153,7 +153,7 @@ def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
     """For `over` rounds of this phase, the mean of a number rose by less than `gain`, or no answer changed.
 
     A number counts for the seats that were heard in both the first and the last of these rounds."""
-    window, least = int(scene.workflow.number(over)), Fraction(str(scene.workflow.number(gain)))
+    window, least = scene.workflow.whole(over), Fraction(str(scene.workflow.number(gain)))
     rounds = [turns for turns in scene.moments_that_ask(field) if turns[0].phase == scene.phase][:window]
     if scene.round <= window or len(rounds) < window:
         return Verdict(False, f"too early to tell whether {field} is stuck")

@@ -70,7 +70,7 @@ def read_phase(table: Table, number: int, members: str) -> Phase:
         raise table.wrong(f'"{role}" is not a role; known: {", ".join(ROLES)}')
     inherited = {key: table.values[key] for key in INHERITED if key in table.values}
     rounds = [str(end) for end in table.items("rounds", "1")]
-    if len(rounds) > 2:
+    if len(rounds) not in (1, 2):
         raise table.wrong('"rounds" must be a number or [least, most]')
     return Phase(
         name=name,

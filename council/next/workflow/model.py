@@ -199,6 +199,13 @@ class Workflow:
             meant = did_you_mean(str(value), numeric)
             raise UsageError(f'{self.name}: "{value}" is neither a number nor an option with one; {meant}') from None
 
+    def whole(self, value: Any) -> int:
+        """A number of rounds in a rule, an order or a view."""
+        number = self.number(value)
+        if not (1 <= number <= MOST_ROUNDS and number == int(number)):
+            raise UsageError(f'{self.name}: "{value}" is not a whole number from 1 to {MOST_ROUNDS}')
+        return int(number)
+
     def span(self, phase: Phase) -> tuple[int, int]:
         """The least and the most rounds of a phase."""
         least, most = (self.number(end) for end in phase.rounds)

@@ -276,6 +276,15 @@ def test_a_gate_that_nobody_answers_approves_nothing() -> None:
             [{"name": "a", "reply": {"x": "yes | no"}, "until": {"b": {"share": {"x": "yes", "at": "3/2"}}}}],
             "not a share from 0 to 1",
         ),
+        ([{"name": "a", "until": {"b": "split"}}], 'the rule "split" needs the argument "field"'),
+        ([{"name": "a", "when": {"last_round": "x"}}], 'the rule "last_round" takes no arguments'),
+        ([{"name": "a", "when": {"stuck": {"field": "x", "over": "0"}}}], '"0" is not a whole number from 1 to 99'),
+        ([{"name": "a", "when": {"moved": {"field": ["x"]}}}], "field: ['x'] is not a word"),
+        ([{"name": "a", "order": {"shuffle": "x"}}], 'the order "shuffle" takes arguments by name'),
+        ([{"name": "a", "order": {"shuffle": {"every": "0"}}}], '"0" is not a whole number from 1 to 99'),
+        ([{"name": "a", "sees": {"fading": {"keep": "3"}}}], "keep: '3' is not keys with values"),
+        ([{"name": "a", "sees": {"fading": {"keep": {}}}}], "keep: {} is not keys with values"),
+        ([{"name": "a", "rounds": []}], '"rounds" must be a number or [least, most]'),
     ],
 )
 def test_a_name_that_nobody_registered_is_refused_with_what_was_meant(
