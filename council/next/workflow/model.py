@@ -8,7 +8,7 @@ from typing import Any
 
 from council.next.errors import UsageError
 from council.next.replies.read import Reply
-from council.next.text import did_you_mean
+from council.next.text import did_you_mean, slug
 
 HUMAN = "human"  # the seat of a person, in every workflow
 RESERVED = ("shared", HUMAN)  # no other seat has these names: `shared` is the file of what a batch has in common
@@ -227,7 +227,9 @@ class Workflow:
 
     def with_members(self, names: Iterable[str]) -> Workflow:
         """The workflow with these members, by the names of seats or of personas."""
-        group, known = next(iter(self.groups)), self.all_seats()
+        names, group, known = (*names,), next(iter(self.groups)), self.all_seats()
+        if not names or any(slug(name) != name or name in RESERVED for name in names):
+            raise UsageError(f"{self.name}: {names!r} are not members")
         seats = tuple(replace(known.get(name, Seat(name)), group=group) for name in names)
         return replace(self, groups={**self.groups, group: seats})
 
