@@ -14,6 +14,7 @@ from typing import Any
 
 from council.next.errors import CouncilError, UsageError
 from council.next.record import files, lock
+from council.next.record.catalog import check_id
 from council.next.record.session import SCHEMA, Session, now
 from council.next.text import encode, slug
 
@@ -66,7 +67,7 @@ def create(root: Path, birth: Birth, id: str = "") -> Iterator[Session]:
 
     The hidden folder is locked while it is filled, so that nobody takes it for one that a killed process left.
     """
-    id = id or f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+    id = check_id(id) if id else f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
     taken = UsageError(f'there is a session "{id}" already; choose another id, or `council recover {id}`')
     if os.path.lexists(root / id):
         raise taken
