@@ -35,6 +35,7 @@ class Answer:
 
 def leave(folder: Path, answer: Answer) -> bool:
     """Put an answer on the desk, whole and at once. False if there is one already: the first one counts."""
+    files.refuse_links(folder, (FOLDER,))
     desk = files.make_folder(folder / FOLDER)
     return files.publish(desk / answer.turn.replace("/", "~").lstrip("."), {ANSWER: files.to_json(asdict(answer))})
 
@@ -43,7 +44,11 @@ def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
     """The answers on the desk. One that council did not write is removed."""
     for place in sorted((folder / FOLDER).glob("[!.]*~*")):  # a hidden one is being written
         try:
-            yield place, Answer(**files.read_json(place / ANSWER))
+            found = Answer(**files.read_json(place / ANSWER))
+            words = (found.turn, found.body, found.by, found.via, found.absent or "")
+            if not all(isinstance(one, str) for one in words) or not lock.is_time(found.at):
+                raise TypeError
+            yield place, found
         except (OSError, Damaged, TypeError):
             files.discard(place)
 
@@ -88,8 +93,7 @@ def pause(folder: Path, by: str) -> bool:
     """Ask the process that holds the session to stop before its next turns. False if none holds it."""
     if not lock.is_held(folder):
         return False
-    desk = files.make_folder(folder / FOLDER)
-    files.publish(desk / PAUSE, {"by": encode(by)})
+    files.publish(files.make_folder(folder / FOLDER) / PAUSE, {"by": encode(by)})
     return True
 
 

@@ -12,7 +12,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -131,6 +131,13 @@ def make_folder(folder: Path) -> Path:
         except OSError as failure:
             raise storage_error(folder, failure) from failure
     return folder
+
+
+def refuse_links(folder: Path, names: Iterable[str]) -> None:
+    """Damage, if one of these folders or one in them is a link: what is written there would be written elsewhere."""
+    for path in (path for name in names for path in (folder / name, *(folder / name).glob("*"))):
+        if path.is_symlink() and path.is_dir():
+            raise Damaged(path, "it is a symbolic link, which council does not follow; remove it")
 
 
 def sync_folder(folder: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,10 @@ class Session:
         self.program = files.read_json(folder / "program.json")
         if self.program.get("schema") != SCHEMA:
             raise UsageError(f"{self.id} was written by another version of council; read {folder / 'transcript.md'}")
+        files.refuse_links(folder, ("turns", "briefs", "attempts", "desk", "attached", "frozen"))
+        for names in (self.program.get(key) for key in ("attached", "frozen", "files")):
+            if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+                raise Damaged(folder / "program.json", "it was edited; restore it from a backup")
         self._receipts: dict[str, Receipt] = {}
         self._said: dict[str, Recorded] = {}
         self._hashes: dict[str, str] = {}
@@ -93,6 +98,8 @@ class Session:
     def _read_given(self, name: str) -> bytes:
         """A file that was fixed at birth. What has another hash than then is damage."""
         path = self.folder / name
+        if name.rpartition("/")[0] not in ("", "attached", "frozen") or "\0" in name:
+            raise Damaged(self.folder / "program.json", f'"{name}" leads out of the session')
         try:
             data = files.read(path)
         except FileNotFoundError:
@@ -207,9 +214,7 @@ class Session:
         try:
             data = files.read(shared if shared.exists() else folder / "shared.md") + files.read(folder / f"{seat}.md")
         except FileNotFoundError as missing:
-            raise Damaged(
-                str(missing.filename), "the brief of this turn is missing; restore it from a backup"
-            ) from None
+            raise Damaged(str(missing.filename), "this brief is missing; restore it from a backup") from None
         if id in self.receipts and self.receipts[id].brief not in ("", files.sha256(data)):
             raise Damaged(folder / f"{seat}.md", "this is not the brief that was answered; restore it from a backup")
         return data
@@ -224,10 +229,9 @@ class Session:
         """Put a call on record before it is made. Whatever becomes of it, it may have been billed."""
         self._check()
         folder = files.make_folder(self.folder / "attempts" / id.partition("/")[0])
-        number = sum(path.name.startswith(f"{id.partition('/')[2]}~") for path in folder.iterdir()) + 1
-        path = folder / f"{id.partition('/')[2]}~{number:03}.json"
-        files.write_once(path, files.to_json({"turn": id, "began": now(), **facts}))
-        return path
+        data = files.to_json({"turn": id, "began": now(), **facts})
+        paths = (folder / f"{id.partition('/')[2]}~{number:03}.json" for number in count(1))
+        return next(path for path in paths if files.write_once(path, data))
 
     def end_attempt(self, path: Path, **facts: Any) -> None:
         """What became of a call: how it failed, and what it used."""

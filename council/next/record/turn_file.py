@@ -76,9 +76,7 @@ KEYS = {one.name: TYPES[str(one.type)] for one in fields(Receipt)}
 
 def write(receipt: Receipt, body: bytes) -> bytes:
     """One key a line with its value as JSON, which is YAML too: people can read it, and no type is guessed."""
-    lines = [
-        f"{key}: {json.dumps(value, ensure_ascii=False, allow_nan=False)}" for key, value in asdict(receipt).items()
-    ]
+    lines = [f"{key}: {json.dumps(one, ensure_ascii=False, allow_nan=False)}" for key, one in asdict(receipt).items()]
     data = OPEN + "\n".join(lines).encode("utf-8", "backslashreplace") + CLOSE + body
     if read(data, Path(receipt.turn)) != (receipt, body):
         raise ValueError(f"the receipt of {receipt.turn} would not be read back as it is")
