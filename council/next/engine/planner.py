@@ -214,7 +214,8 @@ class Plan:
     def _granted(self, phase: Phase) -> int:
         """The rounds beyond the limit that a person granted. No model can grant any."""
         turns = (turn for turn in self.scene.named(phase.name) if turn.seat.is_person)
-        return sum(int(turn.answers.get("grant") or 0) for turn in turns)
+        granted = (turn.answers.get("grant") for turn in turns)
+        return sum(int(rounds) for rounds in granted if isinstance(rounds, int | float))
 
     def _ending(self, phase: Phase, least: int) -> str:
         """Why the phase ends after this round. Empty if it goes on."""

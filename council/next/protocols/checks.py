@@ -7,7 +7,8 @@ from typing import Any
 
 from council.next.engine.registry import check
 from council.next.engine.scene import Scene
-from council.next.protocols.ids import NONE, WORDS, Register, read_word, split_items
+from council.next.errors import UsageError
+from council.next.protocols.ids import NONE, WORDS, Register, items_in, read_word
 from council.next.protocols.voices import count
 from council.next.replies.kinds import Signature, split_id
 from council.next.replies.read import heading
@@ -26,7 +27,9 @@ def problem(name: str, what: str) -> Problems:
 @check
 def signs(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     """A text that the seat has read, or its own; and which one, if it gives a new text and signs another."""
-    given: Signature = answers["signs"] if "signs" in answers else Signature("")
+    given = answers.get("signs", Signature(""))
+    if not isinstance(given, Signature):
+        raise UsageError(f"{scene.workflow.name}: {scene.phase}: reply: signs must be declared as a vote")
     register, text = Register.of(scene), str(answers.get("recommendation") or "")
     meant = register.resolve(given, seat.name, text)
     if not meant.side:
@@ -60,7 +63,7 @@ def blocking(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
 
 def few(name: str, letter: str, answers: Mapping[str, Any], scene: Scene) -> Problems:
     """Ids that there are; and beside a signature or an answer to the question, at most two items."""
-    items = [one for item in answers.get(name) or () for one in split_items(item)]
+    items = items_in(answers, name)
     ids = [id for id, _ in map(split_id, items) if id[:1] == letter]
     if unknown := [id for id in ids if id not in Register.of(scene).items]:
         return problem(name, f"there is no {join_words(unknown)} in the list above")
@@ -73,7 +76,7 @@ def few(name: str, letter: str, answers: Mapping[str, Any], scene: Scene) -> Pro
 def rulings(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     """Each ruling is about an item that there is. The chair rules on each blocking item that is open."""
     register = Register.of(scene)
-    lines = [split_id(one) for item in answers.get("rulings") or () for one in split_items(item)]
+    lines = [*map(split_id, items_in(answers, "rulings"))]
     unknown = [id or words[:40] for id, words in lines if id not in register.items]
     if unknown:
         return problem(

@@ -6,7 +6,7 @@ Ids are given in the order in which things were said, so they never change. Read
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -256,7 +256,12 @@ def said(turn: Turn, text: object) -> Said:
 
 def items_of(turn: Turn, name: str) -> tuple[str, ...]:
     """The items of an answer. A line that holds nothing but ids names each of them."""
-    return tuple(one for item in turn.answers.get(name) or () for one in split_items(item))
+    return items_in(turn.answers, name)
+
+
+def items_in(answers: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    given = answers.get(name) or ()
+    return tuple(one for item in (given if isinstance(given, tuple) else (str(given),)) for one in split_items(item))
 
 
 def split_items(item: str) -> Iterator[str]:

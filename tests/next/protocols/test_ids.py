@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from council.next.errors import UsageError
 from council.next.protocols.ids import Register
 from council.next.protocols.outcome import outcome
 from council.next.replies.kinds import Signature
@@ -67,3 +68,17 @@ def test_a_vote_may_be_asked_for_where_the_result_is_written(reply: dict[str, st
     answers = {"signs": Signature("undecided", "all of it")} if "signs" in reply else {"says": "yes"}
     found = outcome(hold_any(workflow, lambda due: form(due, **answers)))
     assert found.kind == ("undecided" if "signs" in reply else "agreed")
+
+
+def test_a_signature_that_is_not_declared_as_a_vote_is_refused_in_a_sentence() -> None:
+    workflow = workflow_of([{"name": "talk", "reply": {"signs": "yes | no"}}])
+    with pytest.raises(UsageError, match="signs must be declared as a vote"):
+        hold_any(workflow, lambda due: form(due, signs="yes"))
+
+
+def test_words_that_are_declared_as_a_text_are_one_item() -> None:
+    workflow = workflow_of([{"name": "talk", "reply": {"signs": "vote", "blocking": "text"}}])
+    answers = {"signs": Signature("undecided", "all of it"), "blocking": "no backup"}
+    found = outcome(hold_any(workflow, lambda due: form(due, **answers)))
+    assert [one.by.text for one in found.blocking] == ["no backup"] * 3
+    assert not any(turn.first for turn in hold_any(workflow, lambda due: form(due, **answers)).scene.turns)
