@@ -21,7 +21,7 @@ ROOMS = {
     "reports": 350,
 }
 TOP = {"__init__", "errors", "rooms", "schema", "text"}
-TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 360, 12
+TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 
