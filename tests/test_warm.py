@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +75,19 @@ def test_what_cannot_be_written_is_an_error() -> None:
         with Path("/dev/full").open("wb") as full, start("print('lost')", env=env, stdout=full) as process:
             _, err = process.communicate(timeout=60)
         assert (process.returncode, b"No space left" in err) == (120, True)
+
+
+def test_who_is_killed_while_it_asks_ends_nobody_else(tmp_path: Path) -> None:
+    """An assistant kills the commands that it called. All other tests of this process need the warm one afterwards."""
+    order = {"program": "pass", "words": [], "env": ENV, "leads": False, "isolated": True, "cwd": str(tmp_path)}
+    text = json.dumps(order).encode()
+    with Path(os.devnull).open("r+b") as nothing:
+        for said in (b"", warm.NUMBER.pack(len(text)), warm.NUMBER.pack(len(text)) + text[:9]):
+            with socket.socket(socket.AF_UNIX) as line:
+                line.connect(warm.warm_process())
+                if said:
+                    socket.send_fds(line, [said], [nothing.fileno()] * 3)
+        for _ in range(20):
+            warm.ask(warm.warm_process(), order, [nothing.fileno()] * 3).close()
+    with start("print('here')") as process:
+        assert process.communicate(timeout=60)[0] == b"here\n"

@@ -162,23 +162,31 @@ class Warm:
                     os.read(ends, 1024)
                     self.tell_ends()
                 elif key.data:  # nobody waits for that child any more
-                    self.waiting.unregister(key.fileobj)
-                    os.kill(key.data, signal.SIGKILL)
+                    if key.data in self.lines:  # else it has just ended by itself
+                        self.waiting.unregister(key.fileobj)
+                        os.kill(key.data, signal.SIGKILL)
                 elif order := self.fork():
                     return order
 
     def fork(self) -> dict[str, Any] | None:
         line, _ = self.listener.accept()
         size, streams, *_ = socket.recv_fds(line, NUMBER.size, 3)
-        (length,) = NUMBER.unpack(size)
-        order: dict[str, Any] = json.loads(line.recv(length, socket.MSG_WAITALL))
+        try:
+            (length,) = NUMBER.unpack(size)
+            order: dict[str, Any] = json.loads(line.recv(length, socket.MSG_WAITALL))
+        except (OSError, ValueError, struct.error):  # who asked was killed before all of it was said
+            for one in streams:
+                os.close(one)
+            line.close()
+            return None
         if pid := os.fork():
             for one in streams:
                 os.close(one)
             self.lines[pid] = line
             if order["isolated"]:
                 self.waiting.register(line, selectors.EVENT_READ, pid)
-            line.send(NUMBER.pack(pid))
+            with contextlib.suppress(OSError):  # who asked was killed meanwhile; the line's end tells
+                line.send(NUMBER.pack(pid))
             return None
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
