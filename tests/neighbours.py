@@ -33,6 +33,7 @@ async def handle(reader, writer):
     try:
         first, *lines = (await reader.readuntil(b"\\r\\n\\r\\n")).split(b"\\r\\n")[:-2]
         kept = [line for line in lines if not line.lower().startswith(b"connection:")]
+        await known.wait()  # a request may come before the port does
         there, on = await asyncio.open_connection("127.0.0.1", server)
         added = [b"X-Forwarded-For: 192.0.2.7", b"Via: 1.1 tests", b"Connection: close"]
         on.write(b"\\r\\n".join([first, *kept, *added, b"", b""]))
@@ -41,7 +42,8 @@ async def handle(reader, writer):
         writer.close()
 
 async def main():
-    global server
+    global server, known
+    known = asyncio.Event()
     listening = await asyncio.start_server(handle, "127.0.0.1", 0)
     if os.getuid() == 0:
         os.setgroups([])
@@ -49,6 +51,7 @@ async def main():
         os.setuid(65534)
     print(listening.sockets[0].getsockname()[1], flush=True)
     server = int(await asyncio.to_thread(sys.stdin.readline))
+    known.set()
     await listening.serve_forever()
 
 asyncio.run(main())
