@@ -15,12 +15,6 @@ from types import ModuleType
 
 from council.next import extras
 
-# What a room may register, and the two tables that hold words in place of modules.
-KINDS = (
-    *("rule", "order", "view", "fact", "answer", "check", "speaker", "source", "section", "finished", "command"),
-    *("seat", "setting"),
-)
-
 
 def has(room: str) -> bool:
     return room in of_the_kit() or room in of_others()

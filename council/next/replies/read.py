@@ -15,7 +15,7 @@ from council.next.replies.markdown import Block, scan
 from council.next.text import encode, fold
 
 Reply = Mapping[str, Kind]
-# Two neighbouring blocks, as one number: whoever has both in this order, word for word, has copied them.
+# Two neighbouring blocks as one number. A reply that has both in this order, word for word, is a copy.
 Passage = int
 LONG = 12  # words at the end of a block that nobody else writes by chance
 

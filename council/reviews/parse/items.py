@@ -58,7 +58,7 @@ class Draft:
     aside: bool = False  # it is under a heading that leaves the list: strengths, a summary
     again: bool = False  # it is under a heading of what to do, so it may only repeat what is written elsewhere
     over: bool = False  # it is a heading with items of their own under it
-    own: bool = False  # it is under a heading "Findings", or a row of a list: its number is no id of somebody else's
+    own: bool = False  # it is under a heading "Findings", or a row of a list: the number is its author's own
     opening: bool = False  # it is written before anything that looks like the heading of a list
     parted: tuple[str, str] | None = None  # the issue and the change, once they were told apart
 
