@@ -68,4 +68,4 @@ class Speaker:
         raise NotImplementedError
 
     async def close(self) -> None:
-        """Give back what was opened. Whoever made the speaker calls it once."""
+        """Close connections and files. The code that made the speaker calls it once."""
