@@ -59,3 +59,11 @@ class Waiting(CouncilError):
     """A person has to answer next."""
 
     code = 8
+
+
+class Interrupted(CouncilError):
+    """A signal ended the run. What was said is on record."""
+
+    def __init__(self, signal: int) -> None:
+        super().__init__("interrupted")
+        self.code = 128 + signal

@@ -81,6 +81,10 @@ class Plan:
             raise
         return self
 
+    def check(self, due: Due, body: str) -> tuple[str, ...]:
+        """What is wrong with this reply to a due turn, if it were recorded now."""
+        return tuple(self._read(due, Recorded(body))[1].values())
+
     def _debate(self) -> Iterator[tuple[Due, ...]]:
         for phase in self.workflow.phases:
             yield from self._phase(phase)

@@ -229,9 +229,11 @@ class Session:
         """Put a call on record before it is made. Whatever becomes of it, it may have been billed."""
         self._check()
         folder = files.make_folder(self.folder / "attempts" / id.partition("/")[0])
-        data = files.to_json({"turn": id, "began": now(), **facts})
-        paths = (folder / f"{id.partition('/')[2]}~{number:03}.json" for number in count(1))
-        return next(path for path in paths if files.write_once(path, data))
+        for number in count(1):
+            path = folder / f"{id.partition('/')[2]}~{number:03}.json"
+            if files.write_once(path, files.to_json({"turn": id, "number": number, "began": now(), **facts})):
+                break
+        return path
 
     def end_attempt(self, path: Path, **facts: Any) -> None:
         """What became of a call: how it failed, and what it used."""

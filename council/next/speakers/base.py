@@ -15,9 +15,12 @@ from council.next.workflow.model import Workflow
 
 @dataclass(frozen=True)
 class Spoken:
-    """A reply, and what it took. None is unknown: of tokens, and of `usd`, which `most` then bounds."""
+    """A reply, and what it took. None is unknown: of tokens, and of `usd`, which `most` then bounds.
+
+    `absent` says why there is no reply although the call came to its end, as where a model declines to answer."""
 
     body: str
+    absent: str | None = None
     asked: str | None = None
     answered: str | None = None
     input: int | None = None
@@ -54,6 +57,10 @@ class Speaker:
     def problems(self, workflow: Workflow) -> Iterator[str]:  # noqa: ARG002
         """What lint says of a workflow that seats this speaker."""
         yield from ()
+
+    def place(self, brief: Brief) -> str:  # noqa: ARG002
+        """Where a call goes. Calls to one place share a limit, and wait together."""
+        return self.name
 
     def price_limit(self, brief: Brief) -> float | None:  # noqa: ARG002
         """The most that one call can cost. None if that is unknown."""

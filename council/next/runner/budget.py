@@ -1,0 +1,80 @@
+"""Limits on money and calls that hold: a call under way counts at the most that it can cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from council.next.errors import Paused
+from council.next.record.session import Session
+
+ROUNDING = 1e-9  # US dollars: sums of fractions are never exact
+
+
+@dataclass
+class Budget:
+    """What a run may take. `spent` and `calls` begin with what the session took before. `unknown` says that a part of
+    `spent` is the most that calls can have cost."""
+
+    max_cost: float | None = None
+    max_calls: int | None = None
+    spent: float = 0.0
+    calls: int = 0
+    unknown: bool = False
+    _reserved: list[float] = field(default_factory=list)
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @classmethod
+    def of(cls, sessions: Iterable[Session], max_cost: float | None = None, max_calls: int | None = None) -> Budget:
+        """A budget in which everything counts that these sessions have taken: failed calls, too."""
+        budget = cls(max_cost, max_calls)
+        for session in sessions:
+            for usd, most in costs(session):
+                budget.calls += 1
+                budget._add(usd, most)
+        return budget
+
+    async def reserve(self, most: float | None) -> None:
+        """Set the most that a call can cost aside, once there is room. Raises Paused where there will be none."""
+        if self.max_calls is not None and self.calls >= self.max_calls:
+            raise Paused(f"the limit of {self.max_calls} calls is reached; give a higher --max-calls to go on")
+        if self.max_cost is not None and most is None:
+            raise Paused("the price of the next call is unknown, so --max-cost cannot hold; put it into Config.md")
+        while not self._fits(most or 0.0, sum(self._reserved)):
+            if not self._fits(most or 0.0, 0.0):
+                raise Paused(
+                    f"${self.spent:.4f} of --max-cost {self.max_cost:g} is spent, and the next call can cost "
+                    f"${most:.4f}; give a higher --max-cost to go on"
+                )
+            self._settled.clear()
+            await self._settled.wait()
+        self.calls += 1
+        self._reserved.append(most or 0.0)
+
+    def settle(self, usd: float | None, most: float | None) -> None:
+        """Count what a call cost in place of what was set aside for it."""
+        self._reserved.remove(most or 0.0)
+        self._add(usd, most)
+        self._settled.set()
+
+    def _add(self, usd: float | None, most: float | None) -> None:
+        self.spent += (most or 0.0) if usd is None else usd
+        self.unknown |= usd is None
+
+    def _fits(self, most: float, reserved: float) -> bool:
+        return self.max_cost is None or self.spent + reserved + most <= self.max_cost + ROUNDING
+
+
+def costs(session: Session) -> Iterable[tuple[float | None, float | None]]:
+    """What each call of a session cost, and the most that it can have cost where that is unknown.
+
+    The last attempt of a turn is the call that the turn's receipt is about.
+    """
+    receipts = session.receipts
+    for one in session.attempts():
+        receipt = receipts.get(str(one.get("turn")))
+        if receipt and receipt.attempts == one.get("number"):
+            yield receipt.usd, receipt.most
+        else:
+            yield (one.get("usd"), one.get("most")) if "ended" in one else (None, one.get("most"))

@@ -1,0 +1,128 @@
+"""The loop by hand: the briefs of what is due, and a reply stored. An assistant holds a debate in this way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+
+from council.next.config.settings import Settings
+from council.next.engine.planner import Due
+from council.next.errors import UsageError, Waiting
+from council.next.prompts import brief as briefs
+from council.next.prompts.brief import Brief
+from council.next.record.session import Session, now
+from council.next.record.turn_file import Receipt
+from council.next.replies.markdown import scan
+from council.next.replies.read import heading
+from council.next.reports.build import build
+from council.next.reports.section import finish
+from council.next.runner import loop
+from council.next.runner.budget import Budget
+from council.next.text import did_you_mean, encode, join_words, one_line
+
+LONGEST_NAME = 200
+HAND = "hand"
+
+
+def due_now(session: Session, settings: Settings) -> list[Brief]:
+    """The briefs of the turns that members and persons owe, stored before they are shown. What council does itself
+    is done first. The session must be held."""
+    run = loop.Run(session, None, settings, Budget(), loop.Listener())
+
+    async def machines() -> None:
+        try:
+            with suppress(Waiting):
+                await run.until_done()
+        finally:
+            await run.close()
+
+    asyncio.run(machines())
+    publish(session)
+    return [briefs.write(session, due) for due in session.plan.due]
+
+
+def record(
+    session: Session,
+    turn: str,
+    body: str,
+    *,
+    by: str = "",
+    via: str = "record",
+    model: str = "",
+    stored: str = HAND,
+    absent: str = "",
+) -> tuple[str, ...]:
+    """Store the reply to a due turn. Returns what is wrong with it: then it is asked for once more.
+
+    A person's answer is checked before it is stored, because a person is at hand to mend it. The session must be held.
+    """
+    due = find_due(session, turn)
+    if due.seat.is_person:
+        check_answer(session, due, body, absent)
+    elif by:
+        raise UsageError(f"{turn} is not a person's turn; name the model with --model")
+    if not body.strip() and not absent:
+        raise UsageError("the reply is empty; --absent REASON records that the seat cannot speak")
+    brief = briefs.write(session, due)
+    receipt = Receipt(
+        turn=due.id,
+        seat=due.seat.name,
+        step=due.step.name,
+        round=due.round,
+        speaker="human" if due.seat.is_person else "assistant",
+        tier=due.tier,
+        answered=one_line(model, LONGEST_NAME) or None,
+        brief=brief.hash,
+        started=now(),
+        usd=0.0 if due.seat.is_person else None,
+        stop="absent" if absent else "recorded",
+        absent=absent or None,
+        by=one_line(by, LONGEST_NAME) or None,
+        via=via if due.seat.is_person else None,
+        stored=None if due.seat.is_person else stored,
+    )
+    session.record(receipt, encode(body))
+    plan = session.advance()
+    publish(session)
+    again = next((one for one in plan.due if one.id == due.id + loop.RETRY), None)
+    return again.problems if again else ()
+
+
+def find_due(session: Session, turn: str) -> Due:
+    """The due turn of this id."""
+    name = turn.removesuffix(".md")
+    for due in session.plan.due:
+        if due.id == name:
+            return due
+    if name in session.said:
+        raise UsageError(f"{name} is recorded already, and a turn is never overwritten")
+    known = [due.id for due in session.plan.due]
+    shown = join_words(known) or "nothing: the debate is over"
+    raise UsageError(f"{one_line(turn, LONGEST_NAME)} is not due; {did_you_mean(turn, known)} (due: {shown})")
+
+
+def check_answer(session: Session, due: Due, body: str, absent: str = "") -> None:
+    """Refuse a person's answer that the debate could not use."""
+    if not absent and (problems := session.plan.check(due, body)):
+        raise UsageError("; ".join(problems))
+
+
+def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
+    """The reply to a due turn, made of its answers by name. Each is what one would write below the heading."""
+    due = find_due(session, turn)
+    if unknown := [name for name in answers if name not in due.step.reply]:
+        raise UsageError(f'{turn} does not ask for "{unknown[0]}"; {did_you_mean(unknown[0], due.step.reply)}')
+    for name, text in answers.items():
+        if any(block.name for block in scan(text, due.step.reply).blocks):
+            raise UsageError(f'"{name}": an answer cannot hold the heading of another')
+    body = "\n\n".join(f"## {heading(name)}\n{text.strip()}" for name, text in answers.items())
+    check_answer(session, due, body)
+    return body
+
+
+def publish(session: Session) -> None:
+    """Write what follows from the record now, and what is done once the debate is over."""
+    build(session)
+    if session.plan.done:
+        finish(session)

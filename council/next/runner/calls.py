@@ -1,0 +1,137 @@
+"""One turn's calls: limited, on record before they are made, and tried again where that can help."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from council.next.config.settings import Settings
+from council.next.errors import AuthError, Paused, UsageError
+from council.next.prompts.brief import Brief
+from council.next.record.session import Session, now
+from council.next.record.turn_file import Receipt
+from council.next.runner.budget import Budget
+from council.next.runner.limiter import Limiter
+from council.next.speakers.base import CallFailed, Speaker, Spoken
+
+MOST_TRIES = 20
+SHOWN = 1.0  # seconds: a shorter wait is not worth a line
+
+
+@dataclass
+class Caller:
+    """The calls of one run. What they wait, they wait together, and one message says why."""
+
+    session: Session
+    settings: Settings
+    budget: Budget
+    say: Callable[[str], None]
+    waited: float = 0.0
+    limiters: dict[str, Limiter] = field(default_factory=dict)
+    calling: set[str] = field(default_factory=set)  # the turns whose calls are under way, and may be billed
+
+    async def call(self, speaker: Speaker, brief: Brief, began: Callable[[str], None]) -> tuple[Receipt, str]:
+        """The reply with its receipt. Raises CallFailed where no other try can help, and Paused where waiting is
+        too long."""
+        place = speaker.place(brief)
+        limiter = self.limiters.setdefault(place, Limiter(self.settings.concurrency))
+        for tried in range(1, MOST_TRIES + 1):
+            try:
+                async with limiter.slot():
+                    return await self._attempt(speaker, brief, began)
+            except CallFailed as failed:
+                if not failed.again:
+                    raise
+                seconds = self._wait_after(failed, tried)
+                if limiter.hold_back(seconds) >= min(SHOWN, seconds):
+                    self.waited += seconds
+                    self.say(f"{failed.reason}; trying again in {math.ceil(seconds)} s")
+        raise Paused(f"{failed.reason}, {MOST_TRIES} times in a row")
+
+    async def _attempt(self, speaker: Speaker, brief: Brief, began: Callable[[str], None]) -> tuple[Receipt, str]:
+        """One call. It is on record before it is made, and stays there if nothing comes of it."""
+        due, most = brief.due, speaker.price_limit(brief)
+        costs = most != 0.0
+        if costs:
+            await self.budget.reserve(most)
+        usd: float | None = None
+        attempt, number = None, 0
+        started, clock = now(), time.monotonic()
+        self.calling.add(due.id)
+        try:
+            if costs:
+                attempt = self.session.begin_attempt(due.id, speaker=speaker.name, most=most)
+                number = int(attempt.stem.rpartition("~")[2])
+            spoken = await speaker.speak(brief, began)
+            usd = spoken.usd
+            return receive(speaker, brief, spoken, started, time.monotonic() - clock, number), spoken.body
+        except (CallFailed, AuthError, UsageError) as failed:
+            usd = failed.usd if isinstance(failed, CallFailed) else 0.0
+            if attempt:
+                self.session.end_attempt(attempt, usd=usd, failed=str(failed))
+            raise
+        finally:
+            self.calling.discard(due.id)
+            if costs:
+                self.budget.settle(usd, most)
+
+    def _wait_after(self, failed: CallFailed, tried: int) -> float:
+        """How long to wait: as long as the API asks, else twice as long each time. Raises Paused if it is too long."""
+        retry = self.settings.retry
+        if failed.wait is not None and failed.wait > max(retry.most_wait, retry.budget - self.waited):
+            raise Paused(f"{failed.reason}. {describe_wait(failed.wait)}")
+        wanted = failed.wait if failed.wait is not None else retry.first_wait * 2 ** (tried - 1)
+        seconds = min(max(retry.first_wait, wanted), retry.most_wait)
+        if self.waited + seconds > retry.budget:
+            raise Paused(f"{failed.reason}; tried {tried} times, and waited {self.waited:.0f} s in all")
+        return seconds
+
+
+def describe_wait(seconds: float) -> str:
+    """When it makes sense to go on: a whole minute, rounded up, so that a recovery then is not too early."""
+    if math.isinf(seconds):
+        return "Waiting does not help: mend it, then run `council recover`"
+    end = datetime.now().astimezone() + timedelta(seconds=seconds)
+    end += timedelta(minutes=bool(end.second or end.microsecond))
+    day = "" if end.date() == datetime.now().astimezone().date() else f"{end:%Y-%m-%d} "
+    return f"It asks to wait until {day}{end:%H:%M}: run `council recover` then"
+
+
+def receive(
+    speaker: Speaker, brief: Brief, spoken: Spoken, started: str, seconds: float, attempts: int = 0, **other: Any
+) -> Receipt:
+    """The receipt of what a speaker said."""
+    due = brief.due
+    return Receipt(
+        turn=due.id,
+        seat=due.seat.name,
+        step=due.step.name,
+        round=due.round,
+        speaker=speaker.name,
+        tier=due.tier,
+        asked=spoken.asked,
+        answered=spoken.answered,
+        brief=brief.hash,
+        started=started,
+        seconds=round(seconds, 3),
+        input=spoken.input,
+        cache_read=spoken.cache_read,
+        cache_write=spoken.cache_write,
+        output=spoken.output,
+        usd=spoken.usd,
+        most=spoken.most if spoken.usd is None else None,
+        stop=spoken.stop,
+        call=spoken.call,
+        attempts=attempts,
+        replayed=spoken.replayed,
+        by=spoken.by,
+        via=spoken.via,
+        machine=spoken.machine,
+        absent=spoken.absent,
+        **other,
+    )

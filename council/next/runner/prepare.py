@@ -1,0 +1,184 @@
+"""Makes a session from a request. All that a debate needs is chosen and checked here, once, and then frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from council.next.config import personas, places
+from council.next.config.personas import Personas
+from council.next.config.settings import Settings
+from council.next.errors import UsageError
+from council.next.prompts import brief
+from council.next.record import catalog
+from council.next.record.create import Birth, create
+from council.next.record.session import Session
+from council.next.runner import attachments
+from council.next.text import did_you_mean, fold, join_words
+from council.next.workflow import gates, loader
+from council.next.workflow.model import Cast, Workflow
+
+MODES = ("deliberative", "patchlist")
+NO_GATES = "none"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What somebody asked for, in their words. `documents` are texts with their names, `files` are read. `after` is an
+    earlier debate whose outcome the members are given. `rooms` are optional rooms that the session uses, with facts."""
+
+    topic: str
+    workflow: str = "debate"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    mode: str = "deliberative"
+    with_: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    documents: tuple[tuple[str, bytes], ...] = ()
+    frozen: Mapping[str, bytes] = field(default_factory=dict)
+    rooms: Mapping[str, Any] = field(default_factory=dict)
+    after: Session | None = None
+    speaker: str = ""
+    id: str = ""
+    home: Path | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a request and the settings make together, checked: the workflow, and all of it that a session freezes."""
+
+    text: str
+    workflow: Workflow
+    members: tuple[str, ...]
+    options: Mapping[str, Any]
+    gates: tuple[str, ...]
+    personas: Personas
+    templates: Mapping[str, str]
+
+
+def lay(request: Request, settings: Settings) -> Table:
+    """Everything that can be wrong with a request is said here, before anything is written or spent."""
+    text = places.find_workflow(request.workflow).read_text("utf-8")
+    plain = loader.load(text, request.workflow)
+    known = personas.load()
+    members = choose_members(request, plain, known)
+    options = choose_options(request, plain, settings)
+    gated = choose_gates(request, plain, settings)
+    seated = plain.with_options(options).with_members(members)
+    workflow = gates.insert(seated, gated).with_personas(known)
+    return Table(text, workflow, members, options, gated, needed(workflow, known), brief.freeze(workflow))
+
+
+@contextmanager
+def prepare(request: Request, settings: Settings) -> Iterator[Session]:
+    """A new session on disk, held from its birth on."""
+    table = lay(request, settings)
+    workflow = table.workflow
+    given = [*map(attachments.read, request.files), *request.documents]
+    given += [attachments.outcome_of(request.after)] if request.after else []
+    program = {
+        "workflow": workflow.name,
+        "options": dict(table.options),
+        "members": list(table.members),
+        "gates": list(table.gates),
+        "personas": table.personas,
+        "templates": dict(table.templates),
+        "speaker": request.speaker,
+        "models": {tier: settings.model(tier).name for tier in sorted({step.tier for step in workflow.steps()})},
+        "project": str(places.project() or ""),
+        "after": request.after.id if request.after else "",
+        "rooms": dict(request.rooms),
+    }
+    facts = {
+        "workflow": workflow.name,
+        "members": list(table.members),
+        "output_mode": request.mode,
+        "rounds_planned": describe_rounds(workflow),
+    }
+    topic = attachments.check_topic(request.topic)
+    born = Birth(table.text, topic, program, facts, attachments.gather(given), request.frozen)
+    with create(request.home or places.sessions(settings), born, request.id) as session:
+        catalog.mark_as_ours(places.marks(settings), session)
+        yield session
+
+
+def choose_members(request: Request, workflow: Workflow, known: Personas) -> tuple[str, ...]:
+    """The members by name: the workflow's own or `only` these, those called in `with` them, but not `without`."""
+    own = [seat.name for seat in workflow.members]
+    only, with_, without = (
+        [*find_names(names, workflow, known)] for names in (request.only, request.with_, request.without)
+    )
+    if (only or with_ or without) and casts_members(workflow):
+        raise UsageError(f"{workflow.name} casts its members while it runs, so none can be added or left out")
+    others = {*workflow.all_seats()} - {*own}
+    if taken := [name for name in (*only, *with_, *without) if name in others]:
+        raise UsageError(f"{join_words(taken)}: another role in {workflow.name}, and no member")
+    members = [*dict.fromkeys((*(only or own), *with_))]
+    if absent := [name for name in without if name not in members]:
+        raise UsageError(f"{join_words(absent)}: not a member, so not to be left out; there are {join_words(members)}")
+    members = [name for name in members if name not in without]
+    if len(members) < min(2, len(own)):
+        raise UsageError(f"{workflow.name} needs at least two members")
+    return tuple(members)
+
+
+def find_names(names: Iterable[str], workflow: Workflow, known: Personas) -> Iterator[str]:
+    """The seats that these words name: a seat, a group, or a persona by its name, title or first name."""
+    called: dict[str, str] = {}
+    for name, persona in known.items():
+        first = str(persona.get("name") or "").split()[:1]
+        called |= {fold(word): name for word in (str(persona.get("title") or ""), *first) if word}
+    called |= {name: name for name in (*known, *workflow.all_seats())}
+    for word in (part.strip() for one in names for part in one.split(",")):
+        if word in workflow.groups:
+            yield from (seat.name for seat in workflow.groups[word])
+        elif fold(word) in called:
+            yield called[fold(word)]
+        elif word:
+            raise UsageError(f'there is no member "{word}"; {did_you_mean(fold(word), called)}')
+
+
+def casts_members(workflow: Workflow) -> bool:
+    """Whether replies name the members while the debate runs."""
+    group, seats = next(iter(workflow.groups)), [one for step in workflow.steps() for one in step.seats]
+    return group not in seats and any(isinstance(one, Cast) for one in seats)
+
+
+def choose_options(request: Request, workflow: Workflow, settings: Settings) -> dict[str, Any]:
+    """The options that differ from the workflow's own: those in the settings, and those that were asked for."""
+    if request.mode not in MODES:
+        raise UsageError(f'there is no mode "{request.mode}"; {did_you_mean(request.mode, MODES)}')
+    mode = {"patchlist": True} if request.mode == "patchlist" else {}
+    options = {**settings.protocols.get(workflow.name, {}), **mode, **request.options}
+    workflow.with_options(options)
+    return options
+
+
+def choose_gates(request: Request, workflow: Workflow, settings: Settings) -> tuple[str, ...]:
+    """The phases that a person approves: those asked for, and those in the settings that this workflow has."""
+    if NO_GATES in request.gates:
+        return tuple(name for name in request.gates if name != NO_GATES)
+    usual = (name for name in settings.gates if workflow.phase(name))
+    return tuple(dict.fromkeys((*usual, *request.gates)))
+
+
+def needed(workflow: Workflow, known: Personas) -> Personas:
+    """The personas of its seats. All of them where a reply may cast others."""
+    if any(isinstance(one, Cast) for step in workflow.steps() for one in step.seats):
+        return dict(known)
+    names = {seat.persona for seat in workflow.all_seats().values()}
+    return {name: one for name, one in known.items() if name in names}
+
+
+def describe_rounds(workflow: Workflow) -> str:
+    """How many rounds there will be, as far as that is known before the first."""
+    counted = [phase for phase in workflow.phases if phase.numbered and phase is not workflow.phase("synthesis")]
+    spans = [workflow.span(phase) for phase in counted]
+    if any(phase.when for phase in counted) or any(least < most for least, most in spans):
+        return "adaptive"
+    return str(sum(most for _, most in spans))
