@@ -18,10 +18,11 @@ ROOMS = {
     "engine": 1_250,
     "protocols": 1_300,
     "record": 1_050,
-    "config": 750,
-    "prompts": 750,
+    "config": 900,
+    "prompts": 830,  # 80 more than planned: every bomb in a stranger's template ends, see sandbox.py
     "speakers": 1_350,
     "reports": 350,
+    "runner": 1_600,
 }
 TOP = {"__init__", "errors", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12

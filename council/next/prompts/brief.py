@@ -1,11 +1,27 @@
-"""The brief of a due turn: the part that its whole batch shares, and the seat's own."""
+"""The brief of a due turn: the part that its whole batch shares, and the seat's own.
+
+Its template was frozen when the session began, so a brief depends on the session's files alone: any process renders the
+same bytes. A brief that is stored already is used as it is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from council.next.engine.planner import Due
+from council.next.errors import UsageError
+from council.next.prompts import said, table
+from council.next.prompts.facts import Context, facts
+from council.next.record import files
 from council.next.record.session import Session
+from council.next.text import did_you_mean, encode
+from council.next.workflow.model import Step, Workflow
+
+REGISTERED = (said, table)  # importing them makes the core's facts known to templates
+TASK = "_task.md.j2"  # the frame around a prompt that stands in the workflow's own body
+ENDING = ".md.j2"
 
 
 @dataclass(frozen=True)
@@ -22,3 +38,84 @@ class Brief:
     @property
     def text(self) -> str:
         return self.shared + self.own
+
+
+def write(session: Session, due: Due) -> Brief:
+    """The brief of a due turn, stored before anybody is asked. The caller holds the session."""
+    if found := stored(session, due):
+        return found
+    brief = render(session, due)
+    session.write_brief(due.id, brief.shared, brief.own)
+    return brief
+
+
+def stored(session: Session, due: Due) -> Brief | None:
+    """The brief that an earlier run stored for this turn, if any. Where caching may cut it is no longer known."""
+    place = session.folder / "briefs" / f"{due.id}.md"
+    if not place.exists():
+        return None
+    whole, own = session.brief(due.id), files.read(place)
+    shared = whole[: len(whole) - len(own)].decode()
+    return Brief(session, due, shared, own.decode(), (len(shared),), files.sha256(whole))
+
+
+def render(session: Session, due: Due) -> Brief:
+    """The brief as the frozen templates make it. Nothing is written."""
+    from council.next.prompts.sandbox import FAILURES, explain, sandbox
+
+    templates = session.program["templates"]
+    name = choose(session.workflow, due.step.prompt, templates.get)
+    cut = session.key("cut", due.id)  # nobody outside of this session knows it, so no reply can hold it
+    context = Context(session, due)
+    environment = sandbox(frozenset(templates.items()))
+    try:
+        names = environment.names(name)
+    except FAILURES as wrong:
+        raise UsageError(f"{explain(wrong, name)} (for {due.id})") from None
+    # The facts are computed outside of the template, so an error of ours is not taken for one of the template.
+    values = {one: facts.value(one, context) for one in sorted(names) if facts.knows(one)}
+    try:
+        text = environment.render(name, {**values, "cut": cut})
+    except FAILURES as wrong:
+        raise UsageError(f"{explain(wrong, name)} (for {due.id})") from None
+    *pieces, own = text.split(cut)
+    shared = "".join(pieces)
+    digest = files.sha256(encode(shared), encode(own))
+    return Brief(session, due, shared, own, tuple(accumulate(map(len, pieces))), digest)
+
+
+def freeze(workflow: Workflow, find: Callable[[str], str | None], known: Iterable[str] = ()) -> dict[str, str]:
+    """The text of every template that the workflow's steps can reach. `find` gives a template's text by its name.
+
+    `known` are the names of all templates, for the error about one that is not there."""
+    from council.next.prompts.sandbox import FAILURES, explain, references
+
+    texts: dict[str, str] = {}
+    waiting = {}
+    for step in workflow.steps():
+        name = choose(workflow, step.prompt, find)
+        if name or not is_for_machines(step, workflow):
+            waiting[name or f"{step.prompt}{ENDING}"] = f"{workflow.name}, step {step.name}"
+    while waiting:
+        name, by = waiting.popitem()
+        if (text := find(name)) is None:
+            raise UsageError(f"{by}: there is no template {name}; {did_you_mean(name, {*known, *texts})}")
+        texts[name] = text
+        try:
+            waiting |= {one: f"the template {name}" for one in references(text) if one not in texts}
+        except FAILURES as wrong:
+            raise UsageError(explain(wrong, name)) from None
+    return dict(sorted(texts.items()))
+
+
+def choose(workflow: Workflow, prompt: str, find: Callable[[str], str | None]) -> str:
+    """The template of a prompt: the workflow's own, the frame around a section of its body, or the one for all."""
+    frame = [TASK] if prompt in workflow.tasks else []
+    names = [f"{workflow.name}/{prompt}{ENDING}", *frame, f"{prompt}{ENDING}"]
+    return next((name for name in names if find(name) is not None), "")
+
+
+def is_for_machines(step: Step, workflow: Workflow) -> bool:
+    """Whether nobody in a step reads a brief: each of its seats names a speaker, and that is no person."""
+    seats = workflow.seats(one for one in step.seats if isinstance(one, str))
+    return bool(seats) and all(seat.get("speaker") and not seat.is_person for seat in seats)

@@ -1,0 +1,301 @@
+"""Where things are: the kit, the user's files, a project's overlay, and the folders of sessions, archive and cache.
+
+A stranger may have written a project. Its `.council` folder is found only inside the repository, and only what the user
+or root owns, and nobody else may write, is obeyed. It counts only where a caller hands it in: without it, everything
+here looks at the user's files and the kit.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from council.next.errors import StorageError, UsageError
+from council.next.record import catalog, files
+from council.next.record.session import Session
+from council.next.text import did_you_mean
+
+KIT = Path(__file__).resolve().parents[1] / "kit"
+PROJECT = ".council"
+OVERLAY = ("Workflows", "templates", "AgentPersonalities.md", "Specialists.md", "Config.md")
+TEMPLATE = ".md.j2"
+LARGEST = 4_000_000  # bytes of a file that people edit
+UNWRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)  # a full disk is another matter
+IGNORED = b"*\n"  # the `.gitignore` of each folder of sessions in a project
+GUIDES = {"recovery": "it is a guide to interrupted sessions; `council recover` continues one"}
+
+
+def expand(path: str) -> Path:
+    """A path of the user's, which may begin with `~`."""
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError:
+        raise UsageError(f"{path}: this user has no home folder; set the variable HOME") from None
+
+
+def user_folder() -> Path:
+    return base("XDG_CONFIG_HOME", ".config") / "council"
+
+
+def cache() -> Path:
+    """What can be made again. It need not exist, or be writable."""
+    return base("XDG_CACHE_HOME", ".cache") / "council"
+
+
+def base(variable: str, default: str) -> Path:
+    """A base directory of the XDG specification, which says that a relative path is to be ignored."""
+    named = Path(os.environ.get(variable, ""))
+    return named if named.is_absolute() else expand("~") / default
+
+
+def overlays(project: Path | None = None) -> tuple[Path, ...]:
+    """Where workflows, personas and templates are looked up: the first folder that has one is used."""
+    return (*(() if project is None else (project,)), user_folder(), KIT)
+
+
+# ---- the project ----
+
+
+def project(wanted: bool | None = None) -> Path | None:
+    """The project's `.council` folder, if this command may use it. `wanted` is `--overlays` or `--no-overlays`; without
+    either, it counts except in CI, where a pull request may have written it.
+    """
+    folder = overlay_folder()
+    if folder is None or wanted is False or (wanted is None and in_ci()):
+        return None
+    problem = find_fault(folder, folder)
+    if problem and wanted:
+        raise UsageError(f"{folder}: the project's files cannot be used: {problem}")
+    return None if problem else folder
+
+
+def unused_project(wanted: bool | None = None) -> str:
+    """A remark about a project's folder that this command does not use, and why. Empty if there is none."""
+    folder = overlay_folder()
+    if folder is None or wanted is False:
+        return ""
+    if problem := find_fault(folder, folder):
+        return f"{folder} is not used: {problem}"
+    return "" if wanted or not in_ci() else f"{folder} is not used in CI; --overlays uses it"
+
+
+def in_ci() -> bool:
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+def overlay_folder() -> Path | None:
+    """The nearest `.council` with something to obey. One that has only sessions is passed over."""
+    folders = project_folders()
+    return next((one for one in folders if any(os.path.lexists(one / name) for name in OVERLAY)), None)
+
+
+def project_folders() -> list[Path]:
+    """Each `.council` of the project, nearest first."""
+    return [step / PROJECT for step in project_steps() if (step / PROJECT).is_dir()]
+
+
+def project_steps() -> list[Path]:
+    """The current folder and those above it, up to the top of its git repository; outside of a repository, only the
+    current folder. The search does not leave the file system, and does not enter the user's home from below.
+    """
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        return []
+    steps = [here]
+    for step in here.parents:
+        last = steps[-1]
+        if os.path.lexists(last / ".git") or step == expand("~") or os.path.ismount(last):
+            break
+        steps.append(step)
+    return steps if os.path.lexists(steps[-1] / ".git") else [here]
+
+
+def find_fault(path: Path, folder: Path) -> str:
+    """Why a file of a project's folder is not obeyed. Empty if it may be: its owner and nobody else wrote it, and no
+    link led out of the folder.
+    """
+    real, top = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
+    if folder.is_symlink():
+        return f"{folder} is a link"
+    if not real.is_relative_to(top):
+        return f"it leads out of {folder}; copy the file there instead of linking it"
+    steps = [top, *(step for step in (real, *real.parents) if step.is_relative_to(top))]
+    steps += [step for step in (path, *path.parents) if step.is_relative_to(folder)]
+    for step in dict.fromkeys(steps):
+        if os.path.lexists(step) and (problem := owner_fault(os.lstat(step))):
+            return f"{step}: {problem}"
+    return f"everybody may write to {top.parent}" if top.parent.stat().st_mode & stat.S_IWOTH else ""
+
+
+def owner_fault(about: os.stat_result) -> str:
+    if about.st_uid not in (os.geteuid(), 0):
+        return f"it belongs to another user ({about.st_uid})"
+    open_to_all = about.st_mode & stat.S_IWOTH and not stat.S_ISLNK(about.st_mode)
+    return "everybody may write to it; `chmod o-w` changes that" if open_to_all else ""
+
+
+# ---- files ----
+
+
+def find(name: str, folders: Sequence[Path] | None = None) -> Iterator[Path]:
+    """The files of that name in the overlays, nearest first. One that must not be obeyed is refused."""
+    for folder in overlays() if folders is None else folders:
+        if (folder / name).is_file():
+            yield obeyed(folder / name, folder)
+
+
+def obeyed(path: Path, folder: Path) -> Path:
+    if folder.name == PROJECT and (problem := find_fault(path, folder)):
+        raise UsageError(f"{path}: {problem}; council obeys only files that nobody else can write")
+    return path
+
+
+def read(path: Path) -> str:
+    """The text of a file that people edit."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise UsageError(f"{path}: it is not a regular file")
+            if not path.is_relative_to(KIT) and (problem := owner_fault(about)):
+                raise UsageError(f"{path}: {problem}; council obeys only files that nobody else can write")
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise UsageError(f"{path}: it is larger than {LARGEST:,} bytes")
+        return data.decode("utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError, ValueError) as wrong:
+        raise UsageError(f"{path}: it cannot be read: {wrong}") from None
+
+
+def workflows(folders: Sequence[Path] | None = None) -> dict[str, Path]:
+    """Every workflow by its lowercase name. What is not a file, or is in a folder that leads out, is passed over."""
+    found: dict[str, Path] = {}
+    for folder in overlays() if folders is None else folders:
+        top = folder / "Workflows"
+        if folder.name == PROJECT and find_fault(top, folder):
+            continue
+        for path in sorted(top.glob("*.md")):
+            if path.is_file() and not (folder == KIT and path.stem.lower() in GUIDES):
+                found.setdefault(path.stem.lower(), path)
+    return found
+
+
+def workflow_names(folders: Sequence[Path] | None = None) -> list[str]:
+    return sorted(workflows(folders))
+
+
+def find_workflow(name: str, folders: Sequence[Path] | None = None) -> Path:
+    """The file of a workflow. A name with a slash or `.md` is a path that the user gave."""
+    if "/" in name or name.endswith(".md"):
+        return Path(name)
+    known = workflows(folders)
+    if name.lower() in known:
+        path = known[name.lower()]
+        return obeyed(path, path.parent.parent)
+    if name.lower() in GUIDES:
+        raise UsageError(f"{name} is not a workflow: {GUIDES[name.lower()]}")
+    raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), known)}')
+
+
+def find_template(name: str, folders: Sequence[Path] | None = None) -> Path | None:
+    """The nearest template of that name. A template names others, so no name leads out of `templates/`."""
+    parts = PurePosixPath(name).parts
+    if not name.endswith(TEMPLATE) or name.startswith("/") or ".." in parts or name != "/".join(parts) or "\0" in name:
+        return None
+    return next(find(f"templates/{name}", folders), None)
+
+
+# ---- sessions ----
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folders of a new session and of its transcript. `why` says why they are not in the user's home."""
+
+    sessions: Path
+    archive: Path
+    why: str = ""
+
+
+def sessions(home: Path) -> Path:
+    return home / "STATE" / "council-sessions"
+
+
+def archive(home: Path) -> Path:
+    return home / "RESEARCH"
+
+
+def marks(home: Path) -> Path:
+    """Where council notes which sessions began on this machine."""
+    return home / "STATE" / "council-began-here"
+
+
+def choose_home(home: Path, chosen_by: str = "") -> Home:
+    """Where a new session goes, proven to be writable: the home, or the project where the default home cannot be
+    written, as in a sandbox. A home that the user chose is never replaced: its sessions would be missing there.
+    """
+    try:
+        return Home(writable(sessions(home)), writable(archive(home)))
+    except StorageError as failure:
+        problem = failure.__cause__
+        if not isinstance(problem, OSError) or problem.errno not in UNWRITABLE:
+            raise
+        if chosen_by:
+            raise StorageError(f"{failure}; {chosen_by} chose this folder, so no other is used instead") from problem
+        return choose_in_project(failure, f"{home} cannot be written ({os.strerror(problem.errno)})")
+
+
+def choose_in_project(failure: StorageError, why: str) -> Home:
+    """At the top of the repository; where that cannot be written either, in the current folder."""
+    problem = failure
+    for step in dict.fromkeys(project_steps()[-1:] + project_steps()[:1]):
+        folder = step / PROJECT
+        try:
+            return Home(project_place(folder, "sessions"), project_place(folder, "archive"), why)
+        except StorageError as other:
+            problem = other
+    raise StorageError(f"{failure}; nor can a session be kept in the project: {problem}") from failure
+
+
+def writable(folder: Path) -> Path:
+    files.make_folder(folder)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as failure:
+        raise files.storage_error(folder, failure) from failure
+
+
+def project_place(folder: Path, name: str) -> Path:
+    """A folder for sessions in a project's `.council`: the user's own, and ignored by git."""
+    place = folder / name
+    if os.path.lexists(folder) and (problem := find_fault(place, folder)):
+        raise UsageError(f"{place}: no session is kept there: {problem}")
+    writable(place)
+    files.write_once(place / ".gitignore", IGNORED)
+    if files.read(place / ".gitignore") != IGNORED:
+        raise UsageError(f"{place / '.gitignore'}: it must be one line, `*`, so that no commit takes a session along")
+    return place
+
+
+def project_sessions() -> list[Path]:
+    """The folders of sessions in the project that are the user's alone."""
+    roots = [(folder / "sessions", folder) for folder in project_folders()]
+    return [root for root, folder in roots if root.is_dir() and not find_fault(root, folder)]
+
+
+def find_session(home: Path, word: str) -> Session:
+    """A session in the home, by its id, a part of it or `last`; in the project by its whole id alone, because a
+    repository may bring sessions, and none of those is picked by chance.
+    """
+    if catalog.ID.fullmatch(word) and not (sessions(home) / word).exists():
+        for folder in (root / word for root in project_sessions()):
+            if (folder / "program.json").exists() and not find_fault(folder, folder.parents[1]):
+                return Session(folder)
+    return catalog.find(sessions(home), word)

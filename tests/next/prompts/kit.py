@@ -1,0 +1,76 @@
+"""Sessions with the kit's workflows, templates and personas, whose briefs are written as a run writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from council.next.engine.planner import Due
+from council.next.engine.scene import Recorded
+from council.next.prompts.brief import Brief, freeze, write
+from council.next.record.create import Birth, create
+from council.next.record.session import Session
+from council.next.record.turn_file import Receipt
+from council.next.text import encode
+from tests.next.protocols.held import KIT
+from tests.next.protocols.held import kit as workflow_of
+
+TEMPLATES = KIT.parent / "templates"
+ID = "20260101-120000-aaaaaaaa"
+TOPIC = "Redis or PostgreSQL for the cache?"
+# What config will read from AgentPersonalities.md: enough of it for every kind of seat.
+PERSONAS: dict[str, dict[str, Any]] = {
+    "architect": {
+        "title": "Architect",
+        "name": "Serena Blackwood",
+        "focus": "system design",
+        "perspective": "You look.",
+    },
+    "engineer": {"title": "Engineer", "name": "Marcus Webb", "focus": "implementation reality", "perspective": "Dull."},
+    "chair": {"title": "Chair", "focus": "a fair account", "perspective": "You weigh arguments."},
+    "simplicity": {"title": "Simplicity", "focus": "few parts", "accepts": "slowness", "opposes": "performance"},
+    "performance": {"title": "Performance", "focus": "speed", "accepts": "more parts", "opposes": "simplicity"},
+}
+Speak = Callable[[Due, Brief], str | Recorded]
+
+
+def find(name: str) -> str | None:
+    path = TEMPLATES / name
+    return path.read_text("utf-8") if path.is_file() else None
+
+
+@contextmanager
+def begun(root: Path, name: str = "Debate", own: Mapping[str, str] | None = None, **more: Any) -> Iterator[Session]:
+    """A new session of one of the kit's workflows. `own` are a user's templates, which come before the kit's."""
+    text = more.pop("workflow", "") or (KIT / f"{name}.md").read_text("utf-8")
+    workflow = workflow_of(name) if (KIT / f"{name}.md").is_file() else None
+    program = {
+        "options": more.pop("options", {}),
+        "gates": more.pop("gates", []),
+        "members": more.pop("members", [seat.name for seat in workflow.members] if workflow else []),
+        "personas": more.pop("personas", PERSONAS),
+        "templates": {},
+    }
+    facts = {"members": program["members"], "output_mode": "deliberative", "rounds_planned": "adaptive"}
+    with create(root, Birth(text, more.pop("topic", TOPIC), program, facts, **more), more.pop("id", ID)) as session:
+        session.program["templates"] = freeze(session.workflow, lambda one: {**(own or {})}.get(one) or find(one))
+        yield session
+
+
+def record(session: Session, due: Due, reply: str | Recorded, brief: str = "") -> None:
+    said = reply if isinstance(reply, Recorded) else Recorded(reply)
+    about = {"turn": due.id, "seat": due.seat.name, "step": due.step.name, "round": due.round, "speaker": "replay"}
+    session.record(Receipt(**about, brief=brief, absent=said.absent, by=said.by or None), encode(said.body))  # type: ignore[arg-type]
+
+
+def hold(session: Session, speak: Speak, most: int = 2_000) -> dict[str, Brief]:
+    """Hold the debate to its end. Returns every brief, by its turn."""
+    briefs: dict[str, Brief] = {}
+    while session.advance().due:
+        for due in session.plan.due:
+            briefs[due.id] = write(session, due)
+            record(session, due, speak(due, briefs[due.id]), briefs[due.id].hash)
+        assert len(briefs) < most, "the debate does not end"
+    return briefs
