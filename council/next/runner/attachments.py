@@ -66,4 +66,3 @@ def outcome_of(session: Session) -> tuple[str, bytes]:
     if not session.plan.done or not written:
         raise UsageError(f"{session.id} has no synthesis yet: `council recover {session.id}`")
     return f"synthesis of session {session.id}", session.said[written].body.encode("utf-8", "surrogateescape")
-

@@ -1,4 +1,4 @@
-"""Limits on money and calls that hold: a call under way counts at the most that it can cost."""
+"""Limits on money and calls that hold: a call under way counts with all that it can cost."""
 
 from __future__ import annotations
 

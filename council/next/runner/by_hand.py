@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 from council.next.config.settings import Settings
-from council.next.engine.planner import Due
+from council.next.engine.planner import RETRY, Due
 from council.next.errors import UsageError, Waiting
 from council.next.prompts import brief as briefs
 from council.next.prompts.brief import Brief
@@ -18,17 +19,29 @@ from council.next.replies.read import heading
 from council.next.reports.build import build
 from council.next.reports.section import finish
 from council.next.runner import loop
-from council.next.runner.budget import Budget
 from council.next.text import did_you_mean, encode, join_words, one_line
 
 LONGEST_NAME = 200
 HAND = "hand"
 
 
+@dataclass(frozen=True)
+class Reply:
+    """What somebody gives for a due turn: the words, or why there are none. `by` names a person, and `via` says where
+    that person answered. `model` is a member's, and `stored` says who stored its words."""
+
+    body: str = ""
+    absent: str = ""
+    by: str = ""
+    via: str = "record"
+    model: str = ""
+    stored: str = HAND
+
+
 def due_now(session: Session, settings: Settings) -> list[Brief]:
     """The briefs of the turns that members and persons owe, stored before they are shown. What council does itself
     is done first. The session must be held."""
-    run = loop.Run(session, None, settings, Budget(), loop.Listener())
+    run = loop.Run(session, None, settings)
 
     async def machines() -> None:
         try:
@@ -42,27 +55,17 @@ def due_now(session: Session, settings: Settings) -> list[Brief]:
     return [briefs.write(session, due) for due in session.plan.due]
 
 
-def record(
-    session: Session,
-    turn: str,
-    body: str,
-    *,
-    by: str = "",
-    via: str = "record",
-    model: str = "",
-    stored: str = HAND,
-    absent: str = "",
-) -> tuple[str, ...]:
+def record(session: Session, turn: str, reply: Reply) -> tuple[str, ...]:
     """Store the reply to a due turn. Returns what is wrong with it: then it is asked for once more.
 
-    A person's answer is checked before it is stored, because a person is at hand to mend it. The session must be held.
+    A person's answer is checked before it is stored, because a person can correct it at once. The session must be held.
     """
     due = find_due(session, turn)
     if due.seat.is_person:
-        check_answer(session, due, body, absent)
-    elif by:
+        check_answer(session, due, reply)
+    elif reply.by:
         raise UsageError(f"{turn} is not a person's turn; name the model with --model")
-    if not body.strip() and not absent:
+    if not reply.body.strip() and not reply.absent:
         raise UsageError("the reply is empty; --absent REASON records that the seat cannot speak")
     brief = briefs.write(session, due)
     receipt = Receipt(
@@ -72,20 +75,20 @@ def record(
         round=due.round,
         speaker="human" if due.seat.is_person else "assistant",
         tier=due.tier,
-        answered=one_line(model, LONGEST_NAME) or None,
+        answered=one_line(reply.model, LONGEST_NAME) or None,
         brief=brief.hash,
         started=now(),
         usd=0.0 if due.seat.is_person else None,
-        stop="absent" if absent else "recorded",
-        absent=absent or None,
-        by=one_line(by, LONGEST_NAME) or None,
-        via=via if due.seat.is_person else None,
-        stored=None if due.seat.is_person else stored,
+        stop="absent" if reply.absent else "recorded",
+        absent=reply.absent or None,
+        by=one_line(reply.by, LONGEST_NAME) or None,
+        via=reply.via if due.seat.is_person else None,
+        stored=None if due.seat.is_person else reply.stored,
     )
-    session.record(receipt, encode(body))
+    session.record(receipt, encode(reply.body))
     plan = session.advance()
     publish(session)
-    again = next((one for one in plan.due if one.id == due.id + loop.RETRY), None)
+    again = next((one for one in plan.due if one.id == due.id + RETRY), None)
     return again.problems if again else ()
 
 
@@ -102,9 +105,9 @@ def find_due(session: Session, turn: str) -> Due:
     raise UsageError(f"{one_line(turn, LONGEST_NAME)} is not due; {did_you_mean(turn, known)} (due: {shown})")
 
 
-def check_answer(session: Session, due: Due, body: str, absent: str = "") -> None:
+def check_answer(session: Session, due: Due, reply: Reply) -> None:
     """Refuse a person's answer that the debate could not use."""
-    if not absent and (problems := session.plan.check(due, body)):
+    if not reply.absent and (problems := session.plan.check(due, reply.body)):
         raise UsageError("; ".join(problems))
 
 
@@ -117,7 +120,7 @@ def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
         if any(block.name for block in scan(text, due.step.reply).blocks):
             raise UsageError(f'"{name}": an answer cannot hold the heading of another')
     body = "\n\n".join(f"## {heading(name)}\n{text.strip()}" for name, text in answers.items())
-    check_answer(session, due, body)
+    check_answer(session, due, Reply(body))
     return body
 
 

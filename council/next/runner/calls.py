@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 
 from council.next.config.settings import Settings
@@ -20,7 +20,6 @@ from council.next.runner.limiter import Limiter
 from council.next.speakers.base import CallFailed, Speaker, Spoken
 
 MOST_TRIES = 20
-SHOWN = 1.0  # seconds: a shorter wait is not worth a line
 
 
 @dataclass
@@ -40,7 +39,7 @@ class Caller:
         too long."""
         place = speaker.place(brief)
         limiter = self.limiters.setdefault(place, Limiter(self.settings.concurrency))
-        for tried in range(1, MOST_TRIES + 1):
+        for tried in count(1):
             try:
                 async with limiter.slot():
                     return await self._attempt(speaker, brief, began)
@@ -48,13 +47,13 @@ class Caller:
                 if not failed.again:
                     raise
                 seconds = self._wait_after(failed, tried)
-                if limiter.hold_back(seconds) >= min(SHOWN, seconds):
+                if limiter.hold_back(seconds) > seconds / 2:  # otherwise another call has said so already
                     self.waited += seconds
                     self.say(f"{failed.reason}; trying again in {math.ceil(seconds)} s")
-        raise Paused(f"{failed.reason}, {MOST_TRIES} times in a row")
+        raise AssertionError
 
     async def _attempt(self, speaker: Speaker, brief: Brief, began: Callable[[str], None]) -> tuple[Receipt, str]:
-        """One call. It is on record before it is made, and stays there if nothing comes of it."""
+        """One call. It is on record before it is made, and stays there if it fails."""
         due, most = brief.due, speaker.price_limit(brief)
         costs = most != 0.0
         if costs:
@@ -87,7 +86,7 @@ class Caller:
             raise Paused(f"{failed.reason}. {describe_wait(failed.wait)}")
         wanted = failed.wait if failed.wait is not None else retry.first_wait * 2 ** (tried - 1)
         seconds = min(max(retry.first_wait, wanted), retry.most_wait)
-        if self.waited + seconds > retry.budget:
+        if self.waited + seconds > retry.budget or tried > min(failed.tries or MOST_TRIES, MOST_TRIES):
             raise Paused(f"{failed.reason}; tried {tried} times, and waited {self.waited:.0f} s in all")
         return seconds
 
@@ -95,7 +94,7 @@ class Caller:
 def describe_wait(seconds: float) -> str:
     """When it makes sense to go on: a whole minute, rounded up, so that a recovery then is not too early."""
     if math.isinf(seconds):
-        return "Waiting does not help: mend it, then run `council recover`"
+        return "Waiting does not help: fix that, then run `council recover`"
     end = datetime.now().astimezone() + timedelta(seconds=seconds)
     end += timedelta(minutes=bool(end.second or end.microsecond))
     day = "" if end.date() == datetime.now().astimezone().date() else f"{end:%Y-%m-%d} "

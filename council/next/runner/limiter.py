@@ -19,7 +19,7 @@ class Limiter:
     async def slot(self) -> AsyncIterator[None]:
         """A place among the calls under way, once nothing holds them back."""
         async with self._slots:
-            while (left := self._free_at - time.monotonic()) > 0:
+            while (left := self._free_at - time.monotonic()) > 0:  # noqa: ASYNC110 (others may put it off meanwhile)
                 await asyncio.sleep(left)
             yield
 

@@ -27,8 +27,7 @@ from council.next.reports.build import build
 from council.next.reports.section import finish
 from council.next.runner.budget import Budget
 from council.next.runner.calls import Caller, receive
-from council.next.speakers import base
-from council.next.speakers.base import CallFailed, Speaker, Spoken
+from council.next.speakers.base import CallFailed, Speaker, Spoken, speakers
 from council.next.text import encode, join_words
 
 LOOK = 0.2  # seconds between two looks at the desk while a person is waited for
@@ -63,15 +62,15 @@ class Run:
     session: Session
     speaker: Speaker | None
     settings: Settings
-    budget: Budget
-    listener: Listener
+    budget: Budget = field(default_factory=Budget)
+    listener: Listener = field(default_factory=Listener)
     person: Speaker | None = None
     quorum: int | None = None
     wait: bool = False
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _dues: dict[str, Due] = field(default_factory=dict)
     _failed: dict[str, CallFailed] = field(default_factory=dict)
-    _machines: dict[str, Speaker] = field(default_factory=dict)
+    _named: dict[str, Speaker] = field(default_factory=dict)  # by seats: council's own machines are among them
     _begun: dict[tuple[str, ...], asyncio.Event] = field(default_factory=dict)
     _shares: list[float] = field(default_factory=list)  # of each call's time, until its answer began
     _used: dict[tuple[str, int], float] = field(default_factory=dict)  # seconds of calls, by phase and round
@@ -184,9 +183,13 @@ class Run:
         """Who speaks for a seat. None where nobody in this process does."""
         if due.seat.is_person:
             return self.person
-        if (name := due.seat.get("speaker")) and name not in self._machines:
-            self._machines[name] = base.speakers[name](self.settings)
-        return self._machines[name] if name else self.speaker
+        name = due.seat.get("speaker")
+        if name and not (self.speaker and self.speaker.replays):
+            named = self._named.get(name) or speakers[name](self.settings)
+            self._named[name] = named
+            if named.machine:
+                return named
+        return self.speaker.voice(due) if self.speaker and not self.speaker.by_hand else None
 
     def _starts_after(self, brief: Brief, voice: Speaker) -> asyncio.Event | None:
         """The answer to wait for, where its beginning puts a long shared part into the cache. Otherwise every parallel
@@ -246,8 +249,10 @@ class Run:
         whole = limit_of(self.session, self.settings, "total_timeout")
         left = round - self._used.get((due.phase.name, due.round), 0.0)
         left_of_all = whole - sum(self._used.values())
-        return (f"the round took longer than {round:g} s", left) if left <= left_of_all else (
-            f"the run took longer than {whole:g} s", left_of_all
+        return (
+            (f"the round took longer than {round:g} s", left)
+            if left <= left_of_all
+            else (f"the run took longer than {whole:g} s", left_of_all)
         )
 
     def _give_up(self, dues: list[Due], limit: str) -> None:
@@ -270,33 +275,22 @@ class Run:
         tasks = [*self._tasks.values()]
         self._drop([*self._tasks])
         await asyncio.gather(*tasks, return_exceptions=True)
-        for machine in self._machines.values():
+        for machine in self._named.values():
             await machine.close()
 
 
-async def hold(
-    session: Session,
-    speaker: Speaker,
-    settings: Settings,
-    budget: Budget,
-    listener: Listener | None = None,
-    *,
-    person: Speaker | None = None,
-    quorum: int | None = None,
-    wait: bool = False,
-) -> Plan:
+async def hold(run: Run) -> Plan:
     """Hold the debate of a session that is held, and write what follows from it, however the run ends."""
-    run = Run(session, speaker, settings, budget, listener or Listener(), person, quorum, wait)
     try:
         plan = await run.until_done()
     except BaseException:
         with suppress(CouncilError):  # these files can be made again; what went wrong matters more
-            build(session)
+            build(run.session)
         raise
     finally:
         await run.close()
-    build(session)
-    finish(session)
+    build(run.session)
+    finish(run.session)
     return plan
 
 
@@ -340,7 +334,9 @@ def batch_of(brief: Brief, voice: Speaker) -> tuple[str, ...]:
 def limit_of(session: Session, settings: Settings, name: str) -> float:
     """A limit in seconds: the lower one of the workflow's option and of the settings."""
     own, most = session.workflow.options.get(name), settings.limits.get(name)
-    return min((float(one) for one in (own, most) if isinstance(one, int | float) and one is not True), default=math.inf)
+    return min(
+        (float(one) for one in (own, most) if isinstance(one, int | float) and one is not True), default=math.inf
+    )
 
 
 def explain(lost: list[tuple[Due, CallFailed]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,7 +45,7 @@ class Request:
     after: Session | None = None
     speaker: str = ""
     id: str = ""
-    home: Path | None = None
+    root: Path | None = None  # the folder of its session, in place of the home's
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,16 @@ class Table:
 
 def lay(request: Request, settings: Settings) -> Table:
     """Everything that can be wrong with a request is said here, before anything is written or spent."""
-    text = places.find_workflow(request.workflow).read_text("utf-8")
+    folders = settings.overlays
+    text = places.read(places.find_workflow(request.workflow, folders))
     plain = loader.load(text, request.workflow)
-    known = personas.load()
+    known = personas.load(folders)
     members = choose_members(request, plain, known)
     options = choose_options(request, plain, settings)
     gated = choose_gates(request, plain, settings)
     seated = plain.with_options(options).with_members(members)
     workflow = gates.insert(seated, gated).with_personas(known)
-    return Table(text, workflow, members, options, gated, needed(workflow, known), brief.freeze(workflow))
+    return Table(text, workflow, members, options, gated, needed(workflow, known), freeze_templates(workflow, folders))
 
 
 @contextmanager
@@ -102,9 +103,18 @@ def prepare(request: Request, settings: Settings) -> Iterator[Session]:
     }
     topic = attachments.check_topic(request.topic)
     born = Birth(table.text, topic, program, facts, attachments.gather(given), request.frozen)
-    with create(request.home or places.sessions(settings), born, request.id) as session:
-        catalog.mark_as_ours(places.marks(settings), session)
+    home = places.choose_home(settings.home, settings.chosen_by("home"))
+    with create(request.root or home.sessions, born, request.id) as session:
+        catalog.mark_as_ours(places.marks(settings.home), session)
         yield session
+
+
+def freeze_templates(workflow: Workflow, folders: Sequence[Path]) -> dict[str, str]:
+    def find(name: str) -> str | None:
+        path = places.find_template(name, folders)
+        return places.read(path) if path else None
+
+    return brief.freeze(workflow, find)
 
 
 def choose_members(request: Request, workflow: Workflow, known: Personas) -> tuple[str, ...]:
@@ -113,7 +123,7 @@ def choose_members(request: Request, workflow: Workflow, known: Personas) -> tup
     only, with_, without = (
         [*find_names(names, workflow, known)] for names in (request.only, request.with_, request.without)
     )
-    if (only or with_ or without) and casts_members(workflow):
+    if (only or with_ or without) and casts(workflow):
         raise UsageError(f"{workflow.name} casts its members while it runs, so none can be added or left out")
     others = {*workflow.all_seats()} - {*own}
     if taken := [name for name in (*only, *with_, *without) if name in others]:
@@ -143,10 +153,9 @@ def find_names(names: Iterable[str], workflow: Workflow, known: Personas) -> Ite
             raise UsageError(f'there is no member "{word}"; {did_you_mean(fold(word), called)}')
 
 
-def casts_members(workflow: Workflow) -> bool:
-    """Whether replies name the members while the debate runs."""
-    group, seats = next(iter(workflow.groups)), [one for step in workflow.steps() for one in step.seats]
-    return group not in seats and any(isinstance(one, Cast) for one in seats)
+def casts(workflow: Workflow) -> bool:
+    """Whether replies name seats while the debate runs."""
+    return any(isinstance(one, Cast) for step in workflow.steps() for one in step.seats)
 
 
 def choose_options(request: Request, workflow: Workflow, settings: Settings) -> dict[str, Any]:
@@ -169,7 +178,7 @@ def choose_gates(request: Request, workflow: Workflow, settings: Settings) -> tu
 
 def needed(workflow: Workflow, known: Personas) -> Personas:
     """The personas of its seats. All of them where a reply may cast others."""
-    if any(isinstance(one, Cast) for step in workflow.steps() for one in step.seats):
+    if casts(workflow):
         return dict(known)
     names = {seat.persona for seat in workflow.all_seats().values()}
     return {name: one for name, one in known.items() if name in names}

@@ -55,7 +55,6 @@ class Spoken:
     `absent` says why there is no reply although the call came to its end, as where a model declines to answer."""
 
     body: str
-    absent: str | None = None
     asked: str | None = None
     answered: str | None = None
     input: int | None = None

@@ -1,0 +1,308 @@
+"""The loop: everything that is due is asked once, recorded at once, and whatever ends a run, nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from council.next.engine.planner import Plan
+from council.next.errors import AuthError, Interrupted, Paused, StorageError, Waiting
+from council.next.prompts.brief import Brief
+from council.next.record import desk
+from council.next.record.catalog import is_ours
+from council.next.record.session import Session
+from council.next.runner import loop
+from council.next.runner.budget import Budget
+from council.next.runner.loop import Run, hold
+from council.next.speakers.base import CallFailed, Speaker, Spoken
+from tests.next.runner.debating import Scripted, Told, begun, held, settings, until, usual_reply
+
+FIRST = ["architect", "designer", "engineer", "researcher"]
+
+
+def finish(session: Session, home: Path) -> Plan:
+    with session.hold():
+        plan = held(Run(session, Scripted(settings(home)), settings(home)))
+    assert isinstance(plan, Plan)
+    assert plan.done
+    return plan
+
+
+def test_a_debate_is_held_to_its_end(tmp_path: Path) -> None:
+    told = Told()
+    with begun(tmp_path) as session:
+        speaker = Scripted(settings(tmp_path))
+        plan = held(Run(session, speaker, settings(tmp_path), listener=told))
+    assert isinstance(plan, Plan)
+    assert plan.done
+    assert len(speaker.asked) == len({*speaker.asked}) == len(session.said) == 9
+    assert told.spoken == [*session.said]
+    assert session.outcome.kind == "agreed"
+    assert all(receipt.brief and receipt.answered == "m-1" for receipt in session.receipts.values())
+    assert {"state.json", "convergence.json"} <= {path.name for path in session.folder.iterdir()}
+
+
+def test_members_of_a_round_speak_at_once_and_read_nobody_of_it(tmp_path: Path) -> None:
+    together = asyncio.Event()
+    under_way: list[str] = []
+
+    async def instead(brief: Brief) -> None:
+        if brief.due.phase.name == "positions":
+            under_way.append(brief.due.seat.name)
+            if len(under_way) == len(FIRST):
+                together.set()
+            await together.wait()
+
+    with begun(tmp_path) as session:
+        speaker = Scripted(settings(tmp_path), instead)
+        assert isinstance(held(Run(session, speaker, settings(tmp_path))), Plan)
+    for seat in FIRST:
+        assert not any(f"What {other} would do" in speaker.briefs[f"01-positions/{seat}"] for other in FIRST)
+        assert all(
+            f"What {other} would do" in speaker.briefs[f"02-challenges/{seat}"] for other in FIRST if other != seat
+        )
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 5, 6, 8])
+def test_an_ended_run_goes_on_where_it_stopped(tmp_path: Path, stop_after: int) -> None:
+    """The limit on calls stops it anywhere. The whole is the same as that of an unbroken run."""
+    with begun(tmp_path) as session:
+        broken = Scripted(settings(tmp_path), most=0.01)
+        ended = held(Run(session, broken, settings(tmp_path), Budget(max_calls=stop_after)))
+    assert isinstance(ended, Paused)
+    assert f"limit of {stop_after} calls" in str(ended)
+    assert len(session.said) == len(broken.asked) == stop_after
+    again = Session(session.folder)
+    second = Scripted(settings(tmp_path), most=0.01)
+    with again.hold():
+        assert isinstance(held(Run(again, second, settings(tmp_path), Budget.of([again]))), Plan)
+    assert not {*broken.asked} & {*second.asked}
+    assert len(again.said) == 9
+    assert again.outcome.kind == "agreed"
+    assert Budget.of([again]).calls == 9
+    assert Budget.of([again]).spent == pytest.approx(0.09)
+
+
+def test_a_call_that_fails_for_now_is_tried_again_and_said_once(tmp_path: Path) -> None:
+    failures = iter([*[CallFailed("overloaded (529)", again=True, wait=0.05, usd=0.0)] * 4])
+
+    def instead(brief: Brief) -> BaseException | str:
+        return next(failures, None) or usual_reply(brief)
+
+    told = Told()
+    with begun(tmp_path) as session:
+        speaker = Scripted(settings(tmp_path), instead, most=0.01)
+        assert isinstance(held(Run(session, speaker, settings(tmp_path), listener=told)), Plan)
+    assert told.lines == ["overloaded (529); trying again in 1 s"]
+    assert len(speaker.asked) == 13
+    failed = [one for one in session.attempts() if "failed" in one]
+    assert [one["usd"] for one in failed] == [0.0] * 4
+
+
+def test_an_hour_is_not_waited_for(tmp_path: Path) -> None:
+    """The run pauses at once, with one message, and nobody else is called. Calls under way come to their end."""
+    told = Told()
+
+    async def instead(brief: Brief) -> BaseException | None:
+        if brief.due.seat.name == "engineer":
+            return CallFailed("rate limit (429)", again=True, wait=3600)
+        return None
+
+    with begun(tmp_path) as session:
+        speaker = Scripted(settings(tmp_path), instead, most=0.01)
+        ended = held(Run(session, speaker, settings(tmp_path), listener=told))
+    assert isinstance(ended, Paused)
+    assert str(ended).startswith("rate limit (429). It asks to wait until ")
+    assert told.lines == []
+    assert speaker.asked == [f"01-positions/{seat}" for seat in FIRST]
+    assert [*session.said] == [f"01-positions/{seat}" for seat in FIRST if seat != "engineer"]
+    finish(Session(session.folder), tmp_path)
+
+
+def test_one_cause_is_one_sentence(tmp_path: Path) -> None:
+    with begun(tmp_path) as session:
+        speaker = Scripted(settings(tmp_path), lambda brief: CallFailed("the context is full", again=False))
+        ended = held(Run(session, speaker, settings(tmp_path)))
+    assert isinstance(ended, Paused)
+    assert str(ended).count("the context is full") == 1
+    assert not session.said
+
+
+@pytest.mark.parametrize(("quorum", "done"), [(2, True), (3, True), (4, False), (None, False)])
+def test_the_quorum_decides_whether_a_lost_member_ends_the_run(tmp_path: Path, quorum: int | None, done: bool) -> None:
+    def instead(brief: Brief) -> BaseException | None:
+        lost = brief.due.seat.name == "designer"
+        return CallFailed("the prompt is refused (400)", again=False) if lost else None
+
+    with begun(tmp_path) as session:
+        speaker = Scripted(settings(tmp_path), instead)
+        ended = held(Run(session, speaker, settings(tmp_path), quorum=quorum))
+    assert isinstance(ended, Plan if done else Paused)
+    absences = [one.absent for one in session.receipts.values() if one.absent]
+    assert absences == (["the prompt is refused (400)"] * 2 if done else [])
+    if done:
+        assert {voice.seat: voice.silence for voice in session.outcome.count.voices}["designer"] == "not heard"
+
+
+def test_nobody_can_do_without_the_writer(tmp_path: Path) -> None:
+    for failure in (Spoken("", absent="the model declined", usd=0.0), CallFailed("full", again=False)):
+
+        def declines(brief: Brief, failure: Spoken | CallFailed = failure) -> Spoken | CallFailed | None:
+            return failure if brief.due.seat.name == "chair" else None
+
+        with begun(tmp_path) as session:
+            speaker = Scripted(settings(tmp_path), declines)
+            ended = held(Run(session, speaker, settings(tmp_path), quorum=1))
+        assert isinstance(ended, Paused)
+        assert [due.seat.name for due in session.plan.due] == ["chair"]
+        finish(Session(session.folder), tmp_path)
+
+
+def test_a_member_that_declines_is_absent(tmp_path: Path) -> None:
+    def declines(brief: Brief) -> Spoken | None:
+        return Spoken("", absent="the model declined", usd=0.0) if brief.due.seat.name == "designer" else None
+
+    with begun(tmp_path) as session:
+        assert isinstance(held(Run(session, Scripted(settings(tmp_path), declines), settings(tmp_path))), Plan)
+    assert [one.absent for one in session.receipts.values() if one.absent] == ["the model declined"] * 2
+
+
+def test_a_refused_key_ends_the_run_and_is_no_failure_of_a_member(tmp_path: Path) -> None:
+    with begun(tmp_path) as session:
+        speaker = Scripted(settings(tmp_path), lambda brief: AuthError("the key was rejected"), most=0.01)
+        ended = held(Run(session, speaker, settings(tmp_path), quorum=1))
+    assert isinstance(ended, AuthError)
+    assert not session.said
+    assert Budget.of([session]).spent == 0.0
+
+
+def test_a_reply_that_cannot_be_stored_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full: what was paid for goes to the listener, of every member that was under way."""
+    told = Told()
+    with begun(tmp_path) as session:
+        full = StorageError("disk is full")
+        monkeypatch.setattr(session, "record", lambda *_: (_ for _ in ()).throw(full))
+        ended = held(Run(session, Scripted(settings(tmp_path)), settings(tmp_path), listener=told))
+    assert isinstance(ended, StorageError)
+    assert [*told.lost] == [f"01-positions/{seat}" for seat in FIRST]
+    assert all("What" in body for body in told.lost.values())
+
+
+def test_a_pause_stops_before_the_next_turns(tmp_path: Path) -> None:
+    with begun(tmp_path) as session:
+
+        def instead(brief: Brief) -> None:
+            if brief.due.id == "01-positions/engineer":
+                desk.pause(session.folder, "ada")
+
+        ended = held(Run(session, Scripted(settings(tmp_path), instead), settings(tmp_path)))
+        assert isinstance(ended, Paused)
+        assert "ada asked for a pause" in str(ended)
+        assert len(session.said) == 4
+        assert not desk.is_paused(session.folder)
+    finish(Session(session.folder), tmp_path)
+
+
+def test_time_limits_count_calls_and_keep_what_came(tmp_path: Path) -> None:
+    async def instead(brief: Brief) -> None:
+        if brief.due.seat.name == "designer":
+            await asyncio.Event().wait()
+
+    given = settings(tmp_path, limits={"round_timeout": 0.05})
+    with begun(tmp_path) as session:
+        ended = held(Run(session, Scripted(given, instead), given))
+    assert isinstance(ended, Paused)
+    assert str(ended) == "Designer (Aditi) did not answer: the round took longer than 0.05 s"
+    assert [*session.said] == [f"01-positions/{seat}" for seat in FIRST if seat != "designer"]
+    finish(Session(session.folder), tmp_path)
+
+
+def test_a_gate_waits_and_is_answered_from_elsewhere(tmp_path: Path) -> None:
+    with begun(tmp_path, gates=("positions",)) as session:
+        ended = held(Run(session, Scripted(settings(tmp_path)), settings(tmp_path)))
+        assert isinstance(ended, Waiting)
+        assert "council answer" in str(ended)
+        gate = session.plan.due[0].id
+    answer = desk.Answer(gate, "## Gate\napprove", "ada", "page", 1_700_000_000.0)
+    assert desk.answer(session.folder, answer) == "recorded"
+    finish(Session(session.folder), tmp_path)
+
+
+def test_a_run_that_waits_takes_the_answer_from_the_desk(tmp_path: Path) -> None:
+    with begun(tmp_path, gates=("positions",)) as session:
+        run = Run(session, Scripted(settings(tmp_path)), settings(tmp_path), wait=True)
+
+        async def both() -> Plan:
+            holding = asyncio.create_task(hold(run))
+            await until(lambda: [due.id for due in session.plan.due] == ["01-positions-gate/human"])
+            answer = desk.Answer("01-positions-gate/human", "## Gate\napprove", "ada", "page", 1_700_000_000.0)
+            assert await asyncio.to_thread(desk.answer, session.folder, answer) == "left"
+            return await holding
+
+        assert asyncio.run(both()).done
+    assert session.receipts["01-positions-gate/human"].via == "page"
+
+
+class Person(Speaker):
+    name = "human"
+
+    def __init__(self, body: str) -> None:
+        self.body = body
+
+    async def speak(self, brief: Brief, began: object) -> Spoken:
+        if not self.body:
+            await asyncio.Event().wait()
+        return Spoken(self.body, by="ada", via="terminal", usd=0.0)
+
+
+def test_a_person_is_asked_here_and_costs_no_call(tmp_path: Path) -> None:
+    with begun(tmp_path, gates=("positions",)) as session:
+        run = Run(session, Scripted(settings(tmp_path), most=0.01), settings(tmp_path), Budget(max_calls=9))
+        run.person = Person("## Gate\nveto\n\n## Reason\nNot now.")
+        assert isinstance(held(run), Plan)
+    assert session.outcome.kind == "vetoed"
+    assert session.receipts["01-positions-gate/human"].by == "ada"
+
+
+def test_the_first_answer_counts_while_a_person_is_asked_here(tmp_path: Path) -> None:
+    with begun(tmp_path, gates=("positions",)) as session:
+        run = Run(session, Scripted(settings(tmp_path)), settings(tmp_path), person=Person(""))
+
+        async def both() -> Plan:
+            holding = asyncio.create_task(hold(run))
+            await until(lambda: [due.id for due in session.plan.due] == ["01-positions-gate/human"])
+            answer = desk.Answer("01-positions-gate/human", "## Gate\napprove", "bo", "page", 1_700_000_000.0)
+            await asyncio.to_thread(desk.leave, session.folder, answer)
+            return await holding
+
+        assert asyncio.run(both()).done
+    assert session.receipts["01-positions-gate/human"].by == "bo"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_run_at_once(tmp_path: Path, number: int) -> None:
+    """Members that hang are not waited for, and everything that was said is on record."""
+
+    async def instead(brief: Brief) -> None:
+        if brief.due.phase.name == "challenges":
+            os.kill(os.getpid(), number)
+            await asyncio.Event().wait()
+
+    with begun(tmp_path) as session:
+        run = Run(session, Scripted(settings(tmp_path), instead), settings(tmp_path))
+        with pytest.raises(Interrupted) as ended:
+            loop.run(lambda: hold(run))
+    assert ended.value.code == 128 + number
+    assert len(session.said) == 4
+    assert (session.folder / "state.json").exists()
+    finish(Session(session.folder), tmp_path)
+
+
+def test_sessions_that_begin_here_are_ours(tmp_path: Path) -> None:
+    with begun(tmp_path) as session:
+        pass
+    assert is_ours(tmp_path / "STATE" / "council-began-here", session)
