@@ -180,11 +180,12 @@ class Run:
         self.listener.spoke(due, receipt, body)
 
     def _voice(self, due: Due) -> Speaker | None:
-        """Who speaks for a seat. None where nobody in this process does."""
+        """Who speaks for a seat. None where nobody in this process does. A replay speaks for all."""
+        if self.speaker and self.speaker.replays:
+            return self.speaker
         if due.seat.is_person:
             return self.person
-        name = due.seat.get("speaker")
-        if name and not (self.speaker and self.speaker.replays):
+        if name := due.seat.get("speaker"):
             named = self._named.get(name) or speakers[name](self.settings)
             self._named[name] = named
             if named.machine:

@@ -23,6 +23,7 @@ from council.next.workflow.model import Cast, Workflow
 
 MODES = ("deliberative", "patchlist")
 NO_GATES = "none"
+FACTS = ("workflow", "members", "output_mode", "rounds_planned")  # of metadata.json, fixed at birth
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,32 @@ def prepare(request: Request, settings: Settings) -> Iterator[Session]:
     }
     topic = attachments.check_topic(request.topic)
     born = Birth(table.text, topic, program, facts, attachments.gather(given), request.frozen)
+    with born_in(settings, born, request.id, request.root) as session:
+        yield session
+
+
+@contextmanager
+def prepare_again(source: Session, settings: Settings, id: str = "", root: Path | None = None) -> Iterator[Session]:
+    """The same question to the same table, for a replay: all that decides what is asked is taken over."""
+    program = {name: value for name, value in source.program.items() if name not in ("files", "attached", "frozen")}
+    metadata = source.metadata
+    born = Birth(
+        (source.folder / "workflow.md").read_bytes().decode(),
+        source.topic,
+        {**program, "replay_of": source.id, "speaker": "replay"},
+        {name: metadata[name] for name in FACTS},
+        {path: text.encode() for path, text in source.attached.items()},
+        {path: source.read_frozen(path) for path in source.program["frozen"]},
+    )
+    with born_in(settings, born, id, root) as session:
+        yield session
+
+
+@contextmanager
+def born_in(settings: Settings, born: Birth, id: str, root: Path | None) -> Iterator[Session]:
+    """A session in the user's home, or where that cannot be written in the project, with a mark that it is ours."""
     home = places.choose_home(settings.home, settings.chosen_by("home"))
-    with create(request.root or home.sessions, born, request.id) as session:
+    with create(root or home.sessions, born, id) as session:
         catalog.mark_as_ours(places.marks(settings.home), session)
         yield session
 

@@ -1,0 +1,72 @@
+"""The command line: one thin function a command. Errors become exit codes here, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+import council
+from council.next.cli.group import Context, Group
+from council.next.errors import CouncilError, Interrupted, UsageError
+
+EPILOG = """Exit codes: 0 the debate is over, whatever it came to; 1 error; 2 usage, nothing was spent; 3 paused, or too
+few were heard; 4 authentication; 5 findings, a failed check, or --require not met; 6 disk; 7 in use by another process;
+8 waits for a person; 130 and 143 on signals."""
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EPILOG)
+@click.version_option(council.__version__, "--version", "-V", message="council %(version)s")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_obj
+def cli(context: Context, debug: bool) -> None:
+    """Members with different perspectives debate your question. You get an answer, and every dissent on record."""
+    context.debug = debug
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command, and return its exit code."""
+    context = Context()
+    open_streams()
+    try:
+        code = cli.main(arguments, standalone_mode=False, obj=context, prog_name="council") or 0
+        sys.stdout.flush()
+        return int(code)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read our output has closed it; nothing is left to say
+        return 0
+    except KeyboardInterrupt:
+        failure: BaseException = Interrupted(2)
+    except (CouncilError, click.ClickException, OSError) as wrong:
+        failure = wrong
+    except Exception as unexpected:
+        failure = unexpected
+    if context.debug:
+        raise failure
+    return explain(failure, context)
+
+
+def explain(failure: BaseException, context: Context) -> int:
+    """Say what went wrong, what is kept and what to type next. Returns the exit code."""
+    from council.next.terminal.output import note
+
+    code = getattr(failure, "code", 1) if isinstance(failure, CouncilError) else 1
+    words = str(failure)
+    if isinstance(failure, click.ClickException):
+        code, words = UsageError.code, failure.format_message()
+    elif not isinstance(failure, CouncilError | OSError):
+        words = f"{type(failure).__name__}: {failure} (`council --debug …` shows where)"
+    note(f"council: {words}")
+    if advice := context.advice(code, words):
+        note(advice)
+    return code
+
+
+def open_streams() -> None:
+    """Replace streams that the caller closed. Otherwise the next file that is opened takes their place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "w" if number else "r"))

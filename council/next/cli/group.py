@@ -1,0 +1,110 @@
+"""The commands as one click group: imported when they are called, grouped by what people want to do."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from council.next.errors import Damaged, UsageError, Waiting
+from council.next.text import did_you_mean
+
+if TYPE_CHECKING:
+    from council.next.record.session import Session
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command as the help lists it. `spends` marks one that may cost money."""
+
+    where: str  # module:function
+    section: str
+    summary: str
+    examples: tuple[str, ...] = ()
+    spends: bool = False
+
+    def load(self) -> click.Command:
+        module, _, name = self.where.partition(":")
+        found: click.Command = getattr(importlib.import_module(module), name)
+        found.epilog = "\n".join(["\b", "Examples:", *(f"  {example}" for example in self.examples)])
+        return found
+
+
+@dataclass
+class Context:
+    """What a command works on, for the case that it fails."""
+
+    debug: bool = False
+    command: str = ""
+    spends: bool = False
+    session: Session | None = None
+
+    def advice(self, code: int, said: str) -> str:
+        """What is kept, and what to type next. Empty if the error has said so itself."""
+        if self.session is not None:
+            turns, id = len(list((self.session.folder / "turns").glob("*/*.md"))), self.session.id
+            next_ = {Waiting.code: f"council answer {id}", Damaged.code: f"council verify {id}"}
+            go_on = next_.get(code, f"council recover {id}")
+            kept = f"kept: {turns} turn{'s' * (turns != 1)} in {tilde(self.session.folder)}"
+            return kept if f"`{go_on}`" in said else f"{kept}; go on with: {go_on}"
+        if code == UsageError.code and self.command and "`council " not in said:
+            return f"{'nothing was spent; ' * self.spends}`council {self.command} -h` shows how to call it"
+        return "nothing was spent" if self.spends else ""
+
+
+class Group(click.Group):
+    """The commands of the core and of optional rooms, and each workflow as a command of its own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own signature)
+        from council.next.cli import commands
+
+        return [*commands.entries(), *commands.workflows()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from council.next.cli import commands
+
+        entry = commands.entries().get(cmd_name)
+        if entry is None and cmd_name in commands.workflows():
+            entry = commands.entries()["run"]
+            ctx.obj.workflow = cmd_name
+        if entry is None:
+            return None
+        ctx.obj.command, ctx.obj.spends = cmd_name, entry.spends
+        return entry.load()
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from council.next.cli import commands
+
+        name = args[0]
+        if found := self.get_command(ctx, name):
+            return name, found, args[1:]
+        if ctx.resilient_parsing:  # shell completion: the line is not finished
+            return None, None, args[1:]
+        if " " in name:
+            raise UsageError(f'"{name}" is no command; to debate a question: council run "QUESTION"')
+        raise UsageError(f'there is no command "{name}"; {did_you_mean(name, self.list_commands(ctx))}')
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What a newcomer needs, on one screen. `council help all` has the rest."""
+        from council.next.cli import commands
+
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        with formatter.section("Start"):
+            formatter.write_dl([*commands.START.items()], col_max=40)
+        with formatter.section("Commands"):
+            for section, names in commands.sections().items():
+                formatter.write_text(f"{section}: {'  '.join(names)}")
+        formatter.write_paragraph()
+        formatter.write_text("council COMMAND -h explains a command, and council help all lists them with the exit codes.")
+
+
+def tilde(path: Path) -> str:
+    """A path as people write it."""
+    home = str(Path.home())
+    return f"~{str(path)[len(home) :]}" if str(path).startswith(f"{home}/") else str(path)
