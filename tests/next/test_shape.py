@@ -18,7 +18,7 @@ ROOMS = {
     "engine": 1_250,
     "protocols": 1_300,
     "record": 1_050,
-    "config": 900,
+    "config": 1_150,
     "prompts": 750,
     "speakers": 1_350,
     "reports": 350,

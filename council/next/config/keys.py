@@ -30,37 +30,36 @@ class Named:
     each: Any
 
 
-TEXT, FLAG_SHAPE, WORDS, ANY = str, bool, list, object
-SECONDS = Number(least=0.001)
-LIMITS: Mapping[str, Number] = {
-    "max_cost": Number(), "max_calls": Number(whole=True), "deadline": SECONDS, "round_timeout": SECONDS,
-    "total_timeout": SECONDS, "checkpoint_timeout": SECONDS,
-}  # fmt: skip
-TIER = {"endpoint": TEXT, "model": TEXT, "max_tokens": Number(1, whole=True), "effort": TEXT}
+TEXT, YES_OR_NO, WORDS, ANY, AMOUNT, SECONDS, COUNT = str, bool, list, object, Number(), Number(0.001), Number(1, True)
+LIMITS = {
+    "max_cost": AMOUNT,
+    "max_calls": Number(0, whole=True),
+    **dict.fromkeys(("deadline", "round_timeout", "total_timeout", "checkpoint_timeout"), SECONDS),
+}
 ENDPOINT = {
-    "base_url": TEXT, "address": TEXT, "dialect": ("messages", "chat"), "client": ("own", "sdk"), "key": TEXT,
-    "key_command": WORDS, "effort": FLAG_SHAPE, "models": Named(TEXT),
-}  # fmt: skip
+    **dict.fromkeys(("base_url", "address", "key"), TEXT),
+    "dialect": ("messages", "chat"),
+    "client": ("own", "sdk"),
+    "key_command": WORDS,
+    "effort": YES_OR_NO,
+    "models": Named(TEXT),
+}
+LONG = ("long_over", "long_input", "long_output", "long_cache_read", "long_cache_write")
 PRICE = {
-    **dict.fromkeys(("input", "output", "cache_read", "cache_write", "long_over"), Number()),
-    **dict.fromkeys(("long_input", "long_output", "long_cache_read", "long_cache_write"), Number()),
-    "date": TEXT,
-    "until": TEXT,
+    **dict.fromkeys(("input", "output", "cache_read", "cache_write", *LONG), AMOUNT),
+    **dict.fromkeys(("date", "until"), TEXT),
 }
 SHAPES: Mapping[str, Any] = {
-    "home": TEXT,
-    "speaker": TEXT,
-    "tiers": Named(TIER),
+    **dict.fromkeys(("home", "speaker"), TEXT),
+    "tiers": Named({"model": TEXT, "max_tokens": COUNT, "effort": TEXT}),
     "endpoints": Named(ENDPOINT),
     "prices": Named(PRICE),
-    "deadline": SECONDS,
-    "stall": SECONDS,
-    "concurrency": Number(1, whole=True),
-    "retry": dict.fromkeys(("first_wait", "most_wait", "budget"), Number()),
-    "cache_from": Number(),
-    "ask_above": Number(),
+    **dict.fromkeys(("deadline", "stall"), SECONDS),
+    "concurrency": COUNT,
+    "retry": dict.fromkeys(("first_wait", "most_wait", "budget"), AMOUNT),
+    **dict.fromkeys(("cache_from", "ask_above"), AMOUNT),
     "gates": WORDS,
-    "notify": {"bell": FLAG_SHAPE, "command": WORDS, "webhook": TEXT, "content": FLAG_SHAPE},
+    "notify": {"bell": YES_OR_NO, "command": WORDS, "webhook": TEXT, "content": YES_OR_NO},
     "protocols": Named(Named(ANY)),
     "limits": LIMITS,
 }
@@ -114,7 +113,7 @@ def read(value: Any, shape: Any, where: str) -> Any:
             raise UsageError(f"{where}: it must be a list of words, as in [one, two]; no shell reads them")
         return words
     if isinstance(shape, type) and not isinstance(value, shape):
-        raise UsageError(f"{where}: {value!r} must be {'true or false' if shape is FLAG_SHAPE else 'text'}")
+        raise UsageError(f"{where}: {value!r} must be {'true or false' if shape is YES_OR_NO else 'text'}")
     return value
 
 

@@ -67,7 +67,7 @@ def read_fact(line: str) -> tuple[str, str]:
 
 def called(personas: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """The seat for each word that a user may call a member by: the seat's own name, its title, the person's name, or
-    the first name. A word that fits two of them is nobody's."""
+    the first name. A word that fits two seats is left out."""
     found = {seat: seat for seat in personas}
     for words in (
         {seat: slug(str(one.get("title", ""))) for seat, one in personas.items()},

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 from council.next.config import keys, places
 from council.next.config.models import Endpoint, Model, Price
@@ -26,6 +27,7 @@ ENVIRONMENT = {"COUNCIL_HOME": "home", "COUNCIL_SPEAKER": "speaker"}
 # How deep a file's values are merged with those before it. Below that they replace them: a price is one whole.
 DEPTH = {"tiers": 2, "endpoints": 3, "prices": 1, "retry": 1, "notify": 1, "limits": 1, "protocols": 2}
 OWN_NAMES = 1  # the depth of a room's setting
+HERE = ("localhost", "127.0.0.1", "::1")
 MARK = " > "  # between the names of a place, because names contain dots and slashes
 
 
@@ -173,7 +175,6 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     given = Table(with_tiers(flags, values["tiers"]), "the command line")
     merge(values, sources, keys.check(given, keys.FLAG), "")
     plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above")
-    notify = values.get("notify", {})
     return Settings(
         values=values,
         sources=sources,
@@ -181,10 +182,10 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
         home=places.expand(values["home"]),
         deadline=min(values["deadline"], values.get("limits", NOTHING).get("deadline", values["deadline"])),
         endpoints={name: make_endpoint(name, one, sources) for name, one in values["endpoints"].items()},
-        prices={name: Price(**one) for name, one in values["prices"].items()},
+        prices={name: make_price(name, one, sources) for name, one in values["prices"].items()},
         retry=Retry(**values["retry"]),
         gates=tuple(values.get("gates", ())),
-        notify=Notify(**{**notify, "command": tuple(notify.get("command", ()))}),
+        notify=make_notify(values.get("notify", NOTHING)),
         protocols=values.get("protocols", NOTHING),
         limits=values.get("limits", NOTHING),
         **{key: values[key] for key in plain},
@@ -247,3 +248,21 @@ def make_endpoint(name: str, one: Mapping[str, Any], sources: Mapping[str, str])
     if endpoint.client == "sdk" and endpoint.dialect != "messages":
         raise UsageError(f"{where}: the client sdk speaks only the dialect messages; use own")
     return replace(endpoint, base_url=keys.check_address(endpoint.base_url, f"{where}: base_url"))
+
+
+def make_price(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Price:
+    if not {"input", "output"} <= {*one}:
+        where = f"{sources.get(MARK.join(('prices', name)), FILE)}: prices: {name}"
+        raise UsageError(f"{where}: it needs input and output, in US dollars per million tokens")
+    return Price(**one)
+
+
+def make_notify(told: Mapping[str, Any]) -> Notify:
+    """Refuse an address that would be sent in the clear. It may hold a secret, so no error repeats it."""
+    notify = Notify(**{**told, "command": tuple(told.get("command", ()))})
+    if notify.webhook:
+        where = f"{places.user_folder() / FILE}: notify: webhook"
+        url = urlsplit(keys.check_address(notify.webhook, where, secret=True))
+        if url.scheme == "http" and url.hostname not in HERE:
+            raise UsageError(f"{where}: http is only for this machine; use https")
+    return notify
