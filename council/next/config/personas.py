@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,9 @@ def parse(text: str, where: str, fields: Sequence[str] = FIELDS) -> Personas:
     found: Personas = {}
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         name = lines[start][3:].strip()
-        if slug(name) != name or name in found:
+        if not name or slug(name) != name or name in found:
             problem = "is there twice" if name in found else "cannot be a name: use a-z, 0-9 and hyphens"
             raise UsageError(f'{where}: line {start + 1}: "{one_line(name)}" {problem}')
         found[name] = read_section(lines[:end], start + 1, where, fields)

@@ -98,22 +98,22 @@ class Settings:
 
     @cached_property
     def set_up(self) -> tuple[str, ...]:
-        """The endpoints that the user's file sets up, or that a tier's model names."""
-        mine = {place.split(MARK)[1] for place, source in self.sources.items() if is_own_endpoint(place, source)}
-        models = [one.get("model", "") for one in self.values["tiers"].values()]
-        mine |= {model.partition("/")[0] for model in models if "/" in model}
-        return tuple(name for name in self.endpoints if name in mine)
+        """The endpoints that the user's file sets up."""
+        mine = str(places.user_folder() / FILE)
+        places_of_mine = [place.split(MARK) for place, source in self.sources.items() if source == mine]
+        named = [place[1] for place in places_of_mine if place[0] == "endpoints"]
+        return tuple(name for name in self.endpoints if name in named)
 
     @property
     def usual(self) -> str:
-        """The endpoint of a model that names none: of those that are set up, else of all, the first with a key, or
+        """The endpoint of a model that names none: of those that the user set up, else of all, the first with a key, or
         the first of them if none has one."""
         candidates = self.set_up or tuple(self.endpoints)
         return next((name for name in candidates if name in self.with_key), candidates[0])
 
     @property
     def configured(self) -> set[str]:
-        """The endpoints that the user asked for. Where there are any, nothing else may speak in their place."""
+        """The endpoints that the user asked for. Where there are any, no other speaker takes their place."""
         own = [tier for tier in self.tiers if self.chosen_by("tiers", tier, "model")]
         return {*self.set_up, *(self.model(tier).endpoint.name for tier in own)}
 
@@ -123,13 +123,14 @@ class Settings:
             raise UsageError(f'{FILE} has no tier "{tier}"; {did_you_mean(tier, self.tiers)}')
         return self.named(self.values["tiers"][tier].get("model") or f"{self.usual}/", tier)
 
-    def named(self, word: str, tier: str = "sonnet") -> Model:
+    def named(self, word: str, tier: str = "") -> Model:
         """What `--model`, `--seat` or a session names: a model or a tier's word, with or without `endpoint/` before it.
         The tier says how many tokens a reply may have, and how much the model thinks."""
-        at, slash, name = word.partition("/")
+        tiers: Mapping[str, Mapping[str, Any]] = self.values["tiers"]
+        tier = tier or (word if word in tiers else "sonnet")
+        at, slash, name = (tiers.get(word, NOTHING).get("model") or word).partition("/")
         if not slash:
-            name, known = word, [one.name for one in self.endpoints.values() if word in one.models.values()]
-            at = self.usual if self.usual in known or not known else known[0]
+            at, name = self.endpoint_of(at), at
         endpoint = self.endpoint(at)
         name = endpoint.models.get(name or tier, name)
         if not name:
@@ -137,11 +138,16 @@ class Settings:
                 f'the endpoint {at} has no model for the tier "{tier}"; name one, as in `--model {at}/NAME`, or set '
                 f"`endpoints: {{{at}: {{models: {{{tier}: NAME}}}}}}` in {places.user_folder() / FILE}"
             )
-        one = self.values["tiers"].get(tier) or self.values["tiers"]["sonnet"]
+        one = tiers.get(tier) or tiers["sonnet"]  # a session may name a tier that is gone
         effort = one.get("effort", "none") if endpoint.effort or self.chosen_by("tiers", tier, "effort") else "none"
         price = self.prices.get(f"{at}/{name}") or self.prices.get(name)
         price = price if price and price.holds() else None
         return Model(tier, endpoint, name, one.get("max_tokens", 8000), effort, price)
+
+    def endpoint_of(self, model: str) -> str:
+        """Where a model is called that names no endpoint: one that lists it, if possible the usual one."""
+        listing = [one.name for one in self.endpoints.values() if model in one.models.values()]
+        return self.usual if self.usual in listing or not listing else listing[0]
 
     def endpoint(self, name: str) -> Endpoint:
         if name not in self.endpoints:
@@ -150,10 +156,6 @@ class Settings:
                 f"a model's own name, put its endpoint before it, as in openrouter/{name}/MODEL"
             )
         return self.endpoints[name]
-
-
-def is_own_endpoint(place: str, source: str) -> bool:
-    return place.startswith(f"endpoints{MARK}") and source == str(places.user_folder() / FILE)
 
 
 def kit_file() -> Path:
@@ -165,13 +167,13 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     user_file = places.user_folder() / FILE
-    merge(values, sources, read_file(kit_file(), keys.KIT, ()), str(kit_file()))
+    merge(values, sources, read_file(kit_file(), keys.KIT, NOTHING), str(kit_file()))
     if user_file.is_file():
         merge(values, sources, read_file(user_file, keys.USER, values["tiers"]), str(user_file))
     read_environment(values, sources)
     if project is not None and (project / FILE).is_file():
         path = places.obeyed(project / FILE, project)
-        merge(values, sources, read_file(path, keys.PROJECT, ()), str(path))
+        merge(values, sources, read_file(path, keys.PROJECT, NOTHING), str(path))
     given = Table(with_tiers(flags, values["tiers"]), "the command line")
     merge(values, sources, keys.check(given, keys.FLAG), "")
     plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above")
@@ -192,12 +194,12 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     )
 
 
-def read_file(path: Path, source: str, tiers: Mapping[str, Any] | tuple[()]) -> dict[str, Any]:
+def read_file(path: Path, source: str, tiers: Mapping[str, Any]) -> dict[str, Any]:
     table, _ = read_markdown(places.read(path), str(path))
     return keys.check(Table(with_tiers(table.values, tiers), str(path)), source)
 
 
-def with_tiers(values: Mapping[str, Any], tiers: Mapping[str, Any] | tuple[()]) -> dict[str, Any]:
+def with_tiers(values: Mapping[str, Any], tiers: Mapping[str, Any]) -> dict[str, Any]:
     """The values with each tier in its long form. `tiers: NAME` is one model for all, `tiers: {opus: NAME}` is a model
     as `--model` takes it, and an endpoint is a part of the model's name."""
     told = values.get("tiers", {})
@@ -205,7 +207,10 @@ def with_tiers(values: Mapping[str, Any], tiers: Mapping[str, Any] | tuple[()]) 
         told = dict.fromkeys(tiers, told)
     if not isinstance(told, Mapping) or not told:
         return dict(values)
-    long = {tier: {"model": one} if isinstance(one, str) else one for tier, one in told.items()}
+    long = {
+        tier: {"model": tiers.get(one, NOTHING).get("model", one)} if isinstance(one, str) else one
+        for tier, one in told.items()
+    }
     for tier, one in long.items():
         if isinstance(one, Mapping) and isinstance(one.get("endpoint"), str):
             name = {"model": f"{one['endpoint']}/{one.get('model', '')}"}
@@ -239,20 +244,30 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
         lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.SHAPES else OWN_NAMES))
 
 
+def source_of(sources: Mapping[str, str], *place: str) -> str:
+    """The file or the variable to name in an error about this setting, or about one in it that nobody set."""
+    start = MARK.join(place)
+    found = [source for one, source in sources.items() if one == start or one.startswith(MARK.join(place[:2]) + MARK)]
+    return sources.get(start) or found[-1]
+
+
 def make_endpoint(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Endpoint:
-    address_from, client_from = (sources.get(MARK.join(("endpoints", name, key))) for key in ("base_url", "client"))
-    where = f"{address_from or FILE}: endpoints: {name}"
+    address_from, client_from = (source_of(sources, "endpoints", name, key) for key in ("base_url", "client"))
     endpoint = Endpoint(name, **{**one, "key_command": tuple(one.get("key_command", ()))})
+    if endpoint.key and not endpoint.key.isidentifier():
+        where = source_of(sources, "endpoints", name, "key")
+        raise UsageError(f"{where}: endpoints: {name}: key: write the name of a variable, and never the key itself")
     if client_from == str(kit_file()) != address_from:
         endpoint = replace(endpoint, client="own")  # the kit chose a client for its own address alone
     if endpoint.client == "sdk" and endpoint.dialect != "messages":
-        raise UsageError(f"{where}: the client sdk speaks only the dialect messages; use own")
-    return replace(endpoint, base_url=keys.check_address(endpoint.base_url, f"{where}: base_url"))
+        raise UsageError(f"{client_from}: endpoints: {name}: the client sdk speaks only the dialect messages; use own")
+    base_url = keys.check_address(endpoint.base_url, f"{address_from}: endpoints: {name}: base_url")
+    return replace(endpoint, base_url=base_url)
 
 
 def make_price(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Price:
     if not {"input", "output"} <= {*one}:
-        where = f"{sources.get(MARK.join(('prices', name)), FILE)}: prices: {name}"
+        where = f"{sources[MARK.join(('prices', name))]}: prices: {name}"
         raise UsageError(f"{where}: it needs input and output, in US dollars per million tokens")
     return Price(**one)
 

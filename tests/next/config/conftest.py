@@ -30,11 +30,3 @@ def project(home: Path) -> Path:
     folder = home.parent / "project" / ".council"
     folder.mkdir()
     return folder
-
-
-def put(folder: Path, **files: str) -> Path:
-    """Write Config.md, AgentPersonalities.md and so on: `put(home / ".config/council", Config="stall: 5")`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / f"{name}.md").write_text(f"---\n{text}\n---\n" if name == "Config" else text, "utf-8")
-    return folder
