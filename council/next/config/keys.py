@@ -128,14 +128,13 @@ def read_number(value: Any, shape: Number, where: str) -> float:
     return int(number) if shape.whole else number
 
 
-def check_address(address: str, where: str, secret: bool = False) -> str:
-    """An address of http or https. One that may hold a secret is not repeated."""
+def check_address(address: str, where: str) -> str:
+    """An address of http or https. It may hold a secret, so no error repeats it."""
     try:
         parts = urlsplit(address)
         fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         fine = False
     if not fine or any(letter.isspace() or not letter.isprintable() for letter in address):
-        shown = "it" if secret else repr(address)
-        raise UsageError(f"{where}: {shown} must be an address that begins with https:// or http://")
+        raise UsageError(f"{where} must be an address that begins with https:// or http://")
     return address.rstrip("/")

@@ -36,15 +36,16 @@ def parse(text: str, where: str, fields: Sequence[str] = FIELDS) -> Personas:
         if not name or slug(name) != name or name in found:
             problem = "is there twice" if name in found else "cannot be a name: use a-z, 0-9 and hyphens"
             raise UsageError(f'{where}: line {start + 1}: "{one_line(name)}" {problem}')
-        found[name] = read_section(lines[:end], start + 1, where, fields)
+        found[name] = read_section(lines[start + 1 : end], start + 2, where, fields)
     return found
 
 
-def read_section(lines: Sequence[str], start: int, where: str, fields: Sequence[str]) -> dict[str, Any]:
-    """The facts in the list below a heading by their names, and the text below them as `perspective`."""
+def read_section(lines: Sequence[str], first: int, where: str, fields: Sequence[str]) -> dict[str, Any]:
+    """The facts in the list below a heading by their names, and the text below them as `perspective`. `first` is the
+    number of the first line."""
     section: dict[str, Any] = {}
     words: list[str] = []
-    for number, line in enumerate(lines[start:], start + 1):
+    for number, line in enumerate(lines, first):
         name, value = read_fact(line)
         if name and (name in section or (name in fields and words)):
             raise UsageError(f"{where}: line {number}: {name} belongs into the list below the heading, once")

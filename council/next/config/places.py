@@ -110,15 +110,11 @@ def find_fault(path: Path, folder: Path) -> str:
     real, top = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
     if folder.is_symlink() or not real.is_relative_to(top):
         return f"{path} leads out of {folder.parent}; copy the files instead of linking them"
-    steps = [*inside(path, folder), *inside(real, top)]
-    for step in dict.fromkeys(steps):
-        if os.path.lexists(step) and (problem := owner_fault(os.lstat(step))):
+    steps = [(step, folder) for step in (path, *path.parents)] + [(step, top) for step in (real, *real.parents)]
+    for step, upto in steps:
+        if step.is_relative_to(upto) and os.path.lexists(step) and (problem := owner_fault(os.lstat(step))):
             return f"{step}: {problem}"
-    return f"everybody may write to {top.parent}" if top.parent.stat().st_mode & stat.S_IWOTH else ""
-
-
-def inside(path: Path, folder: Path) -> list[Path]:
-    return [step for step in (path, *path.parents) if step.is_relative_to(folder)]
+    return f"{top.parent}: everybody may write to it" if top.parent.stat().st_mode & stat.S_IWOTH else ""
 
 
 def owner_fault(about: os.stat_result) -> str:
@@ -132,16 +128,24 @@ def owner_fault(about: os.stat_result) -> str:
 # ---- files ----
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file that can be looked at. A pipe, a loop of links or a closed folder has none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def find(name: str, folders: Sequence[Path] | None = None) -> Iterator[Path]:
     """The files of that name in the overlays, nearest first. One that must not be obeyed is refused."""
     for folder in overlays() if folders is None else folders:
-        if (folder / name).is_file():
+        if is_file(folder / name):
             yield obeyed(folder / name, folder)
 
 
 def obeyed(path: Path, folder: Path) -> Path:
     if folder.name == PROJECT and (problem := find_fault(path, folder)):
-        raise UsageError(problem if problem.startswith(str(folder)) else f"{path}: {problem}")
+        raise UsageError(problem)
     return path
 
 
@@ -170,7 +174,7 @@ def workflows(folders: Sequence[Path] | None = None) -> dict[str, Path]:
         if folder.name == PROJECT and find_fault(top, folder):
             continue
         for path in sorted(top.glob("*.md")):
-            if path.is_file() and not (folder == KIT and path.stem.lower() in GUIDES):
+            if is_file(path) and not (folder == KIT and path.stem.lower() in GUIDES):
                 found.setdefault(path.stem.lower(), path)
     return found
 

@@ -168,10 +168,10 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     sources: dict[str, str] = {}
     user_file = places.user_folder() / FILE
     merge(values, sources, read_file(kit_file(), keys.KIT, NOTHING), str(kit_file()))
-    if user_file.is_file():
+    if places.is_file(user_file):
         merge(values, sources, read_file(user_file, keys.USER, values["tiers"]), str(user_file))
     read_environment(values, sources)
-    if project is not None and (project / FILE).is_file():
+    if project is not None and places.is_file(project / FILE):
         path = places.obeyed(project / FILE, project)
         merge(values, sources, read_file(path, keys.PROJECT, NOTHING), str(path))
     given = Table(with_tiers(flags, values["tiers"]), "the command line")
@@ -184,7 +184,7 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
         home=places.expand(values["home"]),
         deadline=min(values["deadline"], values.get("limits", NOTHING).get("deadline", values["deadline"])),
         endpoints={name: make_endpoint(name, one, sources) for name, one in values["endpoints"].items()},
-        prices={name: make_price(name, one, sources) for name, one in values["prices"].items()},
+        prices={name: make_price(name, one) for name, one in values["prices"].items()},
         retry=Retry(**values["retry"]),
         gates=tuple(values.get("gates", ())),
         notify=make_notify(values.get("notify", NOTHING)),
@@ -244,40 +244,34 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
         lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.SHAPES else OWN_NAMES))
 
 
-def source_of(sources: Mapping[str, str], *place: str) -> str:
-    """The file or the variable to name in an error about this setting, or about one in it that nobody set."""
-    start = MARK.join(place)
-    found = [source for one, source in sources.items() if one == start or one.startswith(MARK.join(place[:2]) + MARK)]
-    return sources.get(start) or found[-1]
-
-
 def make_endpoint(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Endpoint:
-    address_from, client_from = (source_of(sources, "endpoints", name, key) for key in ("base_url", "client"))
+    """The kit's own endpoints have no mistakes, so an error is about the user's file or a variable."""
+    user_file = str(places.user_folder() / FILE)
+    where = f"{user_file}: endpoints: {name}"
+    address_from, client_from = (sources.get(MARK.join(("endpoints", name, key))) for key in ("base_url", "client"))
     endpoint = Endpoint(name, **{**one, "key_command": tuple(one.get("key_command", ()))})
-    if endpoint.key and not endpoint.key.isidentifier():
-        where = source_of(sources, "endpoints", name, "key")
-        raise UsageError(f"{where}: endpoints: {name}: key: write the name of a variable, and never the key itself")
     if client_from == str(kit_file()) != address_from:
         endpoint = replace(endpoint, client="own")  # the kit chose a client for its own address alone
     if endpoint.client == "sdk" and endpoint.dialect != "messages":
-        raise UsageError(f"{client_from}: endpoints: {name}: the client sdk speaks only the dialect messages; use own")
-    base_url = keys.check_address(endpoint.base_url, f"{address_from}: endpoints: {name}: base_url")
+        raise UsageError(f"{where}: the client sdk speaks only the dialect messages; use own")
+    if endpoint.key and not endpoint.key.isidentifier():
+        raise UsageError(f"{where}: key: write the name of a variable, and never the key itself")
+    base_url = keys.check_address(endpoint.base_url, f"{address_from or user_file}: endpoints: {name}: base_url")
     return replace(endpoint, base_url=base_url)
 
 
-def make_price(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Price:
+def make_price(name: str, one: Mapping[str, Any]) -> Price:
     if not {"input", "output"} <= {*one}:
-        where = f"{sources[MARK.join(('prices', name))]}: prices: {name}"
+        where = f"{places.user_folder() / FILE}: prices: {name}"
         raise UsageError(f"{where}: it needs input and output, in US dollars per million tokens")
     return Price(**one)
 
 
 def make_notify(told: Mapping[str, Any]) -> Notify:
-    """Refuse an address that would be sent in the clear. It may hold a secret, so no error repeats it."""
+    """Refuse an address to which messages would be sent in the clear."""
     notify = Notify(**{**told, "command": tuple(told.get("command", ()))})
-    if notify.webhook:
-        where = f"{places.user_folder() / FILE}: notify: webhook"
-        url = urlsplit(keys.check_address(notify.webhook, where, secret=True))
-        if url.scheme == "http" and url.hostname not in HERE:
-            raise UsageError(f"{where}: http is only for this machine; use https")
+    where = f"{places.user_folder() / FILE}: notify: webhook"
+    url = urlsplit(keys.check_address(notify.webhook, where)) if notify.webhook else None
+    if url and url.scheme == "http" and url.hostname not in HERE:
+        raise UsageError(f"{where}: http is only for this machine; use https")
     return notify

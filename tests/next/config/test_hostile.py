@@ -199,6 +199,13 @@ def test_thousands_of_workflows_with_odd_names_make_a_short_error(project: Path)
     assert "\x1b" not in str(refused.value)
 
 
+def test_a_folder_that_cannot_be_entered_is_passed_over(project: Path, tmp_path: Path) -> None:
+    """Root may enter any folder, so a name that is too long stands in for it: it cannot be looked at either."""
+    put(project, AgentPersonalities="## mine\n")
+    assert not places.is_file(project / ("x" * 300))
+    assert places.find_template("x" * 300 + places.TEMPLATE, places.overlays(project)) is None
+
+
 # ---- other users ----
 
 
@@ -223,7 +230,7 @@ def test_a_folder_that_anybody_can_replace_is_not_obeyed(project: Path) -> None:
     put(project, Config="limits: {max_cost: 1}")
     project.parent.chmod(0o777)
     assert places.project() is None
-    assert f"everybody may write to {project.parent}" in places.unused_project()
+    assert f"{project.parent}: everybody may write to it" in places.unused_project()
 
 
 @needs_root
