@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
 
 from council.next.config import keys, places
 from council.next.config.models import Endpoint, Model, Price
@@ -27,7 +26,6 @@ ENVIRONMENT = {"COUNCIL_HOME": "home", "COUNCIL_SPEAKER": "speaker"}
 # How deep a file's values are merged with those before it. Below that they replace them: a price is one whole.
 DEPTH = {"tiers": 2, "endpoints": 3, "prices": 1, "retry": 1, "notify": 1, "limits": 1, "protocols": 2}
 OWN_NAMES = 1  # the depth of a room's setting
-HERE = ("localhost", "127.0.0.1", "::1")
 MARK = " > "  # between the names of a place, because names contain dots and slashes
 
 
@@ -114,23 +112,21 @@ class Settings:
     @property
     def configured(self) -> set[str]:
         """The endpoints that the user asked for. Where there are any, no other speaker takes their place."""
-        own = [tier for tier in self.tiers if self.chosen_by("tiers", tier, "model")]
-        return {*self.set_up, *(self.model(tier).endpoint.name for tier in own)}
+        models = [one["model"] for one in self.values["tiers"].values() if "model" in one]
+        return {*self.set_up, *(self.split(model)[0] for model in models)}
 
     def model(self, tier: str) -> Model:
         """What a tier means."""
         if tier not in self.tiers:
             raise UsageError(f'{FILE} has no tier "{tier}"; {did_you_mean(tier, self.tiers)}')
-        return self.named(self.values["tiers"][tier].get("model") or f"{self.usual}/", tier)
+        return self.named(self.values["tiers"][tier].get("model") or self.usual, tier)
 
     def named(self, word: str, tier: str = "") -> Model:
-        """What `--model`, `--seat` or a session names: a model or a tier's word, with or without `endpoint/` before it.
-        The tier says how many tokens a reply may have, and how much the model thinks."""
+        """What `--model`, `--seat` or a session names. The tier says how many tokens a reply may have, and how much the
+        model thinks."""
         tiers: Mapping[str, Mapping[str, Any]] = self.values["tiers"]
         tier = tier or (word if word in tiers else "sonnet")
-        at, slash, name = (tiers.get(word, NOTHING).get("model") or word).partition("/")
-        if not slash:
-            at, name = self.endpoint_of(at), at
+        at, name = self.split(tiers.get(word, NOTHING).get("model") or word)
         endpoint = self.endpoint(at)
         name = endpoint.models.get(name or tier, name)
         if not name:
@@ -144,10 +140,14 @@ class Settings:
         price = price if price and price.holds() else None
         return Model(tier, endpoint, name, one.get("max_tokens", 8000), effort, price)
 
-    def endpoint_of(self, model: str) -> str:
-        """Where a model is called that names no endpoint: one that lists it, if possible the usual one."""
-        listing = [one.name for one in self.endpoints.values() if model in one.models.values()]
-        return self.usual if self.usual in listing or not listing else listing[0]
+    def split(self, word: str) -> tuple[str, str]:
+        """The endpoint and the model of `endpoint/model`, `endpoint`, a model that an endpoint lists, or any other
+        model, which is then the usual endpoint's. The model is empty where the tier decides."""
+        at, slash, name = word.partition("/")
+        if slash or at in self.endpoints:
+            return at, name
+        listing = [one.name for one in self.endpoints.values() if word in one.models.values()]
+        return self.usual if self.usual in listing or not listing else listing[0], word
 
     def endpoint(self, name: str) -> Endpoint:
         if name not in self.endpoints:
@@ -167,55 +167,35 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     user_file = places.user_folder() / FILE
-    merge(values, sources, read_file(kit_file(), keys.KIT, NOTHING), str(kit_file()))
-    if places.is_file(user_file):
-        merge(values, sources, read_file(user_file, keys.USER, values["tiers"]), str(user_file))
+    read_file(values, sources, kit_file(), keys.KIT)
+    if os.path.lexists(user_file):  # one that cannot be read is an error: nothing else may be used in its place
+        read_file(values, sources, user_file, keys.USER)
     read_environment(values, sources)
     if project is not None and places.is_file(project / FILE):
-        path = places.obeyed(project / FILE, project)
-        merge(values, sources, read_file(path, keys.PROJECT, NOTHING), str(path))
-    given = Table(with_tiers(flags, values["tiers"]), "the command line")
-    merge(values, sources, keys.check(given, keys.FLAG), "")
+        read_file(values, sources, places.obeyed(project / FILE, project), keys.PROJECT)
+    merge(values, sources, keys.read(Table(flags, "the command line"), keys.FLAG), "")
+    limits = values.get("limits", NOTHING)
     plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above")
     return Settings(
         values=values,
         sources=sources,
         overlays=places.overlays(project),
         home=places.expand(values["home"]),
-        deadline=min(values["deadline"], values.get("limits", NOTHING).get("deadline", values["deadline"])),
+        deadline=min(values["deadline"], limits.get("deadline", values["deadline"])),
         endpoints={name: make_endpoint(name, one, sources) for name, one in values["endpoints"].items()},
-        prices={name: make_price(name, one) for name, one in values["prices"].items()},
+        prices={name: Price(**one) for name, one in values["prices"].items()},
         retry=Retry(**values["retry"]),
-        gates=tuple(values.get("gates", ())),
-        notify=make_notify(values.get("notify", NOTHING)),
+        gates=values.get("gates", ()),
+        notify=Notify(**values.get("notify", NOTHING)),
         protocols=values.get("protocols", NOTHING),
-        limits=values.get("limits", NOTHING),
+        limits=limits,
         **{key: values[key] for key in plain},
     )
 
 
-def read_file(path: Path, source: str, tiers: Mapping[str, Any]) -> dict[str, Any]:
+def read_file(values: dict[str, Any], sources: dict[str, str], path: Path, source: str) -> None:
     table, _ = read_markdown(places.read(path), str(path))
-    return keys.check(Table(with_tiers(table.values, tiers), str(path)), source)
-
-
-def with_tiers(values: Mapping[str, Any], tiers: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with each tier in its long form. `tiers: NAME` is one model for all, `tiers: {opus: NAME}` is a model
-    as `--model` takes it, and an endpoint is a part of the model's name."""
-    told = values.get("tiers", {})
-    if isinstance(told, str):
-        told = dict.fromkeys(tiers, told)
-    if not isinstance(told, Mapping) or not told:
-        return dict(values)
-    long = {
-        tier: {"model": tiers.get(one, NOTHING).get("model", one)} if isinstance(one, str) else one
-        for tier, one in told.items()
-    }
-    for tier, one in long.items():
-        if isinstance(one, Mapping) and isinstance(one.get("endpoint"), str):
-            name = {"model": f"{one['endpoint']}/{one.get('model', '')}"}
-            long[tier] = {key: value for key, value in one.items() if key != "endpoint"} | name
-    return {**values, "tiers": long}
+    merge(values, sources, keys.read(table, source), str(path))
 
 
 def read_environment(values: dict[str, Any], sources: dict[str, str]) -> None:
@@ -223,9 +203,10 @@ def read_environment(values: dict[str, Any], sources: dict[str, str]) -> None:
         if told := os.environ.get(variable, "").strip():
             values[key], sources[key] = told, variable
     for name, one in values["endpoints"].items():
-        if told := os.environ.get(one.get("address", ""), "").strip():
-            one["base_url"] = told
-            sources[MARK.join(("endpoints", name, "base_url"))] = one["address"]
+        variable = one.get("address", "")
+        if told := os.environ.get(variable, "").strip():
+            one["base_url"] = keys.address(told, variable)
+            sources[MARK.join(("endpoints", name, "base_url"))] = variable
 
 
 def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, Any], source: str) -> None:
@@ -240,38 +221,28 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
             into[name] = value
             sources[MARK.join(place)] = source or f"--{name.replace('_', '-')}"
 
-    for key, value in layer.items():
-        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.SHAPES else OWN_NAMES))
+    for key, value in {**layer, "tiers": spread(layer.get("tiers", {}), values.get("tiers", {}))}.items():
+        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.READERS else OWN_NAMES))
+
+
+def spread(told: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """The tiers of one source. A model for every tier is one for each, and a tier's word is what it meant so far."""
+    each = dict.fromkeys(known, told[keys.EVERY]) if keys.EVERY in told else told
+    meant = {tier: one["model"] for tier, one in known.items() if "model" in one}
+    return {
+        tier: {**one, "model": meant.get(one["model"], one["model"])} if "model" in one else one
+        for tier, one in each.items()
+    }
 
 
 def make_endpoint(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Endpoint:
-    """The kit's own endpoints have no mistakes, so an error is about the user's file or a variable."""
-    user_file = str(places.user_folder() / FILE)
-    where = f"{user_file}: endpoints: {name}"
     address_from, client_from = (sources.get(MARK.join(("endpoints", name, key))) for key in ("base_url", "client"))
-    endpoint = Endpoint(name, **{**one, "key_command": tuple(one.get("key_command", ()))})
+    where = f"{places.user_folder() / FILE}: endpoints: {name}"  # the kit's own have no mistakes
+    if not address_from:
+        raise UsageError(f"{where}: it needs a base_url")
+    endpoint = Endpoint(name, **one)
     if client_from == str(kit_file()) != address_from:
         endpoint = replace(endpoint, client="own")  # the kit chose a client for its own address alone
     if endpoint.client == "sdk" and endpoint.dialect != "messages":
         raise UsageError(f"{where}: the client sdk speaks only the dialect messages; use own")
-    if endpoint.key and not endpoint.key.isidentifier():
-        raise UsageError(f"{where}: key: write the name of a variable, and never the key itself")
-    base_url = keys.check_address(endpoint.base_url, f"{address_from or user_file}: endpoints: {name}: base_url")
-    return replace(endpoint, base_url=base_url)
-
-
-def make_price(name: str, one: Mapping[str, Any]) -> Price:
-    if not {"input", "output"} <= {*one}:
-        where = f"{places.user_folder() / FILE}: prices: {name}"
-        raise UsageError(f"{where}: it needs input and output, in US dollars per million tokens")
-    return Price(**one)
-
-
-def make_notify(told: Mapping[str, Any]) -> Notify:
-    """Refuse an address to which messages would be sent in the clear."""
-    notify = Notify(**{**told, "command": tuple(told.get("command", ()))})
-    where = f"{places.user_folder() / FILE}: notify: webhook"
-    url = urlsplit(keys.check_address(notify.webhook, where)) if notify.webhook else None
-    if url and url.scheme == "http" and url.hostname not in HERE:
-        raise UsageError(f"{where}: http is only for this machine; use https")
-    return notify
+    return endpoint

@@ -9,7 +9,7 @@ from pathlib import Path
 from council.next.config import personas, places
 from council.next.config.personas import Personas
 from council.next.errors import UsageError
-from council.next.text import did_you_mean
+from council.next.text import did_you_mean, one_line, slug
 from council.next.workflow.model import RESERVED, Workflow
 
 FILE = "Specialists.md"
@@ -73,8 +73,10 @@ def parse(text: str, path: Path) -> Specialists:
     if not found.sections:
         raise UsageError(f"{path}: there are no specialists; write a section for each, as in `## database`")
     features = found.features()
-    for name in found.sections:
-        if name in RESERVED or name in features:
+    for name in (*found.sections, *features):
+        if slug(name) != name:
+            raise UsageError(f'{path}: "{one_line(name)}" cannot be a type of feature: use a-z, 0-9 and hyphens')
+        if name in RESERVED or (name in features and name in found.sections):
             other = "a type of feature" if name in features else "a name that council itself uses"
             raise UsageError(f'{path}: "{name}" is also {other}; rename the section')
     return found

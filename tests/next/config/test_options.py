@@ -69,8 +69,10 @@ def test_a_person_is_called_as_in_their_own_git(home: Path, monkeypatch: pytest.
     git(home, "init", ".")
     git(home, "config", "user.name", "The Project")
     assert identity.user_name() == "Ada Lovelace"
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
     assert identity.user_name() == "Ada Lovelace"
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    assert identity.user_name() == "ada"
 
 
 def test_a_pipe_in_the_repository_stops_nobody(home: Path) -> None:

@@ -154,6 +154,7 @@ def test_the_members_are_those_of_the_list_and_the_fixed_seats_stay() -> None:
         ("# Specialists\n", "there are no specialists"),
         ("## human\n", '"human" is also a name that council itself uses'),
         ("## a\n- **Features:** b\n## b\n", '"b" is also a type of feature'),
+        ("## a\n- **Features:** b, \x1b[31mc\n", '"c" cannot be a type of feature'),
         ("## a\n- **Feature:** b\n", 'unknown fact "feature"; did you mean "features"'),
     ],
 )

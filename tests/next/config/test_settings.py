@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from council.next.config import keys, places, settings
+from council.next.config.models import Endpoint
 from council.next.errors import UsageError
 from tests.next.config.homes import put
 
@@ -44,7 +48,7 @@ def test_the_user_before_the_kit_the_environment_before_both_the_command_line_be
     found = settings.load()
     assert (found.home, found.chosen_by("home")) == (home / "debates", "COUNCIL_HOME")
     assert (found.speaker, found.chosen_by("speaker")) == ("claude", "COUNCIL_SPEAKER")
-    found = settings.load(flags={"speaker": "replay", "deadline": "10"})
+    found = settings.load(flags={"speaker": "replay", "deadline": 10.0})
     assert (found.speaker, found.chosen_by("speaker")) == ("replay", "--speaker")
     assert (found.deadline, found.chosen_by("deadline")) == (10, "--deadline")
 
@@ -126,6 +130,7 @@ def test_a_model_is_named_in_one_word(home: Path, monkeypatch: pytest.MonkeyPatc
         "openai/gpt-9": "openai/gpt-9",
         "openai/haiku": "openai/gpt-5.6-luna",
         "openai/": "openai/gpt-6.1-sol",
+        "openai": "openai/gpt-6.1-sol",
         "openrouter/meta-llama/llama-4": "openrouter/meta-llama/llama-4",
         "ollama/llama3.3:70b": "ollama/llama3.3:70b",
     }
@@ -155,8 +160,14 @@ def test_a_model_without_a_name_is_asked_for_only_where_it_is_used(home: Path) -
     user(home, "tiers: {opus: {endpoint: ollama}}")
     found = settings.load()
     assert found.model("sonnet").name == "claude-sonnet-5-5"
+    assert found.configured == {"ollama"}
     with pytest.raises(UsageError, match=r"--model ollama/NAME.*Config\.md"):
         found.model("opus")
+    for flags in ({"tiers": "ollama"}, {"tiers": "lm-studio/"}):
+        found = settings.load(flags=flags)
+        assert found.configured <= {"ollama", "lm-studio"}
+        with pytest.raises(UsageError, match="has no model for the tier"):
+            found.model("sonnet")
 
 
 def test_unknown_tiers_and_endpoints_are_refused(home: Path) -> None:
@@ -231,6 +242,14 @@ def test_no_key_is_ever_part_of_the_settings(home: Path, monkeypatch: pytest.Mon
     assert found.model("opus").endpoint.key == "ANTHROPIC_API_KEY"
 
 
+@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("nowhere"), os.mkfifo])
+def test_a_file_of_the_users_that_cannot_be_read_is_an_error(home: Path, make: Callable[[Path], None]) -> None:
+    folder = put(home / ".config" / "council")
+    make(folder / "Config.md")
+    with pytest.raises(UsageError, match=r"Config\.md: it "):
+        settings.load()
+
+
 # ---- limits ----
 
 
@@ -262,11 +281,11 @@ def test_the_lowest_limit_counts_whoever_sets_it(home: Path, project: Path) -> N
         ("endpoints: {openai: {base_url: 'ftp://x'}}", "base_url must be an address"),
         ("endpoints: {openai: {base_url: 'https://a b'}}", "must be an address"),
         ("endpoints: {openai: {base_url: 'https://x:99999'}}", "must be an address"),
-        ("endpoints: {openai: {key: [a]}}", "must be text"),
-        ("endpoints: {mine: {key: X}}", "endpoints: mine: base_url must be an address"),
+        ("endpoints: {openai: {key: [a]}}", "key must be the name of an environment variable"),
+        ("endpoints: {mine: {key: X}}", "endpoints: mine: it needs a base_url"),
         ("endpoints: {openai: {key_command: 'pass show'}}", None),
         ("endpoints: {openai: {key_command: [pass, {a: b}]}}", "must be a list of words"),
-        ("prices: {x: {input: 1}}", "prices: x: it needs input and output"),
+        ("prices: {x: {input: 1}}", 'prices: x: "output" is missing'),
         ("prices: {x: {input: -1, output: 1}}", "input: '-1' must be a number of at least 0"),
         ("deadline: 0", "deadline: '0' must be a number of at least 0.001"),
         ("stall: nan", "stall: 'nan' must be a number"),
@@ -310,7 +329,7 @@ def test_an_address_that_may_hold_a_secret_is_not_repeated(home: Path) -> None:
 
 def test_an_address_in_the_environment_is_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8080")
-    with pytest.raises(UsageError, match=r"^OPENAI_BASE_URL: endpoints: openai: base_url"):
+    with pytest.raises(UsageError, match=r"^OPENAI_BASE_URL must be an address"):
         settings.load()
 
 
@@ -339,10 +358,24 @@ def test_settings_of_a_room_come_from_kit_and_user(home: Path, monkeypatch: pyte
     assert found.room("engines").values == {}
 
 
+NAMES = [one.name for one in fields(Endpoint) if one.name != "name"] + ["date", "until", "max_tokens"]
+
+
 def test_every_key_is_explained_and_in_its_order() -> None:
     text = (places.KIT / "Config.md").read_text("utf-8")
     explained = re.findall(r"^- \*\*(\w+)\*\*|\*\*(stall|limits)\*\*:", text, re.M)
-    assert {one or other for one, other in explained} == {*keys.SHAPES}
-    assert {*keys.TRUST} == {*keys.SHAPES}
-    for name in (*keys.LIMITS, *keys.ENDPOINT, "date", "until"):
+    assert {one or other for one, other in explained} == {*keys.READERS}
+    assert {*keys.TRUST} == {*keys.READERS}
+    for name in (*keys.LIMITS, *NAMES):
         assert f"`{name}" in text or f"**{name}" in text, name
+
+
+def test_every_example_in_the_file_is_a_whole_configuration(home: Path) -> None:
+    block = (places.KIT / "Config.md").read_text("utf-8").split("```yaml\n")[1].split("```")[0]
+    examples = block.strip().splitlines()
+    assert len(examples) >= 4
+    for line in examples:
+        user(home, line)
+        found = settings.load()
+        assert found.configured
+        assert all(found.model(tier).name for tier in found.tiers)
