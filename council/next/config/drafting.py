@@ -8,14 +8,15 @@ that a repository needs a specialist of one of the kit's lists, and what a draft
 from __future__ import annotations
 
 import os
-import stat
 import string
 from collections.abc import Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from council.next.config import places, specialists
-from council.next.errors import UsageError
+from council.next.errors import CouncilError, UsageError
+from council.next.record import files
 from council.next.schema import read_markdown
 from council.next.text import slug
 
@@ -53,11 +54,11 @@ def draft(top: Path) -> tuple[str, int]:
 def list_names(top: Path) -> Iterator[str]:
     """The paths of folders, with a slash, and of files near the top, in an order that does not depend on the disk."""
     count = 0
-    for place, folders, files in os.walk(top):
+    for place, folders, others in os.walk(top):
         inside = Path(place).relative_to(top)
         here = sorted(name for name in folders if not name.startswith(".") and name not in PASSED_OVER)
         folders[:] = here if len(inside.parts) < DEEPEST else []
-        for name, end in (*((name, "/") for name in here), *((name, "") for name in sorted(files))):
+        for name, end in (*((name, "/") for name in here), *((name, "") for name in sorted(others))):
             count += 1
             if count > MOST_ENTRIES:
                 return
@@ -93,13 +94,9 @@ def read_owners(top: Path) -> tuple[dict[str, list[str]], int]:
 
 def read_plain(path: Path) -> str:
     """The beginning of a regular file. Empty if there is none, or a link."""
-    try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
-            return (
-                file.read(LARGEST).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
-            )
-    except OSError:
-        return ""
+    with suppress(OSError, CouncilError):
+        return files.read(path)[:LARGEST].decode("utf-8", "replace")
+    return ""
 
 
 def known_section(area: str, name: str, paths: list[str]) -> str:

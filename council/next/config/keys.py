@@ -6,13 +6,14 @@ A reader takes a value as YAML has it, and its place for errors. It returns the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
 from council.next import rooms
 from council.next.errors import UsageError
 from council.next.schema import Table
-from council.next.text import did_you_mean, join_words
+from council.next.text import did_you_mean, join_words, one_line
 
 Reader = Callable[[Any, str], Any]
 HERE = ("localhost", "127.0.0.1", "::1")
@@ -22,7 +23,7 @@ EVERY = "*"  # `tiers: NAME` is one model for every tier
 def plain(kind: type, noun: str) -> Reader:
     def read(value: Any, where: str) -> Any:
         if not isinstance(value, kind):
-            raise UsageError(f"{where}: {value!r} must be {noun}")
+            raise UsageError(f"{where}: {one_line(repr(value))} must be {noun}")
         return value
 
     return read
@@ -41,7 +42,7 @@ def words(value: Any, where: str) -> tuple[str, ...]:
 def one_of(*names: str) -> Reader:
     def read(value: Any, where: str) -> Any:
         if value not in names:
-            raise UsageError(f"{where}: {value!r} must be {' or '.join(names)}")
+            raise UsageError(f"{where}: {one_line(repr(value))} must be {' or '.join(names)}")
         return value
 
     return read
@@ -55,10 +56,17 @@ def number(least: float = 0, whole: bool = False) -> Reader:
             found = -1.0
         if not least <= found < 1e9 or (whole and found != int(found)):
             kind = "a whole number" if whole else "a number"
-            raise UsageError(f"{where}: {value!r} must be {kind} of at least {least:g}")
+            raise UsageError(f"{where}: {one_line(repr(value))} must be {kind} of at least {least:g}")
         return int(found) if whole else found
 
     return read
+
+
+def day(value: Any, where: str) -> str:
+    try:
+        return date.fromisoformat(value).isoformat()
+    except (TypeError, ValueError):
+        raise UsageError(f"{where}: {one_line(repr(value))} must be a day, as in 2026-12-31") from None
 
 
 def variable(value: Any, where: str) -> str:
@@ -123,7 +131,7 @@ ENDPOINT = table({
 })  # fmt: skip
 AMOUNTS = ("input", "output", "cache_read", "cache_write")
 LONG = ("long_over", "long_input", "long_output", "long_cache_read", "long_cache_write")
-PRICE = table({**dict.fromkeys((*AMOUNTS, *LONG), number()), "date": text, "until": text}, *AMOUNTS[:2])
+PRICE = table({**dict.fromkeys((*AMOUNTS, *LONG), number()), "date": day, "until": day}, *AMOUNTS[:2])
 TIMES = ("deadline", "round_timeout", "total_timeout", "checkpoint_timeout")
 LIMITS = {"max_cost": number(), "max_calls": number(whole=True), **dict.fromkeys(TIMES, number(0.001))}
 READERS: Mapping[str, Reader] = {
@@ -166,12 +174,14 @@ def read(given: Table, source: str) -> dict[str, Any]:
         known = {*READERS, *(() if key in READERS else rooms.names("setting"))}
         if key not in known:
             if key not in ROOMS:
-                raise given.wrong(f'unknown key "{key}"; {did_you_mean(key, known)}')
+                raise given.wrong(f'unknown key "{one_line(key)}"; {did_you_mean(key, known)}')
             if source != KIT:
                 raise given.wrong(f'"{key}" is a setting of the room {ROOMS[key]}, which is not installed')
         elif source not in TRUST.get(key, (KIT, USER)):
             able = join_words(name for name in TRUST if source in TRUST[name])
-            raise given.wrong(f'a {source} may set only {able}, not "{key}"; put that into your own Config.md')
+            raise given.wrong(
+                f'a {source} may set only {able}, not "{one_line(key)}"; put that into your own Config.md'
+            )
         else:
             values[key] = READERS.get(key, named(plain(object, "")))(value, f"{given.where}: {key}")
     return values

@@ -222,6 +222,11 @@ def archive(home: Path) -> Path:
     return home / "RESEARCH"
 
 
+def marks(home: Path) -> Path:
+    """Where council notes which sessions began on this machine."""
+    return home / "STATE" / "council-marks"
+
+
 def choose_home(home: Path, chosen_by: str = "") -> Home:
     """Where a new session goes, proven to be writable: the home, or the project where the default home cannot be
     written, as in a sandbox. A home that the user chose is never replaced: its sessions would be missing there."""

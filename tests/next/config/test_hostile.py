@@ -148,6 +148,19 @@ def test_a_file_that_cannot_be_obeyed_is_refused_in_a_sentence(make: Callable[[P
     settings.load()
 
 
+LONG = "x" * 500_000 + "\\e[31m\\a"
+WRONG = (f'limits: {{max_cost: "{LONG}"}}', f'limits: {{"{LONG}": 1}}', f'"{LONG}": 1', f'limits: "{LONG}"')
+
+
+@pytest.mark.parametrize("config", WRONG, ids=range(len(WRONG)))
+def test_an_error_repeats_little_of_the_file_and_nothing_that_moves_the_cursor(config: str, project: Path) -> None:
+    put(project, Config=config)
+    with pytest.raises(UsageError) as refused:
+        settings.load(project)
+    assert len(str(refused.value)) < 1000
+    assert str(refused.value).isprintable()
+
+
 @pytest.mark.parametrize("make", [link_out, huge, not_utf8])
 def test_no_text_is_read_from_such_a_file(make: Callable[[Path], None], project: Path) -> None:
     for name in ("AgentPersonalities.md", "Specialists.md"):

@@ -286,6 +286,7 @@ def test_the_lowest_limit_counts_whoever_sets_it(home: Path, project: Path) -> N
         ("endpoints: {openai: {key_command: 'pass show'}}", None),
         ("endpoints: {openai: {key_command: [pass, {a: b}]}}", "must be a list of words"),
         ("prices: {x: {input: 1}}", 'prices: x: "output" is missing'),
+        ("prices: {x: {input: 1, output: 1, until: soon}}", "until: 'soon' must be a day, as in 2026-12-31"),
         ("prices: {x: {input: -1, output: 1}}", "input: '-1' must be a number of at least 0"),
         ("deadline: 0", "deadline: '0' must be a number of at least 0.001"),
         ("stall: nan", "stall: 'nan' must be a number"),
