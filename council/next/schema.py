@@ -16,7 +16,7 @@ import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from council.next.errors import UsageError
-from council.next.text import did_you_mean
+from council.next.text import did_you_mean, one_line
 
 MOST_CHARACTERS, DEEPEST = 1_000_000, 24
 REQUIRED: Any = object()
@@ -38,7 +38,7 @@ class Table:
         self.values: Mapping[str, Any] = value
         for key in value:
             if known and key not in known:
-                raise self.wrong(f'unknown key "{key}"; {did_you_mean(str(key), known)}')
+                raise self.wrong(f'unknown key "{one_line(str(key))}"; {did_you_mean(str(key), known)}')
 
     def wrong(self, problem: str) -> UsageError:
         return UsageError(f"{self.where}: {problem}")

@@ -1,142 +1,187 @@
-"""The keys of Config.md: what each may hold, and who may set it. Data, and one reader that checks a file against it."""
+"""The keys of Config.md: how each value is read, and who may set it.
+
+A reader takes a value as YAML has it, and its place for errors. It returns the value in its final form.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
 from council.next import rooms
 from council.next.errors import UsageError
 from council.next.schema import Table
-from council.next.text import did_you_mean, join_words
+from council.next.text import did_you_mean, join_words, one_line
 
-# What may come from where. The kit's file, the user's, the environment, the command line, the project's file.
+Reader = Callable[[Any, str], Any]
+HERE = ("localhost", "127.0.0.1", "::1")
+EVERY = "*"  # `tiers: NAME` is one model for every tier
+
+
+def plain(kind: type, noun: str) -> Reader:
+    def read(value: Any, where: str) -> Any:
+        if not isinstance(value, kind):
+            raise UsageError(f"{where}: {one_line(repr(value))} must be {noun}")
+        return value
+
+    return read
+
+
+text, yes_or_no = plain(str, "text"), plain(bool, "true or false")
+
+
+def words(value: Any, where: str) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else [value]
+    if not all(isinstance(word, str) and word for word in listed):
+        raise UsageError(f"{where}: it must be a list of words, as in [one, two]; no shell reads them")
+    return tuple(listed)
+
+
+def one_of(*names: str) -> Reader:
+    def read(value: Any, where: str) -> Any:
+        if value not in names:
+            raise UsageError(f"{where}: {one_line(repr(value))} must be {' or '.join(names)}")
+        return value
+
+    return read
+
+
+def number(least: float = 0, whole: bool = False) -> Reader:
+    def read(value: Any, where: str) -> float:
+        try:
+            found = -1.0 if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            found = -1.0
+        if not least <= found < 1e9 or (whole and found != int(found)):
+            kind = "a whole number" if whole else "a number"
+            raise UsageError(f"{where}: {one_line(repr(value))} must be {kind} of at least {least:g}")
+        return int(found) if whole else found
+
+    return read
+
+
+def day(value: Any, where: str) -> str:
+    try:
+        return date.fromisoformat(value).isoformat()
+    except (TypeError, ValueError):
+        raise UsageError(f"{where}: {one_line(repr(value))} must be a day, as in 2026-12-31") from None
+
+
+def variable(value: Any, where: str) -> str:
+    """The name of an environment variable. Somebody may have put the key itself here, so no error repeats it."""
+    if not isinstance(value, str) or not (value.isidentifier() or not value):
+        raise UsageError(f"{where} must be the name of an environment variable, and never the key itself")
+    return value
+
+
+def address(value: Any, where: str) -> str:
+    """An address of http or https. It may hold a secret, so no error repeats it."""
+    try:
+        parts = urlsplit(str(value))
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        fine = False
+    if not fine or any(letter.isspace() or not letter.isprintable() for letter in value):
+        raise UsageError(f"{where} must be an address that begins with https:// or http://")
+    return str(value).rstrip("/")
+
+
+def webhook(value: Any, where: str) -> str:
+    parts = urlsplit(address(value, where))
+    if parts.scheme == "http" and parts.hostname not in HERE:
+        raise UsageError(f"{where}: http is only for this machine; use https")
+    return str(value)
+
+
+def named(each: Reader) -> Reader:
+    """Any names, each with a value of this kind."""
+    return lambda value, where: {
+        name: each(one, f"{where}: {name}") for name, one in Table(value, where).values.items()
+    }
+
+
+def table(known: Mapping[str, Reader], *needed: str) -> Reader:
+    def read(value: Any, where: str) -> dict[str, Any]:
+        found = Table(value, where, *known)
+        for key in needed:
+            found.get(key)
+        return {key: known[key](one, f"{where}: {key}") for key, one in found.values.items()}
+
+    return read
+
+
+def tier(value: Any, where: str) -> dict[str, Any]:
+    """`opus: NAME` is the same as `opus: {model: NAME}`, and an endpoint is a part of the model's name."""
+    found: dict[str, Any] = {"model": value} if isinstance(value, str) else TIER(value, where)
+    if "endpoint" in found:
+        found["model"] = f"{found.pop('endpoint')}/{found.get('model', '')}"
+    return found
+
+
+def tiers(value: Any, where: str) -> Any:
+    return {EVERY: {"model": value}} if isinstance(value, str) else named(tier)(value, where)
+
+
+TIER = table({"endpoint": text, "model": text, "max_tokens": number(1, whole=True), "effort": text})
+ENDPOINT = table({
+    "base_url": address, "address": variable, "key": variable, "key_command": words,
+    "dialect": one_of("messages", "chat"), "client": one_of("own", "sdk"), "effort": yes_or_no, "models": named(text),
+})  # fmt: skip
+AMOUNTS = ("input", "output", "cache_read", "cache_write")
+LONG = ("long_over", "long_input", "long_output", "long_cache_read", "long_cache_write")
+PRICE = table({**dict.fromkeys((*AMOUNTS, *LONG), number()), "date": day, "until": day}, *AMOUNTS[:2])
+TIMES = ("deadline", "round_timeout", "total_timeout", "checkpoint_timeout")
+LIMITS = {"max_cost": number(), "max_calls": number(whole=True), **dict.fromkeys(TIMES, number(0.001))}
+READERS: Mapping[str, Reader] = {
+    "home": text,
+    "speaker": text,
+    "tiers": tiers,
+    "endpoints": named(ENDPOINT),
+    "prices": named(PRICE),
+    "deadline": number(0.001),
+    "stall": number(0.001),
+    "concurrency": number(1, whole=True),
+    "retry": table(dict.fromkeys(("first_wait", "most_wait", "budget"), number())),
+    "cache_from": number(),
+    "ask_above": number(),
+    "gates": words,
+    "notify": table({"bell": yes_or_no, "command": words, "webhook": webhook, "content": yes_or_no}),
+    "protocols": named(named(plain(object, ""))),  # read once the workflow is known
+    "limits": table(LIMITS),
+}
+# Who may set what: the kit's file, the user's, the environment, the command line, a project's file.
 KIT, USER, ENVIRONMENT, FLAG, PROJECT = SOURCES = ("kit", "user", "environment", "flag", "project")
-
-
-@dataclass(frozen=True)
-class Number:
-    least: float = 0.0
-    whole: bool = False
-
-
-@dataclass(frozen=True)
-class Named:
-    """Any names, each with a value of this shape."""
-
-    each: Any
-
-
-TEXT, FLAG_SHAPE, WORDS, ANY = str, bool, list, object
-SECONDS = Number(least=0.001)
-LIMITS: Mapping[str, Number] = {
-    "max_cost": Number(), "max_calls": Number(whole=True), "deadline": SECONDS, "round_timeout": SECONDS,
-    "total_timeout": SECONDS, "checkpoint_timeout": SECONDS,
-}  # fmt: skip
-TIER = {"endpoint": TEXT, "model": TEXT, "max_tokens": Number(1, whole=True), "effort": TEXT}
-ENDPOINT = {
-    "base_url": TEXT, "address": TEXT, "dialect": ("messages", "chat"), "client": ("own", "sdk"), "key": TEXT,
-    "key_command": WORDS, "effort": FLAG_SHAPE, "models": Named(TEXT),
-}  # fmt: skip
-PRICE = {
-    **dict.fromkeys(("input", "output", "cache_read", "cache_write", "long_over"), Number()),
-    **dict.fromkeys(("long_input", "long_output", "long_cache_read", "long_cache_write"), Number()),
-    "date": TEXT,
-    "until": TEXT,
-}
-SHAPES: Mapping[str, Any] = {
-    "home": TEXT,
-    "speaker": TEXT,
-    "tiers": Named(TIER),
-    "endpoints": Named(ENDPOINT),
-    "prices": Named(PRICE),
-    "deadline": SECONDS,
-    "stall": SECONDS,
-    "concurrency": Number(1, whole=True),
-    "retry": dict.fromkeys(("first_wait", "most_wait", "budget"), Number()),
-    "cache_from": Number(),
-    "ask_above": Number(),
-    "gates": WORDS,
-    "notify": {"bell": FLAG_SHAPE, "command": WORDS, "webhook": TEXT, "content": FLAG_SHAPE},
-    "protocols": Named(Named(ANY)),
-    "limits": LIMITS,
-}
-MINE = (KIT, USER)
 TRUST: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(SHAPES, MINE),
-    "home": (*MINE, ENVIRONMENT),
-    "speaker": (*MINE, ENVIRONMENT, FLAG),
-    "tiers": (*MINE, FLAG),
-    "endpoints": (*MINE, ENVIRONMENT),
-    "deadline": (*MINE, FLAG),
-    "gates": (*MINE, FLAG),
-    "protocols": (*MINE, FLAG, PROJECT),
-    "limits": (*MINE, FLAG, PROJECT),
+    **dict.fromkeys(READERS, (KIT, USER)),
+    "home": (KIT, USER, ENVIRONMENT),
+    "speaker": (KIT, USER, ENVIRONMENT, FLAG),
+    "tiers": (KIT, USER, FLAG),
+    "endpoints": (KIT, USER, ENVIRONMENT),
+    "deadline": (KIT, USER, FLAG),
+    "gates": (KIT, USER, FLAG),
+    "protocols": (KIT, USER, FLAG, PROJECT),
+    "limits": (KIT, USER, FLAG, PROJECT),
 }
 ROOMS = {"benches": "sandbox", "engines": "batch", "model": "embedded"}  # the kit's rooms, which may be absent
 
 
-def check(table: Table, source: str) -> dict[str, Any]:
-    """The values of a file or of flags, with numbers as numbers. What this source may not set is refused."""
+def read(given: Table, source: str) -> dict[str, Any]:
+    """The values of a file or of flags. What this source may not set is refused."""
     values = {}
-    for key, value in table.values.items():
-        known = {*SHAPES, *(() if key in SHAPES else rooms.names("setting"))}
+    for key, value in given.values.items():
+        known = {*READERS, *(() if key in READERS else rooms.names("setting"))}
         if key not in known:
             if key not in ROOMS:
-                raise table.wrong(f'unknown key "{key}"; {did_you_mean(key, known)}')
+                raise given.wrong(f'unknown key "{one_line(key)}"; {did_you_mean(key, known)}')
             if source != KIT:
-                raise table.wrong(f'"{key}" is a setting of the room {ROOMS[key]}, which is not installed')
-        elif source not in TRUST.get(key, MINE):
+                raise given.wrong(f'"{key}" is a setting of the room {ROOMS[key]}, which is not installed')
+        elif source not in TRUST.get(key, (KIT, USER)):
             able = join_words(name for name in TRUST if source in TRUST[name])
-            raise table.wrong(f'a {source} may set only {able}, not "{key}"; put that into your own Config.md')
+            raise given.wrong(
+                f'a {source} may set only {able}, not "{one_line(key)}"; put that into your own Config.md'
+            )
         else:
-            values[key] = read(value, SHAPES.get(key, Named(ANY)), f"{table.where}: {key}")
+            values[key] = READERS.get(key, named(plain(object, "")))(value, f"{given.where}: {key}")
     return values
-
-
-def read(value: Any, shape: Any, where: str) -> Any:
-    """A value in the form that its shape says."""
-    if isinstance(shape, Named):
-        return {name: read(one, shape.each, f"{where}: {name}") for name, one in Table(value, where).values.items()}
-    if isinstance(shape, Mapping):
-        table = Table(value, where, *shape)
-        return {name: read(one, shape[name], f"{where}: {name}") for name, one in table.values.items()}
-    if isinstance(shape, Number):
-        return read_number(value, shape, where)
-    if isinstance(shape, tuple) and value not in shape:
-        raise UsageError(f"{where}: {value!r} must be {' or '.join(shape)}")
-    if shape is WORDS:
-        words = value if isinstance(value, list) else [value]
-        if not all(isinstance(word, str) and word for word in words):
-            raise UsageError(f"{where}: it must be a list of words, as in [one, two]; no shell reads them")
-        return words
-    if isinstance(shape, type) and not isinstance(value, shape):
-        raise UsageError(f"{where}: {value!r} must be {'true or false' if shape is FLAG_SHAPE else 'text'}")
-    return value
-
-
-def read_number(value: Any, shape: Number, where: str) -> float:
-    try:
-        number = float(value) if not isinstance(value, bool) else math.nan
-    except (TypeError, ValueError):
-        number = math.nan
-    if not shape.least <= number < 1e9 or (shape.whole and number != int(number)):
-        kind = "a whole number" if shape.whole else "a number"
-        raise UsageError(f"{where}: {value!r} must be {kind} of at least {shape.least:g}")
-    return int(number) if shape.whole else number
-
-
-def check_address(address: str, where: str, secret: bool = False) -> str:
-    """An address of http or https. One that may hold a secret is not repeated."""
-    try:
-        parts = urlsplit(address)
-        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        fine = False
-    if not fine or any(letter.isspace() or not letter.isprintable() for letter in address):
-        shown = "it" if secret else repr(address)
-        raise UsageError(f"{where}: {shown} must be an address that begins with https:// or http://")
-    return address.rstrip("/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +31,21 @@ def parse(text: str, where: str, fields: Sequence[str] = FIELDS) -> Personas:
     found: Personas = {}
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         name = lines[start][3:].strip()
-        if slug(name) != name or name in found:
+        if not name or slug(name) != name or name in found:
             problem = "is there twice" if name in found else "cannot be a name: use a-z, 0-9 and hyphens"
             raise UsageError(f'{where}: line {start + 1}: "{one_line(name)}" {problem}')
-        found[name] = read_section(lines[:end], start + 1, where, fields)
+        found[name] = read_section(lines[start + 1 : end], start + 2, where, fields)
     return found
 
 
-def read_section(lines: Sequence[str], start: int, where: str, fields: Sequence[str]) -> dict[str, Any]:
-    """The facts in the list below a heading by their names, and the text below them as `perspective`."""
+def read_section(lines: Sequence[str], first: int, where: str, fields: Sequence[str]) -> dict[str, Any]:
+    """The facts in the list below a heading by their names, and the text below them as `perspective`. `first` is the
+    number of the first line."""
     section: dict[str, Any] = {}
     words: list[str] = []
-    for number, line in enumerate(lines[start:], start + 1):
+    for number, line in enumerate(lines, first):
         name, value = read_fact(line)
         if name and (name in section or (name in fields and words)):
             raise UsageError(f"{where}: line {number}: {name} belongs into the list below the heading, once")
@@ -67,7 +69,7 @@ def read_fact(line: str) -> tuple[str, str]:
 
 def called(personas: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """The seat for each word that a user may call a member by: the seat's own name, its title, the person's name, or
-    the first name. A word that fits two of them is nobody's."""
+    the first name. A word that fits two seats is left out."""
     found = {seat: seat for seat in personas}
     for words in (
         {seat: slug(str(one.get("title", ""))) for seat, one in personas.items()},

@@ -12,6 +12,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -27,7 +28,7 @@ TEMPLATE = ".md.j2"
 LARGEST = 4_000_000  # bytes of a file that people edit
 UNWRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)  # a full disk is another matter
 IGNORED = b"*\n"  # the `.gitignore` of each folder of sessions in a project
-GUIDES = {"recovery": "it is a guide to interrupted sessions; `council recover` continues one"}
+GUIDES = ("recovery",)  # among the kit's workflows, but for people and assistants to read
 
 
 def expand(path: str) -> Path:
@@ -63,96 +64,88 @@ def overlays(project: Path | None = None) -> tuple[Path, ...]:
 
 def project(wanted: bool | None = None) -> Path | None:
     """The project's `.council` folder, if this command may use it. `wanted` is `--overlays` or `--no-overlays`; without
-    either, it counts except in CI, where a pull request may have written it.
-    """
-    folder = overlay_folder()
-    if folder is None or wanted is False or (wanted is None and in_ci()):
-        return None
-    problem = find_fault(folder, folder)
+    either it counts, except in CI, where a pull request may have written it."""
+    folder, problem = judge_project(wanted)
     if problem and wanted:
-        raise UsageError(f"{folder}: the project's files cannot be used: {problem}")
+        raise UsageError(problem)
     return None if problem else folder
 
 
 def unused_project(wanted: bool | None = None) -> str:
     """A remark about a project's folder that this command does not use, and why. Empty if there is none."""
-    folder = overlay_folder()
+    return judge_project(wanted)[1]
+
+
+def judge_project(wanted: bool | None) -> tuple[Path | None, str]:
+    """The nearest `.council` folder with something to obey, and why it is not used."""
+    folders = [step / PROJECT for step in project_steps()]
+    folder = next((one for one in folders if any(os.path.lexists(one / name) for name in OVERLAY)), None)
     if folder is None or wanted is False:
-        return ""
+        return None, ""
     if problem := find_fault(folder, folder):
-        return f"{folder} is not used: {problem}"
-    return "" if wanted or not in_ci() else f"{folder} is not used in CI; --overlays uses it"
-
-
-def in_ci() -> bool:
-    return os.environ.get("CI", "").lower() not in ("", "0", "false")
-
-
-def overlay_folder() -> Path | None:
-    """The nearest `.council` with something to obey. One that has only sessions is passed over."""
-    folders = project_folders()
-    return next((one for one in folders if any(os.path.lexists(one / name) for name in OVERLAY)), None)
-
-
-def project_folders() -> list[Path]:
-    """Each `.council` of the project, nearest first."""
-    return [step / PROJECT for step in project_steps() if (step / PROJECT).is_dir()]
+        return folder, f"{folder} is not used: {problem}"
+    in_ci = os.environ.get("CI", "").lower() not in ("", "0", "false")
+    return folder, f"{folder} is not used in CI; --overlays uses it" if in_ci and wanted is None else ""
 
 
 def project_steps() -> list[Path]:
     """The current folder and those above it, up to the top of its git repository; outside of a repository, only the
-    current folder. The search does not leave the file system, and does not enter the user's home from below.
-    """
+    current folder. The search does not leave the file system, and does not enter the user's home from below."""
     try:
         here = Path.cwd()
     except FileNotFoundError:
         return []
     steps = [here]
-    for step in here.parents:
-        last = steps[-1]
-        if os.path.lexists(last / ".git") or step == expand("~") or os.path.ismount(last):
-            break
-        steps.append(step)
-    return steps if os.path.lexists(steps[-1] / ".git") else [here]
+    while not os.path.lexists(steps[-1] / ".git"):
+        above = steps[-1].parent
+        if above in (steps[-1], expand("~")) or os.path.ismount(steps[-1]):
+            return [here]
+        steps.append(above)
+    return steps
 
 
 def find_fault(path: Path, folder: Path) -> str:
-    """Why a file of a project's folder is not obeyed. Empty if it may be: its owner and nobody else wrote it, and no
-    link led out of the folder.
-    """
+    """Why a file in a project's folder is not obeyed. Empty if it may be: no link leads out of the folder, and each
+    step on the way belongs to the user or root, and nobody else may write to it."""
     real, top = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
-    if folder.is_symlink():
-        return f"{folder} is a link"
-    if not real.is_relative_to(top):
-        return f"it leads out of {folder}; copy the file there instead of linking it"
-    steps = [top, *(step for step in (real, *real.parents) if step.is_relative_to(top))]
-    steps += [step for step in (path, *path.parents) if step.is_relative_to(folder)]
-    for step in dict.fromkeys(steps):
-        if os.path.lexists(step) and (problem := owner_fault(os.lstat(step))):
+    if folder.is_symlink() or not real.is_relative_to(top):
+        return f"{path} leads out of {folder.parent}; copy the files instead of linking them"
+    steps = [(step, folder) for step in (path, *path.parents)] + [(step, top) for step in (real, *real.parents)]
+    for step, upto in steps:
+        if step.is_relative_to(upto) and os.path.lexists(step) and (problem := owner_fault(os.lstat(step))):
             return f"{step}: {problem}"
-    return f"everybody may write to {top.parent}" if top.parent.stat().st_mode & stat.S_IWOTH else ""
+    return f"{top.parent}: everybody may write to it" if top.parent.stat().st_mode & stat.S_IWOTH else ""
 
 
 def owner_fault(about: os.stat_result) -> str:
     if about.st_uid not in (os.geteuid(), 0):
-        return f"it belongs to another user ({about.st_uid})"
-    open_to_all = about.st_mode & stat.S_IWOTH and not stat.S_ISLNK(about.st_mode)
-    return "everybody may write to it; `chmod o-w` changes that" if open_to_all else ""
+        return f"it belongs to another user ({about.st_uid}); council obeys only files of yours and of root"
+    if about.st_mode & stat.S_IWOTH and not stat.S_ISLNK(about.st_mode):
+        return "everybody may write to it; run `chmod o-w` on it"
+    return ""
 
 
 # ---- files ----
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file that can be looked at. A pipe, a loop of links or a closed folder has none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def find(name: str, folders: Sequence[Path] | None = None) -> Iterator[Path]:
     """The files of that name in the overlays, nearest first. One that must not be obeyed is refused."""
     for folder in overlays() if folders is None else folders:
-        if (folder / name).is_file():
+        if is_file(folder / name):
             yield obeyed(folder / name, folder)
 
 
 def obeyed(path: Path, folder: Path) -> Path:
     if folder.name == PROJECT and (problem := find_fault(path, folder)):
-        raise UsageError(f"{path}: {problem}; council obeys only files that nobody else can write")
+        raise UsageError(problem)
     return path
 
 
@@ -164,7 +157,7 @@ def read(path: Path) -> str:
             if not stat.S_ISREG(about.st_mode):
                 raise UsageError(f"{path}: it is not a regular file")
             if not path.is_relative_to(KIT) and (problem := owner_fault(about)):
-                raise UsageError(f"{path}: {problem}; council obeys only files that nobody else can write")
+                raise UsageError(f"{path}: {problem}")
             data = file.read(LARGEST + 1)
         if len(data) > LARGEST:
             raise UsageError(f"{path}: it is larger than {LARGEST:,} bytes")
@@ -181,7 +174,7 @@ def workflows(folders: Sequence[Path] | None = None) -> dict[str, Path]:
         if folder.name == PROJECT and find_fault(top, folder):
             continue
         for path in sorted(top.glob("*.md")):
-            if path.is_file() and not (folder == KIT and path.stem.lower() in GUIDES):
+            if is_file(path) and not (folder == KIT and path.stem.lower() in GUIDES):
                 found.setdefault(path.stem.lower(), path)
     return found
 
@@ -198,8 +191,6 @@ def find_workflow(name: str, folders: Sequence[Path] | None = None) -> Path:
     if name.lower() in known:
         path = known[name.lower()]
         return obeyed(path, path.parent.parent)
-    if name.lower() in GUIDES:
-        raise UsageError(f"{name} is not a workflow: {GUIDES[name.lower()]}")
     raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), known)}')
 
 
@@ -233,13 +224,12 @@ def archive(home: Path) -> Path:
 
 def marks(home: Path) -> Path:
     """Where council notes which sessions began on this machine."""
-    return home / "STATE" / "council-began-here"
+    return home / "STATE" / "council-marks"
 
 
 def choose_home(home: Path, chosen_by: str = "") -> Home:
     """Where a new session goes, proven to be writable: the home, or the project where the default home cannot be
-    written, as in a sandbox. A home that the user chose is never replaced: its sessions would be missing there.
-    """
+    written, as in a sandbox. A home that the user chose is never replaced: its sessions would be missing there."""
     try:
         return Home(writable(sessions(home)), writable(archive(home)))
     except StorageError as failure:
@@ -248,19 +238,11 @@ def choose_home(home: Path, chosen_by: str = "") -> Home:
             raise
         if chosen_by:
             raise StorageError(f"{failure}; {chosen_by} chose this folder, so no other is used instead") from problem
-        return choose_in_project(failure, f"{home} cannot be written ({os.strerror(problem.errno)})")
-
-
-def choose_in_project(failure: StorageError, why: str) -> Home:
-    """At the top of the repository; where that cannot be written either, in the current folder."""
-    problem = failure
-    for step in dict.fromkeys(project_steps()[-1:] + project_steps()[:1]):
-        folder = step / PROJECT
-        try:
-            return Home(project_place(folder, "sessions"), project_place(folder, "archive"), why)
-        except StorageError as other:
-            problem = other
-    raise StorageError(f"{failure}; nor can a session be kept in the project: {problem}") from failure
+        why = f"{home} cannot be written ({os.strerror(problem.errno)})"
+        for step in dict.fromkeys(project_steps()[-1:] + project_steps()[:1]):  # a sandbox may allow only one of them
+            with suppress(StorageError):
+                return Home(project_place(step, "sessions"), project_place(step, "archive"), why)
+        raise StorageError(f"{failure}; nor can a session be kept in the project") from problem
 
 
 def writable(folder: Path) -> Path:
@@ -272,30 +254,24 @@ def writable(folder: Path) -> Path:
         raise files.storage_error(folder, failure) from failure
 
 
-def project_place(folder: Path, name: str) -> Path:
+def project_place(step: Path, name: str) -> Path:
     """A folder for sessions in a project's `.council`: the user's own, and ignored by git."""
-    place = folder / name
-    if os.path.lexists(folder) and (problem := find_fault(place, folder)):
-        raise UsageError(f"{place}: no session is kept there: {problem}")
+    place = step / PROJECT / name
+    if os.path.lexists(step / PROJECT) and (problem := find_fault(place, step / PROJECT)):
+        raise UsageError(f"no session is kept in {place}: {problem}")
     writable(place)
     files.write_once(place / ".gitignore", IGNORED)
     if files.read(place / ".gitignore") != IGNORED:
-        raise UsageError(f"{place / '.gitignore'}: it must be one line, `*`, so that no commit takes a session along")
+        raise UsageError(f"{place / '.gitignore'} must be one line, `*`, so that no commit takes a session along")
     return place
-
-
-def project_sessions() -> list[Path]:
-    """The folders of sessions in the project that are the user's alone."""
-    roots = [(folder / "sessions", folder) for folder in project_folders()]
-    return [root for root, folder in roots if root.is_dir() and not find_fault(root, folder)]
 
 
 def find_session(home: Path, word: str) -> Session:
     """A session in the home, by its id, a part of it or `last`; in the project by its whole id alone, because a
-    repository may bring sessions, and none of those is picked by chance.
-    """
+    repository may bring sessions, and none of those is picked by chance."""
     if catalog.ID.fullmatch(word) and not (sessions(home) / word).exists():
-        for folder in (root / word for root in project_sessions()):
-            if (folder / "program.json").exists() and not find_fault(folder, folder.parents[1]):
-                return Session(folder)
+        for folder in (step / PROJECT for step in project_steps()):
+            there = folder / "sessions" / word
+            if (there / "program.json").exists() and not find_fault(there, folder):
+                return Session(there)
     return catalog.find(sessions(home), word)

@@ -96,38 +96,37 @@ class Settings:
 
     @cached_property
     def set_up(self) -> tuple[str, ...]:
-        """The endpoints that the user's file sets up, or that a tier's model names."""
-        mine = {place.split(MARK)[1] for place, source in self.sources.items() if is_own_endpoint(place, source)}
-        models = [one.get("model", "") for one in self.values["tiers"].values()]
-        mine |= {model.partition("/")[0] for model in models if "/" in model}
-        return tuple(name for name in self.endpoints if name in mine)
+        """The endpoints that the user's file sets up."""
+        mine = str(places.user_folder() / FILE)
+        places_of_mine = [place.split(MARK) for place, source in self.sources.items() if source == mine]
+        named = [place[1] for place in places_of_mine if place[0] == "endpoints"]
+        return tuple(name for name in self.endpoints if name in named)
 
     @property
     def usual(self) -> str:
-        """The endpoint of a model that names none: of those that are set up, else of all, the first with a key, or
+        """The endpoint of a model that names none: of those that the user set up, else of all, the first with a key, or
         the first of them if none has one."""
         candidates = self.set_up or tuple(self.endpoints)
         return next((name for name in candidates if name in self.with_key), candidates[0])
 
     @property
     def configured(self) -> set[str]:
-        """The endpoints that the user asked for. Where there are any, nothing else may speak in their place."""
-        own = [tier for tier in self.tiers if self.chosen_by("tiers", tier, "model")]
-        return {*self.set_up, *(self.model(tier).endpoint.name for tier in own)}
+        """The endpoints that the user asked for. Where there are any, no other speaker takes their place."""
+        models = [one["model"] for one in self.values["tiers"].values() if "model" in one]
+        return {*self.set_up, *(self.split(model)[0] for model in models)}
 
     def model(self, tier: str) -> Model:
         """What a tier means."""
         if tier not in self.tiers:
             raise UsageError(f'{FILE} has no tier "{tier}"; {did_you_mean(tier, self.tiers)}')
-        return self.named(self.values["tiers"][tier].get("model") or f"{self.usual}/", tier)
+        return self.named(self.values["tiers"][tier].get("model") or self.usual, tier)
 
-    def named(self, word: str, tier: str = "sonnet") -> Model:
-        """What `--model`, `--seat` or a session names: a model or a tier's word, with or without `endpoint/` before it.
-        The tier says how many tokens a reply may have, and how much the model thinks."""
-        at, slash, name = word.partition("/")
-        if not slash:
-            name, known = word, [one.name for one in self.endpoints.values() if word in one.models.values()]
-            at = self.usual if self.usual in known or not known else known[0]
+    def named(self, word: str, tier: str = "") -> Model:
+        """What `--model`, `--seat` or a session names. The tier says how many tokens a reply may have, and how much the
+        model thinks."""
+        tiers: Mapping[str, Mapping[str, Any]] = self.values["tiers"]
+        tier = tier or (word if word in tiers else "sonnet")
+        at, name = self.split(tiers.get(word, NOTHING).get("model") or word)
         endpoint = self.endpoint(at)
         name = endpoint.models.get(name or tier, name)
         if not name:
@@ -135,11 +134,20 @@ class Settings:
                 f'the endpoint {at} has no model for the tier "{tier}"; name one, as in `--model {at}/NAME`, or set '
                 f"`endpoints: {{{at}: {{models: {{{tier}: NAME}}}}}}` in {places.user_folder() / FILE}"
             )
-        one = self.values["tiers"].get(tier) or self.values["tiers"]["sonnet"]
+        one = tiers.get(tier) or tiers["sonnet"]  # a session may name a tier that is gone
         effort = one.get("effort", "none") if endpoint.effort or self.chosen_by("tiers", tier, "effort") else "none"
         price = self.prices.get(f"{at}/{name}") or self.prices.get(name)
         price = price if price and price.holds() else None
         return Model(tier, endpoint, name, one.get("max_tokens", 8000), effort, price)
+
+    def split(self, word: str) -> tuple[str, str]:
+        """The endpoint and the model of `endpoint/model`, `endpoint`, a model that an endpoint lists, or any other
+        model, which is then the usual endpoint's. The model is empty where the tier decides."""
+        at, slash, name = word.partition("/")
+        if slash or at in self.endpoints:
+            return at, name
+        listing = [one.name for one in self.endpoints.values() if word in one.models.values()]
+        return self.usual if self.usual in listing or not listing else listing[0], word
 
     def endpoint(self, name: str) -> Endpoint:
         if name not in self.endpoints:
@@ -148,10 +156,6 @@ class Settings:
                 f"a model's own name, put its endpoint before it, as in openrouter/{name}/MODEL"
             )
         return self.endpoints[name]
-
-
-def is_own_endpoint(place: str, source: str) -> bool:
-    return place.startswith(f"endpoints{MARK}") and source == str(places.user_folder() / FILE)
 
 
 def kit_file() -> Path:
@@ -163,53 +167,35 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     user_file = places.user_folder() / FILE
-    merge(values, sources, read_file(kit_file(), keys.KIT, ()), str(kit_file()))
-    if user_file.is_file():
-        merge(values, sources, read_file(user_file, keys.USER, values["tiers"]), str(user_file))
+    read_file(values, sources, kit_file(), keys.KIT)
+    if os.path.lexists(user_file):  # one that cannot be read is an error: nothing else may be used in its place
+        read_file(values, sources, user_file, keys.USER)
     read_environment(values, sources)
-    if project is not None and (project / FILE).is_file():
-        path = places.obeyed(project / FILE, project)
-        merge(values, sources, read_file(path, keys.PROJECT, ()), str(path))
-    given = Table(with_tiers(flags, values["tiers"]), "the command line")
-    merge(values, sources, keys.check(given, keys.FLAG), "")
+    if project is not None and places.is_file(project / FILE):
+        read_file(values, sources, places.obeyed(project / FILE, project), keys.PROJECT)
+    merge(values, sources, keys.read(Table(flags, "the command line"), keys.FLAG), "")
+    limits = values.get("limits", NOTHING)
     plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above")
-    notify = values.get("notify", {})
     return Settings(
         values=values,
         sources=sources,
         overlays=places.overlays(project),
         home=places.expand(values["home"]),
-        deadline=min(values["deadline"], values.get("limits", NOTHING).get("deadline", values["deadline"])),
+        deadline=min(values["deadline"], limits.get("deadline", values["deadline"])),
         endpoints={name: make_endpoint(name, one, sources) for name, one in values["endpoints"].items()},
         prices={name: Price(**one) for name, one in values["prices"].items()},
         retry=Retry(**values["retry"]),
-        gates=tuple(values.get("gates", ())),
-        notify=Notify(**{**notify, "command": tuple(notify.get("command", ()))}),
+        gates=values.get("gates", ()),
+        notify=Notify(**values.get("notify", NOTHING)),
         protocols=values.get("protocols", NOTHING),
-        limits=values.get("limits", NOTHING),
+        limits=limits,
         **{key: values[key] for key in plain},
     )
 
 
-def read_file(path: Path, source: str, tiers: Mapping[str, Any] | tuple[()]) -> dict[str, Any]:
+def read_file(values: dict[str, Any], sources: dict[str, str], path: Path, source: str) -> None:
     table, _ = read_markdown(places.read(path), str(path))
-    return keys.check(Table(with_tiers(table.values, tiers), str(path)), source)
-
-
-def with_tiers(values: Mapping[str, Any], tiers: Mapping[str, Any] | tuple[()]) -> dict[str, Any]:
-    """The values with each tier in its long form. `tiers: NAME` is one model for all, `tiers: {opus: NAME}` is a model
-    as `--model` takes it, and an endpoint is a part of the model's name."""
-    told = values.get("tiers", {})
-    if isinstance(told, str):
-        told = dict.fromkeys(tiers, told)
-    if not isinstance(told, Mapping) or not told:
-        return dict(values)
-    long = {tier: {"model": one} if isinstance(one, str) else one for tier, one in told.items()}
-    for tier, one in long.items():
-        if isinstance(one, Mapping) and isinstance(one.get("endpoint"), str):
-            name = {"model": f"{one['endpoint']}/{one.get('model', '')}"}
-            long[tier] = {key: value for key, value in one.items() if key != "endpoint"} | name
-    return {**values, "tiers": long}
+    merge(values, sources, keys.read(table, source), str(path))
 
 
 def read_environment(values: dict[str, Any], sources: dict[str, str]) -> None:
@@ -217,9 +203,10 @@ def read_environment(values: dict[str, Any], sources: dict[str, str]) -> None:
         if told := os.environ.get(variable, "").strip():
             values[key], sources[key] = told, variable
     for name, one in values["endpoints"].items():
-        if told := os.environ.get(one.get("address", ""), "").strip():
-            one["base_url"] = told
-            sources[MARK.join(("endpoints", name, "base_url"))] = one["address"]
+        variable = one.get("address", "")
+        if told := os.environ.get(variable, "").strip():
+            one["base_url"] = keys.address(told, variable)
+            sources[MARK.join(("endpoints", name, "base_url"))] = variable
 
 
 def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, Any], source: str) -> None:
@@ -234,16 +221,28 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
             into[name] = value
             sources[MARK.join(place)] = source or f"--{name.replace('_', '-')}"
 
-    for key, value in layer.items():
-        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.SHAPES else OWN_NAMES))
+    for key, value in {**layer, "tiers": spread(layer.get("tiers", {}), values.get("tiers", {}))}.items():
+        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.READERS else OWN_NAMES))
+
+
+def spread(told: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """The tiers of one source. A model for every tier is one for each, and a tier's word is what it meant so far."""
+    each = dict.fromkeys(known, told[keys.EVERY]) if keys.EVERY in told else told
+    meant = {tier: one["model"] for tier, one in known.items() if "model" in one}
+    return {
+        tier: {**one, "model": meant.get(one["model"], one["model"])} if "model" in one else one
+        for tier, one in each.items()
+    }
 
 
 def make_endpoint(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Endpoint:
     address_from, client_from = (sources.get(MARK.join(("endpoints", name, key))) for key in ("base_url", "client"))
-    where = f"{address_from or FILE}: endpoints: {name}"
-    endpoint = Endpoint(name, **{**one, "key_command": tuple(one.get("key_command", ()))})
+    where = f"{places.user_folder() / FILE}: endpoints: {name}"  # the kit's own have no mistakes
+    if not address_from:
+        raise UsageError(f"{where}: it needs a base_url")
+    endpoint = Endpoint(name, **one)
     if client_from == str(kit_file()) != address_from:
         endpoint = replace(endpoint, client="own")  # the kit chose a client for its own address alone
     if endpoint.client == "sdk" and endpoint.dialect != "messages":
         raise UsageError(f"{where}: the client sdk speaks only the dialect messages; use own")
-    return replace(endpoint, base_url=keys.check_address(endpoint.base_url, f"{where}: base_url"))
+    return endpoint
