@@ -19,7 +19,7 @@ ROOMS = {
     "protocols": 1_300,
     "record": 1_050,
     "config": 750,
-    "prompts": 830,  # 80 more than planned: every bomb in a stranger's template ends, see sandbox.py
+    "prompts": 960,  # 200 more than planned: the sandbox where every bomb ends, and the sentences that call a council
     "speakers": 1_350,
     "reports": 350,
 }

@@ -28,6 +28,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "Perspectives": [{"checkpoints": True}, {"token_budget": 200}, {"checkpoints": False}],
     "Tree": [{"planning": "central"}, {"planning": "decentral"}],
 }
+MOST_SEEDS = 12
 OTHERS = ("Planning-3", "Tree")  # of optional rooms, with templates of the core
 CHOICES: dict[str, tuple[str, ...]] = {
     "perspectives": ("Performance: speed", "Simplicity: few parts"),
@@ -71,11 +72,11 @@ def held(root: Path, name: str, seed: int) -> Iterator[tuple[Session, Due, Brief
 @pytest.mark.usefixtures("stubs")
 @pytest.mark.parametrize("name", [*CORE, *OTHERS])
 def test_every_step_has_its_brief(name: str, tmp_path: Path) -> None:
-    steps: set[str] = set()
-    for seed in range(8):
+    steps, every, seed = set[str](), {""}, 0
+    while seed < 2 or (every - steps and seed < MOST_SEEDS):
         for session, due, brief in held(tmp_path, name, seed):
             assert brief.shared.strip() or due.seat.is_person
-            assert "\n\n\n\n" not in brief.text, (due.id, brief.text)
+            assert "\n\n\n" not in brief.text, (due.id, brief.text)
             assert session.key("cut", due.id) not in brief.text
             assert brief.text.count("# Now:") == 1, due.id
             for kind in due.step.reply.values():
@@ -83,6 +84,7 @@ def test_every_step_has_its_brief(name: str, tmp_path: Path) -> None:
             assert ("# Once more" in brief.text) == (due.first is not None)
             steps.add(due.step.name)
             every = {step.name for step in session.workflow.steps()}
+        seed += 1
     assert steps >= every, "debates never reach these"
 
 
