@@ -19,8 +19,8 @@ ROOMS = {
     "engine": 1_250,
     "protocols": 1_300,
     "record": 1_050,
-    "config": 1_175,
-    "prompts": 750,
+    "config": 750,
+    "prompts": 960,  # 200 more than planned: the sandbox where every bomb ends, and the sentences that call a council
     "speakers": 1_350,
     "reports": 350,
     "runner": 1_600,

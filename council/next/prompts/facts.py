@@ -41,7 +41,9 @@ class Context:
 
     @cached_property
     def readable(self) -> dict[str, str]:
-        """The seats whose words this turn reads, with the names under which it knows them."""
+        """The seats whose words this turn reads, with the names under which it knows them. A person may read all."""
+        if self.due.seat.is_person:
+            return {turn.seat.name: turn.seat.label for turn in self.scene.turns}
         return {one.turn.seat.name: one.label or one.turn.seat.label for one in self.due.sees}
 
     @property

@@ -12,7 +12,9 @@ from council.next.protocols.checks import offered as offered_options
 from council.next.protocols.details import read_acts
 from council.next.protocols.ids import Item
 from council.next.protocols.voices import count, target_of, vote_field
+from council.next.replies.write import write
 from council.next.text import one_line
+from council.next.workflow.model import Workflow
 
 LONGEST_LINE = 1_200  # characters of an item in a list; the whole of it stands in the transcript
 MUCH = 0.6  # of a turn's words that stood in the seat's turn before
@@ -27,14 +29,22 @@ def transcript(c: Context) -> list[dict[str, str]]:
     for seen in c.due.sees:
         turn, label = seen.turn, seen.label or seen.turn.seat.label
         place = titles[turn.phase] + (f", round {turn.round}" if turn.phase in several or turn.round > 1 else "")
-        passages.append({"place": place, "by": label, "text": c.fence(label, words_of(seen), turn.id), "id": turn.id})
+        words = words_of(seen, c.workflow)
+        passages.append({"place": place, "by": label, "text": c.fence(label, words, turn.id), "id": turn.id})
     return passages
 
 
-def words_of(seen: Seen) -> str:
+def words_of(seen: Seen, workflow: Workflow) -> str:
+    """What a reader sees of a turn. Of a reply that was put right in a second try, it sees the result."""
+    turn = seen.turn
     if seen.gist:
-        return seen.turn.gist
-    return f"(absent: {seen.turn.absent})" if seen.turn.absent else seen.turn.text.strip("\n")
+        return turn.gist
+    if turn.absent:
+        return f"(absent: {turn.absent})"
+    reply = next(one.reply for one in workflow.steps() if one.name == turn.step and {*one.reply} == {*turn.asked})
+    if turn.first and not turn.problems and not any(kind.room for kind in reply.values()):
+        return write({**reply}, turn.answers, turn.prose)
+    return turn.text.strip("\n")
 
 
 # ---- what goes by an id ----
@@ -73,7 +83,7 @@ def open_items(c: Context, letter: str) -> Iterator[dict[str, Any]]:
         yield {
             **describe(c, item),
             "by": " and ".join(c.readable[seat] for seat in holders),
-            "to": sides.get(holders[0], ""),
+            "to": sides.get(holders[0], "") if letter == "K" else "",
             "same": first if first != item.id else "",
             "rejected": [
                 {"by": c.readable[seat], "why": one_line(one.by.text, LONGEST_LINE)} for seat, one in against.items()
@@ -89,7 +99,7 @@ def describe(c: Context, item: Item) -> dict[str, Any]:
 @shared_fact
 def tally(c: Context) -> str:
     """The last vote in a sentence. Where authors are hidden, so is the count."""
-    return "" if c.is_anonymous or not c.due.sees else count(c.scene).sentence
+    return "" if c.is_anonymous or not c.readable else count(c.scene).sentence
 
 
 @shared_fact
@@ -112,7 +122,7 @@ def target(c: Context) -> str:
 def scores(c: Context) -> list[dict[str, Any]]:
     """For each round the scores of the members and their mean, the oldest first."""
     field = vote_field(c.scene)
-    if c.is_anonymous or not c.due.sees or target_of(c.scene, field) is None:
+    if c.is_anonymous or not c.readable or target_of(c.scene, field) is None:
         return []
     rows = []
     for turns in c.scene.moments_that_ask(field):

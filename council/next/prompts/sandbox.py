@@ -20,7 +20,7 @@ from jinja2.visitor import NodeTransformer
 
 from council.next.text import one_line
 
-MOST_STEPS = 1_000_000
+MOST_STEPS = 200_000  # the longest brief of a debate takes a few thousand
 MOST_CHARACTERS = 8_000_000  # of a brief: no model reads more
 PIECE = 100  # characters that cost a step
 LARGEST, HIGHEST_POWER, WIDEST = 10**18, 64, 999

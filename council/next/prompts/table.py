@@ -7,7 +7,7 @@ from typing import Any
 from council.next.engine import registry
 from council.next.engine.conditions import judge
 from council.next.prompts.facts import Context, fact, shared_fact
-from council.next.protocols.casting import named_seats
+from council.next.protocols.casting import named_seats, opponents
 from council.next.replies.read import describe
 from council.next.text import one_line
 from council.next.workflow.model import Cast, Ref, Seat, Workflow
@@ -82,16 +82,17 @@ def specialists(c: Context) -> list[dict[str, str]]:
 
 @shared_fact
 def catalog(c: Context) -> list[dict[str, Any]]:
-    """For a moderator: the perspectives to choose from."""
+    """For a moderator: the perspectives to choose from, and those that each opposes."""
+    known = {name: one for name, one in c.workflow.personas.items() if one.get("accepts")}
+    titles = {name: str(one.get("title") or name.replace("-", " ").title()) for name, one in known.items()}
     return [
         {
-            "title": one.get("title") or name.replace("-", " ").title(),
+            "title": titles[name],
             "focus": one.get("focus", ""),
             "accepts": one["accepts"],
-            "opposes": [word.strip() for word in str(one.get("opposes", "")).split(",") if word.strip()],
+            "opposes": [titles[other] for other in opponents(name, c.scene) if other in titles],
         }
-        for name, one in c.workflow.personas.items()
-        if one.get("accepts")
+        for name, one in known.items()
     ]
 
 

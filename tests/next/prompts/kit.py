@@ -14,10 +14,12 @@ from council.next.record.create import Birth, create
 from council.next.record.session import Session
 from council.next.record.turn_file import Receipt
 from council.next.text import encode
+from council.next.workflow.gates import insert
+from council.next.workflow.loader import load
 from tests.next.protocols.held import KIT
-from tests.next.protocols.held import kit as workflow_of
 
 TEMPLATES = KIT.parent / "templates"
+KIT_TEMPLATES = {str(path.relative_to(TEMPLATES)): path.read_text("utf-8") for path in TEMPLATES.rglob("*.j2")}
 ID = "20260101-120000-aaaaaaaa"
 TOPIC = "Redis or PostgreSQL for the cache?"
 # What config will read from AgentPersonalities.md: enough of it for every kind of seat.
@@ -36,26 +38,24 @@ PERSONAS: dict[str, dict[str, Any]] = {
 Speak = Callable[[Due, Brief], str | Recorded]
 
 
-def find(name: str) -> str | None:
-    path = TEMPLATES / name
-    return path.read_text("utf-8") if path.is_file() else None
-
-
 @contextmanager
 def begun(root: Path, name: str = "Debate", own: Mapping[str, str] | None = None, **more: Any) -> Iterator[Session]:
-    """A new session of one of the kit's workflows. `own` are a user's templates, which come before the kit's."""
+    """A new session of one of the kit's workflows, or of the text `workflow`.
+
+    `own` are a user's templates, which come before the kit's."""
     text = more.pop("workflow", "") or (KIT / f"{name}.md").read_text("utf-8")
-    workflow = workflow_of(name) if (KIT / f"{name}.md").is_file() else None
+    options, gates, id = more.pop("options", {}), more.pop("gates", []), more.pop("id", ID)
+    workflow = insert(load(text, f"{name}.md").with_options(options), gates)
+    members = more.pop("members", [seat.name for seat in workflow.members])
     program = {
-        "options": more.pop("options", {}),
-        "gates": more.pop("gates", []),
-        "members": more.pop("members", [seat.name for seat in workflow.members] if workflow else []),
+        "options": options,
+        "gates": gates,
+        "members": members,
         "personas": more.pop("personas", PERSONAS),
-        "templates": {},
+        "templates": freeze(workflow, {**KIT_TEMPLATES, **(own or {})}.get, KIT_TEMPLATES),
     }
-    facts = {"members": program["members"], "output_mode": "deliberative", "rounds_planned": "adaptive"}
-    with create(root, Birth(text, more.pop("topic", TOPIC), program, facts, **more), more.pop("id", ID)) as session:
-        session.program["templates"] = freeze(session.workflow, lambda one: {**(own or {})}.get(one) or find(one))
+    facts = {"members": members, "output_mode": "deliberative", "rounds_planned": "adaptive"}
+    with create(root, Birth(text, more.pop("topic", TOPIC), program, facts, **more), id) as session:
         yield session
 
 

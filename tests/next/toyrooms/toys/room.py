@@ -8,3 +8,4 @@ check = {"throw": "words"}
 seat = {"hat": "red | blue"}
 section = {"scores": "after"}
 finished = {"applaud": "after"}
+fact = {"mood": "facts"}
