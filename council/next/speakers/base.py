@@ -1,16 +1,64 @@
-"""What every speaker is: it takes a brief and gives a reply, or says why there is none. The runner decides the rest."""
+"""What every speaker is: it takes a brief and gives a reply, or says why there is none. The runner decides the rest.
+
+Each speaker is one module or package in this folder, or in an optional room, and nothing else names it: `speakers`
+finds it by the name that it registers. Heavy imports are inside the functions that need them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import importlib
+import pkgutil
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
 
+from council.next import speakers as package
+from council.next.config.models import Endpoint, Model
 from council.next.engine.planner import Due
-from council.next.errors import CouncilError
+from council.next.engine.registry import Registry
+from council.next.errors import CouncilError, UsageError
 from council.next.prompts.brief import Brief
 from council.next.record.session import Session
 from council.next.workflow.model import Workflow
+
+MOST_ATTACHED = 2_000_000  # bytes of one document
+
+
+class Settings(Protocol):
+    """What speakers need of the user's settings."""
+
+    @property
+    def speaker(self) -> str: ...  # the configured name, or auto
+    @property
+    def tiers(self) -> tuple[str, ...]: ...
+    @property
+    def endpoints(self) -> Mapping[str, Endpoint]: ...
+    @property
+    def configured(self) -> Collection[str]: ...  # the endpoints that the user asked for: nothing else may speak
+    @property
+    def usual(self) -> str: ...  # the endpoint of a model that names none
+    @property
+    def with_key(self) -> Collection[str]: ...  # the endpoints whose key is there
+    @property
+    def stall(self) -> float: ...  # the longest silence within a call, in seconds
+    @property
+    def deadline(self) -> float: ...  # for a whole call, in seconds
+    def model(self, tier: str) -> Model: ...
+    def named(self, word: str, tier: str) -> Model: ...  # ENDPOINT/NAME, a model's NAME or a tier's
+
+
+class Using:
+    """The settings with the model that this word names in every tier: what `--model` and `--seat` say."""
+
+    def __init__(self, settings: Settings, word: str) -> None:
+        self.settings, self.word = settings, word
+        self.speaker, self.tiers, self.endpoints = settings.speaker, settings.tiers, settings.endpoints
+        self.configured, self.usual, self.with_key = settings.configured, settings.usual, settings.with_key
+        self.stall, self.deadline, self.named = settings.stall, settings.deadline, settings.named
+
+    def model(self, tier: str) -> Model:
+        return self.settings.named(self.word, tier)
 
 
 @dataclass(frozen=True)
@@ -31,24 +79,85 @@ class Spoken:
     by: str | None = None
     via: str | None = None
     replayed: str | None = None
+    absent: str | None = None
     machine: Mapping[str, Any] | None = None
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether another model answered than the one that was asked. A dated name of the same model is no other."""
+        return bool(self.asked and self.answered and not is_same_model(self.asked, self.answered))
+
+
+def is_same_model(asked: str, answered: str) -> bool:
+    """`claude-opus-5-5` is the same as `us.anthropic.claude-opus-5-5-20260901-v1:0`; `gpt-5` is not `gpt-5-mini`."""
+    names = (name.casefold().rpartition("/")[2].removesuffix("-latest") for name in (asked, answered))
+    shorter, longer = sorted((name.rpartition("anthropic.")[2] for name in names), key=len)
+    rest = longer.removeprefix(shorter)
+    dated = sum(letter.isdigit() for letter in rest) >= 6 and {*rest} <= {*"0123456789-@:.v"}
+    return longer.startswith(shorter) and (dated or not rest or rest.startswith("-v"))
 
 
 class CallFailed(CouncilError):
     """A call gave no reply. `again` says whether another try may help, `wait` what the other side asked for, in
-    seconds. `usd` is what it cost; None is unknown, and counts as the most that it can have cost."""
+    seconds. `usd` is what it cost; None is unknown, and counts as the most that it can have cost. `tries` is how many
+    more make sense, where that is known; None leaves it to the runner.
+    """
 
-    def __init__(self, reason: str, again: bool, wait: float | None = None, usd: float | None = 0.0) -> None:
+    def __init__(
+        self, reason: str, again: bool, wait: float | None = None, usd: float | None = 0.0, tries: int | None = None
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.again, self.wait, self.usd = reason, again, wait, usd
+        self.reason, self.again, self.wait, self.usd, self.tries = reason, again, wait, usd, tries
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A speaker that `auto` may choose: of the lowest rank, the first. `words` are those that choose it by name; one
+    without a `speaker` is only listed with them.
+
+    `obstacle` says what a configured one lacks, so that nothing else is taken in its place. Before one with a
+    `question` is chosen, a person must agree.
+    """
+
+    rank: int
+    words: str
+    why: str
+    speaker: Speaker | None = None
+    obstacle: str = ""
+    question: str = ""
+
+
+CONFIGURED, KEY, PROGRAM, SERVER, EMBEDDED = range(5)  # the ranks
 
 
 class Speaker:
-    name = ""
-    machine = False  # council itself: free, no call, speaks only for seats that name it
+    name: ClassVar[str] = ""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    machine: ClassVar[bool] = False  # council itself: free, no call, speaks only for seats that name it
+    by_hand: ClassVar[bool] = False  # nobody is called: replies are recorded by `council record`
+    replays: ClassVar[bool] = False  # its words were spoken elsewhere: for every seat, also one with its own speaker
+
+    def __init__(self, settings: Settings, source: str = "") -> None:
+        """`source` is what `--from` names."""
+        if source and not self.replays:
+            raise UsageError(f"--from is for a replay, and {self.name} is none")
+        self.settings = settings
+
+    @classmethod
+    def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:  # noqa: ARG003
+        """What `auto` may choose of this kind. Servers on this machine are looked for only at a terminal."""
+        yield from ()
+
+    def voice(self, due: Due) -> Speaker:  # noqa: ARG002
+        """Who really speaks for this turn."""
+        return self
 
     def obstacle(self) -> str:
         """Why it cannot speak here, and what to do; or empty. Asked before anything is written, and by doctor."""
+        return ""
+
+    def price(self) -> str:
+        """What its calls cost, in a few words for a person. Empty if there is nothing to say."""
         return ""
 
     def problems(self, workflow: Workflow) -> Iterator[str]:  # noqa: ARG002
@@ -64,8 +173,76 @@ class Speaker:
         raise NotImplementedError
 
     async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
-        """The reply. `began` is called with each piece of text as it arrives. Raises CallFailed."""
+        """The reply. `began` is called with each piece of text as it arrives, and first of all, perhaps with an empty
+        one, when the answer has begun. Raises CallFailed; AuthError if a key or a login was refused; UsageError for a
+        request that can never work.
+        """
         raise NotImplementedError
 
     async def close(self) -> None:
         """Close connections and files. The code that made the speaker calls it once."""
+
+
+# ---- finding them ----
+
+Type = TypeVar("Type", bound=type[Speaker])
+
+
+class Speakers(Registry):
+    """Every speaker by its names: those of the modules beside this one, and those of optional rooms."""
+
+    def register(self, speaker_: Type) -> Type:  # type: ignore[override]  # classes, which know their names
+        for name in (speaker_.name, *speaker_.aliases):
+            self[name] = speaker_
+        return speaker_
+
+    def load(self) -> None:
+        """Import the core's speakers."""
+        for one in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(one.name)
+
+    def knows(self, name: str) -> bool:
+        if name not in self:
+            self.load()
+        return super().knows(name)
+
+    def types(self) -> list[type[Speaker]]:
+        """Every speaker of the core, and those of rooms that were loaded. An alias is not listed again."""
+        self.load()
+        return [
+            one for name, one in self.items() if isinstance(one, type) and issubclass(one, Speaker) and one.name == name
+        ]
+
+
+speakers = Speakers("speaker", 1)
+speaker = speakers.register
+
+
+# ---- what a debate is given to read ----
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A document under the name by which members may cite it."""
+
+    name: str
+    text: str
+
+
+sources = Registry("source", 2)
+source = sources.register
+
+
+@source
+def file(text: str, say: Callable[[str], None]) -> Attachment:  # noqa: ARG001
+    """A text file."""
+    try:
+        with Path(text).open("rb") as opened:
+            data = opened.read(MOST_ATTACHED + 1)
+        if len(data) > MOST_ATTACHED:
+            raise UsageError(f"{text}: larger than {MOST_ATTACHED:,} bytes")
+        return Attachment(text, data.decode())
+    except OSError as failure:
+        raise UsageError(f"{text}: {failure.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{text}: not a text file (UTF-8)") from None
