@@ -1,0 +1,183 @@
+"""Models behind an API: any endpoint of Config.md that speaks Anthropic's Messages or OpenAI's chat completions.
+
+A call is one streamed request. Whatever it may have cost is told, with the reply or with the failure; a reply counts
+only if the stream said why it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+from urllib.parse import urlsplit
+
+from council.next.config.models import Endpoint
+from council.next.prompts.brief import Brief
+from council.next.speakers.api.dialects import DIALECTS, Heard
+from council.next.speakers.api.http import END, GOODBYE, ONCE, Call, broken, events, is_local, make_client, refusal
+from council.next.speakers.api.keys import authorize, describe_prices, find_key, find_obstacle, find_price, list_models
+from council.next.speakers.base import (
+    CONFIGURED,
+    KEY,
+    SERVER,
+    CallFailed,
+    Offer,
+    Settings,
+    Speaker,
+    Spoken,
+    Using,
+    speaker,
+)
+from council.next.text import join_words, one_line
+
+if TYPE_CHECKING:
+    import httpx2
+
+FORM = 100  # tokens that an API may add to a prompt for the form of the conversation
+MOST_REPLY = 2_000_000  # characters
+WHOLE = (
+    "end_turn",
+    "stop_sequence",
+    "max_tokens",
+)  # at max_tokens the reply is cut, as was asked, and its receipt says so
+WHY = {  # other reasons to stop, in words, and whether another try may help
+    "refusal": ("the model refused to answer", False),
+    "model_context_window_exceeded": ("the brief and its answer are too long for this model", False),
+    "pause_turn": ("the model paused in the middle of its answer", True),
+}
+
+
+@speaker
+class Api(Speaker):
+    name: ClassVar[str] = "api"
+    aliases: ClassVar[tuple[str, ...]] = ("anthropic",)
+
+    def __init__(self, settings: Settings, source: str = "") -> None:
+        super().__init__(settings, source)
+        self._clients: dict[Endpoint, httpx2.AsyncClient] = {}
+        self._printed: dict[Endpoint, str] = {}
+
+    # ---- a call ----
+
+    async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
+        model, heard = self.settings.model(brief.due.tier), Heard()
+        try:
+            async with asyncio.timeout(self.settings.deadline) as clock:
+                call = await authorize(model, self._printed)
+                await self.listen(call, brief, heard, began)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            limit = f"within the deadline of {self.settings.deadline:g} s"
+            raise CallFailed(f"{model.endpoint.name} gave no whole answer {limit}", True, usd=None) from None
+        return self.finish(call, brief, heard)
+
+    async def listen(self, call: Call, brief: Brief, heard: Heard, began: Callable[[str], None]) -> None:
+        """Read the stream to its end. Errors of `began` are not the API's."""
+        dialect, size, told = DIALECTS[call.model.endpoint.dialect], 0, False
+        async with aclosing(self.open(call, brief)) as stream:
+            while not heard.over:
+                try:
+                    if (event := await anext(stream, None)) is None:
+                        return
+                    if (error := event.get("error")) or event.get("type") == "error":
+                        raise refusal(200, error, call, spent=heard.begun)
+                    heard.over = event.get("type") == END["type"]
+                    piece = dialect.hear(event, heard)
+                except (TypeError, AttributeError, LookupError, ValueError) as wrong:
+                    raise broken(wrong, call) from None
+                except CallFailed:
+                    if heard.stop:
+                        return  # the reply is whole and paid for: only the goodbye was lost
+                    raise
+                size += len(piece)
+                if size > MOST_REPLY:
+                    raise CallFailed(f"{call.at} sent a reply of more than {MOST_REPLY:,} characters", False, usd=None)
+                if piece or (heard.begun and not told):
+                    told = True
+                    began(piece)
+            try:
+                async with asyncio.timeout(GOODBYE):  # a connection can be used again once it was read to its end
+                    await anext(stream, None)
+            except (TimeoutError, CallFailed):
+                pass
+
+    def open(self, call: Call, brief: Brief) -> AsyncGenerator[Any, None]:
+        """The events, by the client that the endpoint names."""
+        endpoint = call.model.endpoint
+        dialect = DIALECTS[endpoint.dialect]
+        body = dialect.body(call.model, brief)
+        if endpoint not in self._clients:
+            self._clients[endpoint] = make_client(endpoint.base_url, self.settings.stall)
+        if endpoint.client != "own":
+            from council.next.speakers.api import sdk
+
+            return cast("AsyncGenerator[Any, None]", sdk.events(self._clients[endpoint], body, call))
+        headers = dialect.headers(call.key, call.bearer)
+        return cast("AsyncGenerator[Any, None]", events(self._clients[endpoint], dialect.path, headers, body, call))
+
+    def finish(self, call: Call, brief: Brief, heard: Heard) -> Spoken:
+        """The reply with what it cost; or the failure, with the same."""
+        model, body = call.model, "".join(heard.text)
+        if heard.stop is None and not heard.begun:
+            what = f"{call.at} did not send events of the dialect {model.endpoint.dialect}"
+            raise CallFailed(f"{what}: check the base_url and the dialect of this endpoint", True, usd=None, tries=ONCE)
+        if heard.stop is None:
+            raise CallFailed(f"{call.at} ended its stream before the answer was complete", True, usd=None)
+        sent, received, read, written = map(heard.tokens, ("input", "output", "cache_read", "cache_write"))
+        usd, price = None, find_price(model)
+        if price and sent is not None and received is not None and read is not None and written is not None:
+            usd = price.usd(sent, received, read, written)
+        if heard.stop not in WHOLE:
+            why, again = WHY.get(
+                heard.stop, (f"the model ended its answer for another reason: {one_line(heard.stop)}", True)
+            )
+            raise CallFailed(f"{call.at}: {why}", again, usd=usd, tries=ONCE)
+        if not body.strip() and heard.stop == "max_tokens":
+            raised = f'raise max_tokens of the tier "{model.tier}", or the token budget of the workflow'
+            raise CallFailed(f"thinking used up max_tokens ({model.max_tokens}): {raised}", False, usd=usd)
+        if not body.strip():
+            raise CallFailed(f"{model.name} gave an empty answer ({heard.stop})", True, usd=usd, tries=ONCE)
+        most = self.price_limit(brief) if usd is None else usd
+        return Spoken(body, model.name, heard.model, sent, received, read, written, usd, most, heard.stop, heard.call)
+
+    def price_limit(self, brief: Brief) -> float | None:
+        """One token a byte of the prompt, and all that the reply may have."""
+        model = self.settings.model(brief.due.tier)
+        price, size = find_price(model), len(brief.text.encode("utf-8", "replace"))
+        return price.bound(size + FORM, model.max_tokens) if price else None
+
+    async def close(self) -> None:
+        while self._clients:
+            _, client = self._clients.popitem()
+            await client.aclose()
+
+    # ---- before a call ----
+
+    def obstacle(self) -> str:
+        return find_obstacle(self.settings)
+
+    def price(self) -> str:
+        return describe_prices(self.settings)
+
+    @classmethod
+    def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:
+        """The usual endpoint, if it was configured or its key is there; then the others; at a terminal also the servers
+        on this machine."""
+        if settings.configured:
+            why, missing = f"configured: {join_words(sorted(settings.configured))}", find_obstacle(settings)
+            yield Offer(CONFIGURED, "--speaker api", why, cls(settings), obstacle=missing)
+        for name, endpoint in settings.endpoints.items():
+            host = urlsplit(endpoint.base_url)
+            if name in settings.with_key and name not in settings.configured:
+                why = f"{find_key(endpoint)[1] or endpoint.address or name} is set"
+                knows = all(endpoint.models.get(tier) for tier in settings.tiers)
+                using = cls(Using(settings, f"{name}/")) if knows else None
+                yield Offer(KEY, f"--model {name}/{'' if knows else 'NAME'}", why, using)
+            elif terminal and not endpoint.key and is_local(host.hostname or ""):
+                for model in list_models(endpoint)[:1]:
+                    words = f"{name}/{model}"
+                    ask = f"Ask {model} on this machine ({name} at {host.netloc})?"
+                    why = f"{name} answers at {host.netloc}"
+                    yield Offer(SERVER, f"--model {words}", why, cls(Using(settings, words)), question=ask)
