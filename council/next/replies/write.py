@@ -24,7 +24,7 @@ def write(reply: Reply, answers: Mapping[str, Any], prose: str = "") -> str:
 def write_answer(name: str, kind: Kind, value: Any) -> str:
     """One answer below its heading. Words that would be read as something else are put inside a fence."""
     text = as_text(value)
-    for written in (text or "none", fenced(text)):
+    for written in (text or "none", fenced(text), fenced(text.removesuffix("\n"))):
         part = f"## {heading(name)}\n{written}"
         if read({name: kind}, part).found == {name: value}:
             return part

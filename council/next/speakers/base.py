@@ -1,7 +1,7 @@
 """What every speaker is: it takes a brief and gives a reply, or says why there is none. The runner decides the rest.
 
 Each speaker is one module or package in this folder, or in an optional room, and nothing else names it: `speakers`
-finds it by the name that it registers. Their heavy imports stand inside the functions that need them.
+finds it by the name that it registers. Heavy imports are inside the functions that need them.
 """
 
 from __future__ import annotations
@@ -48,11 +48,22 @@ class Settings(Protocol):
     def named(self, word: str, tier: str) -> Model: ...  # ENDPOINT/NAME, a model's NAME or a tier's
 
 
+class Using:
+    """The settings with the model that this word names in every tier: what `--model` and `--seat` say."""
+
+    def __init__(self, settings: Settings, word: str) -> None:
+        self.settings, self.word = settings, word
+        self.speaker, self.tiers, self.endpoints = settings.speaker, settings.tiers, settings.endpoints
+        self.configured, self.usual, self.with_key = settings.configured, settings.usual, settings.with_key
+        self.stall, self.deadline, self.named = settings.stall, settings.deadline, settings.named
+
+    def model(self, tier: str) -> Model:
+        return self.settings.named(self.word, tier)
+
+
 @dataclass(frozen=True)
 class Spoken:
-    """A reply, and what it took. None is unknown: of tokens, and of `usd`, which `most` then bounds.
-
-    `absent` says why there is no reply although the call came to its end, as where a model declines to answer."""
+    """A reply, and what it took. None is unknown: of tokens, and of `usd`, which `most` then bounds."""
 
     body: str
     asked: str | None = None
@@ -101,19 +112,18 @@ class CallFailed(CouncilError):
 
 @dataclass(frozen=True)
 class Offer:
-    """A speaker that `auto` may choose: the one with the lowest rank. `words` are those that choose it by name.
+    """A speaker that `auto` may choose: of the lowest rank, the first. `words` are those that choose it by name; one
+    without a `speaker` is only listed with them.
 
-    `obstacle` says what is missing of one that is configured, so that nothing weaker is taken in its place. A `named`
-    one is listed and never chosen. Before one with a `question` is chosen, a person must agree.
+    `obstacle` says what a configured one lacks, so that nothing else is taken in its place. Before one with a
+    `question` is chosen, a person must agree.
     """
 
     rank: int
     words: str
     why: str
-    make: Callable[[], Speaker]
-    price: str = ""
+    speaker: Speaker | None = None
     obstacle: str = ""
-    named: bool = False
     question: str = ""
 
 
@@ -203,7 +213,9 @@ class Speakers(Registry):
     def types(self) -> list[type[Speaker]]:
         """Every speaker of the core, and those of rooms that were loaded. An alias is not listed again."""
         self.load()
-        return [one for name, one in self.items() if isinstance(one, type) and one.name == name]
+        return [
+            one for name, one in self.items() if isinstance(one, type) and issubclass(one, Speaker) and one.name == name
+        ]
 
 
 speakers = Speakers("speaker", 1)

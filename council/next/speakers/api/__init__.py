@@ -12,21 +12,21 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from urllib.parse import urlsplit
 
-from council.next.config.models import Endpoint, Model, Price
+from council.next.config.models import Endpoint
 from council.next.prompts.brief import Brief
 from council.next.speakers.api.dialects import DIALECTS, Heard
-from council.next.speakers.api.http import GOODBYE, ONCE, Call, broken, events, is_local, make_client, refusal
-from council.next.speakers.api.keys import authorize, describe_prices, find_key, find_obstacle, list_models
+from council.next.speakers.api.http import END, GOODBYE, ONCE, Call, broken, events, is_local, make_client, refusal
+from council.next.speakers.api.keys import authorize, describe_prices, find_key, find_obstacle, find_price, list_models
 from council.next.speakers.base import (
     CONFIGURED,
     KEY,
     SERVER,
     CallFailed,
     Offer,
-    OneModel,
     Settings,
     Speaker,
     Spoken,
+    Using,
     speaker,
 )
 from council.next.text import join_words, one_line
@@ -83,6 +83,7 @@ class Api(Speaker):
                         return
                     if (error := event.get("error")) or event.get("type") == "error":
                         raise refusal(200, error, call, spent=heard.begun)
+                    heard.over = event.get("type") == END["type"]
                     piece = dialect.hear(event, heard)
                 except (TypeError, AttributeError, LookupError, ValueError) as wrong:
                     raise broken(wrong, call) from None
@@ -124,11 +125,10 @@ class Api(Speaker):
             raise CallFailed(f"{what}: check the base_url and the dialect of this endpoint", True, usd=None, tries=ONCE)
         if heard.stop is None:
             raise CallFailed(f"{call.at} ended its stream before the answer was complete", True, usd=None)
-        names = ("input", "output", "cache_read", "cache_write")
-        counts = {name: heard.tokens(name) for name in names}
-        usd = None
-        if model.price and None not in counts.values():
-            usd = model.price.usd(**{name: count or 0 for name, count in counts.items()})
+        sent, received, read, written = map(heard.tokens, ("input", "output", "cache_read", "cache_write"))
+        usd, price = None, find_price(model)
+        if price and sent is not None and received is not None and read is not None and written is not None:
+            usd = price.usd(sent, received, read, written)
         if heard.stop not in WHOLE:
             why, again = WHY.get(
                 heard.stop, (f"the model ended its answer for another reason: {one_line(heard.stop)}", True)
@@ -140,16 +140,13 @@ class Api(Speaker):
         if not body.strip():
             raise CallFailed(f"{model.name} gave an empty answer ({heard.stop})", True, usd=usd, tries=ONCE)
         most = self.price_limit(brief) if usd is None else usd
-        return Spoken(body, model.name, heard.model, **counts, usd=usd, most=most, stop=heard.stop, call=heard.call)
+        return Spoken(body, model.name, heard.model, sent, received, read, written, usd, most, heard.stop, heard.call)
 
     def price_limit(self, brief: Brief) -> float | None:
         """One token a byte of the prompt, and all that the reply may have."""
         model = self.settings.model(brief.due.tier)
-        return (
-            model.price.bound(len(brief.text.encode("utf-8", "replace")) + FORM, model.max_tokens)
-            if model.price
-            else None
-        )
+        price, size = find_price(model), len(brief.text.encode("utf-8", "replace"))
+        return price.bound(size + FORM, model.max_tokens) if price else None
 
     async def close(self) -> None:
         while self._clients:
@@ -169,10 +166,18 @@ class Api(Speaker):
         """The usual endpoint, if it was configured or its key is there; then the others; at a terminal also the servers
         on this machine."""
         if settings.configured:
-            why, obstacle = f"configured: {join_words(sorted(settings.configured))}", find_obstacle(settings)
-            make = lambda: cls(settings)  # noqa: E731
-            yield Offer(CONFIGURED, "--speaker api", why, make, describe_prices(settings), obstacle)
+            why, missing = f"configured: {join_words(sorted(settings.configured))}", find_obstacle(settings)
+            yield Offer(CONFIGURED, "--speaker api", why, cls(settings), obstacle=missing)
         for name, endpoint in settings.endpoints.items():
-            if name in settings.with_key:
-                using = settings if name == settings.usual else Using(settings, f"{name}/")
-                yield offer(cls, settings, KEY, name)
+            host = urlsplit(endpoint.base_url)
+            if name in settings.with_key and name not in settings.configured:
+                why = f"{find_key(endpoint)[1] or endpoint.address or name} is set"
+                knows = all(endpoint.models.get(tier) for tier in settings.tiers)
+                using = cls(Using(settings, f"{name}/")) if knows else None
+                yield Offer(KEY, f"--model {name}/{'' if knows else 'NAME'}", why, using)
+            elif terminal and not endpoint.key and is_local(host.hostname or ""):
+                for model in list_models(endpoint)[:1]:
+                    words = f"{name}/{model}"
+                    ask = f"Ask {model} on this machine ({name} at {host.netloc})?"
+                    why = f"{name} answers at {host.netloc}"
+                    yield Offer(SERVER, f"--model {words}", why, cls(Using(settings, words)), question=ask)

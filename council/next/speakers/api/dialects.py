@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, TypeGuard
 from urllib.parse import urlsplit
 
 from council.next.config.models import Model
@@ -33,15 +33,17 @@ class Heard:
 
     def count(self, name: str, value: object) -> None:
         """Keep the largest count: they only grow. One that is not mentioned is no news."""
-        if value is None:
-            return
-        before = self.counts.get(name, 0)
-        fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
-        self.counts[name] = max(before, value) if fits and isinstance(value, int) and before is not None else None
+        if value is not None:
+            before = self.counts.get(name, 0)
+            self.counts[name] = max(before, value) if is_count(value) and before is not None else None
 
     def tokens(self, name: str) -> int | None:
         """An API without a cache does not mention it; of input and output, silence is no zero."""
         return self.counts.get(name, 0 if name.startswith("cache") else None)
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
 
 
 class Messages:
@@ -67,7 +69,7 @@ class Messages:
             case "message_start":
                 message = event["message"]
                 heard.begun, heard.model, heard.call = True, name(message.get("model")), name(message.get("id"))
-                self.count(message.get("usage") or {}, heard)
+                self.count(table(message.get("usage")), heard)
             case "content_block_start":
                 piece = event["content_block"].get("text") or ""
             case "content_block_delta":
@@ -75,11 +77,9 @@ class Messages:
             case "message_delta":
                 reason = event["delta"].get("stop_reason")
                 heard.stop = heard.stop if reason is None else str(reason)
-                usage = event.get("usage") or {}
+                usage = table(event.get("usage"))
                 self.count(usage, heard)
                 heard.count("output", usage.get("output_tokens"))  # the start says one token, whatever comes
-            case "message_stop":
-                heard.over = True
         return keep(piece, heard)
 
     def count(self, usage: Mapping[str, Any], heard: Heard) -> None:
@@ -90,7 +90,7 @@ class Messages:
 
 class Chat:
     path = "/chat/completions"
-    STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+    STOPS: ClassVar[dict[str, str]] = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
 
     def headers(self, key: str, bearer: bool) -> dict[str, str]:  # noqa: ARG002
         return {"authorization": f"Bearer {key}"} if key else {}
@@ -110,7 +110,7 @@ class Chat:
     def hear(self, event: Mapping[str, Any], heard: Heard) -> str:
         """Take in one event. Returns its text."""
         piece = ""
-        heard.begun = True
+        heard.begun = heard.begun or "choices" in event
         heard.model, heard.call = name(event.get("model")) or heard.model, name(event.get("id")) or heard.call
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
@@ -119,24 +119,28 @@ class Chat:
                 heard.stop = "refusal"
             elif (reason := choice.get("finish_reason")) is not None and heard.stop != "refusal":
                 heard.stop = self.STOPS.get(reason, str(reason))
-        self.count(event.get("usage") or {}, heard)
+        self.count(table(event.get("usage")), heard)
         return keep(piece, heard)
 
     def count(self, usage: Mapping[str, Any], heard: Heard) -> None:
         """The prompt's count includes what came from the cache; some leave the thinking out of the reply's count, and
         then only the total has it."""
         prompt, reply, total = (usage.get(f"{one}_tokens") for one in ("prompt", "completion", "total"))
-        details = usage.get("prompt_tokens_details") or {}
-        read, written = details.get("cached_tokens") or 0, details.get("cache_write_tokens") or 0
-        heard.count("cache_read", read)
-        heard.count("cache_write", written)
-        heard.count("input", prompt - read - written if isinstance(prompt, int) else prompt)
+        details = table(usage.get("prompt_tokens_details"))
+        cached = {"cache_read": details.get("cached_tokens"), "cache_write": details.get("cache_write_tokens")}
+        for what, value in cached.items():
+            heard.count(what, value)
+        heard.count("input", prompt - sum(filter(is_count, cached.values())) if is_count(prompt) else prompt)
         heard.count("output", reply)
-        if isinstance(prompt, int) and isinstance(reply, int) and isinstance(total, int):
+        if is_count(prompt) and is_count(reply) and is_count(total):
             heard.count("output", max(reply, total - prompt))
 
 
 DIALECTS: dict[str, Messages | Chat] = {"messages": Messages(), "chat": Chat()}
+
+
+def table(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def name(value: object) -> str | None:

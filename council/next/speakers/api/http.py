@@ -35,6 +35,7 @@ MOST_EVENT = 1_000_000  # bytes of a stream without an end of an event
 CONNECT, GOODBYE = 20.0, 1.0  # seconds
 PASSING = {408, 409, 425, 429, 499}  # any other 4xx would fail again
 UNANSWERED = {408, 499, *range(500, 600)} - {503, 529}  # a proxy may say so of a call that a model did answer
+END = {"type": "message_stop"}  # what `[DONE]` of the one dialect is called in the other
 REFUSALS = 4  # times that a refused connection or an unknown name is worth another try: seconds, not minutes
 ONCE = 1
 SERVERS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}  # by their usual ports
@@ -80,7 +81,7 @@ def make_client(base_url: str, stall: float) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(stall, connect=min(stall, CONNECT), pool=None),
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
-        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.scheme == "http" else True,
+        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.scheme == "http" else httpx2.create_ssl_context(),
         headers={"accept-encoding": "identity"},
         follow_redirects=False,
         trust_env=not is_local(url.hostname or ""),
@@ -136,12 +137,10 @@ async def events(
         root = url.path.rstrip("/")
         path = path.removeprefix("/v1") if root.endswith("/v1") else path
         async with client.stream("POST", url.copy_with(path=root + path), json=body, headers=headers) as response:
-            is_json = response.headers.get("content-type", "").startswith("application/json")
-            if response.status_code != 200 or is_json:
-                data = await response.aread()
-                raise read_refusal(response.status_code, response.headers, data, call)
+            if response.status_code != 200:
+                raise read_refusal(response.status_code, response.headers, await response.aread(), call)
             async for data in read_events(response.aiter_raw()):
-                yield json.loads(data)
+                yield END if data == b"[DONE]" else json.loads(data)
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, ValueError, RecursionError) as error:
         raise broken(error, call) from None
 
@@ -211,7 +210,7 @@ def advice(status: int, call: Call) -> str:
     return {
         401: f"It was called with {key}: set one that {endpoint} accepts",
         402: f'It was called with {key}: add credit to its account, or give the tier "{model.tier}" another endpoint',
-        403: f'It was called with {key}: give the tier "{model.tier}" a model that this key may use, or use another key',
+        403: f'It was called with {key}: give the tier "{model.tier}" a model that it may use, or use another key',
         404: f'Give the tier "{model.tier}" a model that {endpoint} has (now "{model.name}"), or correct its base_url',
         413: f'The brief is too long: shorten the documents, or give the tier "{model.tier}" another model',
     }.get(
@@ -228,7 +227,8 @@ def broken(error: BaseException, call: Call) -> CallFailed:
     said = call.hide(error) or type(error).__name__
     unsent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError)
     if unsent:
-        return unreachable(error, said, call)
+        late = isinstance(error, httpx2.ConnectTimeout)
+        return unreachable(None if late else find_cause(error), "it did not answer" if late else said, call)
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
         return CallFailed(f"{call.at} has no address that can be called: correct its base_url ({said})", again=False)
     if isinstance(error, httpx2.TimeoutException):
@@ -236,20 +236,20 @@ def broken(error: BaseException, call: Call) -> CallFailed:
     if isinstance(error, httpx2.DecodingError):
         return CallFailed(f"the connection to {call.at} was closed: {said}", True, usd=None, tries=ONCE)
     if isinstance(error, httpx2.HTTPError | httpx2.StreamError | OSError):
-        return CallFailed(f"the connection to {call.at} broke off{via(call)}: {said}", True, usd=None)
+        return CallFailed(f"the connection to {call.at} was interrupted{via(call)}: {said}", True, usd=None)
     return CallFailed(
         f"{call.at} sent an event that cannot be read ({type(error).__name__})", True, usd=None, tries=ONCE
     )
 
 
-def unreachable(error: BaseException, said: str, call: Call) -> CallFailed:
+def unreachable(cause: BaseException | None, said: str, call: Call) -> CallFailed:
     """Nothing was sent. On this machine, a server that does not listen will not begin to while we wait. Elsewhere, one
     that refuses, or a name that is not found, may be back in seconds, or needs another network or setting.
     """
     proxy, url = find_proxy(call.model.endpoint.base_url) or ("", call.model.endpoint.base_url)
     address = urlsplit(url if "://" in url else f"http://{url}")
     host, port = address.hostname or "", address.port or {"http": 80, "https": 443}.get(address.scheme, 1080)
-    failed, cause = f"the connection to {call.at} failed{via(call)}", find_cause(error)
+    failed = f"the connection to {call.at} failed{via(call)}"
     if isinstance(cause, socket.gaierror):
         return CallFailed(f"{failed}: no address was found for {host} (are you online?)", True, tries=REFUSALS)
     if isinstance(cause, ssl.SSLCertVerificationError):
@@ -267,8 +267,8 @@ def unreachable(error: BaseException, said: str, call: Call) -> CallFailed:
 
 
 def find_cause(error: BaseException | None) -> BaseException | None:
-    """The system's own error below those of the HTTP library."""
-    while error is not None and not isinstance(error, OSError):
+    """Why there is no connection, below what the HTTP library says of it."""
+    while error is not None and not isinstance(error, ConnectionRefusedError | socket.gaierror | ssl.SSLError):
         several = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
         error = several[0] if several else error.__cause__ or error.__context__
     return error

@@ -8,17 +8,19 @@ import os
 import subprocess
 from contextlib import suppress
 from urllib.error import URLError
+from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
-from council.next.config.models import Endpoint, Model
+from council.next.config.models import Endpoint, Model, Price
 from council.next.errors import AuthError
-from council.next.speakers.api.http import Call
+from council.next.speakers.api.http import Call, is_local
 from council.next.speakers.base import Settings
 from council.next.text import join_words, one_line
 
 OWN, TOKEN = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"  # without the key, Anthropic's tools take the bearer token
 PATIENCE, LOOK = 30.0, 1.0  # seconds: for a command that prints a key, and for a server on this machine
 MOST_LISTED = 1_000_000  # bytes
+FREE = Price(0, 0, 0, 0)
 
 
 def find_key(endpoint: Endpoint) -> tuple[str, str]:
@@ -66,14 +68,9 @@ def print_key(endpoint: Endpoint) -> str:
 def find_obstacle(settings: Settings) -> str:
     """Which keys are missing of the endpoints that the tiers use."""
     tiers: dict[Endpoint, list[str]] = {}
-    for tier, model in settings.models.items():
-        endpoint = model.endpoint
-        if (
-            endpoint.key
-            and not endpoint.key_command
-            and not find_key(endpoint)[0]
-            and endpoint.client in ("own", "sdk")
-        ):
+    for tier in settings.tiers:
+        endpoint = settings.model(tier).endpoint
+        if endpoint.key and not (endpoint.key_command or find_key(endpoint)[0]):
             tiers.setdefault(endpoint, []).append(tier)
     return "; ".join(
         f"{endpoint.key} is not set, which the endpoint {endpoint.name} of the tier{'s' if len(names) > 1 else ''} "
@@ -82,17 +79,21 @@ def find_obstacle(settings: Settings) -> str:
     )
 
 
+def find_price(model: Model) -> Price | None:
+    """A server on this machine asks for no money."""
+    local = not model.endpoint.key and is_local(urlsplit(model.endpoint.base_url).hostname or "")
+    return model.price or (FREE if local else None)
+
+
 def describe_prices(settings: Settings) -> str:
     """What the tiers' models cost, as one clause."""
-    known = {model.name: model.price for model in settings.models.values()}
-    rates = [f"{name} ${one.input:g}/${one.output:g}" for name, one in known.items() if one]
-    unknown = [name for name, one in known.items() if one is None]
-    if rates and not any(one.input or one.output for one in known.values() if one):
-        rates = []
-        free = ["free"]
-    else:
-        free = [f"{', '.join(rates)} per million tokens"] if rates else []
-    return ", ".join([*free, *([f"{join_words(unknown)} at an unknown price"] if unknown else [])])
+    prices = {model.name: find_price(model) for model in map(settings.model, settings.tiers)}
+    rates = [f"{name} ${one.input:g}/${one.output:g}" for name, one in prices.items() if one and one != FREE]
+    unknown = [name for name, one in prices.items() if one is None]
+    if not rates and not unknown:
+        return "free"
+    known = [f"{', '.join(rates)} per million tokens"] if rates else []
+    return ", ".join([*known, *([f"{join_words(unknown)} at an unknown price"] if unknown else [])])
 
 
 def list_models(endpoint: Endpoint) -> list[str]:

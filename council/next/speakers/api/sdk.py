@@ -1,5 +1,5 @@
-"""The same calls by Anthropic's SDK: the usual client for Anthropic's own address, and the only one for Bedrock, Vertex,
-Foundry and profiles, whose logins it knows.
+"""The same calls by Anthropic's SDK: the usual client for Anthropic's own address, and the only one for Bedrock,
+Vertex, Foundry and profiles, whose logins it knows.
 
 It is given our HTTP client, so proxies, certificates, bounds and redirects are the same; and it retries nothing.
 """
@@ -36,7 +36,7 @@ def make_client(http: httpx2.AsyncClient, call: Call) -> Any:
     if endpoint.client in LOGINS:
         client = getattr(anthropic, LOGINS[endpoint.client])(**usual)
     else:
-        key = {"auth_token": call.key} if call.bearer else {"api_key": call.key or "none"}
+        key: dict[str, Any] = {"auth_token": call.key} if call.bearer else {"api_key": call.key or "none"}
         client = anthropic.AsyncAnthropic(**key, **usual)
     # Else ANTHROPIC_CUSTOM_HEADERS, which may hold credentials, would go to every endpoint; there is no other switch.
     client._custom_headers = {"Accept-Encoding": "identity"}  # noqa: SLF001
@@ -68,5 +68,7 @@ async def events(http: httpx2.AsyncClient, body: Mapping[str, Any], call: Call) 
             error.body.get("error", error.body) if isinstance(error.body, dict) else error.body or error.response.text
         )
         raise refusal(error.status_code, about, call, wait) from None
-    except (anthropic.APIError, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError, RecursionError) as error:
+    except anthropic.APIError as error:
         raise broken(error.__cause__ or error, call) from None
+    except (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError, RecursionError) as error:
+        raise broken(error, call) from None

@@ -1,0 +1,96 @@
+"""The turns of another session, or of a scripted file, spoken again. Their receipts say so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from council.next.engine.planner import RETRY
+from council.next.errors import UsageError, Waiting
+from council.next.prompts.brief import Brief
+from council.next.record.session import Session
+from council.next.schema import MOST_CHARACTERS, load_yaml
+from council.next.speakers.base import Settings, Speaker, Spoken, speaker
+
+ABSENT = "absent:"
+THOUGHT = 0.2  # the part of a turn's seconds that passes before its first word
+RATE = 250.0  # characters a second, where no receipt says how long a turn took
+FREE = Spoken("", input=0, output=0, cache_read=0, cache_write=0, usd=0.0, most=0.0)
+
+
+@speaker
+class Replay(Speaker):
+    """`pace` is the speed: 1 is the original, for a terminal; 0 takes no time."""
+
+    name: ClassVar[str] = "replay"
+    replays: ClassVar[bool] = True
+    pace = 0.0
+
+    def __init__(self, settings: Settings, source: str = "") -> None:
+        super().__init__(settings, source)
+        path = Path(source)
+        if not source or not path.exists():
+            what = f"{source}: there is no such file or session" if source else "a replay needs --from"
+            raise UsageError(f"{what}; give the id of a session, or a file of turns with their replies")
+        session = Session(path) if path.is_dir() else None
+        self.source = session.id if session else path.name
+        self.spoken = dict(of_session(session) if session else of_script(path))
+        receipts = session.receipts if session else {}
+        self.seconds = {
+            turn: receipts[turn].seconds if turn in receipts else len(one.body) / RATE
+            for turn, one in self.spoken.items()
+        }
+
+    def price(self) -> str:
+        return "free"
+
+    async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
+        turn = brief.due.id
+        if turn not in self.spoken and brief.due.seat.is_person:
+            raise Waiting(f"{self.source} has no person's reply for {turn}: council answer {brief.session.id}")
+        if turn not in self.spoken:
+            add = "add it to the script, or replay a session of the same workflow, members and options"
+            if turn.endswith(RETRY):
+                first, why = turn.removesuffix(RETRY), "; ".join(brief.due.problems)
+                add = f"it is asked for because of {first}: {why}. Correct {first}, or add {turn}"
+            raise UsageError(f"{self.source} has no turn {turn}; {add}")
+        for pause, piece in rhythm(self.spoken[turn].body, self.seconds[turn] * self.pace):
+            await asyncio.sleep(pause)
+            began(piece)
+        return self.spoken[turn]
+
+
+def rhythm(body: str, seconds: float) -> Iterator[tuple[float, str]]:
+    """The pieces of a turn, each with the seconds before it: a pause first, then word by word."""
+    words = body.split(" ") if seconds else [body]
+    yield THOUGHT * seconds, words[0]
+    for word in words[1:]:
+        yield (1 - THOUGHT) * seconds / len(words), f" {word}"
+
+
+def of_session(session: Session) -> Iterator[tuple[str, Spoken]]:
+    """A session's turns. What a machine did is not believed again, because nothing is run."""
+    for turn, said in session.said.items():
+        receipt = session.receipts[turn]
+        spoken = replace(FREE, body=said.body, answered=receipt.answered, stop=receipt.stop)
+        yield turn, replace(spoken, absent=said.absent or None, replayed=session.id)
+
+
+def of_script(path: Path) -> Iterator[tuple[str, Spoken]]:
+    """A YAML file that gives each turn its reply. `absent: why` is a seat that does not speak."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(4 * MOST_CHARACTERS).decode()
+    except OSError as failure:
+        raise UsageError(f"{path}: {failure.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: not a text file (UTF-8)") from None
+    turns = load_yaml(text, str(path))
+    if not isinstance(turns, Mapping) or not all(isinstance(reply, str) for reply in turns.values()):
+        raise UsageError(f"{path}: a script is turns with their replies, as in 01-positions/architect: |")
+    for turn, reply in turns.items():
+        absent = reply.removeprefix(ABSENT).strip() or "no reason given" if reply.startswith(ABSENT) else None
+        yield turn, replace(FREE, body="" if absent else reply, absent=absent, replayed=path.name)
