@@ -54,7 +54,8 @@ class Note:
 
 
 class Plan:
-    """`due` are the turns to be spoken now. `batches` holds the ids of the turns that were asked for together."""
+    """`due` are the turns to be spoken now. `batches` holds the ids of the turns that were asked for together, and
+    `open` those of the batch of which some are still due."""
 
     def __init__(self, workflow: Workflow, seed: str = "", scene: Scene | None = None) -> None:
         self.workflow = workflow
@@ -66,6 +67,7 @@ class Plan:
         self.due: tuple[Due, ...] = ()
         self.notes: list[Note] = []
         self.batches: list[tuple[str, ...]] = []
+        self.open: tuple[str, ...] = ()
         self.halted, self.done = "", False
         self._walk = self._debate()
 
@@ -80,6 +82,10 @@ class Plan:
             self._begin()
             raise
         return self
+
+    def strays(self) -> list[str]:
+        """The recorded turns that were not asked for: a seat does not sit, or a turn before them is missing."""
+        return sorted(self._said.keys() - {id for batch in (*self.batches, self.open) for id in batch})
 
     def _debate(self) -> Iterator[tuple[Due, ...]]:
         for phase in self.workflow.phases:
@@ -115,7 +121,10 @@ class Plan:
             asked = [Due(f"{folder}/{seat.name}", phase, step, scene.round, seat) for seat in batch]
             turns: dict[str, Turn] = {}
             while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
+                spoken = [id for turn in turns.values() for id in self._tries(turn)]
+                self.open = tuple(dict.fromkeys([*(one.id for one in (*asked, *due)), *spoken]))
                 yield due
+            self.open = ()
             self.batches.append(tuple(id for one in asked for id in self._tries(turns[one.id])))
             scene.add(turns[one.id] for one in asked)
             for ending, condition in self.workflow.halt.items():
