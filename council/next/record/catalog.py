@@ -73,7 +73,7 @@ def find(root: Path, id: str) -> Session:
 
 def mark_as_ours(marks: Path, session: Session) -> None:
     """Note in the user's own folder that this session began here. One that came from elsewhere has no such note."""
-    files.make_folder(marks)
+    files.sweep(files.make_folder(marks), held=False)
     files.write_once(marks / session.id, session.birth.encode())
 
 

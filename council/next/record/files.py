@@ -229,17 +229,16 @@ def is_amount(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**11
 
 
-def sweep(folder: Path) -> None:
-    """Remove the temporary files of a killed writer. The caller holds the session, so nobody is writing.
+def sweep(folder: Path, held: bool = True) -> None:
+    """Remove what a killed writer left. In a session that is held nobody writes files, so all are removed.
 
-    Answers are left without holding the session, so those are removed only when they are old."""
+    Answers are left without holding the session, so the folder of one is removed only when it is old."""
     for place, folders, names in os.walk(folder):
         for path in (Path(place, name) for name in (*names, *folders) if name.endswith(TEMP)):
             with suppress(OSError):
-                if path.is_symlink() or not path.is_dir():
-                    path.unlink()
-                elif time.time() - path.lstat().st_mtime > OLD:
-                    discard(path)
+                file = path.is_symlink() or not path.is_dir()
+                if (file and held) or time.time() - path.lstat().st_mtime > OLD:
+                    path.unlink() if file else discard(path)
         deep = len(Path(place).parts) - len(folder.parts) == DEEPEST
         folders[:] = [] if deep else [name for name in folders if not name.endswith(TEMP)]
 

@@ -61,7 +61,7 @@ class Session:
 
     @contextmanager
     def hold(self, wait: float = 0.25, held: lock.Held | None = None) -> Iterator[None]:
-        """Hold the session, and read what others wrote to it meanwhile. `held` is a lock that the caller has already."""
+        """Hold the session, and read what others wrote to it meanwhile. `held` is a lock that is held already."""
         with nullcontext(held) if held else lock.hold(self.folder, wait) as mine:
             try:
                 self._held = mine
