@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ def write(receipt: Receipt, body: bytes) -> bytes:
 
 def head(receipt: Receipt) -> bytes:
     """One key a line with its value as JSON, which is YAML too: people can read it, and no type is guessed."""
-    lines = [f"{key}: {json.dumps(one, ensure_ascii=False, allow_nan=False)}" for key, one in asdict(receipt).items()]
+    lines = [f"{key}: {json.dumps(one, ensure_ascii=False, allow_nan=False)}" for key, one in vars(receipt).items()]
     return OPEN + "\n".join(lines).encode("utf-8", VISIBLE) + CLOSE
 
 
