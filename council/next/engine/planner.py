@@ -71,6 +71,10 @@ class Plan:
         self.halted, self.done = "", False
         self._walk = self._debate()
 
+    def strays(self) -> list[str]:
+        """The recorded turns that were not asked for: a seat does not sit, or a turn before them is missing."""
+        return sorted(self._said.keys() - {id for batch in (*self.batches, self.open) for id in batch})
+
     def advance(self, said: Said) -> Plan:
         """Go on as far as the recorded turns reach. A walk that failed or was interrupted begins again."""
         self._said = said
@@ -82,10 +86,6 @@ class Plan:
             self._begin()
             raise
         return self
-
-    def strays(self) -> list[str]:
-        """The recorded turns that were not asked for: a seat does not sit, or a turn before them is missing."""
-        return sorted(self._said.keys() - {id for batch in (*self.batches, self.open) for id in batch})
 
     def _debate(self) -> Iterator[tuple[Due, ...]]:
         for phase in self.workflow.phases:

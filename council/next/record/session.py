@@ -247,10 +247,9 @@ class Session:
     def begin_attempt(self, id: str, **facts: Any) -> Path:
         """Put a call on record before it is made. Whatever becomes of it, it may have been billed."""
         self._check()
-        step, _, seat = id.partition("/")
-        folder = files.make_folder(self.folder / "attempts" / step)
+        folder = files.make_folder(self.folder / "attempts" / id.partition("/")[0])
         for number in count(1):
-            path = folder / f"{seat}~{number:03}.json"
+            path = folder / f"{id.partition('/')[2]}~{number:03}.json"
             if files.write_once(path, files.to_json({"turn": id, "number": number, "began": now(), **facts})):
                 break
         return path
