@@ -407,6 +407,73 @@ def files(_: Path, repeats: int) -> Iterator[Figure]:
     yield Figure("   read / fences found", [one / floor for one, floor in zip(ours, floors, strict=True)], 25)
 
 
+SEATS, ROUNDS = [f"m{number:02}" for number in range(1, 13)], 50
+LONG = "import runpy; runpy.run_path('scripts/bench.py', run_name='long')"
+TABLE = f"""---
+name: long
+seats: {{members: [{", ".join(SEATS)}]}}
+phases:
+  - {{name: positions, sees: nothing, reply: {{recommendation: text}}}}
+  - {{name: challenges, rounds: [{ROUNDS - 1}, {ROUNDS - 1}], reply: {{signs: vote, blocking: list ?}}}}
+---
+"""
+
+
+def long(place: Path, repeats: int) -> Iterator[Figure]:
+    """A debate of twelve seats and fifty rounds in the record of the new core. Each brief repeats what was said."""
+    found: dict[str, list[float]] = {}
+    for number in range(repeats):
+        root = place / str(number)
+        for name, value in json.loads(python(LONG, str(root))).items():
+            found.setdefault(name, []).append(value)
+        data = [path.read_bytes() for path in sorted(root.rglob("*.md"))]
+        targets = [root / f"floor-{at}" for at in range(len(data))]
+        floor = seconds(lambda pairs=(targets, data): [*map(bare_store, *pairs)])  # type: ignore[misc]
+        found.setdefault("floor", []).append(floor)
+    ratios = [one / floor for one, floor in zip(found["wall"], found["floor"], strict=True)]
+    yield Figure("l  12 seats, 50 rounds: briefs and turns written, a plan after each", found["wall"], unit="s")
+    yield Figure("   the same files by bare write, fsync, rename, fsync", found["floor"], unit="s")
+    yield Figure("   written and planned / bare", ratios, 2.0)
+    yield Figure("   a plan after a turn, CPU", found["plan"], 2.0, "ms")
+    yield Figure("   the last ten rounds / the first ten, CPU with longer briefs", found["growth"], 4.0)
+    yield Figure("   the whole debate planned again from its files", found["again"], 2.0, "s")
+    yield Figure("   peak memory", found["memory"], 80, "MB")
+    yield Figure("   briefs on the disk", found["briefs"], 20, "MB")
+
+
+def hold_long(root: Path) -> None:
+    """What `long` runs in a process of its own: prints its figures as JSON."""
+    from council.next.record.create import Birth, create
+    from council.next.record.session import Session
+    from council.next.record.turn_file import Receipt
+
+    program = {"options": {}, "gates": [], "members": SEATS, "personas": {}, "templates": {}}
+    words, plans, rounds = WORDS * 10, 0.0, []
+    with create(root, Birth(TABLE, "Shall we?", program, {"members": SEATS}), "long") as session:
+        began = time.perf_counter()
+        while batch := session.advance().due:
+            cpu = time.process_time()
+            for due in batch:
+                shared = "\n\n".join(f"{seen.turn.id}\n{seen.turn.text}" for seen in due.sees)
+                asked = session.write_brief(due.id, shared, f"You are {due.seat.name}.")
+                answer = f"## {next(iter(due.step.reply)).title()}\nundecided: {due.id} would wait."
+                body = f"{due.id}: {words}\n\n{answer}\n".encode()
+                receipt = Receipt(due.id, due.seat.name, due.step.name, due.round, "replay", brief=asked, usd=0.0)
+                session.record(receipt, body)
+                before = time.process_time()
+                session.advance()
+                plans += time.process_time() - before
+            rounds.append(time.process_time() - cpu)
+        wall = time.perf_counter() - began
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    again = seconds(lambda: Session(root / "long").head)
+    briefs = sum(path.stat().st_size for path in (root / "long" / "briefs").rglob("*.md")) / 1e6
+    growth = sum(rounds[-10:]) / sum(rounds[:10])
+    plan = 1000 * plans / len(SEATS) / ROUNDS
+    figures = {"wall": wall, "plan": plan, "growth": growth, "again": again, "memory": memory, "briefs": briefs}
+    print(json.dumps(figures))
+
+
 def sandbox(_: Path, repeats: int) -> Iterator[Figure]:
     """The start of a trial and bubblewrap alone, in turns: load slows down both."""
     from tests import starts
@@ -477,6 +544,7 @@ ALL: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "plan": plan,
     "begin": begin,
     "files": files,
+    "long": long,
     "sandbox": sandbox,
     "lessons": lessons,
 }
@@ -505,5 +573,7 @@ def main() -> int:
 
 if __name__ == "many":
     asyncio.run(hundred())
+if __name__ == "long":
+    hold_long(Path(sys.argv[1]))
 if __name__ == "__main__":
     sys.exit(main())

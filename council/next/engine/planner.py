@@ -54,7 +54,8 @@ class Note:
 
 
 class Plan:
-    """`due` are the turns to be spoken now. `batches` holds the ids of the turns that were asked for together."""
+    """`due` are the turns to be spoken now. `batches` holds the ids of the turns that were asked for together, and
+    `open` those of the batch of which some are still due."""
 
     def __init__(self, workflow: Workflow, seed: str = "", scene: Scene | None = None) -> None:
         self.workflow = workflow
@@ -66,8 +67,13 @@ class Plan:
         self.due: tuple[Due, ...] = ()
         self.notes: list[Note] = []
         self.batches: list[tuple[str, ...]] = []
+        self.open: tuple[str, ...] = ()
         self.halted, self.done = "", False
         self._walk = self._debate()
+
+    def strays(self) -> list[str]:
+        """The recorded turns that were not asked for: a seat does not sit, or a turn before them is missing."""
+        return sorted(self._said.keys() - {id for batch in (*self.batches, self.open) for id in batch})
 
     def advance(self, said: Said) -> Plan:
         """Go on as far as the recorded turns reach. A walk that failed or was interrupted begins again."""
@@ -119,7 +125,10 @@ class Plan:
             asked = [Due(f"{folder}/{seat.name}", phase, step, scene.round, seat) for seat in batch]
             turns: dict[str, Turn] = {}
             while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
+                spoken = [id for turn in turns.values() for id in self._tries(turn)]
+                self.open = tuple(dict.fromkeys([*(one.id for one in (*asked, *due)), *spoken]))
                 yield due
+            self.open = ()
             self.batches.append(tuple(id for one in asked for id in self._tries(turns[one.id])))
             scene.add(turns[one.id] for one in asked)
             for ending, condition in self.workflow.halt.items():
@@ -134,18 +143,22 @@ class Plan:
         if due.id in turns:
             return None
         if (first := self._said.get(due.id)) is None:
-            return replace(due, sees=views.look(due.step.sees, due.seat, self.scene))
+            return replace(due, sees=self._sees(due))
         answers, problems = self._read(due, first)
         if problems:
             second = self._said.get(due.id + RETRY)
             if second is None:
-                sees = views.look(due.step.sees, due.seat, self.scene)
                 why = tuple(problems.values())
-                return replace(due, id=due.id + RETRY, sees=sees, first=first, problems=why)
+                return replace(due, id=due.id + RETRY, sees=self._sees(due), first=first, problems=why)
             turns[due.id] = self._second_try(due, first, second, answers)
         else:
             turns[due.id] = self._turn(due, first, answers, ())
         return None
+
+    def _sees(self, due: Due) -> tuple[Seen, ...]:
+        """What a turn may read. That stays the same for as long as its batch is asked, and is long in a long debate."""
+        known = (old.sees for old in self.due if old.id.removesuffix(RETRY) == due.id)
+        return next(known, None) or views.look(due.step.sees, due.seat, self.scene)
 
     def _second_try(self, due: Due, first: Recorded, second: Recorded, before: Answers) -> Turn:
         """What either try says counts, the second one first. Who is absent from the second try spoke in the first."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from council.next.errors import Damaged, UsageError
+from council.next.errors import CouncilError, UsageError
 from council.next.record import files
 from council.next.record.session import Session
 from council.next.text import join_words
@@ -16,6 +17,7 @@ from council.next.text import join_words
 ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
 NEWEST = ("last", "latest")
 SHORTEST, MOST_LISTED = 4, 10
+LARGEST_METADATA = 4_000_000  # bytes: a list of many sessions from elsewhere must not fill the memory
 
 
 def check_id(id: str) -> str:
@@ -31,13 +33,20 @@ def list_ids(root: Path) -> list[str]:
 
 def rows(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each session's id with its metadata, which is empty where it cannot be read."""
-    for folder in root.iterdir() if root.is_dir() else ():
-        if ID.fullmatch(folder.name) and (folder / "program.json").exists() and not folder.is_symlink():
+    for folder in files.list_folder(root):
+        if ID.fullmatch(folder.name) and is_session(folder):
             metadata: dict[str, Any] = {}
-            with suppress(OSError, Damaged):
-                metadata = files.read_json(folder / "metadata.json")
+            with suppress(CouncilError):
+                metadata = files.read_json(folder / "metadata.json", LARGEST_METADATA)
             if metadata.get("session_id") in (None, folder.name):  # a copy under another name is not that session
                 yield folder.name, metadata
+
+
+def is_session(folder: Path) -> bool:
+    """Whether it is a session, or may be one that this user may not look into."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    return os.path.lexists(folder / "program.json") or not os.access(folder, os.R_OK | os.X_OK)
 
 
 def began(metadata: dict[str, Any]) -> str:
@@ -64,7 +73,7 @@ def find(root: Path, id: str) -> Session:
 
 def mark_as_ours(marks: Path, session: Session) -> None:
     """Note in the user's own folder that this session began here. One that came from elsewhere has no such note."""
-    files.make_folder(marks)
+    files.sweep(files.make_folder(marks), held=False)
     files.write_once(marks / session.id, session.birth.encode())
 
 
@@ -72,5 +81,5 @@ def is_ours(marks: Path, session: Session) -> bool:
     """Whether this very session, with this program, began on this machine."""
     try:
         return files.read(marks / session.id) == session.birth.encode()
-    except (OSError, Damaged):
+    except CouncilError:
         return False

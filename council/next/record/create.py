@@ -16,7 +16,7 @@ from council.next.errors import CouncilError, UsageError
 from council.next.record import files, lock
 from council.next.record.catalog import check_id
 from council.next.record.session import SCHEMA, Session, now
-from council.next.text import encode, slug
+from council.next.text import encode, one_line, slug
 
 HIDDEN = re.compile(r"\.[a-z0-9-]{1,64}\.[0-9a-f]{8}" + re.escape(files.TEMP))
 BORN = {"workflow.md", "topic.md", "program.json", "metadata.json", "attached", "frozen", lock.LOCK, lock.NOTE}
@@ -35,6 +35,11 @@ class Birth:
 
     def content(self, id: str) -> dict[str, bytes]:
         """The files of the session, by their names in its folder."""
+        for path, data in self.attached.items():
+            try:
+                data.decode()
+            except UnicodeDecodeError:
+                raise UsageError(f"{one_line(path)} is not text in UTF-8; convert it first") from None
         attached = {path: name_document(number, path) for number, path in enumerate(self.attached, 1)}
         frozen = {path: f"frozen/{files.sha256(data)}" for path, data in self.frozen.items()}
         given = {
@@ -51,7 +56,7 @@ class Birth:
             "frozen": frozen,
             "files": {name: files.sha256(data) for name, data in given.items()},
         }
-        metadata = {"session_id": id, "topic": self.topic, "started_at": now(), **self.facts}
+        metadata = {"session_id": id, "topic": given["topic.md"].decode(), "started_at": now(), **self.facts}
         return {**given, "program.json": files.to_json(program), "metadata.json": files.to_json(metadata)}
 
 
@@ -73,21 +78,16 @@ def create(root: Path, birth: Birth, id: str = "") -> Iterator[Session]:
         raise taken
     content = birth.content(id)
     sweep(files.make_folder(root))
-    hidden = root / f".{id}.{secrets.token_hex(4)}{files.TEMP}"
-    with ExitStack() as held_open:
+    with ExitStack() as until_the_end:
         try:
-            os.mkdir(hidden, 0o700)
-            held = held_open.enter_context(lock.hold(hidden))
-            files.fill_folder(hidden, content)
-            os.rename(hidden, root / id)
-            held.folder = root / id
-            files.sync_folder(root)
-        except OSError as failure:
-            raise taken if failure.errno in files.TAKEN else files.storage_error(root / id, failure) from failure
-        finally:
-            files.discard(hidden)
+            with files.new_folder(root / id) as hidden:
+                held = until_the_end.enter_context(lock.hold(hidden))
+                files.fill_folder(hidden, content)
+        except FileExistsError:
+            raise taken from None
+        held.folder = root / id
         session = Session(root / id)
-        held_open.enter_context(session.held_by(held))
+        until_the_end.enter_context(session.hold(held=held))
         yield session
 
 
@@ -96,12 +96,10 @@ def sweep(root: Path) -> None:
 
     Never what another process may still be filling: that one holds the lock. And never what holds anything else.
     """
-    for hidden in (path for path in root.iterdir() if HIDDEN.fullmatch(path.name)):
+    for hidden in (path for path in files.list_folder(root) if HIDDEN.fullmatch(path.name)):
         with suppress(OSError, CouncilError):
-            about = hidden.lstat()
-            if hidden.is_symlink() or time.time() - about.st_mtime < files.OLD:
-                continue
-            if (handle := lock.claim(hidden / lock.LOCK)) is not None:
+            old = not hidden.is_symlink() and time.time() - hidden.lstat().st_mtime > files.OLD
+            if old and (handle := lock.claim(hidden / lock.LOCK)) is not None:
                 try:
                     if {path.name for path in hidden.iterdir() if not path.name.endswith(files.TEMP)} <= BORN:
                         files.discard(hidden)

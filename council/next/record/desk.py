@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from council.next.errors import Busy, Damaged
+from council.next.errors import Busy, CouncilError
 from council.next.record import files, lock
 from council.next.record.session import Session
 from council.next.record.turn_file import Receipt
-from council.next.text import encode
+from council.next.text import encode, one_line
 
 FOLDER, PAUSE, ANSWER = "desk", "pause", "answer.json"
 
@@ -42,14 +42,16 @@ def leave(folder: Path, answer: Answer) -> bool:
 
 def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
     """The answers on the desk. One that council did not write is removed."""
-    for place in sorted((folder / FOLDER).glob("[!.]*~*")):  # a hidden one is being written
+    for place in files.list_folder(folder / FOLDER):
+        if place.name.startswith(".") or "~" not in place.name:  # it is being written, or no answer
+            continue
         try:
             found = Answer(**files.read_json(place / ANSWER))
             words = (found.turn, found.body, found.by, found.via, found.absent or "")
-            if not all(isinstance(one, str) for one in words) or not lock.is_time(found.at):
+            if not all(isinstance(one, str) for one in words) or not files.is_amount(found.at):
                 raise TypeError
             yield place, found
-        except (OSError, Damaged, TypeError):
+        except (CouncilError, TypeError):
             files.discard(place)
 
 
@@ -84,7 +86,7 @@ def answer(folder: Path, answer: Answer) -> str:
     if not leave(folder, answer):
         return "too late"
     session = Session(folder)
-    with suppress(Busy), session.hold(wait=0):
+    with suppress(Busy), session.hold(wait=0.05):  # somebody may just be looking who holds it
         return "recorded" if answer.turn in take(session) else "too late"
     return "left"
 
@@ -100,8 +102,8 @@ def pause(folder: Path, by: str) -> bool:
 def is_paused(folder: Path) -> str:
     """Who asked for a pause. Empty if nobody did."""
     try:
-        return files.read_text(folder / FOLDER / PAUSE / "by") or "somebody"
-    except (OSError, Damaged):
+        return one_line(files.read(folder / FOLDER / PAUSE / "by").decode(errors="replace")) or "somebody"
+    except CouncilError:
         return ""
 
 

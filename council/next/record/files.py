@@ -5,56 +5,78 @@ Nothing here needs hard links or knows what a session is. Links are never follow
 
 from __future__ import annotations
 
+import codecs
 import errno
 import hashlib
 import json
 import os
 import secrets
+import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
-from council.next.errors import Damaged, StorageError
+from council.next.errors import CouncilError, Damaged, StorageError, UsageError
 
 TEMP = ".council-temp"
 OLD = 3600.0  # seconds after which a hidden folder that nobody holds was left by a killed process
 LARGEST = 32_000_000  # bytes: no file of a session is larger
-FULL = "free some space, then try again"
+DEEPEST = 4  # folders below a session in which council writes
+RESTORE = "restore it from a backup"
+SPACE = "free some space, then try again"
+RIGHTS = "permission denied; give yourself the right to read and write it, or move COUNCIL_HOME"
+NO_LOCKS = "this file system has no working locks, so two processes could write at once; use a local COUNCIL_HOME"
 ADVICE = {
-    errno.ENOSPC: f"the disk is full; {FULL}",
-    errno.EDQUOT: f"the disk quota is used up; {FULL}",
+    **dict.fromkeys((errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK), NO_LOCKS),
+    **dict.fromkeys((errno.EACCES, errno.EPERM), RIGHTS),
+    errno.ENOSPC: f"the disk is full; {SPACE}",
+    errno.EDQUOT: f"the disk quota is used up; {SPACE}",
     errno.EROFS: "the file system is read-only; move COUNCIL_HOME to one that is not",
-    errno.EACCES: "permission denied; make the folder writable or move COUNCIL_HOME",
-    errno.EPERM: "permission denied; make the folder writable or move COUNCIL_HOME",
+}
+SPECIAL = "it is not a regular file; remove it"
+# What somebody did to the files. Anything else is the disk's fault.
+DAMAGE = {
+    errno.ELOOP: "it is a symbolic link, which council does not follow; remove it",
+    errno.ENOENT: f"it is missing; {RESTORE}",
+    errno.ENOTDIR: "a file is in the place of a folder; move it away",
+    errno.EISDIR: SPECIAL,
+    errno.ENXIO: SPECIAL,
 }
 TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
+VISIBLE = "council-visible"  # encodes half of a surrogate pair, which no file can hold, as an escape that people see
+
+
+def _escape(failure: UnicodeError) -> tuple[str, int]:
+    assert isinstance(failure, UnicodeEncodeError)
+    return "".join(f"\\\\u{ord(one):04x}" for one in failure.object[failure.start : failure.end]), failure.end
+
+
+codecs.register_error(VISIBLE, _escape)
 
 
 def sha256(*parts: bytes) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def to_json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2).encode("utf-8", VISIBLE) + b"\n"
 
 
 def write(path: Path, data: bytes) -> None:
     """Give a file its content. Readers see the old one or the new one. The caller holds the session."""
     temporary = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}{TEMP}")
-    try:
-        fill(temporary, data)
-        os.rename(temporary, path)
+    with explained(path):
+        try:
+            fill(temporary, data)
+            os.rename(temporary, path)
+        except OSError:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
         sync_folder(path.parent)
-    except OSError as failure:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise storage_error(path, failure) from failure
 
 
 def write_once(path: Path, data: bytes) -> bool:
@@ -67,7 +89,7 @@ def write_once(path: Path, data: bytes) -> bool:
 
 def replace(path: Path, data: bytes) -> None:
     """As `write`, without touching a file that has this content."""
-    with suppress(OSError, Damaged):
+    with suppress(CouncilError):
         if read(path) == data:
             return
     write(path, data)
@@ -75,6 +97,8 @@ def replace(path: Path, data: bytes) -> None:
 
 def fill(path: Path, data: bytes) -> None:
     """A new file on the disk, for this user alone. A kill may leave a part of it, so nobody may know its name yet."""
+    if len(data) > LARGEST:
+        raise UsageError(f"{path.name} would have {len(data):,} bytes; no file of a session may have over {LARGEST:,}")
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         rest = memoryview(data)
@@ -85,22 +109,37 @@ def fill(path: Path, data: bytes) -> None:
         os.close(handle)
 
 
-def publish(folder: Path, content: Mapping[str, bytes]) -> bool:
-    """Make a folder with these files, whole and at once. False if the name is taken: the first one has it.
+def remove(path: Path) -> None:
+    """Remove a file that may be there. The next file that is written to its folder makes that durable."""
+    with explained(path), suppress(FileNotFoundError):
+        os.unlink(path)
 
-    The files are written into a hidden folder, which is then renamed. A rename never replaces a folder with files.
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A hidden folder to fill, which is then renamed to `folder`. Raises FileExistsError if that name is taken.
+
+    A rename never replaces a folder with files, so the first one has the name. If anything fails, nothing is there.
     """
     hidden = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}{TEMP}")
     try:
         os.mkdir(hidden, 0o700)
-        fill_folder(hidden, content)
+        yield hidden
         os.rename(hidden, folder)
         sync_folder(folder.parent)
     except OSError as failure:
+        raise FileExistsError if failure.errno in TAKEN else storage_error(folder, failure) from failure
+    finally:
         discard(hidden)
-        if failure.errno in TAKEN:
-            return False
-        raise storage_error(folder, failure) from failure
+
+
+def publish(folder: Path, content: Mapping[str, bytes]) -> bool:
+    """Make a folder with these files, whole and at once. False if the name is taken."""
+    try:
+        with new_folder(folder) as hidden:
+            fill_folder(hidden, content)
+    except FileExistsError:
+        return False
     return True
 
 
@@ -114,30 +153,33 @@ def fill_folder(folder: Path, content: Mapping[str, bytes]) -> None:
 
 def discard(folder: Path) -> None:
     """Remove a folder that this user made, with what is in it. A link in it is removed and not followed."""
-    with suppress(OSError):
-        for path in sorted(folder.rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
-        folder.rmdir()
+    with suppress(RecursionError):  # somebody may have nested folders without end
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def make_folder(folder: Path) -> Path:
     """Make a folder and those above it, for this user alone, and have each on the disk."""
     if not os.path.isdir(folder):
         make_folder(folder.parent)
-        try:
+        with explained(folder):
             with suppress(FileExistsError):
                 os.mkdir(folder, 0o700)
             sync_folder(folder.parent)
-        except OSError as failure:
-            raise storage_error(folder, failure) from failure
     return folder
+
+
+def list_folder(folder: Path) -> list[Path]:
+    """What is in a folder, in the order of the names. Empty if there is no such folder."""
+    with explained(folder), suppress(FileNotFoundError):
+        return sorted(folder.iterdir())
+    return []
 
 
 def refuse_links(folder: Path, names: Iterable[str]) -> None:
     """Damage, if one of these folders or one in them is a link: what is written there would be written elsewhere."""
-    for path in (path for name in names for path in (folder / name, *(folder / name).glob("*"))):
+    for path in (path for name in names for path in (folder / name, *list_folder(folder / name))):
         if path.is_symlink() and path.is_dir():
-            raise Damaged(path, "it is a symbolic link, which council does not follow; remove it")
+            raise Damaged(path, DAMAGE[errno.ELOOP])
 
 
 def sync_folder(folder: Path) -> None:
@@ -148,70 +190,70 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def read(path: Path) -> bytes:
-    """The bytes of a regular file. A link, a pipe or a huge file in its place is damage."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as failure:
-        if failure.errno == errno.ELOOP:
-            raise Damaged(path, "it is a symbolic link, which council does not follow; remove it") from None
-        raise
-    try:
-        about = os.fstat(handle)
+def read(path: Path, most: int = LARGEST) -> bytes:
+    """The bytes of a regular file. A link, a pipe or a huge file in its place is damage, and so is nothing."""
+    with explained(path), open(path, "rb", 0, opener=open_plainly) as file:
+        about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
-            raise Damaged(path, "it is not a regular file; remove it")
-        if about.st_size > LARGEST:
-            raise Damaged(path, f"it is larger than {LARGEST:,} bytes, which no file of a session is; remove it")
-        with open(handle, "rb", 0, closefd=False) as file:
-            return file.read()
-    finally:
-        os.close(handle)
+            raise Damaged(path, SPECIAL)
+        if about.st_size > most:
+            raise Damaged(path, f"it is larger than {most:,} bytes, which no such file is; remove it")
+        return file.read()
 
 
-def read_text(path: Path) -> str:
+def open_plainly(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def decode(data: bytes, path: Path) -> str:
     try:
-        return read(path).decode()
+        return data.decode()
     except UnicodeDecodeError:
-        raise Damaged(path, "it is not UTF-8; restore it from a backup") from None
+        raise Damaged(path, f"it is not UTF-8; {RESTORE}") from None
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """An object of JSON. Anything else in its place is damage."""
+def read_json(path: Path, most: int = LARGEST) -> dict[str, Any]:
+    """An object of JSON. Anything else in its place is damage, and so are infinity and half of a surrogate pair."""
     try:
-        value = json.loads(read(path), parse_constant=refuse)
+        value = json.loads(read(path, most))
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise Damaged(path, "it is torn or was edited; restore it from a backup")
+        raise Damaged(path, f"it is torn or was edited; {RESTORE}")
     return value
 
 
-def refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not a number of JSON")
+def is_amount(value: object) -> TypeGuard[float]:
+    """Whether a number that was read can be a sum of money, a time or a count. Sums of such numbers stay finite."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**11
 
 
-def sweep(folder: Path) -> None:
-    """Remove the temporary files of a killed writer. The caller holds the session, so nobody is writing.
+def sweep(folder: Path, held: bool = True) -> None:
+    """Remove what a killed writer left. In a session that is held nobody writes files, so all are removed.
 
-    Answers are left without holding the session, so those are removed only when they are old."""
-    for path in walk(folder):
-        if path.name.endswith(TEMP):
+    Answers are left without holding the session, so the folder of one is removed only when it is old."""
+    for place, folders, names in os.walk(folder):
+        for path in (Path(place, name) for name in (*names, *folders) if name.endswith(TEMP)):
             with suppress(OSError):
-                if path.is_symlink() or not path.is_dir():
-                    path.unlink()
-                elif time.time() - path.lstat().st_mtime > OLD:
-                    discard(path)
+                file = path.is_symlink() or not path.is_dir()
+                if (file and held) or time.time() - path.lstat().st_mtime > OLD:
+                    path.unlink() if file else discard(path)
+        deep = len(Path(place).parts) - len(folder.parts) == DEEPEST
+        folders[:] = [] if deep else [name for name in folders if not name.endswith(TEMP)]
 
 
-def walk(folder: Path, deepest: int = 4) -> Iterator[Path]:
-    """Everything below a folder, as deep as a session is. Links are not followed."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-            yield Path(entry.path)
-            if deepest and entry.is_dir(follow_symlinks=False) and not entry.name.endswith(TEMP):
-                yield from walk(Path(entry.path), deepest - 1)
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as failure:
+        raise storage_error(path, failure) from failure
 
 
-def storage_error(path: Path, failure: OSError) -> StorageError:
-    advice = ADVICE.get(failure.errno or 0, "check the disk, then try again")
-    return StorageError(f"{path}: {os.strerror(failure.errno or 0)}: {advice}")
+def storage_error(path: Path, failure: OSError) -> CouncilError:
+    """What is wrong with a file, in a sentence with what to do."""
+    number = failure.errno or 0
+    if number in DAMAGE:
+        return Damaged(path, DAMAGE[number])
+    return StorageError(f"{path}: {os.strerror(number)}: {ADVICE.get(number, 'check the disk, then try again')}")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -17,14 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from council.next.errors import Busy, Damaged, StorageError
+from council.next.errors import Busy, CouncilError, StorageError
 from council.next.record import files
 
 LOCK, NOTE = ".lock", "runner.json"
-NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
-WITHOUT = (
-    "this file system has no working locks, so two processes could write at once; move COUNCIL_HOME to a local disk"
-)
 
 
 @dataclass
@@ -55,47 +50,35 @@ def hold(folder: Path, wait: float = 0.25) -> Iterator[Held]:
         files.write(folder / NOTE, files.to_json(about))
         yield held
         if is_at(held.folder / LOCK, handle):
-            (held.folder / NOTE).unlink(missing_ok=True)
+            files.remove(held.folder / NOTE)
     finally:
         os.close(handle)
 
 
 def claim(path: Path) -> int | None:
     """The locked file, which closing unlocks. None while another process has it."""
-    handle = open_lock(path)
-    try:
-        # It may have been removed or renamed before it was locked: then this lock excludes nobody.
-        if lock(path, handle) and is_at(path, handle):
-            second = open_lock(path)  # some file systems say yes to everybody
-            try:
-                if lock(path, second):
-                    raise StorageError(f"{path}: {WITHOUT}")
-            finally:
-                os.close(second)
-            return handle
-    except BaseException:
+    with files.explained(path):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        try:
+            # It may have been removed or renamed before it was locked: then this lock excludes nobody.
+            if lock(handle) and is_at(path, handle):
+                with open(path, "r+b", 0, opener=files.open_plainly) as second:
+                    if lock(second.fileno()):  # some file systems say yes to everybody
+                        raise StorageError(f"{path}: {files.NO_LOCKS}")
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
         os.close(handle)
-        raise
-    os.close(handle)
-    return None
+        return None
 
 
-def open_lock(path: Path) -> int:
+def lock(handle: int) -> bool:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
-    except OSError as failure:
-        raise files.storage_error(path, failure) from failure
-
-
-def lock(path: Path, handle: int) -> bool:
-    from filelock import lock_descriptor
-
-    try:
-        return lock_descriptor(handle, blocking=False)
-    except OSError as failure:
-        if failure.errno in NO_LOCKS:
-            raise StorageError(f"{path}: {WITHOUT}") from None
-        raise files.storage_error(path, failure) from failure
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def is_at(path: Path, handle: int) -> bool:
@@ -108,15 +91,10 @@ def is_at(path: Path, handle: int) -> bool:
 def is_held(folder: Path) -> bool:
     """Whether a process holds the session right now. Looking takes nobody's lock away."""
     try:
-        handle = os.open(folder / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        with open(folder / LOCK, "rb", 0, opener=files.open_plainly) as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as failure:
-        return failure.errno not in NO_LOCKS
-    finally:
-        os.close(handle)
+        return isinstance(failure, BlockingIOError)
     return False
 
 
@@ -124,7 +102,7 @@ def read_holder(folder: Path) -> Mapping[str, Any]:
     """What the process that holds the session wrote of itself. Empty if nothing can be read."""
     try:
         return files.read_json(folder / NOTE)
-    except (OSError, Damaged):
+    except CouncilError:
         return {}
 
 
@@ -133,9 +111,5 @@ def describe(holder: Mapping[str, Any]) -> str:
     pid, host, since = (holder.get(key) for key in ("pid", "host", "since"))
     if not isinstance(pid, int) or not isinstance(host, str):
         return "another process"
-    began = f", since {time.strftime('%H:%M:%S', time.localtime(since))}" if is_time(since) else ""
+    began = f", since {time.strftime('%H:%M:%S', time.localtime(since))}" if files.is_amount(since) else ""
     return f"process {pid} on {json.dumps(host)[1:-1]}{began}"
-
-
-def is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 10**11

@@ -7,9 +7,10 @@ as the debate goes on: briefs/, turns/ and attempts/. Everything else in the fol
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
@@ -22,11 +23,12 @@ from council.next.errors import Damaged, UsageError
 from council.next.protocols.outcome import Outcome, outcome
 from council.next.record import files, lock, turn_file
 from council.next.record.turn_file import Receipt
-from council.next.text import encode
+from council.next.text import encode, join_words
 from council.next.workflow import gates, loader
 from council.next.workflow.model import Workflow
 
 SCHEMA = 1
+FOLDERS = ("turns", "briefs", "attempts", "desk", "attached", "frozen")
 FIXED = ("session_id", "topic", "started_at", "members", "output_mode", "rounds_planned")
 LEFT_BEHIND = (".swp", ".swo", "~", ".tmp", ".bak", ".orig", "Thumbs.db", "desktop.ini")  # by editors and systems
 
@@ -40,15 +42,17 @@ class Session:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.id = folder, folder.name
-        if not (folder / "program.json").exists():
-            raise Damaged(folder, "it is not a session: it has no program.json")
         self.program = files.read_json(folder / "program.json")
-        if self.program.get("schema") != SCHEMA:
+        schema = self.program.get("schema")
+        if type(schema) is not int or schema != SCHEMA:  # true and 1.0 are equal to 1
             raise UsageError(f"{self.id} was written by another version of council; read {folder / 'transcript.md'}")
-        files.refuse_links(folder, ("turns", "briefs", "attempts", "desk", "attached", "frozen"))
-        for names in (self.program.get(key) for key in ("attached", "frozen", "files")):
-            if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
-                raise Damaged(folder / "program.json", "it was edited; restore it from a backup")
+        for key in ("attached", "frozen", "files", "templates"):
+            table = self.program.get(key)
+            if not isinstance(table, dict) or not all(
+                isinstance(one, str) for one in (self.program.get("seed"), *table.values())
+            ):
+                raise Damaged(folder / "program.json", f"it was edited; {files.RESTORE}")
+        files.refuse_links(folder, FOLDERS)
         self._receipts: dict[str, Receipt] = {}
         self._said: dict[str, Recorded] = {}
         self._hashes: dict[str, str] = {}
@@ -56,61 +60,56 @@ class Session:
         self._heads: list[str] = []
 
     @contextmanager
-    def hold(self, wait: float = 0.25) -> Iterator[None]:
-        """Hold the session, and read what others wrote to it meanwhile."""
-        with lock.hold(self.folder, wait) as held, self.held_by(held):
-            self.refresh()
-            yield
-
-    @contextmanager
-    def held_by(self, held: lock.Held) -> Iterator[None]:
-        self._held = held
-        try:
-            yield
-        finally:
-            self._held = None
+    def hold(self, wait: float = 0.25, held: lock.Held | None = None) -> Iterator[None]:
+        """Hold the session, and read what others wrote to it meanwhile. `held` is a lock that is held already."""
+        with nullcontext(held) if held else lock.hold(self.folder, wait) as mine:
+            try:
+                self._held = mine
+                self.refresh()
+                yield
+            finally:
+                self._held = None
 
     # ---- what was fixed at birth ----
 
     @cached_property
     def workflow(self) -> Workflow:
-        program = self.program
+        program, text = self.program, self._read_text("workflow.md")
         try:
-            plain = loader.load(self._read_given("workflow.md").decode(), "workflow.md")
-            seated = plain.with_options(program["options"]).with_members(program["members"])
+            seated = loader.load(text, "workflow.md").with_options(program["options"]).with_members(program["members"])
             return gates.insert(seated, program["gates"]).with_personas(program["personas"])
-        except (KeyError, TypeError, AttributeError, UsageError) as wrong:
+        except (KeyError, TypeError, ValueError, AttributeError, UsageError) as wrong:
             raise Damaged(self.folder / "program.json", f"it does not fit workflow.md: {wrong}") from None
 
     @cached_property
     def topic(self) -> str:
-        return self._read_given("topic.md").decode()
+        return self._read_text("topic.md")
 
     @cached_property
     def attached(self) -> dict[str, str]:
         """The documents that the debate was given, by the path that was given."""
-        return {path: self._read_given(name).decode() for path, name in self.program["attached"].items()}
+        return {path: self._read_text(name) for path, name in self.program["attached"].items()}
 
     def read_frozen(self, path: str) -> bytes:
         """A file that the session begins from, by its path."""
         return self._read_given(self.program["frozen"][path])
+
+    def _read_text(self, name: str) -> str:
+        return files.decode(self._read_given(name), self.folder / name)
 
     def _read_given(self, name: str) -> bytes:
         """A file that was fixed at birth. What has another hash than then is damage."""
         path = self.folder / name
         if name.rpartition("/")[0] not in ("", "attached", "frozen") or "\0" in name:
             raise Damaged(self.folder / "program.json", f'"{name}" leads out of the session')
-        try:
-            data = files.read(path)
-        except FileNotFoundError:
-            raise Damaged(path, "it is missing; restore it from a backup") from None
-        if files.sha256(data) != self.program.get("files", {}).get(name):
-            raise Damaged(path, "it was changed since the session began; restore it from a backup")
+        data = files.read(path)
+        if files.sha256(data) != self.program["files"].get(name):
+            raise Damaged(path, f"it was changed since the session began; {files.RESTORE}")
         return data
 
     def key(self, *about: str) -> str:
         """A secret that nobody outside this session can know, the same in every process."""
-        return files.sha256(encode("\x1f".join((str(self.program["seed"]), *about))))[:16]
+        return files.sha256(encode("\x1f".join((self.program["seed"], *about))))[:16]
 
     # ---- what was said ----
 
@@ -129,9 +128,8 @@ class Session:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the recorded turns. `advance` takes it further."""
-        self._read_turns()
-        scene = Scene(self.workflow, str(self.program["seed"]), self.topic, self.attached, self.program["frozen"])
-        return Plan(self.workflow, scene=scene).advance(self._said)
+        scene = Scene(self.workflow, self.program["seed"], self.topic, self.attached, self.program["frozen"])
+        return self._follow(Plan(self.workflow, scene=scene).advance(self._said))
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -139,7 +137,7 @@ class Session:
 
     def refresh(self) -> Plan:
         """Read what others wrote meanwhile, and plan again."""
-        return self.advance() if "plan" in self.__dict__ and self._read_turns() else self.plan
+        return self._follow(self.plan) if "plan" in self.__dict__ else self.plan
 
     def advance(self) -> Plan:
         """Plan again, after turns were recorded."""
@@ -149,41 +147,52 @@ class Session:
     def record(self, receipt: Receipt, body: bytes) -> bool:
         """Store a turn. False if it is there already: the first answer stays."""
         self._check()
-        path = self.folder / "turns" / f"{receipt.turn}.md"
-        receipt = replace(receipt, after=receipt.after or self.head)
-        data = turn_file.write(receipt, body)
+        if receipt.turn not in self.plan.open and receipt.turn not in self._said:
+            raise UsageError(f"{receipt.turn} is not due; `council next {self.id}` shows what is")
+        path = self._turn_path(receipt.turn)
+        data = turn_file.write(replace(receipt, after=receipt.after or self.head), body)
         files.make_folder(path.parent)
-        if not files.write_once(path, data):
-            self._keep(receipt.turn, path)
-            return False
-        self._remember(receipt, body, data)
-        return True
+        written = files.write_once(path, data)
+        self._keep(receipt.turn, path)
+        return written
+
+    def _follow(self, plan: Plan) -> Plan:
+        """Plan with the turns that are new, and prove that the debate asked for each of them, in this order.
+
+        A process may record turns while their folders are listed one by one. So look until nothing is new.
+        """
+        while self._read_turns():
+            self.__dict__.pop("outcome", None)
+            plan.advance(self._said)
+        for id in plan.strays():
+            what = f"{plan.due[0].id} comes first: restore that turn from a backup" if plan.due else "it is over"
+            raise Damaged(
+                self._turn_path(id), f"the debate has not asked for this turn; {what}, or move this file away"
+            )
+        self._link(plan)
+        return plan
 
     def _read_turns(self) -> bool:
         """Read the turn files that are new. What editors and systems leave beside them stops nothing."""
         before = len(self._said)
-        for step in sorted((self.folder / "turns").glob("*")):
-            for path in sorted(step.glob("*")) if step.is_dir() else [step]:
-                if path.name.startswith(".") or path.name.endswith(LEFT_BEHIND):
-                    continue
-                if path.parent != step or path.suffix != ".md":
-                    raise Damaged(path, "it is no turn; move it away")
-                id = f"{step.name}/{path.stem}"
-                if id not in self._said:
-                    self._keep(id, path)
+        for path in entries(self.folder / "turns"):
+            if path.suffix != ".md":
+                raise Damaged(path, "it is no turn; move it away")
+            if (id := f"{path.parent.name}/{path.stem}") not in self._said:
+                self._keep(id, path)
         return len(self._said) > before
+
+    def _turn_path(self, id: str) -> Path:
+        return self.folder / "turns" / f"{id}.md"
 
     def _keep(self, id: str, path: Path) -> None:
         data = files.read(path)
         receipt, body = turn_file.read(data, path)
         if receipt.turn != id:
             raise Damaged(path, f"it holds the turn {receipt.turn}; {turn_file.REMEDY}")
-        self._remember(receipt, body, data)
-
-    def _remember(self, receipt: Receipt, body: bytes, data: bytes) -> None:
         called = receipt.speaker not in ("human", "replay") and not receipt.machine and not receipt.absent
-        self._receipts[receipt.turn], self._hashes[receipt.turn] = receipt, files.sha256(data)
-        self._said[receipt.turn] = Recorded(
+        self._receipts[id], self._hashes[id] = receipt, files.sha256(data)
+        self._said[id] = Recorded(
             body=body.decode(),
             absent=receipt.absent,
             by=receipt.by or "",
@@ -197,31 +206,41 @@ class Session:
     # ---- what was asked ----
 
     def write_brief(self, id: str, shared: str, own: str) -> str:
-        """Store a brief as two files: what a batch shares is stored once. Returns the hash of the whole."""
+        """Store a brief in two files: what a batch shares is stored once. Returns the hash of the whole."""
         self._check()
-        folder, seat = self._brief_place(id)
-        files.make_folder(folder)
+        common, special, mine = self.brief_files(id)
         first, second = encode(shared), encode(own)
-        if not files.write_once(folder / "shared.md", first) and files.read(folder / "shared.md") != first:
-            files.replace(folder / f"{seat}.shared.md", first)  # in a sequence, everybody has read something else
-        files.replace(folder / f"{seat}.md", second)
+        with suppress(Damaged):
+            if self._read_brief(id) == first + second:
+                return files.sha256(first, second)
+        if id in self._said:
+            raise ValueError(f"{id} has been spoken: its brief cannot change")
+        files.make_folder(common.parent)
+        files.remove(mine)  # it is written last: where it is, the brief is whole
+        if files.write_once(common, first) or files.read(common) == first:
+            files.remove(special)
+        else:
+            files.write(special, first)  # in a sequence, everybody has read something else
+        files.write(mine, second)
         return files.sha256(first, second)
 
     def brief(self, id: str) -> bytes:
         """What was asked, exactly. A brief that is not the one which a turn answered is damage."""
-        folder, seat = self._brief_place(id)
-        shared = folder / f"{seat}.shared.md"
-        try:
-            data = files.read(shared if shared.exists() else folder / "shared.md") + files.read(folder / f"{seat}.md")
-        except FileNotFoundError as missing:
-            raise Damaged(str(missing.filename), "this brief is missing; restore it from a backup") from None
+        data, mine = self._read_brief(id), self.brief_files(id)[-1]
+        files.decode(data, mine)
         if id in self.receipts and self.receipts[id].brief not in ("", files.sha256(data)):
-            raise Damaged(folder / f"{seat}.md", "this is not the brief that was answered; restore it from a backup")
+            raise Damaged(mine, f"this is not the brief that was answered; {files.RESTORE}")
         return data
 
-    def _brief_place(self, id: str) -> tuple[Path, str]:
+    def _read_brief(self, id: str) -> bytes:
+        common, special, mine = self.brief_files(id)
+        return files.read(special if os.path.lexists(special) else common) + files.read(mine)
+
+    def brief_files(self, id: str) -> tuple[Path, Path, Path]:
+        """The file that the turn's batch shares, the one in its place if this turn read something else, and its own."""
         step, _, seat = id.partition("/")
-        return self.folder / "briefs" / step, seat
+        folder = self.folder / "briefs" / step
+        return folder / "shared.md", folder / f"{seat}.shared.md", folder / f"{seat}.md"
 
     # ---- calls that may have been billed ----
 
@@ -242,8 +261,13 @@ class Session:
 
     def attempts(self) -> list[dict[str, Any]]:
         """Every call that was begun, the oldest first. An empty folder is what a kill left, and no damage."""
-        paths = sorted((self.folder / "attempts").glob("*/*.json"))
-        return sorted((files.read_json(path) for path in paths), key=lambda one: str(one.get("began")))
+        found = {path: files.read_json(path) for path in entries(self.folder / "attempts")}
+        for path, one in found.items():
+            sums = all(one.get(key) is None or files.is_amount(one[key]) for key in ("number", "usd", "most"))
+            place = f"{one.get('turn')}~{str(one.get('number')).zfill(3)}.json"
+            if not sums or place != f"{path.parent.name}/{path.name}" or not isinstance(one.get("began"), str):
+                raise Damaged(path, f"it is no attempt that council wrote; {files.RESTORE}")
+        return sorted(found.values(), key=lambda one: str(one["began"]))
 
     # ---- metadata and the head ----
 
@@ -275,10 +299,24 @@ class Session:
     @property
     def heads(self) -> list[str]:
         """The head after each batch, from birth on. A link is over the turns of its batch in the order of their ids."""
+        return self._link(self.plan)
+
+    def _link(self, plan: Plan) -> list[str]:
+        """The heads. Damage, if a turn was recorded after anything else than what is before it now."""
         self._heads = self._heads or [self.birth]
-        for batch in self.plan.batches[len(self._heads) - 1 :]:
+        for batch in plan.batches[len(self._heads) - 1 :]:
+            self._prove(batch, plan)
             self._heads.append(link(self._heads[-1], ((id, self._hashes[id]) for id in batch)))
+        self._prove(plan.open, plan)
         return self._heads
+
+    def _prove(self, batch: Iterable[str], plan: Plan) -> None:
+        past = len(self._heads) - 1
+        before = plan.batches[past - 1] if past else ("program.json", "metadata.json")
+        for id in batch:
+            if id in self._receipts and self._receipts[id].after != self._heads[-1]:
+                problem = f"it was not recorded after {join_words(before)} as they are: restore the changed file"
+                raise Damaged(self._turn_path(id), f"{problem} from a backup, or move this one away if it is foreign")
 
     def _check(self) -> None:
         if self._held is None:
@@ -288,3 +326,13 @@ class Session:
 
 def link(head: str, turns: Iterable[tuple[str, str]]) -> str:
     return files.sha256(head.encode(), *(f"\n{id} {digest}".encode() for id, digest in sorted(turns)))
+
+
+def entries(folder: Path) -> list[Path]:
+    """The files in the folders of a folder, without what editors and systems leave there."""
+    found = (path for inner in files.list_folder(folder) if not is_left(inner) for path in files.list_folder(inner))
+    return [path for path in found if not is_left(path)]
+
+
+def is_left(path: Path) -> bool:
+    return path.name.startswith(".") or path.name.endswith(LEFT_BEHIND)

@@ -6,14 +6,13 @@ python-frontmatter strips and folds what it reads, so these files are split by o
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from council.next.errors import Damaged
-from council.next.record.files import refuse
+from council.next.record.files import VISIBLE, is_amount
 
 OPEN, CLOSE = b"---\n", b"\n---\n"
 REMEDY = "restore it from a backup; or move it away, and `council recover` asks for that turn again"
@@ -62,44 +61,39 @@ class Receipt:
 
 
 # What the value of each key may be in the file, by the annotation of its field.
-TYPES: dict[str, tuple[type, ...]] = {
-    "str": (str,),
-    "int": (int,),
-    "float": (int, float),
-    "str | None": (str, type(None)),
-    "int | None": (int, type(None)),
-    "float | None": (int, float, type(None)),
-    "Mapping[str, Any] | None": (dict, type(None)),
-}
-KEYS = {one.name: TYPES[str(one.type)] for one in fields(Receipt)}
+TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "Mapping[str, Any]": dict}
 
 
 def write(receipt: Receipt, body: bytes) -> bytes:
-    """One key a line with its value as JSON, which is YAML too: people can read it, and no type is guessed."""
-    lines = [f"{key}: {json.dumps(one, ensure_ascii=False, allow_nan=False)}" for key, one in asdict(receipt).items()]
-    data = OPEN + "\n".join(lines).encode("utf-8", "backslashreplace") + CLOSE + body
-    if read(data, Path(receipt.turn)) != (receipt, body):
-        raise ValueError(f"the receipt of {receipt.turn} would not be read back as it is")
+    """The file of a turn. A receipt that could not be read again raises Damaged, and is never written."""
+    data = head(receipt) + body
+    read(data, Path(receipt.turn))
     return data
 
 
+def head(receipt: Receipt) -> bytes:
+    """One key a line with its value as JSON, which is YAML too: people can read it, and no type is guessed."""
+    lines = [f"{key}: {json.dumps(one, ensure_ascii=False, allow_nan=False)}" for key, one in vars(receipt).items()]
+    return OPEN + "\n".join(lines).encode("utf-8", VISIBLE) + CLOSE
+
+
 def read(data: bytes, path: Path) -> tuple[Receipt, bytes]:
-    head, close, body = data.removeprefix(OPEN).partition(CLOSE)
+    """The receipt and the reply. A receipt that council would write differently was edited."""
     try:
-        if not data.startswith(OPEN) or not close:
-            raise ValueError
-        pairs = [line.split(": ", 1) for line in head.decode().split("\n")]
-        found = {key: json.loads(value, parse_constant=refuse) for key, value in pairs}
-        if len(pairs) != len(found) or {*found} != {*KEYS} or not all(map(fits, found, found.values())):
-            raise ValueError
+        lines, _, body = data.removeprefix(OPEN).partition(CLOSE)
+        receipt = Receipt(
+            **{key: json.loads(one) for key, one in (line.split(": ", 1) for line in lines.decode().split("\n"))}
+        )
         body.decode()
-        return Receipt(**found), body
-    except (ValueError, RecursionError):
-        raise Damaged(path, f"it is torn or was edited; {REMEDY}") from None
+        if head(receipt) + body == data and all(fits(one.type, getattr(receipt, one.name)) for one in fields(receipt)):
+            return receipt, body
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise Damaged(path, f"it is torn or was edited; {REMEDY}")
 
 
-def fits(key: str, value: object) -> bool:
-    """Whether a key may have this value. Python counts `true` as a number and reads 1e999 as infinity."""
-    if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
-        return False
-    return isinstance(value, KEYS[key])
+def fits(annotation: object, value: object) -> bool:
+    kind, _, nothing = str(annotation).partition(" | ")
+    if value is None:
+        return bool(nothing)
+    return isinstance(value, TYPES[kind]) and (isinstance(value, str | dict) or is_amount(value))

@@ -46,7 +46,8 @@ class Strike:
             if name == "open":
                 self.names[result] = str(args[0])
             what = self.names.get(args[0], "?") if isinstance(args[0], int) else str(args[0])
-            self.trace.append((name, f"{what} > {args[1]}" if name == "rename" else what))
+            looks = name == "open" and not args[1] & os.O_CREAT
+            self.trace.append(("look" if looks else name, f"{what} > {args[1]}" if name == "rename" else what))
             return result
 
         return call

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from council.next.errors import CouncilError, StorageError
+from council.next.record import catalog, desk, files, lock
 from council.next.record import create as births
-from council.next.record import desk, files, lock
 from council.next.record.catalog import list_ids
 from council.next.record.session import Session
 from tests.next.record.sessions import ID, born, contents, hold
@@ -43,6 +43,26 @@ def merge(root: Path) -> None:
         session.merge_metadata(completed_at="now", totals={"usd": 1})
 
 
+def ask_to_pause(root: Path) -> None:
+    session = Session(root / ID)
+    with session.hold():
+        assert desk.pause(root / ID, "ada")
+
+
+def write_again(root: Path) -> None:
+    """A brief of a turn that was not spoken yet becomes another one, and then what the batch shares."""
+    session = Session(root / ID)
+    with session.hold():
+        id = session.plan.due[0].id
+        for shared, own in (("one", "a"), ("another", "b"), ("one", "c"), ("shared of positions\n", "d")):
+            session.write_brief(id, shared, own)
+            assert session.brief(id) == f"{shared}{own}".encode()
+
+
+def mark(root: Path) -> None:
+    catalog.mark_as_ours(root / "home" / "ours", Session(root / ID))
+
+
 def nothing(root: Path) -> None:
     """The folder as it is before."""
 
@@ -64,6 +84,9 @@ SCENARIOS: dict[str, tuple[Scenario, Scenario]] = {
     "answer": (gated, answer_gate),
     "desk": (gated, leave_answer),
     "metadata": (begun, merge),
+    "pause": (begun, ask_to_pause),
+    "brief": (begun, write_again),
+    "mark": (begun, mark),
 }
 
 
@@ -85,8 +108,8 @@ def settle(name: str, root: Path) -> None:
             session = Session(root / ID)
             with session.hold():
                 desk.take(session)
-    elif name == "metadata":
-        merge(root)
+    elif name != "metadata" or "totals" not in Session(root / ID).metadata:
+        SCENARIOS[name][1](root)
 
 
 def facts(root: Path) -> dict[str, bytes]:
@@ -179,28 +202,107 @@ def test_a_disk_that_fails(name: str, kind: str, tmp_path: Path) -> None:
         shutil.rmtree(root)
 
 
+# ---- power may fail after any call ----
+
+
+def is_hidden(path: Path) -> bool:
+    """Whether it is in, or is, what nobody takes for a whole file."""
+    return any(part.startswith(".") and part.endswith(files.TEMP) for part in path.parts)
+
+
+class Disk:
+    """What is on the disk for certain: contents after their fsync, names after the fsync of their folder."""
+
+    def __init__(self) -> None:
+        self.dirty: set[Path] = set()  # files with bytes that may be lost
+        self.loose: set[Path] = set()  # names that may be lost
+        self.placed: list[Path] = []  # what was renamed to where others look for it
+
+    def follow(self, trace: list[tuple[str, str]]) -> None:
+        for number, (call, what) in enumerate(trace):
+            path = Path(what.partition(" > ")[0])
+            if call == "open":
+                assert is_hidden(path) or path.name == lock.LOCK, f"{path} can be seen before it is whole"
+                self.loose.add(path)
+            elif call == "mkdir":
+                self.loose.add(path)
+            elif call == "write":
+                self.dirty.add(path)
+            elif call == "fsync":
+                self.dirty.discard(path)
+                self.loose = {name for name in self.loose if name.parent != path}
+            elif call == "rename":
+                target = Path(what.partition(" > ")[2])
+                self.place(path, target)
+                assert trace[number + 1 : number + 3] == [("look", str(target.parent)), ("fsync", str(target.parent))]
+        assert not self.dirty
+        assert not {name for name in self.loose if not name.name.startswith(".")}
+
+    def place(self, path: Path, target: Path) -> None:
+        assert not {one for one in self.dirty if one.is_relative_to(path)}, f"the bytes of {path} may be lost"
+        assert not {one for one in self.loose if path in one.parents}, f"what is in {path} may be lost"
+        assert is_hidden(target) or not {*target.parents} & self.loose, f"a folder above {target} may be lost"
+        self.loose = {one for one in self.loose if one != path} | {target}
+        self.placed.append(target)
+
+
+def trace_of(act: Scenario, root: Path) -> list[tuple[str, str]]:
+    """The calls of a scenario. Whatever it changed must have been put in its place by one of them."""
+    before = contents(root, ("runner.json",))
+    trace = count(act, root).trace
+    disk = Disk()
+    disk.follow(trace)
+    for name, data in contents(root, ("runner.json", ".lock")).items():
+        placed = any((root / name).is_relative_to(target) for target in disk.placed)
+        assert placed or before.get(name) == data, f"{name} was written by other calls"
+    return trace
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_what_is_promised_is_on_the_disk(name: str, tmp_path: Path) -> None:
-    """Power may fail after any call: contents come before names, names before the answer, and each folder is synced."""
+    """Contents come before names, names before whatever is done next, and each folder that is made is synced."""
     prepare, act = SCENARIOS[name]
     prepare(tmp_path)
-    trace = count(act, tmp_path).trace
-    dirty: set[str] = set()  # written, and not synced
-    folders: set[str] = set()  # whose names changed since they were synced
-    for call, what in trace:
-        if call == "write":
-            dirty.add(what)
-        elif call == "fsync":
-            dirty.discard(what)
-            folders.discard(what)
-        elif call == "mkdir":
-            folders.add(os.path.dirname(what))  # noqa: PTH120 (the trace holds text)
-        elif call == "rename":
-            source, _, target = what.partition(" > ")
-            assert not {one for one in dirty if one == source or one.startswith(f"{source}/")}, (
-                f"{source} is not synced"
-            )
-            assert not {one for one in folders if one == source or one.startswith(f"{source}/")}
-            folders.add(os.path.dirname(target))  # noqa: PTH120
-    assert dirty == set()
-    assert not [one for one in folders if one.startswith(str(tmp_path))]
+    assert [call for call, _ in trace_of(act, tmp_path)].count("rename") >= 1
+
+
+def plainly(root: Path) -> None:
+    (root / "turn.md").write_bytes(b"x")
+
+
+def at_its_place(root: Path) -> None:
+    files.fill(root / "turn.md", b"x")
+
+
+def without_its_bytes(root: Path) -> None:
+    draft = root / f".turn.md{files.TEMP}"
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT)
+    os.write(handle, b"x")
+    os.close(handle)
+    draft.rename(root / "turn.md")
+    files.sync_folder(root)
+
+
+def without_its_folder(root: Path) -> None:
+    draft = root / f".turn.md{files.TEMP}"
+    files.fill(draft, b"x")
+    draft.rename(root / "turn.md")
+
+
+def in_a_loose_folder(root: Path) -> None:
+    (root / "turns").mkdir()
+    files.write(root / "turns" / "turn.md", b"x")
+
+
+def a_folder_half(root: Path) -> None:
+    with files.new_folder(root / "session") as hidden:
+        (hidden / "attached").mkdir()
+        files.fill(hidden / "attached" / "a.md", b"x")
+
+
+@pytest.mark.parametrize(
+    "act", [plainly, at_its_place, without_its_bytes, without_its_folder, in_a_loose_folder, a_folder_half]
+)
+def test_a_write_that_promises_too_much_is_found(act: Scenario, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        trace_of(act, tmp_path)
