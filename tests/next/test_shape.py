@@ -21,6 +21,7 @@ ROOMS = {
     "config": 750,
     "prompts": 750,
     "speakers": 1_350,
+    "checks": 700,
     "reports": 350,
 }
 TOP = {"__init__", "errors", "rooms", "schema", "text"}

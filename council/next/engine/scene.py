@@ -189,6 +189,13 @@ class Scene:
         """The newest turn of a phase or step with this answer. An absence changes nothing."""
         return next((turn for turn in reversed(self.named(place)) if name in turn.answers), None)
 
+    def items(self, source: str) -> tuple[str, ...]:
+        """The items of the newest answer `step.answer`. Empty if it was never given."""
+        step, _, name = source.partition(".")
+        turn = self.newest(step, name)
+        value = turn.answers[name] if turn else ()
+        return value if isinstance(value, tuple) else (str(value),)
+
     def is_copy(self, passage: Passage, seat: str) -> bool:
         """Whether somebody else wrote this passage first."""
         return self._passages.get(passage, seat) != seat

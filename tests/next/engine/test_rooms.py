@@ -112,9 +112,9 @@ def test_arguments_are_checked_against_the_functions_signature(words: dict[str, 
 
 def test_arguments_are_given_with_their_declarations() -> None:
     found = list(registry.rules.arguments(registry.Ref("vote", {"field": "pick", "among": {"some": {"x": "y"}}})))
-    assert [(one.name, one.annotation, value) for one, value in found] == [
-        ("field", "str", "pick"),
+    assert [(name, one.annotation, value) for name, one, value in found] == [
+        ("field", "Answer", "pick"),
         ("among", "Condition | list[str] | str", {"some": {"x": "y"}}),
     ]
-    assert [one.name for one, _ in registry.rules.arguments(registry.Ref("split", "pick"))] == ["field"]
-    assert [one.name for one, _ in registry.rules.arguments(registry.Ref("some", {"ready": "yes"}))] == ["fields"]
+    assert [name for name, *_ in registry.rules.arguments(registry.Ref("split", "pick"))] == ["field"]
+    assert [name for name, *_ in registry.rules.arguments(registry.Ref("some", {"ready": "yes"}))] == ["ready"]
