@@ -17,8 +17,10 @@ from council.next.engine.registry import Registry, orders, rules, views
 from council.next.engine.scene import Scene
 from council.next.engine.views import is_place
 from council.next.errors import UsageError
-from council.next.replies.kinds import Choice, Kind
-from council.next.text import did_you_mean, fold
+from council.next.protocols.checks import READ
+from council.next.replies.kinds import Choice, Items, Kind
+from council.next.schema import LONGEST_MESSAGE
+from council.next.text import did_you_mean, fold, one_line
 from council.next.workflow.model import Cast, Condition, Phase, Ref, Seat, Step, Workflow, refs
 
 REGISTERED = protocols.REGISTERED  # importing them makes their words known
@@ -49,7 +51,7 @@ class Checker:
     problems: list[str] = field(default_factory=list)
     places: set[str] = field(default_factory=set)
     answers: dict[str, list[Kind]] = field(default_factory=dict)
-    asked_in: dict[str, set[str]] = field(default_factory=dict)  # the answers that each phase or step asks for
+    asked_in: dict[str, dict[str, Kind]] = field(default_factory=dict)  # the answers of each phase and step
     endings: dict[str, set[str]] = field(default_factory=dict)
 
     def check_phase(self, phase: Phase) -> None:
@@ -63,9 +65,12 @@ class Checker:
                 self.problems.append(f'{where}: "{place}" is the name of a view; give it another name')
         for step in phase.steps:
             for name, kind in step.reply.items():
+                wanted, noun = READ.get(name, (Kind, ""))
+                if not kind.room and not isinstance(kind, wanted):
+                    self.report(where, [f"reply: {name}: the program reads this answer, so it must be {noun}"])
                 self.answers.setdefault(name, []).append(kind)
                 for place in (phase.name, step.name):
-                    self.asked_in.setdefault(place, set()).add(name)
+                    self.asked_in.setdefault(place, {})[name] = kind
         for step in phase.steps:
             self.check_step(step, where if len(phase.steps) == 1 else f"{where}, step {step.name}")
         for name, condition in phase.until.items():
@@ -101,7 +106,7 @@ class Checker:
             self.report(where, [str(wrong).removeprefix(f"{self.workflow.name}: ")])
 
     def report(self, where: str, problems: Iterable[str]) -> None:
-        self.problems += [f"{where}: {problem}" for problem in problems]
+        self.problems += [one_line(f"{where}: {problem}", LONGEST_MESSAGE) for problem in problems]
 
     def find_wrong(self, name: str, parameter: Parameter, value: Any, where: str) -> Iterator[str]:
         """What an argument names that there is not, by the annotation of the function's parameter."""
@@ -137,16 +142,19 @@ class Checker:
 
     def find_source(self, source: str) -> Iterator[str]:
         step, dot, answer = source.partition(".")
+        asked = self.asked_in.get(step, {})
         if not dot:
             yield f'"{source}" must be a step and one of its answers, as in analyze.perspectives'
-        elif not (problem := [*unknown("phase or step before the end of this one", step, self.places)]):
-            yield from unknown(f"answer asked for in {step}", answer, self.asked_in.get(step, set()))
+        elif step not in self.places:
+            yield from unknown("phase or step before the end of this one", step, self.places)
+        elif not isinstance(asked.get(answer), Items | None):
+            yield f'"{source}" must be a list of names'
         else:
-            yield from problem
+            yield from unknown(f"answer asked for in {step}", answer, asked)
 
 
 def unknown(noun: str, value: Any, known: Iterable[str]) -> Iterator[str]:
-    if value not in {*known}:
+    if not isinstance(value, str) or value not in {*known}:
         yield f'"{value}" is no {noun}; {did_you_mean(str(value), known)}'
 
 

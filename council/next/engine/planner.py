@@ -118,8 +118,10 @@ class Plan:
             self._sees = {}
             while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
                 yield due
-            self.batches.append(tuple(id for one in asked for id in self._tries(turns[one.id])))
-            scene.add(turns[one.id] for one in asked)
+            spoken = [turns[one.id] for one in asked]
+            tries = ((turn.id, turn.id + RETRY) if turn.first else (turn.id,) for turn in spoken)
+            self.batches.append(tuple(id for ids in tries for id in ids))
+            scene.add(spoken)
             for ending, condition in self.workflow.halt.items():
                 if not self.halted and (verdict := judge(condition, scene)):
                     self.halted = scene.ended[phase.name] = ending
@@ -174,9 +176,6 @@ class Plan:
             prose=answers.prose,
             passages=answers.passages,
         )
-
-    def _tries(self, turn: Turn) -> tuple[str, ...]:
-        return (turn.id, turn.id + RETRY) if turn.first else (turn.id,)
 
     def _read(self, due: Due, said: Recorded) -> tuple[Answers, dict[str, str]]:
         """The answers of one reply, and what is wrong with it. Who is absent is not asked again."""

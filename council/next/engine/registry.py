@@ -50,11 +50,8 @@ class Registry(dict[str, Callable[..., Any]]):
 
     def is_core(self, name: str) -> bool:
         """Whether the core has this name, and no room is needed for it."""
-        return (
-            name in self
-            and self[name].__module__.startswith("council.next.")
-            and ".extras." not in self[name].__module__
-        )
+        module = str(getattr(self.get(name), "__module__", ""))
+        return module.startswith("council.next.") and ".extras." not in module
 
     def __missing__(self, name: str) -> Callable[..., Any]:
         if not self.knows(name):

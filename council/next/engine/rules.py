@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from council.next.engine import voting
@@ -54,12 +55,7 @@ def from_round(scene: Scene, number: Any) -> Verdict:
 @rule
 def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = None) -> Verdict:
     """The debate has used at least this much. A call whose cost is unknown counts as the most that it can have cost."""
-    made = [said for turn in scene.turns for said in (turn.first, turn.said) if said]
-    used = {
-        "usd": sum((one.most or 0.0) if one.usd is None else one.usd for one in made),
-        "tokens": sum(one.tokens for one in made),
-        "calls": sum(one.calls for one in made),
-    }
+    used = dict(scene.used)
     limits = {"usd": usd, "tokens": tokens, "calls": calls}
     most = {name: scene.workflow.number(limit) for name, limit in limits.items() if limit is not None}
     reason = ", ".join(f"{used[name]:g} {name}" for name in most) + " spent"
@@ -91,11 +87,8 @@ def tally(scene: Scene, fields: dict[str, Any]) -> tuple[list[Turn], list[Turn],
     reason = f"{len(found)} of {len(turns)} say {words}" if turns else f"nobody was asked for {join_words(fields)}"
     silent = describe_silent(turns, *fields)
     counted = {"for": [turn.seat.name for turn in found], "of": len(turns), "silent": silent}
-    return (
-        found,
-        turns,
-        Verdict(bool(found), reason + (f" ({silent})" if silent else ""), tally={"/".join(fields): counted}),
-    )
+    reason += f" ({silent})" if silent else ""
+    return found, turns, Verdict(bool(found), reason, tally={"/".join(fields): counted})
 
 
 @rule
@@ -155,7 +148,8 @@ def stuck(scene: Scene, *, field: Answer, gain: Any = 1, over: Any = 3) -> Verdi
 
     A number counts for the seats that were heard in both the first and the last of these rounds."""
     window, least = scene.workflow.whole(over), Fraction(str(scene.workflow.number(gain)))
-    rounds = [turns for turns in scene.moments_that_ask(field) if turns[0].phase == scene.phase][:window]
+    own = (turns for turns in scene.moments_that_ask(field) if turns[0].phase == scene.phase)
+    rounds = [*islice(own, window)]
     if scene.round <= window or len(rounds) < window:
         return Verdict(False, f"too early to tell whether {field} is stuck")
     last, first = ({turn.seat.name: turn.answers.get(field) for turn in turns} for turns in (rounds[0], rounds[-1]))

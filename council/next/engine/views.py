@@ -25,7 +25,7 @@ def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> tuple[Seen, ...]:
         for seen in found:
             if seen.turn.id not in shown or shown[seen.turn.id].gist:
                 shown[seen.turn.id] = seen
-    spoken = [shown[turn.id] for turn in scene.turns if turn.id in shown]
+    spoken = sorted(shown.values(), key=lambda seen: scene.place_of(seen.turn))
     if not any(seen.label for seen in spoken):
         return tuple(spoken)
     # The order of the seats would tell who is who, so a step's turns are sorted by their labels.
@@ -57,7 +57,7 @@ def nothing(seat: Seat, scene: Scene) -> View:
 @view
 def own(seat: Seat, scene: Scene) -> View:
     """The seat's own turns."""
-    return in_full(turn for turn in scene.turns if turn.seat.name == seat.name)
+    return in_full(scene.turns_of(seat.name))
 
 
 @view
@@ -69,9 +69,7 @@ def gists(seat: Seat, scene: Scene) -> View:
 @view
 def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
     """The current round, and the last `rounds` before it."""
-    earlier, most = earlier_rounds(scene), scene.workflow.whole(rounds, least=0)
-    shown = {(scene.phase, scene.round), *(earlier[-most:] if most else ())}
-    return in_full(turn for turn in scene.turns if (turn.phase, turn.round) in shown)
+    return in_full(turn for turns in scene.last_rounds(scene.workflow.whole(rounds, least=0)) for turn in turns)
 
 
 @view

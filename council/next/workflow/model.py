@@ -204,6 +204,8 @@ class Workflow:
         except (TypeError, ValueError):
             number = float("nan")
         if not 0 <= number <= MOST:
+            if str(value) in self.options:
+                raise UsageError(f'{self.name}: the option "{value}" must be a number from 0 on, not "{found}"')
             numeric = [name for name, one in self.options.items() if str(one).isdecimal()]
             meant = did_you_mean(str(value), numeric)
             raise UsageError(f'{self.name}: "{value}" is neither a number nor an option with one; {meant}')
