@@ -21,6 +21,7 @@ from tests.next.protocols.held import KIT, kit
 STUBS = Path(__file__).parent.parent / "stubs"
 CORE = ("Debate", "Quick", "Delphi", "Board", "Consensus", "Perspectives", "Planning-1", "Planning-2", "Confirm")
 OPTIONAL = ("Patchlist", "Planning-3", "Code", "Reflexion", "RedBlue", "Evolve", "Tree")
+BESIDE = ("AgentPersonalities.md", "Config.md", "SPEC.md")
 # Answers that a person or the program reads by name, of which each has one meaning in every workflow.
 ASKED_ONCE = ("signs", "says", "satisfaction_score")
 
@@ -65,6 +66,37 @@ def test_and_where_it_is_not_the_missing_word_is_named(name: str) -> None:
 
 def test_every_workflow_of_the_kit_is_tried() -> None:
     assert {path.stem for path in KIT.glob("*.md")} - {"Recovery"} == {*CORE, *OPTIONAL}
+
+
+@pytest.mark.parametrize("name", CORE)
+def test_a_workflows_text_names_each_way_in_which_its_rounds_end(name: str) -> None:
+    workflow = kit(name)
+    body = body_of("Board" if name.startswith("Planning") else name)
+    for phase in workflow.phases:
+        if phase.numbered and not phase.role and workflow.span(phase)[1] > 1:
+            assert {f"*{ending}*" for ending in (*phase.until, "limit")} <= {*re.findall(r"\*[a-z-]+\*", body)}
+
+
+@pytest.mark.parametrize("word", ["stance", "*mixed*", "*cap*", "*unmoved*", "max-iterations", "conformed", "settled*"])
+def test_no_workflows_text_uses_a_word_that_is_gone(word: str) -> None:
+    for path in KIT.glob("*.md"):
+        assert word not in body_of(path.stem).lower(), path.name
+
+
+@pytest.mark.parametrize("name", [*CORE, *OPTIONAL, "Recovery"])
+def test_a_workflows_text_is_clean_and_leads_where_it_says(name: str) -> None:
+    body = body_of(name)
+    assert {*re.findall(r"`([A-Z][A-Za-z0-9]+\.md)`", body)} <= {*(path.name for path in KIT.glob("*.md")), *BESIDE}
+    lines = body.splitlines()
+    assert not any(line != line.rstrip() or "\t" in line for line in lines)
+    assert max(len(line) for line in lines if not line.startswith("|")) <= 140
+    for line, before in zip(lines[1:], lines, strict=False):
+        assert not line.startswith("#") or not before, f"{line}: a heading needs an empty line above it"
+
+
+def body_of(name: str) -> str:
+    text = (KIT / f"{name}.md").read_text("utf-8")
+    return text.split("\n---\n", 1)[1] if text.startswith("---") else text
 
 
 @pytest.mark.parametrize("word", ["mixed", "stance", "dissent_kept", "cites", "disagreement", "outcome"])
