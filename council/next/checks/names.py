@@ -1,6 +1,10 @@
-"""Checks all that a workflow names, before anything is spent: what is wrong is never found in its third round.
+"""Checks all that a workflow names, before anything is spent: no mistake is found in the third round.
 
-Each rule, order and view is tried on a debate in which nobody has spoken, so it refuses arguments that it cannot read.
+The loader has checked the form: keys, names, kinds of answers, rounds, seats and groups. Here, rules, orders and views
+must exist and take the arguments that they are given; each is tried on a debate in which nobody has spoken, so it
+refuses what it cannot read. Phases, answers and endings must exist at the place that names them. Templates, personas,
+tiers and speakers depend on the settings and are not looked at here. Nor is whether an `until` can ever hold: that
+depends on what is said, and the limit of rounds ends the phase.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ class Plan:
             title, _, about = item.partition(":")
             if (name := slug(title, 40)) and name not in left_out:
                 persona = self.workflow.personas.get(name, {})
-                attributes = {**persona, "title": title.strip(), "stands_for": about.strip()}
+                attributes = {**persona, "title": title.strip(), "stands_for": about.strip("*_` ")}
                 name = f"the-{name}" if name in taken else name  # a reply cannot take a seat of the workflow
                 seats.setdefault(name, Seat(name, cast.source, attributes))
         return tuple(seats.values())

@@ -222,11 +222,11 @@ def test_models_cannot_grant_rounds() -> None:
 
 
 def test_seats_are_cast_by_a_reply_and_take_nobodys_place() -> None:
-    names = ("Security: what can be attacked", "Ada: an impostor", "Größe und Preis", "Security: once more", "!!!")
+    names = ("**Security:** what can be attacked", "Ada: an impostor", "Größe und Preis", "Security: once more", "!!!")
     plan = hold(LOOP, speaker(chair={"names": names}))
     guests = plan.scene.named("guests")
     assert [turn.seat.name for turn in guests] == ["security", "the-ada", "grosse-und-preis"]
-    assert guests[0].seat.get("stands_for") == "what can be attacked"
+    assert (guests[0].seat.title, guests[0].seat.get("stands_for")) == ("Security", "what can be attacked")
 
 
 def test_a_reply_cannot_seat_a_person_or_take_the_name_of_the_shared_brief() -> None:

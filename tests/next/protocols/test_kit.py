@@ -16,7 +16,7 @@ from council.next.engine.planner import Plan
 from council.next.errors import UsageError
 from council.next.replies import kinds
 from council.next.workflow.model import Workflow
-from tests.next.protocols.held import KIT, kit
+from tests.next.protocols.held import KIT, Held, kit
 
 STUBS = Path(__file__).parent.parent / "stubs"
 CORE = ("Debate", "Quick", "Delphi", "Board", "Consensus", "Perspectives", "Planning-1", "Planning-2", "Confirm")
@@ -75,6 +75,20 @@ def test_a_workflows_text_names_each_way_in_which_its_rounds_end(name: str) -> N
     for phase in workflow.phases:
         if phase.numbered and not phase.role and workflow.span(phase)[1] > 1:
             assert {f"*{ending}*" for ending in (*phase.until, "limit")} <= {*re.findall(r"\*[a-z-]+\*", body)}
+
+
+def test_security_has_the_last_word_and_the_domain_is_shuffled_in_rounds_1_4_7_and_10() -> None:
+    never = {"satisfaction_score": 50, "fundamental": "no"}
+    going_on = {"decision": "continue", "grant": 0, "option": "A"}
+    held = Held(kit("Consensus", analysis=False), propose={"all": never}, appeal={"all": going_on}).until()
+    order: dict[int, list[str]] = {}
+    for turn in held.plan.scene.named("propose"):
+        order.setdefault(turn.round, []).append(turn.seat.name)
+    assert [*order] == [*range(1, 11)]
+    assert {tuple(seats[-4:]) for seats in order.values()} == {("observability", "operations", "test", "security")}
+    domain = [seats[:-4] for seats in order.values()]
+    assert domain[0] == domain[1] == domain[2] != domain[3] == domain[4] == domain[5]
+    assert domain[5] != domain[6] == domain[7] == domain[8] != domain[9]
 
 
 @pytest.mark.parametrize("word", ["stance", "*mixed*", "*cap*", "*unmoved*", "max-iterations", "conformed", "settled*"])
