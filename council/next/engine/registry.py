@@ -72,13 +72,14 @@ class Registry(dict[str, Callable[..., Any]]):
         own = parameters(self[ref.name])[self.given :]
         named = {one.name: one for one in own if one.kind not in (one.VAR_KEYWORD, one.POSITIONAL_ONLY)}
         free = next((one for one in own if one.kind is one.VAR_KEYWORD), None)
+        first = own[0] if own and own[0].kind not in (own[0].VAR_KEYWORD, own[0].KEYWORD_ONLY) else None
         what = f'the {self.kind} "{ref.name}"'
         if ref.args is None:
             args = {}
         elif isinstance(ref.args, dict):
             args = {str(name): value for name, value in ref.args.items()}
-        elif own and own[0].kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY):
-            args, named = {own[0].name: ref.args}, {**named, own[0].name: own[0]}
+        elif first:
+            args, named = {first.name: ref.args}, {**named, first.name: first}
         else:
             raise UsageError(f"{what} takes {'arguments by name' if own else 'no arguments'}, not {ref.args!r}")
         for name, value in args.items():

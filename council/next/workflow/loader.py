@@ -33,15 +33,12 @@ def load(text: str, where: str) -> Workflow:
     members = next(iter(groups))
     first = 0 if phases and phases[0].values.get("role") == "impact" else 1
     document = Table(table.mapping("document", {}), f"{where}: document", "kind")
-    halt = read_endings(table, "halt")
-    if taken := next((name for name in halt if name in gates.ENDINGS), ""):
-        raise table.wrong(f'halt: "{taken}" is what a person says at a gate; give it another name')
     workflow = Workflow(
         name=name,
         description=table.text("description", ""),
         groups=groups,
         options=read_options(table),
-        halt=halt,
+        halt=read_endings(table, "halt"),
         phases=tuple(read_phase(phase, number, members) for number, phase in enumerate(phases, first)),
         document=read_name(document, "kind") if document.values else "",
         tasks=read_tasks(body, where),
@@ -54,6 +51,8 @@ def check(workflow: Workflow, table: Table) -> None:
     """What can be checked without knowing the rules: names are unique, seats exist, rounds are numbers."""
     if not workflow.phases:
         raise table.wrong("phases: there must be at least one")
+    if taken := next((name for name in workflow.halt if name in gates.ENDINGS), ""):
+        raise table.wrong(f'halt: "{taken}" is what a person says at a gate; give it another name')
     names = [phase.name for phase in workflow.phases]
     names += [step.name for phase in workflow.phases for step in phase.steps if len(phase.steps) > 1]
     if twice := find_repeated(names):
@@ -61,12 +60,10 @@ def check(workflow: Workflow, table: Table) -> None:
     if twice := find_repeated(phase.role for phase in workflow.phases if phase.role):
         raise table.wrong(f'two phases have the role "{twice}"')
     for seat in workflow.all_seats().values():
-        about = seat.get("of")
-        if about and (about not in workflow.groups or about == seat.group):
-            others = {*workflow.groups} - {seat.group}
-            raise table.wrong(
-                f'seats: {seat.name}: of: there is no other group "{about}"; {did_you_mean(about, others)}'
-            )
+        others = {*workflow.groups} - {seat.group}
+        if (about := seat.get("of")) and about not in others:
+            meant = did_you_mean(about, others)
+            raise table.wrong(f'seats: {seat.name}: of: there is no other group "{about}"; {meant}')
     try:
         for step in workflow.steps():
             workflow.seats(name for name in step.seats if isinstance(name, str))
@@ -177,8 +174,11 @@ def read_seat(one: Any, group: str, table: Table) -> Seat:
 
 
 def read_attributes(table: Table) -> Mapping[str, Any]:
+    """What a workflow says of a seat. Only its title may have several words."""
     for key in table.values:
-        read_word(key, table.text(key), table) if key != "title" else table.text(key)
+        text = table.text(key)
+        if key != "title":
+            read_word(key, text, table)
     if "weight" in table.values and not 0 <= table.number("weight") <= MOST_WEIGHT:
         raise table.wrong(f'"weight" must be a number from 0 to {MOST_WEIGHT}')
     return table.values
