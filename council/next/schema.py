@@ -18,7 +18,7 @@ from frontmatter.default_handlers import YAMLHandler
 from council.next.errors import UsageError
 from council.next.text import did_you_mean, one_line
 
-MOST_CHARACTERS, DEEPEST = 1_000_000, 24
+MOST_CHARACTERS, DEEPEST, LONGEST_MESSAGE = 1_000_000, 24, 600
 REQUIRED: Any = object()
 # What to do about common mistakes, by a part of the parser's message.
 ADVICE = {
@@ -41,7 +41,7 @@ class Table:
                 raise self.wrong(f'unknown key "{one_line(str(key))}"; {did_you_mean(str(key), known)}')
 
     def wrong(self, problem: str) -> UsageError:
-        return UsageError(f"{self.where}: {problem}")
+        return UsageError(one_line(f"{self.where}: {problem}", LONGEST_MESSAGE))
 
     def get(self, key: str, default: Any = REQUIRED, kind: type = object, noun: str = "") -> Any:
         if key not in self.values:

@@ -22,6 +22,7 @@ ROOMS = {
     "config": 750,
     "prompts": 960,  # 200 more than planned: the sandbox where every bomb ends, and the sentences that call a council
     "speakers": 1_350,
+    "checks": 700,
     "reports": 350,
     "runner": 1_600,
 }

@@ -13,6 +13,7 @@ from council.next.errors import UsageError
 from council.next.text import fold
 from council.next.workflow.model import AllOf, AnyOf, Condition, Not
 
+LONGEST_SHARE = 20  # characters; `1e-99999999` would be exact, and take all memory
 COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
 
@@ -39,26 +40,31 @@ def combine(verdicts: list[Verdict], all_of: bool = False) -> Verdict:
 
 
 def matches(value: Any, wanted: Any, scene: Scene) -> bool:
-    """Whether an answer is the value in a workflow: equal, one of a list, `any`, or a comparison as in ">= 90"."""
+    """Whether an answer is the value in a workflow: equal, one of a list, `any`, or a comparison as in ">= 90".
+
+    A comparison that cannot be read is refused even beside no answer, so it is found when a workflow is checked."""
+    if isinstance(wanted, list):
+        found = [matches(value, one, scene) for one in wanted]
+        return any(found)
+    wanted = str(wanted).lower() if isinstance(wanted, bool) else str(wanted)
+    sign, _, limit = wanted.partition(" ")
+    least = scene.workflow.number(limit.strip()) if sign in COMPARISONS else 0
     if value is None:
         return False
-    if isinstance(wanted, list):
-        return any(matches(value, one, scene) for one in wanted)
-    wanted = str(wanted).lower() if isinstance(wanted, bool) else str(wanted)
     if wanted == "any":
         return bool(value) or isinstance(value, int | float)
     if isinstance(value, tuple):
         return any(fold(str(item)) == fold(wanted) for item in value)
-    sign, _, limit = wanted.partition(" ")
     if sign in COMPARISONS:
-        return isinstance(value, int | float) and bool(COMPARISONS[sign](value, scene.workflow.number(limit.strip())))
+        return isinstance(value, int | float) and bool(COMPARISONS[sign](value, least))
     return fold(str(value)) == fold(wanted)
 
 
 def fraction(value: Any, options: Mapping[str, Any]) -> Fraction:
     """`2/3`, `0.6`, `1`, or an option with one of these, exactly."""
+    words = str(options.get(str(value), value)).replace(" ", "")
     try:
-        part = Fraction(str(options.get(str(value), value)).replace(" ", ""))
+        part = Fraction(words if len(words) <= LONGEST_SHARE and "e" not in words.lower() else -1)
     except (ValueError, ZeroDivisionError):
         part = Fraction(-1)
     if not 0 <= part <= 1:

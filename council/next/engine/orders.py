@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from council.next.engine.registry import order
+from council.next.engine.registry import Place, order
 from council.next.engine.scene import Scene
 from council.next.workflow.model import Seat
 
@@ -31,6 +31,13 @@ def by_group(seats: Seats, scene: Scene) -> Batches:
     for seat in seats:
         groups.setdefault(seat.group, []).append(seat)
     return [tuple(group) for group in groups.values()]
+
+
+@order
+def others(seats: Seats, scene: Scene, *, than: Place) -> Batches:
+    """All at once, but for those who speak in the step `than` of this round: nobody reviews a text of its own."""
+    authors = {turn.seat.name for turn in scene.moments.get((scene.phase, scene.round, than), ())}
+    return parallel(tuple(seat for seat in seats if seat.name not in authors), scene)
 
 
 @order

@@ -54,26 +54,21 @@ class Note:
 
 
 class Plan:
-    """`due` are the turns to be spoken now. `batches` holds the ids of the turns that were asked for together, and
-    `open` those of the batch of which some are still due."""
+    """`due` are the turns to be spoken now. `batches` holds the ids of the turns that were asked for together."""
 
     def __init__(self, workflow: Workflow, seed: str = "", scene: Scene | None = None) -> None:
         self.workflow = workflow
         self.scene = scene or Scene(workflow, seed)
         self._said: Said = {}
+        self._sees: dict[str, tuple[Seen, ...]] = {}
         self._begin()
 
     def _begin(self) -> None:
         self.due: tuple[Due, ...] = ()
         self.notes: list[Note] = []
         self.batches: list[tuple[str, ...]] = []
-        self.open: tuple[str, ...] = ()
         self.halted, self.done = "", False
         self._walk = self._debate()
-
-    def strays(self) -> list[str]:
-        """The recorded turns that were not asked for: a seat does not sit, or a turn before them is missing."""
-        return sorted(self._said.keys() - {id for batch in (*self.batches, self.open) for id in batch})
 
     def advance(self, said: Said) -> Plan:
         """Go on as far as the recorded turns reach. A walk that failed or was interrupted begins again."""
@@ -105,13 +100,13 @@ class Plan:
             return
         ending = ""
         while not ending:
-            scene.round, scene.cap, begun = scene.round + 1, most + self._granted(phase), len(scene.turns)
+            scene.round, begun = scene.round + 1, len(scene.turns)
             for step in phase.steps:
                 if step.when is None or self._holds(step.when, step.name):
                     yield from self._step(phase, step)
                     if self.halted:
                         return
-            scene.cap, scene.since = most + self._granted(phase), begun
+            scene.cap, scene.since = scene.cap + granted(scene.turns[begun:]), begun
             ending = self._ending(phase, least)
             scene.since = 0
         scene.ended[phase.name] = ending
@@ -124,13 +119,13 @@ class Plan:
         for batch in registry.orders.call(step.order, self._seats(step), scene):
             asked = [Due(f"{folder}/{seat.name}", phase, step, scene.round, seat) for seat in batch]
             turns: dict[str, Turn] = {}
+            self._sees = {}
             while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
-                spoken = [id for turn in turns.values() for id in self._tries(turn)]
-                self.open = tuple(dict.fromkeys([*(one.id for one in (*asked, *due)), *spoken]))
                 yield due
-            self.open = ()
-            self.batches.append(tuple(id for one in asked for id in self._tries(turns[one.id])))
-            scene.add(turns[one.id] for one in asked)
+            spoken = [turns[one.id] for one in asked]
+            tries = ((turn.id, turn.id + RETRY) if turn.first else (turn.id,) for turn in spoken)
+            self.batches.append(tuple(id for ids in tries for id in ids))
+            scene.add(spoken)
             for ending, condition in self.workflow.halt.items():
                 if not self.halted and (verdict := judge(condition, scene)):
                     self.halted = scene.ended[phase.name] = ending
@@ -143,22 +138,23 @@ class Plan:
         if due.id in turns:
             return None
         if (first := self._said.get(due.id)) is None:
-            return replace(due, sees=self._sees(due))
+            return replace(due, sees=self._look(due))
         answers, problems = self._read(due, first)
         if problems:
             second = self._said.get(due.id + RETRY)
             if second is None:
                 why = tuple(problems.values())
-                return replace(due, id=due.id + RETRY, sees=self._sees(due), first=first, problems=why)
+                return replace(due, id=due.id + RETRY, sees=self._look(due), first=first, problems=why)
             turns[due.id] = self._second_try(due, first, second, answers)
         else:
             turns[due.id] = self._turn(due, first, answers, ())
         return None
 
-    def _sees(self, due: Due) -> tuple[Seen, ...]:
-        """What a turn may read. That stays the same for as long as its batch is asked, and is long in a long debate."""
-        known = (old.sees for old in self.due if old.id.removesuffix(RETRY) == due.id)
-        return next(known, None) or views.look(due.step.sees, due.seat, self.scene)
+    def _look(self, due: Due) -> tuple[Seen, ...]:
+        """What a turn may read. Nothing is added while its batch speaks, so it is looked up once."""
+        if due.id not in self._sees:
+            self._sees[due.id] = views.look(due.step.sees, due.seat, self.scene)
+        return self._sees[due.id]
 
     def _second_try(self, due: Due, first: Recorded, second: Recorded, before: Answers) -> Turn:
         """What either try says counts, the second one first. Who is absent from the second try spoke in the first."""
@@ -185,9 +181,6 @@ class Plan:
             passages=answers.passages,
         )
 
-    def _tries(self, turn: Turn) -> tuple[str, ...]:
-        return (turn.id, turn.id + RETRY) if turn.first else (turn.id,)
-
     def _read(self, due: Due, said: Recorded) -> tuple[Answers, dict[str, str]]:
         """The answers of one reply, and what is wrong with it. Who is absent is not asked again."""
         if said.absent:
@@ -210,29 +203,16 @@ class Plan:
 
     def _cast(self, cast: Cast) -> tuple[Seat, ...]:
         """The seats that a reply names: `Security: what it stands for` becomes a seat of that name."""
-        left_out = {slug(item.partition(":")[0], 40) for item in self._items(cast.without)}
+        left_out = {slug(item.partition(":")[0], 40) for item in self.scene.items(cast.without)}
         taken, seats = {*RESERVED, *self.workflow.all_seats(), *self.workflow.groups}, dict[str, Seat]()
-        for item in self._items(cast.source):
+        for item in self.scene.items(cast.source):
             title, _, about = item.partition(":")
             if (name := slug(title, 40)) and name not in left_out:
                 persona = self.workflow.personas.get(name, {})
-                attributes = {**persona, "title": title.strip(), "stands_for": about.strip()}
+                attributes = {**persona, "title": title.strip(), "stands_for": about.strip("*_` ")}
                 name = f"the-{name}" if name in taken else name  # a reply cannot take a seat of the workflow
                 seats.setdefault(name, Seat(name, cast.source, attributes))
         return tuple(seats.values())
-
-    def _items(self, source: str) -> tuple[str, ...]:
-        """The items of the newest readable answer `step.answer`."""
-        step, _, name = source.partition(".")
-        turn = self.scene.newest(step, name) if source else None
-        value = turn.answers[name] if turn else ()
-        return value if isinstance(value, tuple) else (str(value),)
-
-    def _granted(self, phase: Phase) -> int:
-        """The rounds beyond the limit that a person granted. No model can grant any."""
-        turns = (turn for turn in self.scene.named(phase.name) if turn.seat.is_person)
-        granted = (turn.answers.get("grant") for turn in turns)
-        return sum(int(rounds) for rounds in granted if isinstance(rounds, int | float))
 
     def _ending(self, phase: Phase, least: int) -> str:
         """Why the phase ends after this round. Empty if it goes on."""
@@ -255,6 +235,12 @@ class Plan:
 
     def _note(self, kind: str, verdict: Verdict, step: str = "", ending: str = "") -> None:
         self.notes.append(Note(kind, self.scene.phase, self.scene.round, verdict, step, ending, len(self.scene.turns)))
+
+
+def granted(turns: list[Turn]) -> int:
+    """The rounds beyond the limit that a person granted. No model can grant any."""
+    asked = (turn.answers.get("grant") for turn in turns if turn.seat.is_person)
+    return sum(int(rounds) for rounds in asked if isinstance(rounds, int | float))
 
 
 def plan(workflow: Workflow, said: Said, seed: str = "") -> Plan:

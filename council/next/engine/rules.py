@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from council.next.engine import voting
 from council.next.engine.conditions import fraction, judge, matches
-from council.next.engine.registry import rule
+from council.next.engine.registry import Answer, Ending, rule
 from council.next.engine.scene import Scene, Turn, Verdict, describe_silent
 from council.next.errors import UsageError
 from council.next.text import did_you_mean, fold, join_words, overlap
@@ -21,7 +22,7 @@ from council.next.workflow.model import Condition, Ref
 
 
 @rule
-def option(scene: Scene, name: str = "", **values: Any) -> Verdict:
+def option(scene: Scene, name: str = "", /, **values: Any) -> Verdict:
     """An option is on, or has the given value."""
     wanted = values or {name: True}
     for key in wanted:
@@ -33,7 +34,7 @@ def option(scene: Scene, name: str = "", **values: Any) -> Verdict:
 
 
 @rule
-def ended(scene: Scene, **phases: Any) -> Verdict:
+def ended(scene: Scene, /, **phases: Ending) -> Verdict:
     """A phase is over, and ended so."""
     holds = all(matches(scene.ended.get(phase), wanted, scene) for phase, wanted in phases.items())
     return Verdict(holds, ", ".join(f"{phase}: {scene.ended.get(phase, 'not held')}" for phase in phases))
@@ -54,12 +55,7 @@ def from_round(scene: Scene, number: Any) -> Verdict:
 @rule
 def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = None) -> Verdict:
     """The debate has used at least this much. A call whose cost is unknown counts as the most that it can have cost."""
-    made = [said for turn in scene.turns for said in (turn.first, turn.said) if said]
-    used = {
-        "usd": sum((one.most or 0.0) if one.usd is None else one.usd for one in made),
-        "tokens": sum(one.tokens for one in made),
-        "calls": sum(one.calls for one in made),
-    }
+    used = dict(scene.used)
     limits = {"usd": usd, "tokens": tokens, "calls": calls}
     most = {name: scene.workflow.number(limit) for name, limit in limits.items() if limit is not None}
     reason = ", ".join(f"{used[name]:g} {name}" for name in most) + " spent"
@@ -91,28 +87,25 @@ def tally(scene: Scene, fields: dict[str, Any]) -> tuple[list[Turn], list[Turn],
     reason = f"{len(found)} of {len(turns)} say {words}" if turns else f"nobody was asked for {join_words(fields)}"
     silent = describe_silent(turns, *fields)
     counted = {"for": [turn.seat.name for turn in found], "of": len(turns), "silent": silent}
-    return (
-        found,
-        turns,
-        Verdict(bool(found), reason + (f" ({silent})" if silent else ""), tally={"/".join(fields): counted}),
-    )
+    reason += f" ({silent})" if silent else ""
+    return found, turns, Verdict(bool(found), reason, tally={"/".join(fields): counted})
 
 
 @rule
-def some(scene: Scene, **fields: Any) -> Verdict:
+def some(scene: Scene, /, **fields: Answer) -> Verdict:
     """At least one seat gave this answer when it was last asked for."""
     return tally(scene, fields)[2]
 
 
 @rule
-def every(scene: Scene, **fields: Any) -> Verdict:
+def every(scene: Scene, /, **fields: Answer) -> Verdict:
     """Every seat that was asked gave this answer. An absent seat did not."""
     found, turns, verdict = tally(scene, fields)
     return Verdict(bool(turns) and len(found) == len(turns), verdict.reason, tally=verdict.tally)
 
 
 @rule
-def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> Verdict:
+def share(scene: Scene, /, *, at: Any = None, over: Any = None, **fields: Answer) -> Verdict:
     """At least the share `at`, or more than the share `over`, of the seats that were asked gave this answer."""
     if (at is None) == (over is None):
         raise UsageError('the rule "share" needs either at: (at least) or over: (more than), as in at: 2/3')
@@ -123,7 +116,7 @@ def share(scene: Scene, *, at: Any = None, over: Any = None, **fields: Any) -> V
 
 
 @rule
-def split(scene: Scene, field: str) -> Verdict:
+def split(scene: Scene, field: Answer) -> Verdict:
     """The seats' newest answers differ. A seat that falls silent keeps its last answer."""
     counts = Counter(fold(str(turn.answers[field])) for turn in scene.last_words(field).values())
     said = join_words(f"{number} {answer}" for answer, number in counts.most_common()) or "nothing"
@@ -131,7 +124,7 @@ def split(scene: Scene, field: str) -> Verdict:
 
 
 @rule
-def moved(scene: Scene, field: str, *, by: Any = 10) -> Verdict:
+def moved(scene: Scene, field: Answer, *, by: Any = 10) -> Verdict:
     """Some seat changed its answer since it was last asked. A number has to change by at least `by`."""
     least = scene.workflow.number(by)
     names = [
@@ -145,21 +138,23 @@ def moved(scene: Scene, field: str, *, by: Any = 10) -> Verdict:
 def differs(old: Any, new: Any, least: float) -> bool:
     if old is None or new is None:
         return False
-    return bool(abs(new - old) >= least if isinstance(new, int | float) else old != new)
+    numbers = isinstance(new, int | float) and isinstance(old, int | float)
+    return bool(abs(new - old) >= least if numbers else old != new)
 
 
 @rule
-def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
+def stuck(scene: Scene, *, field: Answer, gain: Any = 1, over: Any = 3) -> Verdict:
     """For `over` rounds of this phase, the mean of a number rose by less than `gain`, or no answer changed.
 
     A number counts for the seats that were heard in both the first and the last of these rounds."""
     window, least = scene.workflow.whole(over), Fraction(str(scene.workflow.number(gain)))
-    rounds = [turns for turns in scene.moments_that_ask(field) if turns[0].phase == scene.phase][:window]
+    own = (turns for turns in scene.moments_that_ask(field) if turns[0].phase == scene.phase)
+    rounds = [*islice(own, window)]
     if scene.round <= window or len(rounds) < window:
         return Verdict(False, f"too early to tell whether {field} is stuck")
     last, first = ({turn.seat.name: turn.answers.get(field) for turn in turns} for turns in (rounds[0], rounds[-1]))
     both = [name for name in last if last[name] is not None and first.get(name) is not None]
-    if not all(isinstance(last[name], int | float) for name in both):
+    if not all(isinstance(one[name], int | float) for one in (last, first) for name in both):
         same = all(turn.answers.get(field) == last.get(turn.seat.name) for turns in rounds for turn in turns)
         return Verdict(same, f"{field} {'stayed the same' if same else 'changed'} over {window} rounds")
     gained = sum(Fraction(str(last[name])) - Fraction(str(first[name])) for name in both) / max(len(both), 1)
@@ -169,9 +164,12 @@ def stuck(scene: Scene, *, field: str, gain: Any = 1, over: Any = 3) -> Verdict:
 @rule
 def repeats(scene: Scene, *, over: Any = 0.6, seats: str = "some") -> Verdict:
     """Some seats (with `seats: every`, all) repeat more than this share of their own turn of the round before."""
+    most = scene.workflow.number(over)
+    if seats not in ("some", "every"):
+        raise UsageError(f'the rule "repeats": seats must be some or every, not "{seats}"')
     last = next(reversed(scene.moments.values()), [])
     shares = {turn.seat.name: part for turn in last if (part := repetition(turn, scene)) is not None}
-    names = [name for name, part in shares.items() if part > scene.workflow.number(over)]
+    names = [name for name, part in shares.items() if part > most]
     holds = bool(names) and (seats != "every" or len(names) == len(last))
     return Verdict(holds, f"{join_words(names) or 'nobody'} repeated the round before", tally={"repeats": shares})
 
@@ -187,10 +185,10 @@ def repetition(turn: Turn, scene: Scene) -> float | None:
 def vote(
     scene: Scene,
     *,
-    field: str,
+    field: Answer,
     method: str = "plurality",
     among: Condition | list[str] | str = "",
-    sure: str = "",
+    sure: Answer = "",
     scored: bool = False,
     ties: str = "",
 ) -> Verdict:
@@ -227,8 +225,9 @@ def options_among(scene: Scene, among: Any) -> tuple[list[str], str]:
     """The only options that count, which are all if there are none; and why nothing counts, if a rule says so."""
     if not isinstance(among, dict):
         return [str(one) for one in (among if isinstance(among, list) else [among] if among else [])], ""
-    ((name, args),) = among.items()
-    verdict = judge(Ref(name, args), scene)
+    if len(among) != 1:
+        raise UsageError('the rule "vote": among must be options or one rule, as in {passes: trial}')
+    verdict = judge(Ref(*next(iter(among.items()))), scene)
     options = [
         str(one) for counted in verdict.tally.values() if isinstance(counted, dict) for one in counted.get("for", ())
     ]

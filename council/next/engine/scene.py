@@ -125,12 +125,13 @@ class Scene:
     kept: dict[str, Any] = field(default_factory=dict)  # what others derive of the turns, so that they derive it once
 
     def __post_init__(self) -> None:
-        self._begun: dict[Moment, int] = {}
         self._asking: dict[str, list[Moment]] = defaultdict(list)
         self._said: dict[tuple[str, str], list[Turn]] = defaultdict(list)  # by seat and answer
         self._last: dict[str, dict[str, Turn]] = defaultdict(dict)
         self._places: dict[str, list[Turn]] = defaultdict(list)
-        self._first: dict[str, Turn] = {}
+        self._by_seat: dict[str, list[Turn]] = defaultdict(list)
+        self._order: dict[str, int] = {}  # the place of each turn, by its id
+        self.used = {"usd": 0.0, "tokens": 0, "calls": 0}  # by all tries
         self._passages: dict[Passage, str] = {}
 
     @property
@@ -142,12 +143,17 @@ class Scene:
         self.batches.append(tuple(turns))
         for turn in self.batches[-1]:
             if turn.moment not in self.moments:
-                self._begun[turn.moment], self.moments[turn.moment] = len(self.turns), []
+                self.moments[turn.moment] = []
                 for name in turn.asked:
                     self._asking[name].append(turn.moment)
             self.turns.append(turn)
             self.moments[turn.moment].append(turn)
-            self._first.setdefault(turn.seat.name, turn)
+            self._by_seat[turn.seat.name].append(turn)
+            self._order[turn.id] = len(self._order)
+            for said in filter(None, (turn.first, turn.said)):
+                self.used["usd"] += (said.most or 0.0) if said.usd is None else said.usd
+                self.used["tokens"] += said.tokens
+                self.used["calls"] += said.calls
             for place in {turn.phase, turn.step}:
                 self._places[place].append(turn)
             for name in turn.answers:
@@ -165,7 +171,7 @@ class Scene:
     def latest(self, *names: str) -> list[Turn]:
         """The last moment that asked for these answers. Where a phase's endings are judged, only of this round."""
         turns = next(self.moments_that_ask(*names), [])
-        return turns if turns and self._begun[turns[0].moment] >= self.since else []
+        return turns if turns and self.place_of(turns[0]) >= self.since else []
 
     def last_words(self, name: str) -> Mapping[str, Turn]:
         """Each seat's newest turn with a readable answer of this name. A seat that fell silent keeps its last one."""
@@ -179,7 +185,23 @@ class Scene:
 
     def first_of(self, seat: str) -> Turn | None:
         """The first turn of a seat."""
-        return self._first.get(seat)
+        return next(iter(self.turns_of(seat)), None)
+
+    def turns_of(self, seat: str) -> list[Turn]:
+        return self._by_seat.get(seat, [])
+
+    def place_of(self, turn: Turn) -> int:
+        """How many turns were spoken before this one."""
+        return self._order[turn.id]
+
+    def last_rounds(self, most: int) -> list[list[Turn]]:
+        """The turns of the current round, and of the last `most` rounds of any phase before it, the newest first."""
+        found: dict[tuple[str, int], list[Turn]] = {(self.phase, self.round): []}
+        for phase, round, step in reversed(self.moments):
+            if (phase, round) not in found and len(found) > most:
+                break
+            found.setdefault((phase, round), []).extend(self.moments[phase, round, step])
+        return [*found.values()]
 
     def named(self, place: str) -> list[Turn]:
         """The turns of the phase or step of this name."""
@@ -188,6 +210,13 @@ class Scene:
     def newest(self, place: str, name: str) -> Turn | None:
         """The newest turn of a phase or step with this answer. An absence changes nothing."""
         return next((turn for turn in reversed(self.named(place)) if name in turn.answers), None)
+
+    def items(self, source: str) -> tuple[str, ...]:
+        """The items of the newest answer `step.answer`. Empty if it was never given."""
+        step, _, name = source.partition(".")
+        turn = self.newest(step, name)
+        value = turn.answers[name] if turn else ()
+        return value if isinstance(value, tuple) else (str(value),)
 
     def is_copy(self, passage: Passage, seat: str) -> bool:
         """Whether somebody else wrote this passage first."""

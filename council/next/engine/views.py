@@ -25,7 +25,7 @@ def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> tuple[Seen, ...]:
         for seen in found:
             if seen.turn.id not in shown or shown[seen.turn.id].gist:
                 shown[seen.turn.id] = seen
-    spoken = [shown[turn.id] for turn in scene.turns if turn.id in shown]
+    spoken = sorted(shown.values(), key=lambda seen: scene.place_of(seen.turn))
     if not any(seen.label for seen in spoken):
         return tuple(spoken)
     # The order of the seats would tell who is who, so a step's turns are sorted by their labels.
@@ -34,8 +34,8 @@ def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> tuple[Seen, ...]:
 
 
 def is_place(ref: Ref, scene: Scene) -> bool:
-    """Whether a view is the name of a phase or step. A view of the same name comes first."""
-    return ref.name not in views and ref.args is None and ref.name in scene.workflow.places()
+    """Whether a view is the name of a phase or step. That comes before a view that an optional room has."""
+    return ref.args is None and ref.name in scene.workflow.places()
 
 
 def in_full(turns: Iterable[Turn]) -> View:
@@ -57,7 +57,7 @@ def nothing(seat: Seat, scene: Scene) -> View:
 @view
 def own(seat: Seat, scene: Scene) -> View:
     """The seat's own turns."""
-    return in_full(turn for turn in scene.turns if turn.seat.name == seat.name)
+    return in_full(scene.turns_of(seat.name))
 
 
 @view
@@ -69,9 +69,7 @@ def gists(seat: Seat, scene: Scene) -> View:
 @view
 def recent(seat: Seat, scene: Scene, *, rounds: Any = 1) -> View:
     """The current round, and the last `rounds` before it."""
-    earlier, most = earlier_rounds(scene), int(scene.workflow.number(rounds))
-    shown = {(scene.phase, scene.round), *(earlier[-most:] if most else ())}
-    return in_full(turn for turn in scene.turns if (turn.phase, turn.round) in shown)
+    return in_full(turn for turns in scene.last_rounds(scene.workflow.whole(rounds, least=0)) for turn in turns)
 
 
 @view
@@ -80,23 +78,24 @@ def fading(seat: Seat, scene: Scene, *, keep: Mapping[str, Any], digest: Any = N
 
     After round `digest`, older rounds are left out. With `tokens`, the oldest rounds become gists until the others have
     at most that many tokens."""
-    number = scene.workflow.number
-    schedule = sorted((number(last), kept) for last, kept in keep.items())
+    whole, earlier, now = scene.workflow.whole, earlier_rounds(scene), (scene.phase, scene.round)
+    schedule = sorted(
+        (whole(last), len(earlier) if kept == "all" else whole(kept, least=0)) for last, kept in keep.items()
+    )
     kept = next((kept for last, kept in schedule if scene.round <= last), schedule[-1][1])
-    earlier = earlier_rounds(scene)
-    full = earlier if kept == "all" else earlier[max(0, len(earlier) - int(number(kept))) :]
-    if digest is not None and scene.round > number(digest):
+    full = earlier[max(0, len(earlier) - kept) :]
+    if digest is not None and scene.round > whole(digest):
         earlier = full
-    now = (scene.phase, scene.round)
     if tokens is not None:
+        most = CHARACTERS_A_TOKEN * scene.workflow.number(tokens)
         size: dict[tuple[str, int], int] = {}
         for turn in scene.turns:
             size[turn.phase, turn.round] = size.get((turn.phase, turn.round), 0) + len(turn.said.body)
-        while full and size.get(now, 0) + sum(size[one] for one in full) > CHARACTERS_A_TOKEN * number(tokens):
+        while full and size.get(now, 0) + sum(size[one] for one in full) > most:
             full = full[1:]
-    shown, whole = {now, *earlier}, {now, *full}
+    shown, in_full = {now, *earlier}, {now, *full}
     places = [((turn.phase, turn.round), turn) for turn in scene.turns]
-    return [Seen(turn, gist=place not in whole) for place, turn in places if place in shown]
+    return [Seen(turn, gist=place not in in_full) for place, turn in places if place in shown]
 
 
 def earlier_rounds(scene: Scene) -> list[tuple[str, int]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from council.next.engine import registry
 from council.next.engine.orders import Batches, Seats, shuffle
-from council.next.engine.registry import check, order, rule
+from council.next.engine.registry import Source, check, order, rule
 from council.next.engine.scene import Scene, Verdict
 from council.next.errors import UsageError
 from council.next.text import did_you_mean, join_words, slug
@@ -22,27 +22,17 @@ def name_of(item: str) -> str:
     return slug(item.strip("*_` ").partition(":")[0], 40)
 
 
-def items_of(scene: Scene, source: str) -> tuple[str, ...]:
-    """The items of the newest answer `step.answer`. Empty if it was never given."""
-    step, dot, name = source.partition(".")
-    if not dot:
-        raise UsageError(f'"{source}" must be a step and one of its answers, as in analyze.perspectives')
-    turn = scene.newest(step, name)
-    value = turn.answers[name] if turn else ()
-    return value if isinstance(value, tuple) else (str(value),)
-
-
 # ---- specialists from a list ----
 
 
 def named_seats(seats: Iterable[Seat], scene: Scene, by: str) -> set[str]:
     """Those of the seats that the answer names, by their names or titles."""
-    wanted = {name_of(item) for item in items_of(scene, by)}
+    wanted = {name_of(item) for item in scene.items(by)}
     return {seat.name for seat in seats if wanted & {seat.name, slug(seat.title)}}
 
 
 @order
-def seated(seats: Seats, scene: Scene, *, by: str, group: str, every: Any = 1) -> Batches:
+def seated(seats: Seats, scene: Scene, *, by: Source, group: str, every: Any = 1) -> Batches:
     """As `shuffle`, without the seats of `group` that the answer `by` does not name. If it names none, all sit."""
     named = named_seats([seat for seat in seats if seat.group == group], scene, by)
     batches = shuffle(seats, scene, group=group, every=every)
@@ -50,7 +40,7 @@ def seated(seats: Seats, scene: Scene, *, by: str, group: str, every: Any = 1) -
 
 
 @rule
-def names_seats(scene: Scene, of: str, *, group: str) -> Verdict:
+def names_seats(scene: Scene, of: Source, *, group: str) -> Verdict:
     """The answer `of` names at least one seat of `group`."""
     if group not in scene.workflow.groups:
         raise UsageError(f'there is no group "{group}"; {did_you_mean(group, scene.workflow.groups)}')
@@ -85,12 +75,12 @@ def opposed_pair(names: list[str], claimed: set[str], scene: Scene) -> tuple[str
 
 
 @rule
-def cast(scene: Scene, of: str, *, opposed: str = "", number: Any = "") -> Verdict:
+def cast(scene: Scene, of: Source, *, opposed: Source = "", number: Any = "") -> Verdict:
     """The answer `of` casts two to four perspectives, or `number`. With `opposed`, two of them are opposed."""
-    items = items_of(scene, of)
+    items = scene.items(of)
     names = list(dict.fromkeys(map(name_of, items)))
     wanted = str(scene.options.get(str(number), number) or "auto")
-    least, most = (LEAST_CAST, MOST_CAST) if wanted == "auto" else (int(wanted), int(wanted))
+    least, most = (LEAST_CAST, MOST_CAST) if wanted == "auto" else [scene.workflow.whole(wanted)] * 2
     personas = scene.workflow.personas
     wrong = [
         f"{name} is a member of this council"
@@ -107,12 +97,19 @@ def cast(scene: Scene, of: str, *, opposed: str = "", number: Any = "") -> Verdi
 
 def claimed_by(scene: Scene, opposed: str) -> set[str]:
     """The perspectives that the moderator calls opposed, as in `Cost, Safety`."""
-    return {slug(name) for item in items_of(scene, opposed) for name in item.replace(" and ", ",").split(",")}
+    return {slug(name) for item in scene.items(opposed) for name in item.replace(" and ", ",").split(",")}
 
 
 @order
 def unmuted(
-    seats: Seats, scene: Scene, *, by: str, then: str = "parallel", of: str = "", opposed: str = "", number: Any = ""
+    seats: Seats,
+    scene: Scene,
+    *,
+    by: Source,
+    then: str = "parallel",
+    of: Source = "",
+    opposed: Source = "",
+    number: Any = "",
 ) -> Batches:
     """In the order `then`, without the seats that the answer `by` has muted so far. At least two remain.
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from council.next import rooms
 from council.next.errors import UsageError
 from council.next.replies.markdown import BULLETS, Block
-from council.next.text import did_you_mean, fold
+from council.next.text import did_you_mean, fold, one_line
 
 DRESS = "*_`\"'“”\u2018’«»„[]() \n\t"  # what people put around a word
 NOTHING = frozenset({"none", "nothing", "n/a", "-", "–", "—", ""})
@@ -266,16 +266,22 @@ def kind(declared: object) -> Kind:
     options = tuple(option.strip() for option in words.split("|"))
     if words in NAMED or (words.isidentifier() and rooms.load("answer", words)):
         found: Kind = NAMED[words]()
-    elif dash and low.isdecimal() and high.isdecimal() and int(low) < int(high):
+    elif dash and low.isdecimal() and high.isdecimal() and len(high) < 10 and int(low) < int(high):
         found = Number(low=int(low), high=int(high))
     elif options == ("id", "none"):
         found = Ident(or_none=True)
-    elif len(options) > 1 and all(map(fold, options)) and len(set(map(fold, options))) == len(options):
+    elif len(options) > 1 and all(map(is_word, options)) and len(set(map(fold, options))) == len(options):
         found = Choice(options=options)
     else:
         known = did_you_mean(words, [*NAMED, *rooms.names("answer"), "0-100", "yes | no"])
-        raise UsageError(f'"{declared}" is not a kind of answer, with or without + and ? behind it; {known}')
+        shown = one_line(str(declared))
+        raise UsageError(f'"{shown}" is not a kind of answer, with or without + and ? behind it; {known}')
     return replace(found, filled=filled, optional=optional)
+
+
+def is_word(option: str) -> bool:
+    """Whether an option of a choice can be read back: it is not empty, and reading takes nothing off it."""
+    return bool(option) and option == option.strip(DRESS).rstrip(".:").strip(DRESS)
 
 
 def bare(block: Block) -> str:

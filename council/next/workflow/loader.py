@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from council.next import rooms
@@ -11,7 +11,8 @@ from council.next.errors import UsageError
 from council.next.replies.kinds import kind
 from council.next.replies.read import Reply
 from council.next.schema import Table, read_markdown
-from council.next.text import slug
+from council.next.text import did_you_mean, slug
+from council.next.workflow import gates
 from council.next.workflow.model import RESERVED, AllOf, AnyOf, Cast, Condition, Not, Phase, Ref, Seat, Step, Workflow
 
 WORKFLOW_KEYS = ("name", "description", "document", "seats", "options", "halt", "phases")
@@ -21,7 +22,7 @@ PHASE_KEYS = (*STEP_KEYS, "title", "role", "numbered", "rounds", "until", "steps
 SEAT_KEYS = ("persona", "speaker", "title", "tier", "weight", "of")
 ROLES = ("synthesis", "impact", "control")  # what a phase is for, where the program has to know
 NAME, ANSWER = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*"), re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-LONGEST_NAME = 40
+LONGEST_NAME, MOST_WEIGHT = 40, 1_000
 
 
 def load(text: str, where: str) -> Workflow:
@@ -39,7 +40,7 @@ def load(text: str, where: str) -> Workflow:
         options=read_options(table),
         halt=read_endings(table, "halt"),
         phases=tuple(read_phase(phase, number, members) for number, phase in enumerate(phases, first)),
-        document=document.text("kind", ""),
+        document=read_name(document, "kind") if document.values else "",
         tasks=read_tasks(body, where),
     )
     check(workflow, table)
@@ -50,16 +51,31 @@ def check(workflow: Workflow, table: Table) -> None:
     """What can be checked without knowing the rules: names are unique, seats exist, rounds are numbers."""
     if not workflow.phases:
         raise table.wrong("phases: there must be at least one")
+    if taken := next((name for name in workflow.halt if name in gates.ENDINGS), ""):
+        raise table.wrong(f'halt: "{taken}" is what a person says at a gate; give it another name')
     names = [phase.name for phase in workflow.phases]
     names += [step.name for phase in workflow.phases for step in phase.steps if len(phase.steps) > 1]
-    if twice := next((name for name in names if names.count(name) > 1), ""):
+    if twice := find_repeated(names):
         raise table.wrong(f'"{twice}" names two phases or steps')
+    if twice := find_repeated(phase.role for phase in workflow.phases if phase.role):
+        raise table.wrong(f'two phases have the role "{twice}"')
+    for seat in workflow.all_seats().values():
+        others = {*workflow.groups} - {seat.group}
+        if (about := seat.get("of")) and about not in others:
+            meant = did_you_mean(about, others)
+            raise table.wrong(f'seats: {seat.name}: of: there is no other group "{about}"; {meant}')
     try:
         for step in workflow.steps():
             workflow.seats(name for name in step.seats if isinstance(name, str))
         workflow.with_options({})
     except UsageError as wrong:
         raise table.wrong(str(wrong)) from None
+
+
+def find_repeated(names: Iterable[str]) -> str:
+    """The first name that occurs twice. Empty if none does."""
+    listed = [*names]
+    return next((name for place, name in enumerate(listed) if name in listed[:place]), "")
 
 
 def read_phase(table: Table, number: int, members: str) -> Phase:
@@ -69,9 +85,12 @@ def read_phase(table: Table, number: int, members: str) -> Phase:
     if role and role not in ROLES:
         raise table.wrong(f'"{role}" is not a role; known: {", ".join(ROLES)}')
     inherited = {key: table.values[key] for key in INHERITED if key in table.values}
-    rounds = [str(end) for end in table.items("rounds", "1")]
-    if len(rounds) not in (1, 2):
+    rounds = table.items("rounds", "1")
+    if len(rounds) not in (1, 2) or not all(isinstance(end, str) for end in rounds):
         raise table.wrong('"rounds" must be a number or [least, most]')
+    steps = table.items("steps", [{"name": name}])
+    if not steps:
+        raise table.wrong("steps: there must be at least one")
     return Phase(
         name=name,
         number=number,
@@ -80,7 +99,7 @@ def read_phase(table: Table, number: int, members: str) -> Phase:
         until=read_endings(table, "until"),
         steps=tuple(
             read_step(Table(one, f"{table.where}: steps[{place}]", *STEP_KEYS), inherited, members)
-            for place, one in enumerate(table.items("steps", [{"name": name}]))
+            for place, one in enumerate(steps)
         ),
         role=role,
         title=table.text("title", ""),
@@ -90,15 +109,18 @@ def read_phase(table: Table, number: int, members: str) -> Phase:
 
 def read_step(own: Table, inherited: Mapping[str, Any], members: str) -> Step:
     name = read_name(own, "name")
-    table = Table({**inherited, **own.values}, f"{own.where} ({name})")
+    table = Table({"prompt": name, **inherited, **own.values}, f"{own.where} ({name})")
+    seats = tuple(read_seat_name(one, table) for one in table.items("seats", members))
+    if not seats:
+        raise table.wrong("seats: there must be at least one")
     return Step(
         name=name,
-        prompt=table.text("prompt", name),
-        seats=tuple(read_seat_name(one, table) for one in table.items("seats", members)),
+        prompt=read_name(table, "prompt"),
+        seats=seats,
         order=read_ref(table.get("order", "parallel"), table),
         sees=tuple(read_ref(one, table) for one in table.items("sees", "so_far")),
         reply=read_reply(table),
-        tier=table.text("tier", "sonnet"),
+        tier=read_word("tier", table.text("tier", "sonnet"), table),
         when=read_when(own),
     )
 
@@ -131,7 +153,7 @@ def read_groups(table: Table) -> dict[str, tuple[Seat, ...]]:
         check_name(name, table)
         groups[name] = tuple(read_seat(one, name, table) for one in table.items(name))
         seats = [seat.name for seat in groups[name]]
-        if not seats or len(set(seats)) < len(seats):
+        if not seats or find_repeated(seats):
             raise table.wrong(f"{name}: a group needs at least one seat, and each seat once")
     if not groups:
         raise table.wrong("there must be at least one group")
@@ -144,11 +166,28 @@ def read_seat(one: Any, group: str, table: Table) -> Seat:
         ((name, attributes),) = one.items()
         check_name(name, table)
         keys = SEAT_KEYS if not isinstance(attributes, dict) or {*attributes} <= {*SEAT_KEYS} else seat_keys()
-        return Seat(name, group, Table(attributes, f"{table.where}: {name}", *keys).values)
+        return Seat(name, group, read_attributes(Table(attributes, f"{table.where}: {name}", *keys)))
     if not isinstance(one, str):
         raise table.wrong(f"{group}: {one!r} is not a seat, as in `engineer` or `{{engineer: {{tier: opus}}}}`")
     check_name(one, table)
     return Seat(one, group)
+
+
+def read_attributes(table: Table) -> Mapping[str, Any]:
+    """What a workflow says of a seat. Only its title may have several words."""
+    for key in table.values:
+        text = table.text(key)
+        if key != "title":
+            read_word(key, text, table)
+    if "weight" in table.values and not 0 <= table.number("weight") <= MOST_WEIGHT:
+        raise table.wrong(f'"weight" must be a number from 0 to {MOST_WEIGHT}')
+    return table.values
+
+
+def read_word(key: str, value: str, table: Table) -> str:
+    if len(value) > LONGEST_NAME or [value] != value.split():
+        raise table.wrong(f'"{key}" must be one word, not {value!r}')
+    return value
 
 
 def seat_keys() -> tuple[str, ...]:
@@ -164,7 +203,12 @@ def read_seat_name(one: Any, table: Table) -> str | Cast:
 
 def read_endings(table: Table, key: str) -> dict[str, Condition]:
     """The names of endings with their rules, in the order in which they are tried."""
-    return {name: read_condition(rule, table) for name, rule in table.mapping(key, {}).items()}
+    endings = table.mapping(key, {})
+    for name in endings:
+        check_name(name, table)
+    if "any" in endings:
+        raise table.wrong(f'{key}: "any" means every ending; give this one another name')
+    return {name: read_condition(rule, table) for name, rule in endings.items()}
 
 
 def read_when(table: Table) -> Condition | None:

@@ -12,7 +12,9 @@ from council.next.text import did_you_mean, slug
 
 HUMAN = "human"  # the seat of a person, in every workflow
 RESERVED = ("shared", HUMAN)  # no other seat has these names: `shared` is the file of what a batch has in common
+OF_THE_SEAT = ("persona", "speaker", "weight", "of")  # what only a workflow says of its seats
 MOST_ROUNDS = 99
+MOST = 1e12  # of any number in a workflow; what is larger, negative or no number at all is a mistake
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,17 @@ class Not:
 
 
 Condition = Ref | AnyOf | AllOf | Not
+
+
+def refs(condition: Condition) -> Iterator[Ref]:
+    """The rules that a condition names."""
+    if isinstance(condition, AnyOf | AllOf):
+        for one in condition.of:
+            yield from refs(one)
+    elif isinstance(condition, Not):
+        yield from refs(condition.of)
+    else:
+        yield condition
 
 
 @dataclass(frozen=True)
@@ -137,14 +150,7 @@ class Workflow:
         conditions: list[Condition | None] = [*self.halt.values()]
         for phase in self.phases:
             conditions += [phase.when, *phase.until.values(), *(step.when for step in phase.steps)]
-        while conditions:
-            one = conditions.pop()
-            if isinstance(one, AnyOf | AllOf):
-                conditions += one.of
-            elif isinstance(one, Not):
-                conditions.append(one.of)
-            elif one:
-                found.add(one.name)
+        found |= {ref.name for condition in conditions if condition for ref in refs(condition)}
         return found | {ref.name for step in self.steps() for ref in (step.order, *step.sees)}
 
     def phase(self, name: str) -> Phase | None:
@@ -192,18 +198,24 @@ class Workflow:
 
     def number(self, value: Any) -> float:
         """A number that the workflow writes, or that of the option which it names instead."""
+        found = self.options.get(str(value), value)
         try:
-            return float(self.options.get(str(value), value))
+            number = float("nan" if isinstance(found, bool) else found)
         except (TypeError, ValueError):
+            number = float("nan")
+        if not 0 <= number <= MOST:
+            if str(value) in self.options:
+                raise UsageError(f'{self.name}: the option "{value}" must be a number from 0 on, not "{found}"')
             numeric = [name for name, one in self.options.items() if str(one).isdecimal()]
             meant = did_you_mean(str(value), numeric)
-            raise UsageError(f'{self.name}: "{value}" is neither a number nor an option with one; {meant}') from None
+            raise UsageError(f'{self.name}: "{value}" is neither a number nor an option with one; {meant}')
+        return number
 
-    def whole(self, value: Any) -> int:
+    def whole(self, value: Any, least: int = 1) -> int:
         """A number of rounds in a rule, an order or a view."""
         number = self.number(value)
-        if not (1 <= number <= MOST_ROUNDS and number == int(number)):
-            raise UsageError(f'{self.name}: "{value}" is not a whole number from 1 to {MOST_ROUNDS}')
+        if not (least <= number <= MOST_ROUNDS and number == int(number)):
+            raise UsageError(f'{self.name}: "{value}" is not a whole number from {least} to {MOST_ROUNDS}')
         return int(number)
 
     def span(self, phase: Phase) -> tuple[int, int]:
@@ -218,8 +230,11 @@ class Workflow:
         for name, value in chosen.items():
             if name not in self.options:
                 raise UsageError(f'{self.name} has no option "{name}"; {did_you_mean(name, self.options)}')
-            if isinstance(self.options[name], bool) and not isinstance(value, bool):
-                raise UsageError(f'{self.name}: the option "{name}" must be true or false, not "{value}"')
+            if isinstance(self.options[name], bool) != isinstance(value, bool):
+                wanted = "true or false" if isinstance(self.options[name], bool) else "a word or a number"
+                raise UsageError(f'{self.name}: the option "{name}" must be {wanted}, not {value!r}')
+            if not isinstance(value, str | int | float):
+                raise UsageError(f'{self.name}: the option "{name}" must be one word or number, not {value!r}')
         changed = replace(self, options={**self.options, **chosen})
         for phase in changed.phases:
             changed.span(phase)
@@ -227,14 +242,20 @@ class Workflow:
 
     def with_members(self, names: Iterable[str]) -> Workflow:
         """The workflow with these members, by the names of seats or of personas."""
-        names, group, known = (*names,), next(iter(self.groups)), self.all_seats()
+        names, group, known = tuple(dict.fromkeys(names)), next(iter(self.groups)), self.all_seats()
         if not names or any(slug(name) != name or name in RESERVED for name in names):
             raise UsageError(f"{self.name}: {names!r} are not members")
         seats = tuple(replace(known.get(name, Seat(name)), group=group) for name in names)
         return replace(self, groups={**self.groups, group: seats})
 
     def with_personas(self, personas: Mapping[str, Mapping[str, Any]]) -> Workflow:
-        """Each seat with its persona's attributes. What the workflow says of the seat itself wins."""
+        """Each seat with its persona's attributes. What the workflow says of the seat itself wins.
+
+        A persona may come from a project: it says who speaks, never by which program or with how many votes."""
+        personas = {
+            name: {key: value for key, value in persona.items() if key not in OF_THE_SEAT}
+            for name, persona in personas.items()
+        }
 
         def dressed(seat: Seat) -> Seat:
             persona = dict(personas.get(seat.persona, {}))

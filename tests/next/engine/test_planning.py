@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import random
+import sys
+from collections import Counter
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
 
+from council.next.engine import planner, views
 from council.next.engine.planner import Due, Plan
 from council.next.engine.scene import Recorded
 from council.next.errors import UsageError
@@ -197,7 +202,7 @@ def test_a_phase_that_no_rule_ends_reaches_its_limit_and_a_person_may_grant_roun
 
     def speak(due: Due) -> str:
         rising["ada"] += 1
-        return speaker(ada={"score": min(100, 10 * due.round)}, bo={"score": min(100, 10 * due.round)})(due)
+        return str(speaker(ada={"score": min(100, 10 * due.round)}, bo={"score": min(100, 10 * due.round)})(due))
 
     plan = hold(LOOP, speak)
     assert plan.scene.ended["talk"] == "limit"
@@ -217,11 +222,11 @@ def test_models_cannot_grant_rounds() -> None:
 
 
 def test_seats_are_cast_by_a_reply_and_take_nobodys_place() -> None:
-    names = ("Security: what can be attacked", "Ada: an impostor", "Größe und Preis", "Security: once more", "!!!")
+    names = ("**Security:** what can be attacked", "Ada: an impostor", "Größe und Preis", "Security: once more", "!!!")
     plan = hold(LOOP, speaker(chair={"names": names}))
     guests = plan.scene.named("guests")
     assert [turn.seat.name for turn in guests] == ["security", "the-ada", "grosse-und-preis"]
-    assert guests[0].seat.get("stands_for") == "what can be attacked"
+    assert (guests[0].seat.title, guests[0].seat.get("stands_for")) == ("Security", "what can be attacked")
 
 
 def test_a_reply_cannot_seat_a_person_or_take_the_name_of_the_shared_brief() -> None:
@@ -295,37 +300,76 @@ def test_a_name_that_nobody_registered_is_refused_with_what_was_meant(
     assert problem in str(refused.value)
 
 
-def big(seats: int, rounds: int) -> Workflow:
-    names = [f"seat-{number}" for number in range(seats)]
-    phases = [
-        {
-            "name": "talk",
-            "rounds": str(rounds),
-            "reply": {"pick": "a | b", "gist": "text"},
-            "until": {"same": {"every": {"pick": "a"}}},
-        }
+def big(rounds: int) -> Workflow:
+    """Six members who talk for so many rounds, in every order and with every rule that looks back."""
+    names = [f"seat-{number}" for number in range(6)]
+    reply = {"pick": "a | b", "score": "0-100", "gist": "text"}
+    steps = [
+        {"name": "argue", "order": {"shuffle": {"every": "3"}}, "sees": "own"},
+        {"name": "answer", "sees": {"recent": {"rounds": "1"}}, "when": [{"split": "pick"}, {"moved": "score"}]},
+        {"name": "person", "seats": "human", "sees": "nothing", "reply": {"grant": "0-3"}},
     ]
-    return workflow_of(phases, seats={"members": names})
+    until = {
+        "same": {"every": {"pick": "neither"}},
+        "stuck": {"stuck": {"field": "score", "gain": "0", "over": "4"}},
+        "echo": {"repeats": {"seats": "every", "over": "1"}},
+        "voted": {"vote": {"field": "pick", "method": "unanimous"}},
+    }
+    phases = [{"name": "talk", "rounds": str(rounds), "reply": reply, "steps": steps, "until": until}]
+    return workflow_of(phases, seats={"members": names}, halt={"costly": {"spent": {"calls": "99999"}}})
 
 
-def test_the_work_of_planning_grows_with_the_turns() -> None:
-    """Counted in steps of the planner: twice the rounds are twice the reading and the judging, not four times."""
+def count_steps(work: Callable[[], object]) -> int:
+    """How many lines of Python run, each turn of a loop counted. Seconds would depend on the machine."""
+    lines = [0]
+
+    def trace(frame: FrameType, event: str, about: Any) -> Any:
+        lines[0] += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return lines[0]
+
+
+@pytest.mark.parametrize("alive", [True, False], ids=["turn by turn", "from the files"])
+def test_the_work_of_planning_grows_with_the_turns(alive: bool) -> None:
+    """Twice the rounds are twice the steps, and not four times, in a debate that goes on as in one that is read."""
 
     def steps(rounds: int) -> int:
-        rng, calls = random.Random(3), [0]
-        workflow = big(6, rounds)
-        plan, said = Plan(workflow), dict[str, Recorded]()
-        original = plan._read  # what is read again would be counted again
+        workflow, replies = big(rounds), dict[str, Recorded]()
+        rng = random.Random(3)
 
-        def counting(due: Due, one: Recorded) -> Any:
-            calls[0] += 1
-            return original(due, one)
+        def speak(due: Due) -> Recorded:
+            answers = {"pick": rng.choice("ab"), "score": rng.randint(0, 100), "gist": babble(rng, 5), "grant": 0}
+            replies[due.id] = Recorded(form(due, **{name: answers[name] for name in due.step.reply}))
+            return replies[due.id]
 
-        plan._read = counting  # type: ignore[method-assign]
-        while plan.advance(said).due:
-            due = plan.due[0]
-            said[due.id] = Recorded(form(due, pick=rng.choice("ab"), gist=babble(rng, 5)))
-        return calls[0]
+        hold(workflow, speak)
+        return count_steps(lambda: hold(workflow, lambda due: replies[due.id]) if alive else replay(workflow, replies))
 
-    assert steps(10) == 60
-    assert steps(20) == 120
+    few, many = steps(12), steps(24)
+    assert many < 2.2 * few
+
+
+def test_a_reply_is_read_once_and_a_view_looked_up_once_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: Counter[str] = Counter()
+    for module, name in ((planner, "read"), (views, "look")):
+        original = getattr(module, name)
+
+        def counting(*args: Any, of: Any = original, name: str = name) -> Any:
+            calls[name] += 1
+            return of(*args)
+
+        monkeypatch.setattr(module, name, counting)
+    workflow = workflow_of([{"name": "talk", "rounds": "5", "reply": {"pick": "a | b"}}])
+    plan, said = Plan(workflow), dict[str, Recorded]()
+    while plan.advance(said).due:
+        said[plan.due[-1].id] = Recorded(form(plan.due[-1], pick="a"))
+    assert calls == {"read": 15, "look": 15}
+    Plan(workflow).advance(said)
+    assert calls == {"read": 30, "look": 15}

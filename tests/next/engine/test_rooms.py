@@ -15,6 +15,7 @@ from council.next.engine.planner import Due
 from council.next.errors import UsageError
 from council.next.replies import kinds
 from council.next.workflow.loader import load
+from council.next.workflow.model import Ref
 from tests.next.debates import hold, workflow_of
 
 TOYS = Path(__file__).parent.parent / "toyrooms"
@@ -52,7 +53,12 @@ def test_every_word_of_a_room_is_found_by_its_name() -> None:
     seats = {"members": ["ada", {"bo": {"hat": "red"}}]}
     workflow = workflow_of(PHASES, seats=seats)
     asked: list[Due] = []
-    plan = hold(workflow, lambda due: asked.append(due) or DOTS)  # type: ignore[func-returns-value]
+
+    def speak(due: Due) -> str:
+        asked.append(due)
+        return DOTS
+
+    plan = hold(workflow, speak)
     assert [due.seat.name for due in asked] == ["bo", "ada"]
     assert [len(due.sees) for due in asked] == [0, 1]
     assert workflow.members[1].get("hat") == "red"
@@ -106,15 +112,15 @@ def test_a_debate_of_the_core_imports_no_room() -> None:
 def test_arguments_are_checked_against_the_functions_signature(words: dict[str, object], problem: str) -> None:
     ((name, args),) = words.items()
     with pytest.raises(UsageError) as refused:
-        list(registry.rules.arguments(registry.Ref(name, args)))
+        list(registry.rules.arguments(Ref(name, args)))
     assert problem in str(refused.value)
 
 
 def test_arguments_are_given_with_their_declarations() -> None:
-    found = list(registry.rules.arguments(registry.Ref("vote", {"field": "pick", "among": {"some": {"x": "y"}}})))
-    assert [(one.name, one.annotation, value) for one, value in found] == [
-        ("field", "str", "pick"),
+    found = list(registry.rules.arguments(Ref("vote", {"field": "pick", "among": {"some": {"x": "y"}}})))
+    assert [(name, one.annotation, value) for name, one, value in found] == [
+        ("field", "Answer", "pick"),
         ("among", "Condition | list[str] | str", {"some": {"x": "y"}}),
     ]
-    assert [one.name for one, _ in registry.rules.arguments(registry.Ref("split", "pick"))] == ["field"]
-    assert [one.name for one, _ in registry.rules.arguments(registry.Ref("some", {"ready": "yes"}))] == ["fields"]
+    assert [name for name, *_ in registry.rules.arguments(Ref("split", "pick"))] == ["field"]
+    assert [name for name, *_ in registry.rules.arguments(Ref("some", {"ready": "yes"}))] == ["ready"]

@@ -6,22 +6,22 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from council.next import extras, rooms
+from council.next.checks.names import find_problems
 from council.next.engine import registry
 from council.next.engine.planner import Plan
 from council.next.errors import UsageError
 from council.next.replies import kinds
-from council.next.workflow.loader import read_condition
-from council.next.workflow.model import AllOf, AnyOf, Cast, Condition, Not, Ref, Workflow
-from tests.next.protocols.held import KIT, kit
+from council.next.workflow.model import Workflow
+from tests.next.protocols.held import KIT, Held, kit
 
 STUBS = Path(__file__).parent.parent / "stubs"
 CORE = ("Debate", "Quick", "Delphi", "Board", "Consensus", "Perspectives", "Planning-1", "Planning-2", "Confirm")
 OPTIONAL = ("Patchlist", "Planning-3", "Code", "Reflexion", "RedBlue", "Evolve", "Tree")
+BESIDE = ("AgentPersonalities.md", "Config.md", "SPEC.md")
 # Answers that a person or the program reads by name, of which each has one meaning in every workflow.
 ASKED_ONCE = ("signs", "says", "satisfaction_score")
 
@@ -41,59 +41,21 @@ def stubs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     rooms.of_the_kit.cache_clear()
 
 
-def refs(condition: Condition | None) -> Iterator[Ref]:
-    if isinstance(condition, AnyOf | AllOf):
-        for one in condition.of:
-            yield from refs(one)
-    elif isinstance(condition, Not):
-        yield from refs(condition.of)
-    elif condition:
-        yield condition
-
-
-def check_rule(ref: Ref, workflow: Workflow) -> None:
-    for parameter, value in registry.rules.arguments(ref):
-        if parameter.annotation == "Place":
-            assert value in workflow.places()
-        elif "Condition" in str(parameter.annotation) and isinstance(value, dict):
-            for inner in refs(read_condition(value, None)):  # type: ignore[arg-type]
-                check_rule(inner, workflow)
-
-
 def examine(workflow: Workflow) -> None:
-    conditions: list[Any] = [*workflow.halt.values()]
-    for phase in workflow.phases:
-        conditions += [phase.when, *phase.until.values(), *(step.when for step in phase.steps)]
-        for step in phase.steps:
-            list(registry.orders.arguments(step.order))
-            for seen in step.sees:
-                if seen.name not in workflow.places():
-                    list(registry.views.arguments(seen))
-            for seat in step.seats:
-                if isinstance(seat, Cast):
-                    name, _, answer = seat.source.partition(".")
-                    assert answer in next(one.reply for one in workflow.steps() if one.name == name)
-    for condition in conditions:
-        for ref in refs(condition):
-            check_rule(ref, workflow)
-            for place in ref.args if ref.name == "ended" else ():
-                assert place in workflow.places()
+    assert find_problems(workflow) == []
     assert sum(any(name in step.reply for step in workflow.steps()) for name in ASKED_ONCE) <= 1
+    assert Plan(workflow).advance({}).due
 
 
 @pytest.mark.parametrize("name", CORE)
 def test_a_workflow_of_the_core_names_only_what_there_is(name: str) -> None:
-    workflow = kit(name)
-    examine(workflow)
-    assert Plan(workflow).advance({}).due
+    examine(kit(name))
 
 
 @pytest.mark.usefixtures("stubs")
 @pytest.mark.parametrize("name", OPTIONAL)
 def test_a_workflow_of_an_optional_room_loads_where_the_room_is(name: str) -> None:
-    workflow = kit(name)
-    examine(workflow)
-    assert Plan(workflow).advance({}).due
+    examine(kit(name))
 
 
 @pytest.mark.parametrize("name", OPTIONAL)
@@ -104,6 +66,51 @@ def test_and_where_it_is_not_the_missing_word_is_named(name: str) -> None:
 
 def test_every_workflow_of_the_kit_is_tried() -> None:
     assert {path.stem for path in KIT.glob("*.md")} - {"Recovery"} == {*CORE, *OPTIONAL}
+
+
+@pytest.mark.parametrize("name", CORE)
+def test_a_workflows_text_names_each_way_in_which_its_rounds_end(name: str) -> None:
+    workflow = kit(name)
+    body = body_of("Board" if name.startswith("Planning") else name)
+    for phase in workflow.phases:
+        if phase.numbered and not phase.role and workflow.span(phase)[1] > 1:
+            assert {f"*{ending}*" for ending in (*phase.until, "limit")} <= {*re.findall(r"\*[a-z-]+\*", body)}
+
+
+def test_security_has_the_last_word_and_the_domain_is_shuffled_in_rounds_1_4_7_and_10() -> None:
+    never = {"satisfaction_score": 50, "fundamental": "no"}
+    going_on = {"decision": "continue", "grant": 0, "option": "A"}
+    held = Held(kit("Consensus", analysis=False), propose={"all": never}, appeal={"all": going_on}).until()
+    order: dict[int, list[str]] = {}
+    for turn in held.plan.scene.named("propose"):
+        order.setdefault(turn.round, []).append(turn.seat.name)
+    assert [*order] == [*range(1, 11)]
+    assert {tuple(seats[-4:]) for seats in order.values()} == {("observability", "operations", "test", "security")}
+    domain = [seats[:-4] for seats in order.values()]
+    assert domain[0] == domain[1] == domain[2] != domain[3] == domain[4] == domain[5]
+    assert domain[5] != domain[6] == domain[7] == domain[8] != domain[9]
+
+
+@pytest.mark.parametrize("word", ["stance", "*mixed*", "*cap*", "*unmoved*", "max-iterations", "conformed", "settled*"])
+def test_no_workflows_text_uses_a_word_that_is_gone(word: str) -> None:
+    for path in KIT.glob("*.md"):
+        assert word not in body_of(path.stem).lower(), path.name
+
+
+@pytest.mark.parametrize("name", [*CORE, *OPTIONAL, "Recovery"])
+def test_a_workflows_text_is_clean_and_leads_where_it_says(name: str) -> None:
+    body = body_of(name)
+    assert {*re.findall(r"`([A-Z][A-Za-z0-9]+\.md)`", body)} <= {*(path.name for path in KIT.glob("*.md")), *BESIDE}
+    lines = body.splitlines()
+    assert not any(line != line.rstrip() or "\t" in line for line in lines)
+    assert max(len(line) for line in lines if not line.startswith("|")) <= 140
+    for line, before in zip(lines[1:], lines, strict=False):
+        assert not line.startswith("#") or not before, f"{line}: a heading needs an empty line above it"
+
+
+def body_of(name: str) -> str:
+    text = (KIT / f"{name}.md").read_text("utf-8")
+    return text.split("\n---\n", 1)[1] if text.startswith("---") else text
 
 
 @pytest.mark.parametrize("word", ["mixed", "stance", "dissent_kept", "cites", "disagreement", "outcome"])

@@ -159,6 +159,38 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an empty list of rules": ({"phases": phase(when=[])}, "must be one name"),
     "a number for text": ({"description": ["x"]}, '"description" must be text'),
     "a list as an option": ({"options": {"a": ["x"]}}, "must be a name with one word"),
+    "negative rounds": ({"phases": phase(rounds="-1")}, '"-1" is neither a number nor an option with one'),
+    "rounds in words": ({"phases": phase(rounds="three")}, '"three" is neither a number nor an option with one'),
+    "endless rounds": ({"phases": phase(rounds=["1", "1e400"])}, '"1e400" is neither a number'),
+    "rounds that are a flag": ({"phases": phase(rounds=True)}, '"rounds" must be a number or [least, most]'),
+    "rounds in a list": ({"phases": phase(rounds=[["1"], "2"])}, '"rounds" must be a number or [least, most]'),
+    "no step": ({"phases": phase(steps=[])}, "steps: there must be at least one"),
+    "nobody speaks": ({"phases": phase(seats=[])}, "seats: there must be at least one"),
+    "a path as a prompt": ({"phases": phase(prompt="../secret")}, '"../secret" must be at most 40 lowercase'),
+    "a path as a document": ({"document": {"kind": "../adr"}}, '"../adr" must be at most 40 lowercase'),
+    "two words as a tier": ({"phases": phase(tier="very large")}, "\"tier\" must be one word, not 'very large'"),
+    "a role twice": (
+        {"phases": [{"name": "a", "role": "synthesis"}, {"name": "b", "role": "synthesis"}]},
+        'two phases have the role "synthesis"',
+    ),
+    "an ending without a name": ({"phases": phase(until={"": "agreed"})}, '"" must be at most 40 lowercase'),
+    "an ending called any": ({"phases": phase(until={"any": "agreed"})}, '"any" means every ending'),
+    "a halt of a person's": ({"halt": {"vetoed": "agreed"}}, '"vetoed" is what a person says at a gate'),
+    "a weight in words": (
+        {"seats": {"a": [{"b": {"weight": "heavy"}}]}},
+        "seats: b: \"weight\" must be a number, not 'heavy'",
+    ),
+    "a weight below zero": ({"seats": {"a": [{"b": {"weight": "-1"}}]}}, '"weight" must be a number from 0 to 1000'),
+    "a weight without end": ({"seats": {"a": [{"b": {"weight": "1e99999999"}}]}}, '"weight" must be a number from 0'),
+    "a tier in a list": ({"seats": {"a": [{"b": {"tier": ["opus"]}}]}}, '"tier" must be text'),
+    "a speaker of two words": ({"seats": {"a": [{"b": {"speaker": "a b"}}]}}, '"speaker" must be one word'),
+    "of no group": (
+        {"seats": {"team": ["x", "y"], "a": [{"b": {"of": "teem"}}]}},
+        'seats: b: of: there is no other group "teem"; did you mean "team"?',
+    ),
+    "of its own group": ({"seats": {"a": ["c", {"b": {"of": "a"}}]}}, 'of: there is no other group "a"'),
+    "a range without end": ({"phases": phase(reply={"a": "0-" + "9" * 5_000})}, "is not a kind of answer"),
+    "a choice that cannot be read back": ({"phases": phase(reply={"a": "[yes] | no"})}, '"[yes] | no" is not a kind'),
     "a phase that is a word": ({"phases": ["talk"]}, "phases[0]: must be keys with values"),
 }
 
@@ -204,13 +236,17 @@ def test_whatever_a_file_holds_the_answer_is_a_workflow_or_one_sentence(body: st
 
 
 def test_options_and_members_are_chosen_for_one_debate() -> None:
-    found = loaded().with_options({"most": "5"}).with_members(["chair", "security"])
+    found = loaded().with_options({"most": "5"}).with_members(["chair", "security", "chair"])
     assert found.span(found.phases[1]) == (1, 5)
     assert [(seat.name, seat.group) for seat in found.members] == [("chair", "members"), ("security", "members")]
     for wrong, problem in (
         ({"mots": "1"}, 'did you mean "most"'),
         ({"most": "0"}, "1 to 0 rounds"),
         ({"quick": "yes"}, "true or false"),
+        ({"most": True}, "must be a word or a number"),
+        ({"most": ["5"]}, "must be one word or number"),
+        ({"most": None}, "must be one word or number"),
+        ({"most": "nan"}, 'the option "most" must be a number from 0 on, not "nan"'),
     ):
         with pytest.raises(UsageError, match=problem):
             loaded().with_options(wrong)
@@ -223,6 +259,17 @@ def test_a_seat_has_its_personas_attributes_and_what_the_workflow_says_wins() ->
     assert (engineer.label, engineer.get("tier"), engineer.get("focus")) == ("Engineer (Marcus)", "haiku", "cost")
     assert (red.label, red.get("tier"), red.get("focus")) == ("Red", "opus", "cost")
     assert Seat("human").is_person
+
+
+def test_a_persona_says_who_speaks_and_never_by_which_program() -> None:
+    """It may come from a project that somebody else wrote."""
+    personas = {"architect": {"focus": "cost", "speaker": "shell", "weight": "9", "of": "members", "persona": "chair"}}
+    dressed = loaded().with_personas(personas)
+    assert dict(dressed.members[0].attributes) == {"focus": "cost"}
+    assert dressed.personas == {"architect": {"focus": "cost"}}
+
+
+def test_a_person_may_speak_for_a_seat_of_the_workflow() -> None:
     assert Seat("editor", attributes={"speaker": "human"}).is_person
 
 

@@ -1,0 +1,1 @@
+"""Checks a workflow before anything is spent."""
