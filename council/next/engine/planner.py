@@ -6,7 +6,7 @@ plans of one debate together cost one walk. Planning from the files is a new wal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from council.next.engine import orders, registry, rules, views
@@ -54,7 +54,8 @@ class Note:
 
 
 class Plan:
-    """`due` are the turns to be spoken now. `batches` holds the ids of the turns that were asked for together."""
+    """`due` are the turns to be spoken now. `batches` holds the ids of the turns that were asked for together, and
+    `open` those of the batch of which some are still due."""
 
     def __init__(self, workflow: Workflow, seed: str = "", scene: Scene | None = None) -> None:
         self.workflow = workflow
@@ -67,6 +68,7 @@ class Plan:
         self.due: tuple[Due, ...] = ()
         self.notes: list[Note] = []
         self.batches: list[tuple[str, ...]] = []
+        self.open: tuple[str, ...] = ()
         self.halted, self.done = "", False
         self._walk = self._debate()
 
@@ -81,6 +83,10 @@ class Plan:
             self._begin()
             raise
         return self
+
+    def strays(self) -> list[str]:
+        """The recorded turns that were not asked for: a seat does not sit, or a turn before them is missing."""
+        return sorted(self._said.keys() - {id for batch in (*self.batches, self.open) for id in batch})
 
     def check(self, due: Due, body: str) -> tuple[str, ...]:
         """What is wrong with this reply to a due turn, if it were recorded now."""
@@ -121,10 +127,12 @@ class Plan:
             turns: dict[str, Turn] = {}
             self._sees = {}
             while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
+                ids = [*(one.id for one in (*asked, *due)), *tries(turns.values())]
+                self.open = tuple(dict.fromkeys(ids))
                 yield due
+            self.open = ()
             spoken = [turns[one.id] for one in asked]
-            tries = ((turn.id, turn.id + RETRY) if turn.first else (turn.id,) for turn in spoken)
-            self.batches.append(tuple(id for ids in tries for id in ids))
+            self.batches.append(tuple(tries(spoken)))
             scene.add(spoken)
             for ending, condition in self.workflow.halt.items():
                 if not self.halted and (verdict := judge(condition, scene)):
@@ -235,6 +243,12 @@ class Plan:
 
     def _note(self, kind: str, verdict: Verdict, step: str = "", ending: str = "") -> None:
         self.notes.append(Note(kind, self.scene.phase, self.scene.round, verdict, step, ending, len(self.scene.turns)))
+
+
+def tries(turns: Iterable[Turn]) -> Iterator[str]:
+    """The ids of turns, each with that of its second try, if there was one."""
+    for turn in turns:
+        yield from (turn.id, turn.id + RETRY) if turn.first else (turn.id,)
 
 
 def granted(turns: list[Turn]) -> int:

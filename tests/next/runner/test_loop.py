@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from council.next.config import places
 from council.next.engine.planner import Plan
 from council.next.errors import AuthError, Interrupted, Paused, StorageError, Waiting
 from council.next.prompts.brief import Brief
@@ -305,4 +306,4 @@ def test_a_signal_ends_a_run_at_once(tmp_path: Path, number: int) -> None:
 def test_sessions_that_begin_here_are_ours(tmp_path: Path) -> None:
     with begun(tmp_path) as session:
         pass
-    assert is_ours(tmp_path / "STATE" / "council-began-here", session)
+    assert is_ours(places.marks(tmp_path), session)
