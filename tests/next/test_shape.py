@@ -19,7 +19,7 @@ ROOMS = {
     "engine": 1_250,
     "protocols": 1_300,
     "record": 1_050,
-    "config": 1_175,
+    "config": 1_180,
     "prompts": 750,
     "speakers": 1_350,
     "reports": 350,
