@@ -18,9 +18,9 @@ ROOMS = {
     "workflow": 650,
     "engine": 1_250,
     "protocols": 1_300,
-    "record": 1_170,  # proofs of the chain, turns nobody asked for and strict readers took 150 lines, the diet gave 40
-    "config": 750,
-    "prompts": 960,  # 200 more than planned: the sandbox where every bomb ends, and the sentences that call a council
+    "record": 1_050,
+    "config": 1_180,
+    "prompts": 750,
     "speakers": 1_350,
     "checks": 700,
     "reports": 350,

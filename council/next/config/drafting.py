@@ -19,6 +19,7 @@ from council.next.errors import CouncilError, UsageError
 from council.next.record import files
 from council.next.schema import read_markdown
 from council.next.text import slug
+from council.next.workflow.model import RESERVED
 
 FORM = "Draft.md"
 OWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
@@ -80,11 +81,11 @@ def read_owners(top: Path) -> tuple[dict[str, list[str]], int]:
     team. Where only persons own a path, its first folder names them: a list has parts, not people."""
     owned: dict[str, list[str]] = {}
     unused = 0
-    text = next(filter(None, (read_plain(top / name) for name in OWNERS)), "")
+    text = next(filter(None, (read_plain(top, name) for name in OWNERS)), "")
     for path, *owners in filter(None, (line.partition("#")[0].split() for line in text.splitlines())):
         teams = [slug(owner.partition("/")[2], 40) for owner in owners if owner.startswith("@")]
         name = next(filter(None, teams), "") or slug(path.strip("/*").partition("/")[0], 40)
-        fits = name in owned or len(owned) < MOST_OWNERS
+        fits = (name in owned or len(owned) < MOST_OWNERS) and name not in RESERVED
         if owners and fits and is_plain(path) and name.isascii() and name[:1].isalpha():
             owned.setdefault(name, []).append(path.lstrip("/"))
         else:
@@ -92,10 +93,11 @@ def read_owners(top: Path) -> tuple[dict[str, list[str]], int]:
     return owned, unused
 
 
-def read_plain(path: Path) -> str:
-    """The beginning of a regular file. Empty if there is none, or a link."""
-    with suppress(OSError, CouncilError):
-        return files.read(path)[:LARGEST].decode("utf-8", "replace")
+def read_plain(top: Path, name: str) -> str:
+    """The beginning of a regular file. Empty if there is none, or if a link is on the way to it."""
+    if Path(os.path.realpath(top / name)) == Path(os.path.realpath(top)) / name:
+        with suppress(OSError, CouncilError):
+            return files.read(top / name)[:LARGEST].decode("utf-8", "replace")
     return ""
 
 

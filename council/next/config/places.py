@@ -15,11 +15,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from council.next.errors import StorageError, UsageError
-from council.next.record import catalog, files
-from council.next.record.session import Session
+from council.next.record import files
 from council.next.text import did_you_mean
+
+if TYPE_CHECKING:
+    from council.next.record.session import Session
 
 KIT = Path(__file__).resolve().parents[1] / "kit"
 PROJECT = ".council"
@@ -269,9 +272,11 @@ def project_place(step: Path, name: str) -> Path:
 def find_session(home: Path, word: str) -> Session:
     """A session in the home, by its id, a part of it or `last`; in the project by its whole id alone, because a
     repository may bring sessions, and none of those is picked by chance."""
+    from council.next.record import catalog  # with the engine: 100 ms that other places need not wait for
+
     if catalog.ID.fullmatch(word) and not (sessions(home) / word).exists():
         for folder in (step / PROJECT for step in project_steps()):
             there = folder / "sessions" / word
             if (there / "program.json").exists() and not find_fault(there, folder):
-                return Session(there)
+                return catalog.find(there.parent, word)
     return catalog.find(sessions(home), word)

@@ -21,11 +21,11 @@ from council.next.schema import Table, read_markdown
 from council.next.text import did_you_mean
 
 FILE = "Config.md"
+KIT_FILE = str(places.KIT / FILE)
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 ENVIRONMENT = {"COUNCIL_HOME": "home", "COUNCIL_SPEAKER": "speaker"}
 # How deep a file's values are merged with those before it. Below that they replace them: a price is one whole.
 DEPTH = {"tiers": 2, "endpoints": 3, "prices": 1, "retry": 1, "notify": 1, "limits": 1, "protocols": 2}
-OWN_NAMES = 1  # the depth of a room's setting
 MARK = " > "  # between the names of a place, because names contain dots and slashes
 
 
@@ -75,7 +75,7 @@ class Settings:
     def chosen_by(self, *place: str) -> str:
         """Who chose a setting, if the kit did not: a file, a variable or an option. Empty if nobody did."""
         source = self.sources.get(MARK.join(place), "")
-        return "" if source == str(kit_file()) else source
+        return "" if source == KIT_FILE else source
 
     def room(self, key: str) -> Table:
         """What the kit and the user set for an optional room, such as `benches`."""
@@ -158,16 +158,12 @@ class Settings:
         return self.endpoints[name]
 
 
-def kit_file() -> Path:
-    return places.KIT / FILE
-
-
 def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Settings:
     """All settings. `project` is a project's folder whose file counts; `flags` are keys and values as in Config.md."""
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     user_file = places.user_folder() / FILE
-    read_file(values, sources, kit_file(), keys.KIT)
+    read_file(values, sources, places.KIT / FILE, keys.KIT)
     if os.path.lexists(user_file):  # one that cannot be read is an error: nothing else may be used in its place
         read_file(values, sources, user_file, keys.USER)
     read_environment(values, sources)
@@ -222,7 +218,7 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
             sources[MARK.join(place)] = source or f"--{name.replace('_', '-')}"
 
     for key, value in {**layer, "tiers": spread(layer.get("tiers", {}), values.get("tiers", {}))}.items():
-        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.READERS else OWN_NAMES))
+        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.READERS else 1))
 
 
 def spread(told: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,7 +237,7 @@ def make_endpoint(name: str, one: Mapping[str, Any], sources: Mapping[str, str])
     if not address_from:
         raise UsageError(f"{where}: it needs a base_url")
     endpoint = Endpoint(name, **one)
-    if client_from == str(kit_file()) != address_from:
+    if client_from == KIT_FILE != address_from:
         endpoint = replace(endpoint, client="own")  # the kit chose a client for its own address alone
     if endpoint.client == "sdk" and endpoint.dialect != "messages":
         raise UsageError(f"{where}: the client sdk speaks only the dialect messages; use own")

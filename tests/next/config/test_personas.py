@@ -199,12 +199,13 @@ def test_teams_of_codeowners_become_sections_and_persons_do_not(tmp_path: Path) 
         /billing/vat/ @acme/payments
         /search/    ada@example.org
         *           @ada
+        /people/    @acme/human
         nothing
         /$(touch x)/ @acme/shell
     """
     text, unused = drafting.draft(repository(tmp_path / "r", owners=owners))
     assert sections_of(text) == {"payments": "billing/", "search": "search/"}
-    assert unused == 3
+    assert unused == 4
     assert "ada" not in text
     assert "from CODEOWNERS." in text
 
@@ -217,8 +218,9 @@ def test_nothing_is_run_and_no_link_is_followed(tmp_path: Path) -> None:
     os.mkfifo(top / "schema.rb")
     text, _ = drafting.draft(top)
     assert sections_of(text) == {"api": "api/", "database": "schema.rb"}
-    os.mkfifo(tmp_path / "pipe")
     (top / "CODEOWNERS").unlink()
+    (top / ".github").symlink_to(outside)
+    assert drafting.draft(top)[0] == text
     os.mkfifo(top / "CODEOWNERS")
     assert drafting.draft(top)[0] == text
 
