@@ -132,7 +132,9 @@ class Speaker:
     aliases: ClassVar[tuple[str, ...]] = ()
     machine: ClassVar[bool] = False  # council itself: free, no call, speaks only for seats that name it
     by_hand: ClassVar[bool] = False  # nobody is called: replies are recorded by `council record`
-    replays: ClassVar[bool] = False  # its words were spoken elsewhere: for every seat, also one with its own speaker
+    replays: ClassVar[bool] = False  # its words were spoken elsewhere, for every seat: what `--from` names
+    person: ClassVar[bool] = False  # the one for the seats of persons
+    calls_models: ClassVar[bool] = False  # the one for models by their names
 
     def __init__(self, settings: Settings, source: str = "") -> None:
         """`source` is what `--from` names."""
@@ -225,6 +227,13 @@ class Speakers(Registry):
         return [
             one for name, one in self.items() if isinstance(one, type) and issubclass(one, Speaker) and one.name == name
         ]
+
+    def that(self, does: str) -> type[Speaker]:
+        """The first that has this trait, such as `replays`."""
+        for one in self.types():
+            if getattr(one, does):
+                return one
+        raise UsageError(f"there is no speaker that {does.replace('_', ' ')}: it was removed from this copy of council")
 
 
 speakers = Speakers("speaker", 1)

@@ -52,6 +52,7 @@ WHY = {  # other reasons to stop, in words, and whether another try may help
 class Api(Speaker):
     name: ClassVar[str] = "api"
     aliases: ClassVar[tuple[str, ...]] = ("anthropic",)
+    calls_models: ClassVar[bool] = True
 
     def __init__(self, settings: Settings, source: str = "") -> None:
         super().__init__(settings, source)
