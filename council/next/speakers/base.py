@@ -23,6 +23,7 @@ from council.next.record.session import Session
 from council.next.workflow.model import Workflow
 
 MOST_ATTACHED = 2_000_000  # bytes of one document
+MOST_TOKENS = 100_000_000  # no call has more: a larger count is no count
 
 
 class Settings(Protocol):
@@ -112,18 +113,14 @@ class CallFailed(CouncilError):
 
 @dataclass(frozen=True)
 class Offer:
-    """A speaker that `auto` may choose: of the lowest rank, the first. `words` are those that choose it by name; one
-    without a `speaker` is only listed with them.
-
-    `obstacle` says what a configured one lacks, so that nothing else is taken in its place. Before one with a
-    `question` is chosen, a person must agree.
+    """A speaker that `auto` may choose: of the lowest rank, the first without an obstacle. One without a `speaker` is
+    only listed, with the `words` that choose it. Before one with a `question` is chosen, a person must agree.
     """
 
     rank: int
     words: str
     why: str
     speaker: Speaker | None = None
-    obstacle: str = ""
     question: str = ""
 
 
@@ -135,7 +132,9 @@ class Speaker:
     aliases: ClassVar[tuple[str, ...]] = ()
     machine: ClassVar[bool] = False  # council itself: free, no call, speaks only for seats that name it
     by_hand: ClassVar[bool] = False  # nobody is called: replies are recorded by `council record`
-    replays: ClassVar[bool] = False  # its words were spoken elsewhere: for every seat, also one with its own speaker
+    replays: ClassVar[bool] = False  # its words were spoken elsewhere, for every seat: what `--from` names
+    person: ClassVar[bool] = False  # the one for the seats of persons
+    calls_models: ClassVar[bool] = False  # the one for models by their names
 
     def __init__(self, settings: Settings, source: str = "") -> None:
         """`source` is what `--from` names."""
@@ -187,6 +186,22 @@ class Speaker:
         """Close connections and files. The code that made the speaker calls it once."""
 
 
+# ---- values of any type, as APIs and programs report them ----
+
+
+def count(value: object) -> int | None:
+    """A number of tokens. None if it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
+
+
+def table(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
 # ---- finding them ----
 
 Type = TypeVar("Type", bound=type[Speaker])
@@ -217,6 +232,13 @@ class Speakers(Registry):
             one for name, one in self.items() if isinstance(one, type) and issubclass(one, Speaker) and one.name == name
         ]
 
+    def that(self, does: str) -> type[Speaker]:
+        """The first that has this trait, such as `replays`."""
+        for one in self.types():
+            if getattr(one, does):
+                return one
+        raise UsageError(f"there is no speaker that {does.replace('_', ' ')}: it was removed from this copy of council")
+
 
 speakers = Speakers("speaker", 1)
 speaker = speakers.register
@@ -238,15 +260,15 @@ source = sources.register
 
 
 @source
-def file(text: str, say: Callable[[str], None]) -> Attachment:  # noqa: ARG001
+def file(path: str, say: Callable[[str], None]) -> Attachment:  # noqa: ARG001
     """A text file."""
     try:
-        with Path(text).open("rb") as opened:
+        with Path(path).open("rb") as opened:
             data = opened.read(MOST_ATTACHED + 1)
         if len(data) > MOST_ATTACHED:
-            raise UsageError(f"{text}: larger than {MOST_ATTACHED:,} bytes")
-        return Attachment(text, data.decode())
+            raise UsageError(f"{path}: larger than {MOST_ATTACHED:,} bytes")
+        return Attachment(path, data.decode())
     except OSError as failure:
-        raise UsageError(f"{text}: {failure.strerror}") from None
+        raise UsageError(f"{path}: {failure.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{text}: not a text file (UTF-8)") from None
+        raise UsageError(f"{path}: not a text file (UTF-8)") from None

@@ -48,6 +48,7 @@ class Person(Speaker):
     """Without an `ask`, nobody can be asked from here, and the turn waits for `council answer`."""
 
     name: ClassVar[str] = "human"
+    person: ClassVar[bool] = True
 
     def __init__(self, settings: Settings, source: str = "", ask: Ask | None = None) -> None:
         super().__init__(settings, source)

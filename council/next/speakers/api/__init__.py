@@ -52,6 +52,7 @@ WHY = {  # other reasons to stop, in words, and whether another try may help
 class Api(Speaker):
     name: ClassVar[str] = "api"
     aliases: ClassVar[tuple[str, ...]] = ("anthropic",)
+    calls_models: ClassVar[bool] = True
 
     def __init__(self, settings: Settings, source: str = "") -> None:
         super().__init__(settings, source)
@@ -166,8 +167,8 @@ class Api(Speaker):
         """The usual endpoint, if it was configured or its key is there; then the others; at a terminal also the servers
         on this machine."""
         if settings.configured:
-            why, missing = f"configured: {join_words(sorted(settings.configured))}", find_obstacle(settings)
-            yield Offer(CONFIGURED, "--speaker api", why, cls(settings), obstacle=missing)
+            why = f"configured: {join_words(sorted(settings.configured))}"
+            yield Offer(CONFIGURED, "--speaker api", why, cls(settings))
         for name, endpoint in settings.endpoints.items():
             host = urlsplit(endpoint.base_url)
             if name in settings.with_key and name not in settings.configured:

@@ -5,15 +5,15 @@ A dialect writes the request and reads the events of the stream. It neither call
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from council.next.config.models import Model
 from council.next.prompts.brief import Brief
+from council.next.speakers.base import count, table, text
 
-MOST_TOKENS = 100_000_000  # no call has more: a larger count is no count
 MOST_MARKS = 4  # the Messages API takes no more marks of the cache in one request
 # Hosts whose newer models refuse `max_tokens`; others do not know the name that these want.
 COMPLETION_TOKENS = ("api.openai.com", ".openai.azure.com")
@@ -34,16 +34,12 @@ class Heard:
     def count(self, name: str, value: object) -> None:
         """Keep the largest count: they only grow. One that is not mentioned is no news."""
         if value is not None:
-            before = self.counts.get(name, 0)
-            self.counts[name] = max(before, value) if is_count(value) and before is not None else None
+            before, now = self.counts.get(name, 0), count(value)
+            self.counts[name] = None if before is None or now is None else max(before, now)
 
     def tokens(self, name: str) -> int | None:
         """An API without a cache does not mention it; of input and output, silence is no zero."""
         return self.counts.get(name, 0 if name.startswith("cache") else None)
-
-
-def is_count(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
 
 
 class Messages:
@@ -68,7 +64,11 @@ class Messages:
         match event.get("type"):
             case "message_start":
                 message = event["message"]
-                heard.begun, heard.model, heard.call = True, name(message.get("model")), name(message.get("id"))
+                heard.begun, heard.model, heard.call = (
+                    True,
+                    text(message.get("model")) or None,
+                    text(message.get("id")) or None,
+                )
                 self.count(table(message.get("usage")), heard)
             case "content_block_start":
                 piece = event["content_block"].get("text") or ""
@@ -111,7 +111,7 @@ class Chat:
         """Take in one event. Returns its text."""
         piece = ""
         heard.begun = heard.begun or "choices" in event
-        heard.model, heard.call = name(event.get("model")) or heard.model, name(event.get("id")) or heard.call
+        heard.model, heard.call = text(event.get("model")) or heard.model, text(event.get("id")) or heard.call
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
             piece += delta.get("content") or ""
@@ -125,27 +125,21 @@ class Chat:
     def count(self, usage: Mapping[str, Any], heard: Heard) -> None:
         """The prompt's count includes what came from the cache; some leave the thinking out of the reply's count, and
         then only the total has it."""
-        prompt, reply, total = (usage.get(f"{one}_tokens") for one in ("prompt", "completion", "total"))
-        details = table(usage.get("prompt_tokens_details"))
-        cached = {"cache_read": details.get("cached_tokens"), "cache_write": details.get("cache_write_tokens")}
-        for what, value in cached.items():
-            heard.count(what, value)
-        heard.count("input", prompt - sum(filter(is_count, cached.values())) if is_count(prompt) else prompt)
-        heard.count("output", reply)
-        if is_count(prompt) and is_count(reply) and is_count(total):
+        details, told = table(usage.get("prompt_tokens_details")), usage.get
+        prompt, reply, total = (count(told(f"{one}_tokens")) for one in ("prompt", "completion", "total"))
+        read, written = details.get("cached_tokens"), details.get("cache_write_tokens")
+        heard.count("cache_read", read)
+        heard.count("cache_write", written)
+        heard.count("output", told("completion_tokens"))
+        if prompt is None:
+            heard.count("input", told("prompt_tokens"))
+            return
+        heard.count("input", prompt - (count(read) or 0) - (count(written) or 0))
+        if reply is not None and total is not None:
             heard.count("output", max(reply, total - prompt))
 
 
 DIALECTS: dict[str, Messages | Chat] = {"messages": Messages(), "chat": Chat()}
-
-
-def table(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def name(value: object) -> str | None:
-    """A model or an id as an API reports it. None if it is missing or no text."""
-    return value if isinstance(value, str) and value else None
 
 
 def keep(piece: object, heard: Heard) -> str:
@@ -162,21 +156,18 @@ def blocks(brief: Brief) -> list[dict[str, Any]]:
     The API refuses a block of white space alone. Such a piece is joined to the next one, or the last to the one before
     it, so that every byte of the brief is sent.
     """
-    text, marks, found, begin = brief.text, set(last(brief.cuts)), list[dict[str, Any]](), 0
-    for end in sorted({*marks, len(brief.shared), len(text)}):
-        if piece := text[begin:end].strip() and text[begin:end]:
+    whole, found, begin = brief.text, list[dict[str, Any]](), 0
+    marks = set(sorted(cut for cut in brief.cuts if cut > 0)[-MOST_MARKS:])
+    for end in sorted({*marks, len(brief.shared), len(whole)}):
+        if (piece := whole[begin:end]).strip():
             mark = {"cache_control": {"type": "ephemeral"}} if end in marks else {}
             found.append({"type": "text", "text": sendable(piece), **mark})
             begin = end
-    if found and begin < len(text):
-        found[-1]["text"] += sendable(text[begin:])
+    if found and begin < len(whole):
+        found[-1]["text"] += sendable(whole[begin:])
     return found
 
 
-def last(cuts: Iterable[int]) -> list[int]:
-    return sorted(cut for cut in cuts if cut > 0)[-MOST_MARKS:]
-
-
-def sendable(text: str) -> str:
+def sendable(words: str) -> str:
     """Without lone surrogates, which JSON cannot carry."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return words.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,308 @@
+"""Programs that the user is logged in to, `claude` and `codex`: two small tables say how each is called and read.
+
+A program may only answer. It runs in an empty folder with a small environment, gets the brief on stdin, and has its
+tools off as far as it lets us; `stays_on` says what is left. It does not stream: the answer arrives as a whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import Any, ClassVar
+
+from council.next.config.models import Model
+from council.next.errors import AuthError, UsageError
+from council.next.prompts.brief import Brief
+from council.next.speakers.base import (
+    PROGRAM,
+    CallFailed,
+    Offer,
+    Settings,
+    Speaker,
+    Spoken,
+    count,
+    speaker,
+    table,
+    text,
+)
+from council.next.text import one_line
+
+MOST_PRINTED, MOST_USD = 16_000_000, 100_000  # bytes, and more than any call costs
+PATIENCE = 5.0  # seconds for a program to say whether somebody is logged in
+# What a program needs of the environment: the system's variables, how to reach the network, and its own. It gets no key
+# of another vendor, but those of a cloud if the user has it ask there.
+SYSTEM = (
+    "ALL_PROXY HOME HTTPS_PROXY HTTP_PROXY LANG LANGUAGE LOGNAME NODE_EXTRA_CA_CERTS NO_PROXY PATH SHELL SSL_CERT_DIR "
+    "SSL_CERT_FILE TEMP TERM TMP TMPDIR TZ USER"
+).split()
+CLOUDS = {
+    "CLAUDE_CODE_USE_BEDROCK": ("AWS_",),
+    "CLAUDE_CODE_USE_VERTEX": ("CLOUD_ML_", "CLOUDSDK_", "GCLOUD_", "GOOGLE_", "VERTEX_"),
+    "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_",),
+}
+SECRET = ("KEY", "SECRET", "TOKEN")  # how the names of variables end that hold one
+PASSING = (408, 409, 425, 429, 499)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """How a program ended. `hide` makes one line of what it said, without the secrets that it was given."""
+
+    code: int
+    out: str
+    err: str
+    hide: Callable[[str], str]
+
+    @property
+    def said(self) -> str:
+        return self.hide(self.err.strip() or self.out) or "it printed nothing"
+
+
+class Program(Speaker):
+    """Runs one process for each call."""
+
+    status: ClassVar[tuple[str, ...]]  # the words that ask whether somebody is logged in
+    login: ClassVar[str]  # how to log in
+    vendor: ClassVar[str]  # the endpoint whose models it has
+    families: ClassVar[tuple[str, ...]]  # of the variables that it gets besides the system's
+    stays_on: ClassVar[str]
+    chosen: ClassVar[bool] = True  # by `auto`
+
+    def words(self, model: Model) -> tuple[str, ...]:
+        """What it is called with."""
+        raise NotImplementedError
+
+    def read(self, printed: Printed, model: Model) -> Spoken:
+        """The reply. Raises ValueError and the like where that is not what the program prints."""
+        raise NotImplementedError
+
+    def extra(self, model: Model) -> Mapping[str, str]:  # noqa: ARG002
+        """More variables, whatever the user's are."""
+        return {}
+
+    def confirms(self, out: str) -> bool:  # noqa: ARG002
+        """Whether this, with a return code of 0, means that somebody is logged in."""
+        return True
+
+    @classmethod
+    def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:  # noqa: ARG003
+        if cls.find():
+            why = f"the `{cls.name}` program is logged in"
+            yield Offer(PROGRAM, f"--speaker {cls.name}", why, cls(settings) if cls.chosen else None)
+
+    @classmethod
+    def find(cls) -> str | None:
+        """The program that COUNCIL_CLAUDE or COUNCIL_CODEX names, or the one on PATH."""
+        return shutil.which(os.environ.get(f"COUNCIL_{cls.name.upper()}") or cls.name)
+
+    def obstacle(self) -> str:
+        if not (path := self.find()):
+            return f"the `{self.name}` program is not installed; COUNCIL_{self.name.upper()} may name it"
+        return "" if self.is_logged_in(path) else f"{self.name} is not logged in: {self.login}"
+
+    def is_logged_in(self, path: str) -> bool:
+        """What the program says of itself: it is asked as it would be called."""
+        with suppress(OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+            done = subprocess.run(
+                [path, *self.status], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
+            )
+            return done.returncode == 0 and self.confirms(done.stdout.decode())
+        return False
+
+    def price(self) -> str:
+        return "on your subscription"
+
+    def price_limit(self, brief: Brief) -> float | None:  # noqa: ARG002
+        return None
+
+    async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
+        model, path = self.settings.model(brief.due.tier), self.find()
+        if model.endpoint.name != self.vendor:  # a model that this program does not have
+            model = self.settings.named(f"{self.vendor}/", brief.due.tier)
+        if path is None:
+            raise UsageError(self.obstacle())
+        families = (*self.families, *(name for cloud in CLOUDS if os.environ.get(cloud) for name in CLOUDS[cloud]))
+        own = {name: one for name, one in os.environ.items() if name.upper() in SYSTEM or name.startswith(families)}
+        # A message that begins with a slash would be run as a command; an empty line before it prevents that.
+        asked = f"\n{brief.text}" if brief.text.startswith("/") else brief.text
+        try:
+            async with asyncio.timeout(self.settings.deadline) as clock:
+                printed = await run([path, *self.words(model)], asked, {**own, **self.extra(model)})
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            why = f"{self.name} gave no answer within the deadline of {self.settings.deadline:g} s"
+            raise CallFailed(why, True, usd=None) from None
+        spoken = await self.judge(printed, model, path)
+        began(spoken.body)
+        return replace(spoken, asked=model.name, most=spoken.usd, via=f"{self.name}: {self.stays_on}")
+
+    async def judge(self, printed: Printed, model: Model, path: str) -> Spoken:
+        """The reply, or why there is none. If a failure has no known kind, the program is asked for its login."""
+        try:
+            spoken = self.read(printed, model)
+            if printed.code:
+                raise CallFailed(f"{self.name} exited with code {printed.code}: {printed.said}", True, usd=spoken.usd)
+        except CallFailed as failed:
+            if failed.again and not await asyncio.to_thread(self.is_logged_in, path):
+                raise AuthError(f"{self.name} is not logged in: {self.login} ({failed.reason})") from None
+            raise
+        except (ValueError, LookupError, AttributeError, TypeError, RecursionError):
+            if "unknown option" in printed.err or "unexpected argument" in printed.err:
+                raise UsageError(f"this {self.name} is too old: update it ({printed.said})") from None
+            why = f"{self.name} exited with code {printed.code} without a readable answer: {printed.said}"
+            raise CallFailed(why, True, usd=None) from None
+        if not spoken.body.strip():
+            raise CallFailed(f"{self.name} gave an empty answer ({spoken.stop})", True, usd=spoken.usd, tries=1)
+        return spoken
+
+
+@speaker
+class Claude(Program):
+    name: ClassVar[str] = "claude"
+    status: ClassVar[tuple[str, ...]] = ("--setting-sources", "", "auth", "status")  # calls read no settings files
+    login: ClassVar[str] = "run `claude` and then /login"
+    vendor: ClassVar[str] = "anthropic"
+    families: ClassVar[tuple[str, ...]] = ("ANTHROPIC_", "CLAUDE", "DISABLE_", "LC_", "XDG_")
+    stays_on: ClassVar[str] = "no tools"
+    # Two locks on each door: `@path` in a brief would be read and sent even without tools.
+    alone: ClassVar[tuple[str, ...]] = (
+        *("--print", "--output-format", "json", "--restricted", "--safe-mode", "--setting-sources", ""),
+        *("--strict-mcp-config", "--disable-slash-commands", "--tools", "", "--no-session-persistence"),
+        *("--settings", '{"permissions": {"deny": ["Read"]}}'),
+        *("--system-prompt", "You take a seat in a council. Answer the user's message."),
+    )
+
+    def words(self, model: Model) -> tuple[str, ...]:
+        return (*self.alone, "--model", model.name)
+
+    def extra(self, model: Model) -> Mapping[str, str]:
+        """Its own retries are silent and many. The user's variable of the effort would override the option."""
+        effort = {} if model.effort == "none" else {"CLAUDE_CODE_EFFORT_LEVEL": model.effort}
+        return {"CLAUDE_CODE_MAX_RETRIES": "0", "DISABLE_AUTOUPDATER": "1", **effort}
+
+    def confirms(self, out: str) -> bool:
+        with suppress(ValueError, LookupError, TypeError):
+            return json.loads(out)["loggedIn"] is True
+        return False
+
+    def read(self, printed: Printed, model: Model) -> Spoken:
+        """One result; with verbose output, a list of messages that ends with it. The return code and `is_error` say
+        whether it failed; `subtype` says success even of a failure."""
+        found = json.loads(printed.out)
+        result = found[-1] if isinstance(found, list) else found
+        if result["type"] != "result":
+            raise ValueError
+        usage, usd, used = table(result.get("usage")), result.get("total_cost_usd"), table(result.get("modelUsage"))
+        usd = float(usd) if type(usd) in (int, float) and 0 <= usd < MOST_USD else None
+        # It may call small models for purposes of its own: the one that wrote most is the one that answered.
+        wrote = {name: count(table(one).get("outputTokens")) or 0 for name, one in used.items()}
+        stop, call = text(result.get("stop_reason")) or "end_turn", text(result.get("session_id")) or None
+        body, status = text(result.get("result")), count(result.get("api_error_status")) or 0
+        if stop == "refusal":
+            raise CallFailed("the model refused to answer", again=False, usd=usd)
+        if printed.code or result.get("is_error"):
+            said = printed.hide(body or "no reason given")
+            if status in (401, 403):
+                raise AuthError(f"claude is not logged in: {self.login} ({said})")
+            if 400 <= status < 500 and status not in PASSING:
+                what = f'give the tier "{model.tier}" another model than {model.name}'
+                raise UsageError(f"claude refused the request: {said}; {what}")
+            raise CallFailed(f"claude failed: {said}", again=True, usd=usd)
+        if (count(result.get("num_turns")) or 1) > 1:
+            why = "claude answered in several messages, and prints only the last"
+            raise CallFailed(why, again=True, usd=usd, tries=1)
+        return Spoken(
+            body,
+            answered=max(wrote, key=wrote.__getitem__, default=None),
+            input=count(usage.get("input_tokens")),
+            output=count(usage.get("output_tokens")),
+            cache_read=count(usage.get("cache_read_input_tokens", 0)),
+            cache_write=count(usage.get("cache_creation_input_tokens", 0)),
+            usd=usd,
+            stop=stop,
+            call=call,
+        )
+
+
+@speaker
+class Codex(Program):
+    name: ClassVar[str] = "codex"
+    status: ClassVar[tuple[str, ...]] = ("login", "status")
+    login: ClassVar[str] = "run `codex login`"
+    vendor: ClassVar[str] = "openai"
+    families: ClassVar[tuple[str, ...]] = ("CODEX_", "OPENAI_", "LC_", "XDG_")
+    stays_on: ClassVar[str] = "the tools that it cannot turn off, in a read-only sandbox"
+    chosen: ClassVar[bool] = False
+    alone: ClassVar[tuple[str, ...]] = (
+        *("exec", "--json", "--ephemeral", "--ignore-user-config", "--ignore-rules", "--skip-git-repo-check"),
+        *("--sandbox", "read-only", "-c", 'approval_policy="never"', "-c", 'web_search="disabled"'),
+        *("-c", "mcp_servers={}", "-c", "features.shell_tool=false", "-c", "features.unified_exec=false"),
+    )
+
+    def words(self, model: Model) -> tuple[str, ...]:
+        effort = () if model.effort == "none" else ("-c", f'model_reasoning_effort="{model.effort}"')
+        return (*self.alone, *effort, "--model", model.name, "-")
+
+    def read(self, printed: Printed, model: Model) -> Spoken:  # noqa: ARG002
+        """One event a line. The last message is the answer, if the turn was completed."""
+        events = [table(json.loads(line)) for line in printed.out.splitlines() if line.startswith("{")]
+        last = {str(event.get("type")): event for event in events}
+        if failed := last.get("turn.failed") or last.get("error"):
+            said = table(failed.get("error")).get("message") or failed.get("message") or "no reason given"
+            raise CallFailed(f"codex failed: {printed.hide(str(said))}", again=True, usd=None)
+        usage = table(last["turn.completed"].get("usage"))
+        items = (table(event.get("item")) for event in events if event.get("type") == "item.completed")
+        bodies = [text(item.get("text")) for item in items if item.get("type") == "agent_message"]
+        sent, cached = count(usage.get("input_tokens")), count(usage.get("cached_input_tokens", 0))
+        return Spoken(
+            bodies[-1] if bodies else "",
+            input=None if sent is None or cached is None else count(sent - cached),
+            output=count(usage.get("output_tokens")),
+            cache_read=cached,
+            stop="end_turn",
+            call=text(table(last.get("thread.started")).get("thread_id")) or None,
+        )
+
+
+# ---- the process ----
+
+
+async def run(command: list[str], asked: str, environment: Mapping[str, str]) -> Printed:
+    """With files in place of pipes, only the program itself has to end, not what it leaves running. In a session of its
+    own, all of it can be killed, and an interrupt reaches it only through us."""
+    folder = TemporaryDirectory(prefix="council-", ignore_cleanup_errors=True)
+    with folder as empty, TemporaryFile() as into, TemporaryFile() as out, TemporaryFile() as err:
+        into.write(asked.encode("utf-8", "replace"))
+        into.seek(0)
+        how: dict[str, Any] = {"stdin": into, "stdout": out, "stderr": err, "cwd": empty, "env": environment}
+        try:
+            process = await asyncio.create_subprocess_exec(*command, **how, start_new_session=True)
+        except OSError as failure:
+            raise UsageError(f"{command[0]} cannot be started ({failure.strerror})") from None
+        try:
+            code = await process.wait()
+        finally:
+            if process.returncode is None:  # after a deadline or a cancellation
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+        out.seek(0)
+        err.seek(0)
+        said, wrong = (file.read(MOST_PRINTED).decode("utf-8", "replace") for file in (out, err))
+    secrets = [one for name, one in environment.items() if name.endswith(SECRET) and len(one) > 5]
+
+    def hide(words: str) -> str:
+        for secret in secrets:
+            words = words.replace(secret, "[key]")
+        return one_line(words, 300)
+
+    return Printed(code, said, wrong, hide)
