@@ -44,7 +44,7 @@ def words_of(seen: Seen, workflow: Workflow) -> str:
     reply = next(one.reply for one in workflow.steps() if one.name == turn.step and {*one.reply} == {*turn.asked})
     if turn.first and not turn.problems and not any(kind.room for kind in reply.values()):
         return write({**reply}, turn.answers, turn.prose)
-    return turn.text.strip("\n")
+    return "\n\n".join(one.body.strip("\n") for one in (turn.first, turn.said) if one)
 
 
 # ---- what goes by an id ----
@@ -78,11 +78,12 @@ def open_items(c: Context, letter: str) -> Iterator[dict[str, Any]]:
         holders = [seat for seat in item.holders if seat in c.readable]
         if not holders:
             continue
+        labels, owner = [c.readable[seat] for seat in holders], c.readable.get(item.by.seat, item.by.label)
         against = {seat: ruling for seat, ruling in item.rejections().items() if seat in c.readable}
         first = c.register.canonical(item.id)
         yield {
             **describe(c, item),
-            "by": " and ".join(c.readable[seat] for seat in holders),
+            "by": " and ".join(labels) if item.by.seat in holders else f"{owner}, kept by {' and '.join(labels)}",
             "to": sides.get(holders[0], "") if letter == "K" else "",
             "same": first if first != item.id else "",
             "rejected": [
