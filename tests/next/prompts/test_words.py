@@ -122,6 +122,23 @@ def test_what_stands_in_a_brief_is_a_line_whatever_was_written(tmp_path: Path) -
     assert all(len(line) < 1_400 for line in outside(brief).splitlines())
 
 
+def test_an_item_shows_who_keeps_it_and_who_rejects_it_and_why(tmp_path: Path) -> None:
+    with begun(tmp_path, options={"three_rounds": True}, gates=["closing"]) as session:
+        first = {"designer": {"conditions": ("a date is named",), "blocking": ("no backup",)}}
+        to(session, "closing", first)
+        replies = {
+            "designer": {"conditions": (), "rulings": ("C1: withdrawn",)},
+            "engineer": {"conditions": ("K1",), "blocking": ()},
+            "architect": {"rulings": ("K1: reject: dates slip: always",)},
+        }
+        brief = write(session, to(session, "synthesis", {**replies, "human": {"gate": "approve"}})[0]).text
+    assert (
+        "\n- K1 (by Designer, kept by Engineer (Marcus), to R1): a date is named\n"
+        "  Rejected by Architect (Serena): dates slip: always\n"
+    ) in brief
+    assert "C1 (by" not in brief
+
+
 def reply_with_lines(text: str) -> str:
     return f"Words.\n\n## Recommendation\n{text}\n\n## Normative\nno"
 
