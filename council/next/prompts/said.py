@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from council.next.engine.rules import repetition
 from council.next.engine.scene import Seen
+from council.next.errors import UsageError
 from council.next.prompts.facts import Context, shared_fact
 from council.next.protocols.checks import offered as offered_options
 from council.next.protocols.details import read_acts
@@ -42,9 +44,10 @@ def words_of(seen: Seen, workflow: Workflow) -> str:
     if turn.absent:
         return f"(absent: {turn.absent})"
     reply = next(one.reply for one in workflow.steps() if one.name == turn.step and {*one.reply} == {*turn.asked})
-    if turn.first and not turn.problems and not any(kind.room for kind in reply.values()):
-        return write({**reply}, turn.answers, turn.prose)
-    return turn.text.strip("\n")
+    if turn.first and not turn.problems:
+        with suppress(UsageError):  # what cannot be written so that it reads back is shown as it was said
+            return write(reply, turn.answers, turn.prose)
+    return "\n\n".join(one.body.strip("\n") for one in (turn.first, turn.said) if one)
 
 
 # ---- what goes by an id ----
@@ -78,22 +81,28 @@ def open_items(c: Context, letter: str) -> Iterator[dict[str, Any]]:
         holders = [seat for seat in item.holders if seat in c.readable]
         if not holders:
             continue
-        against = {seat: ruling for seat, ruling in item.rejections().items() if seat in c.readable}
+        labels, owner = [c.readable[seat] for seat in holders], name_of(c, item)
+        against = {seat: one.by.text for seat, one in item.rejections().items() if seat in c.readable}
         first = c.register.canonical(item.id)
         yield {
             **describe(c, item),
-            "by": " and ".join(c.readable[seat] for seat in holders),
+            "by": " and ".join(labels) if item.by.seat in holders else f"{owner}, kept by {' and '.join(labels)}",
             "to": sides.get(holders[0], "") if letter == "K" else "",
             "same": first if first != item.id else "",
             "rejected": [
-                {"by": c.readable[seat], "why": one_line(one.by.text, LONGEST_LINE)} for seat, one in against.items()
+                {"by": c.readable[seat], "why": one_line(text.partition(":")[2], LONGEST_LINE)}
+                for seat, text in against.items()
             ],
         }
 
 
 def describe(c: Context, item: Item) -> dict[str, Any]:
-    by = c.readable.get(item.by.seat, item.by.label)
-    return {"id": item.id, "by": by, "text": one_line(item.by.text, LONGEST_LINE)}
+    return {"id": item.id, "by": name_of(c, item), "text": one_line(item.by.text, LONGEST_LINE)}
+
+
+def name_of(c: Context, item: Item) -> str:
+    """Whose item it is, under the name that this reader knows."""
+    return c.readable.get(item.by.seat, "another member" if c.is_anonymous else item.by.label)
 
 
 @shared_fact

@@ -119,7 +119,7 @@ def cast(c: Context) -> list[dict[str, Any]]:
 def step(c: Context) -> dict[str, Any]:
     """What is spoken now: where, which answers it `asks` for, their `form`, and the `task` from the workflow's body.
 
-    `because` names the rules that called the step."""
+    `because` names the rules that called the step, `ended` how each phase that is over ended."""
     phase, due = c.due.phase, c.due
     title = phase.title or phase.name.replace("-", " ").capitalize()
     return {
@@ -127,18 +127,13 @@ def step(c: Context) -> dict[str, Any]:
         "round": due.round,
         "rounds": c.scene.cap,
         "title": f"{title}, round {due.round} of at most {c.scene.cap}" if c.scene.cap > 1 else title,
+        "ended": dict(c.scene.ended),
         "because": list(judge(due.step.when, c.scene).fired) if due.step.when else [],
         "asks": list(due.step.reply),
         "form": describe(due.step.reply),
         "task": c.workflow.tasks.get(due.step.prompt, ""),
         "words": str(c.workflow.options.get("words", "50-150")),
     }
-
-
-@shared_fact
-def ended(c: Context) -> dict[str, str]:
-    """How each phase that is over ended."""
-    return dict(c.scene.ended)
 
 
 @shared_fact

@@ -53,6 +53,7 @@ def begun(root: Path, name: str = "Debate", own: Mapping[str, str] | None = None
         "members": members,
         "personas": more.pop("personas", PERSONAS),
         "templates": freeze(workflow, {**KIT_TEMPLATES, **(own or {})}.get, KIT_TEMPLATES),
+        **more.pop("program", {}),
     }
     facts = {"members": members, "output_mode": "deliberative", "rounds_planned": "adaptive"}
     with create(root, Birth(text, more.pop("topic", TOPIC), program, facts, **more), id) as session:

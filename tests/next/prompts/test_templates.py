@@ -11,14 +11,16 @@ import pytest
 
 from council.next.engine.planner import Due
 from council.next.engine.scene import Recorded
-from council.next.prompts.brief import Brief
+from council.next.prompts.brief import Brief, freeze
 from council.next.prompts.facts import facts
 from council.next.prompts.sandbox import Sandbox, references
 from council.next.record.session import Session
 from council.next.replies.kinds import Choice, Number
 from council.next.replies.write import write
+from council.next.workflow.loader import load
 from tests.next.debates import answer, any_reply
 from tests.next.prompts.kit import KIT_TEMPLATES, begun, hold
+from tests.next.protocols.held import KIT
 from tests.next.protocols.test_kit import CORE, stubs
 
 WITH_STUBS = stubs  # the kinds of answers and the words of the optional rooms
@@ -98,3 +100,73 @@ def test_every_template_of_the_kit_is_reached_and_names_what_there_is() -> None:
     for name in names:
         unknown = {one for one in sandbox.names(name) if not facts.knows(one)} - {"cut"}
         assert not unknown, name
+
+
+# What the people who asked for these protocols want each brief to say, in their words or nearly so.
+ASKED_FOR = {
+    "Debate": [
+        "Your perspective focuses on: ",
+        "first person",
+        "specific and substantive",
+        "key concern",
+        "You will answer them in the next round",
+        "I disagree with Marcus's point about",
+        "Challenge assumptions",
+        "build on what you agree with",
+        "Keep your own perspective",
+        "genuine friction: engage with their actual arguments",
+        "Where does the council agree?",
+        "Where do you still disagree",
+        "final recommendation",
+        "forced consensus is worse than acknowledged tension",
+        "- B1: [issue] → [proposed change]",
+        "what most members agreed on",
+        "by the weight of the arguments",
+    ],
+    "Board": [
+        "I think X, because Y",
+        '"Looks good" without a reason is sent back',
+        "Your dissent goes into the document",
+        "Do not give in to save time, or to anybody's rank",
+        "Stay within the question",
+        "write no code",
+        "those that the others have missed",
+        "at least one, to what matters most",
+        "If two thirds say yes",
+        "has nothing new been said",
+        "why it was not taken",
+        "There is one round of corrections",
+        "the ambitious version",
+        "Stepping stone",
+    ],
+    "Consensus": [
+        '"Add 50 ms at the 99th percentile", not "slower"',
+        "For every problem, propose a solution",
+        "do not stay just below",
+        "say what you need from it",
+        "If unsure, include it",
+        "what exactly would raise your score",
+        "fundamental trade-off",
+        "The debate has stalled",
+        "not building it",
+    ],
+    "Perspectives": [
+        "two for a choice between two things, three or four",
+        '"Time to Market", not "the product manager"',
+        "pull in opposite directions",
+        "the same arguments return",
+        "one side prevails",
+        "two always remain",
+        "Call back perspectives that left the question",
+        "create a workflow from this decision?",
+        "continue, guide, or end?",
+        "the confidence is low",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ASKED_FOR)
+def test_the_briefs_say_what_was_asked_for(name: str) -> None:
+    workflow = load((KIT / f"{name}.md").read_text("utf-8"), name)
+    words = " ".join(" ".join(freeze(workflow, KIT_TEMPLATES.get).values()).split())
+    assert [one for one in ASKED_FOR[name] if one not in words] == []
