@@ -16,7 +16,9 @@ few were heard; 4 authentication; 5 findings, a failed check, or --require not m
 8 waits for a person; 130 and 143 on signals."""
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EPILOG)
+@click.group(
+    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EPILOG
+)
 @click.version_option(council.__version__, "--version", "-V", message="council %(version)s")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_obj

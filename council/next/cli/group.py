@@ -101,7 +101,9 @@ class Group(click.Group):
             for section, names in commands.sections().items():
                 formatter.write_text(f"{section}: {'  '.join(names)}")
         formatter.write_paragraph()
-        formatter.write_text("council COMMAND -h explains a command, and council help all lists them with the exit codes.")
+        formatter.write_text(
+            "council COMMAND -h explains a command, and council help all lists them with the exit codes."
+        )
 
 
 def tilde(path: Path) -> str:

@@ -73,7 +73,9 @@ def hold(session: Session, speaker: Speaker, settings: Settings, given: dict[str
 
     watch = Watch(session, quiet=given["quiet"] or given["as_json"])
     limits = settings.limits
-    budget = Budget.of([session], lower(given["max_cost"], limits.get("max_cost")), lower(given["max_calls"], limits.get("max_calls")))
+    budget = Budget.of(
+        [session], lower(given["max_cost"], limits.get("max_cost")), lower(given["max_calls"], limits.get("max_calls"))
+    )
     run = loop.Run(
         session,
         speaker,

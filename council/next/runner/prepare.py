@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from council.next.config import personas, places
+from council.next.config import personas, places, specialists
+from council.next.config.options import configured, spell
 from council.next.config.personas import Personas
 from council.next.config.settings import Settings
 from council.next.errors import UsageError
 from council.next.prompts import brief
+from council.next.prompts.phrases import Call
 from council.next.record import catalog
 from council.next.record.create import Birth, create
 from council.next.record.session import Session
 from council.next.runner import attachments
-from council.next.text import did_you_mean, fold, join_words
+from council.next.text import did_you_mean, join_words, slug
 from council.next.workflow import gates, loader
-from council.next.workflow.model import Cast, Workflow
+from council.next.workflow.model import Cast, Seat, Workflow
 
-MODES = ("deliberative", "patchlist")
+PATCHLIST = "patchlist"
+MODES = ("deliberative", PATCHLIST)
+SPECIALISTS, ANALYSIS = "specialists", "analysis"  # options of workflows that seat specialists from a list
 NO_GATES = "none"
 FACTS = ("workflow", "members", "output_mode", "rounds_planned")  # of metadata.json, fixed at birth
 
@@ -38,6 +42,7 @@ class Request:
     with_: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    feature_type: str = ""
     gates: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     documents: tuple[tuple[str, bytes], ...] = ()
@@ -47,6 +52,21 @@ class Request:
     speaker: str = ""
     id: str = ""
     root: Path | None = None  # the folder of its session, in place of the home's
+
+    def called(self, call: Call) -> Request:
+        """With what the sentence asks for that the topic begins with."""
+        modes = [word for word in call.words if word in MODES]
+        named = [word for word in call.words if word not in MODES]
+        return replace(
+            self,
+            topic=call.topic,
+            workflow=named[0] if named else self.workflow,
+            mode=modes[0] if modes else self.mode,
+            with_=(*self.with_, *call.with_),
+            without=(*self.without, *call.without),
+            only=(*self.only, *call.only),
+            options={**({"three_rounds": True} if call.rounds == 3 else {}), **self.options},
+        )
 
 
 @dataclass(frozen=True)
@@ -67,12 +87,17 @@ def lay(request: Request, settings: Settings) -> Table:
     folders = settings.overlays
     text = places.read(places.find_workflow(request.workflow, folders))
     plain = loader.load(text, request.workflow)
-    known = personas.load(folders)
-    members = choose_members(request, plain, known)
     options = choose_options(request, plain, settings)
+    known = personas.load(folders)
+    own = [seat.name for seat in plain.members]
+    if SPECIALISTS in plain.options:
+        listed = specialists.load(str(options.get(SPECIALISTS, plain.options[SPECIALISTS])), folders)
+        own, known = listed.members(plain), listed.personas(known)
+        groups = {name: tuple(map(Seat, seats)) for name, seats in listed.features().items()}
+        plain = replace(plain, groups={**plain.groups, **groups})
+    members = choose_members(request, plain.with_members(own), known)
     gated = choose_gates(request, plain, settings)
-    seated = plain.with_options(options).with_members(members)
-    workflow = gates.insert(seated, gated).with_personas(known)
+    workflow = gates.insert(plain.with_options(options).with_members(members), gated).with_personas(known)
     return Table(text, workflow, members, options, gated, needed(workflow, known), freeze_templates(workflow, folders))
 
 
@@ -145,8 +170,12 @@ def freeze_templates(workflow: Workflow, folders: Sequence[Path]) -> dict[str, s
 def choose_members(request: Request, workflow: Workflow, known: Personas) -> tuple[str, ...]:
     """The members by name: the workflow's own or `only` these, those called in `with` them, but not `without`."""
     own = [seat.name for seat in workflow.members]
+    feature = (request.feature_type,) if request.feature_type else ()
+    if feature and request.feature_type not in workflow.groups:
+        types = [name for name in workflow.groups if name not in workflow.all_seats()]
+        raise UsageError(f'no type of feature is called "{request.feature_type}"; {did_you_mean(feature[0], types)}')
     only, with_, without = (
-        [*find_names(names, workflow, known)] for names in (request.only, request.with_, request.without)
+        [*find_names(names, workflow, known)] for names in ((*feature, *request.only), request.with_, request.without)
     )
     if (only or with_ or without) and casts(workflow):
         raise UsageError(f"{workflow.name} casts its members while it runs, so none can be added or left out")
@@ -164,18 +193,14 @@ def choose_members(request: Request, workflow: Workflow, known: Personas) -> tup
 
 def find_names(names: Iterable[str], workflow: Workflow, known: Personas) -> Iterator[str]:
     """The seats that these words name: a seat, a group, or a persona by its name, title or first name."""
-    called: dict[str, str] = {}
-    for name, persona in known.items():
-        first = str(persona.get("name") or "").split()[:1]
-        called |= {fold(word): name for word in (str(persona.get("title") or ""), *first) if word}
-    called |= {name: name for name in (*known, *workflow.all_seats())}
+    called = {**personas.called(known), **{name: name for name in (*known, *workflow.all_seats())}}
     for word in (part.strip() for one in names for part in one.split(",")):
         if word in workflow.groups:
             yield from (seat.name for seat in workflow.groups[word])
-        elif fold(word) in called:
-            yield called[fold(word)]
+        elif slug(word) in called:
+            yield called[slug(word)]
         elif word:
-            raise UsageError(f'there is no member "{word}"; {did_you_mean(fold(word), called)}')
+            raise UsageError(f'there is no member "{word}"; {did_you_mean(slug(word), called)}')
 
 
 def casts(workflow: Workflow) -> bool:
@@ -187,10 +212,14 @@ def choose_options(request: Request, workflow: Workflow, settings: Settings) -> 
     """The options that differ from the workflow's own: those in the settings, and those that were asked for."""
     if request.mode not in MODES:
         raise UsageError(f'there is no mode "{request.mode}"; {did_you_mean(request.mode, MODES)}')
-    mode = {"patchlist": True} if request.mode == "patchlist" else {}
-    options = {**settings.protocols.get(workflow.name, {}), **mode, **request.options}
-    workflow.with_options(options)
-    return options
+    wanted = {spell(workflow, name): value for name, value in request.options.items()}
+    if request.mode == PATCHLIST:
+        wanted[PATCHLIST] = True
+    if ANALYSIS in workflow.options and (request.only or request.with_ or request.feature_type):
+        wanted.setdefault(ANALYSIS, False)  # where somebody says who sits, nobody has to find out
+    chosen = {**configured(settings, workflow), **wanted}
+    workflow.with_options(chosen)
+    return chosen
 
 
 def choose_gates(request: Request, workflow: Workflow, settings: Settings) -> tuple[str, ...]:
