@@ -48,7 +48,7 @@ class DebateResult:
 
     @property
     def synthesis(self) -> str:
-        """The text of whoever wrote the result, word for word. Empty before there is one."""
+        """The text of the seat that wrote the result, word for word. Empty before there is one."""
         written = self.state["synthesis"]
         return str(written["content"]) if written else ""
 
