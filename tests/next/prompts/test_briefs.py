@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ PEOPLE = {
 }
 WRITE = """
 import sys
+from itertools import pairwise
 from pathlib import Path
 from council.next.prompts.brief import write
 from council.next.record.session import Session
@@ -231,3 +233,16 @@ def test_golden_briefs_of_a_debate_that_real_members_held(tmp_path: Path) -> Non
             (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
             (GOLDEN / name).write_bytes(data)
     assert found == files_of(GOLDEN)
+
+
+def test_each_round_begins_as_the_one_before_did_so_that_it_is_cached(tmp_path: Path) -> None:
+    """Each later turn reads the same beginning: the question, its documents and all passages so far."""
+    with begun(tmp_path, options={"three_rounds": True}, attached={"a.md": b"long"}) as session:
+        held = spoken(session)
+        briefs = hold(session, lambda due, _: held.reply(due))
+    steps = [briefs[f"{place}/architect"] for place in ("01-positions", "02-challenges", "03-closing")]
+    for before, after in pairwise([*steps, briefs["04-synthesis/chair"]]):
+        marks = [cut for cut in before.cuts[:-1] if before.due.sees or cut == before.cuts[0]]
+        assert len(marks) == max(1, len(before.due.sees) + 1)
+        assert {*marks} <= {*after.cuts}
+        assert after.text.startswith(before.text[: marks[-1]])
