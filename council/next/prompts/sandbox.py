@@ -78,7 +78,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if template not in self.used:
             found, waiting, seen = set[str](), [template], {template}
             while waiting:
-                text = self.templates[waiting.pop()]
+                name = waiting.pop()
+                if (text := self.templates.get(name)) is None:
+                    raise jinja2.TemplateNotFound(name)
                 found |= meta.find_undeclared_variables(self.parse(text))
                 inner = references(text)
                 waiting += inner - seen

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from council.next import rooms
 from council.next.engine.planner import Due
 from council.next.errors import Damaged, UsageError
 from council.next.prompts.brief import Brief, render, write
@@ -183,6 +184,26 @@ def test_facts_that_a_batch_shares_are_computed_once(tmp_path: Path, monkeypatch
         hold(session, lambda due, _: held.reply(due))
     folders = [id.partition("/")[0] for id in asked]
     assert sorted({*folders}) == sorted(folders), "each batch once"
+
+
+def test_a_debate_of_the_core_asks_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with begun(tmp_path) as session:
+        monkeypatch.setattr(rooms, "load", lambda kind, name: pytest.fail(f"{kind} {name}"))
+        held = spoken(session)
+        hold(session, lambda due, _: held.reply(due))
+
+
+@pytest.mark.parametrize("templates", [None, [], {"positions.md.j2": 1}, {}, {"other.md.j2": "x"}])
+def test_a_session_whose_templates_were_edited_is_damaged(templates: object, tmp_path: Path) -> None:
+    with begun(tmp_path, program={"templates": templates}) as session, pytest.raises(Damaged, match=r"program\.json"):
+        write(session, session.plan.due[0])
+
+
+def test_a_session_that_lacks_an_included_template_names_it(tmp_path: Path) -> None:
+    wrong = pytest.raises(UsageError, match=r"the template positions\.md\.j2: _gone\.md\.j2 \(for 01-positions")
+    texts = {"positions.md.j2": "{% include '_gone.md.j2' %}"}
+    with begun(tmp_path, program={"templates": texts}) as session, wrong:
+        write(session, session.plan.due[0])
 
 
 @pytest.mark.usefixtures("toys")
