@@ -286,6 +286,24 @@ def test_a_gate_follows_its_phase_and_keeps_its_number() -> None:
     assert gates.insert(loaded(), []) == loaded()
 
 
+def test_a_gate_shows_its_phase_alone_and_is_skipped_with_it() -> None:
+    optional = loaded(phases=[{"name": "talk"}, {"name": "vote", "when": {"option": "quick"}}])
+    after_talk, after_vote = (one for one in gates.insert(optional, ["talk", "vote"]).phases if one.gates)
+    assert (after_talk.when, after_vote.when) == (None, Ref("ended", {"vote": "any"}))
+    assert after_vote.steps[0].sees == (Ref("vote"),)
+    assert not after_vote.numbered
+
+
+def test_the_first_group_with_a_seat_says_what_it_is() -> None:
+    found = loaded(seats={"members": [{"ada": {"tier": "opus"}}], "others": ["ada", "bo"]}, phases=phase())
+    assert [seat.get("tier") for seat in found.seats(["ada", "bo"])] == ["opus", ""]
+
+
+def test_phases_are_counted_from_one_and_an_analysis_before_them_is_zero() -> None:
+    phases = [{"name": "who", "role": "impact"}, *phase()]
+    assert [(one.number, one.numbered) for one in loaded(phases=phases).phases] == [(0, False), (1, True)]
+
+
 def test_a_gate_that_means_nothing_is_refused() -> None:
     asked = loaded(phases=[*PLAIN["phases"], {"name": "guidance", "seats": "human"}, {"name": "positions-gate"}])
     for name, problem in (("tlak", 'did you mean "talk"'), ("guidance", "needs no gate"), ("positions", "rename that")):
