@@ -49,7 +49,7 @@ def derive(session: Session, now: Mapping[str, Any]) -> dict[str, bytes]:
     texts[TRANSCRIPT] = render("transcript.md.j2", data)
     return {
         **{name: encode(text) for name, text in texts.items()},
-        CONVERGENCE: files.to_json(convergence(session.outcome)),
+        CONVERGENCE: files.to_json(convergence(session)),
         STATE: files.to_json(now),
     }
 
@@ -78,3 +78,8 @@ def is_safe(name: str) -> bool:
     parts = PurePosixPath(name).parts
     hidden = any(part in ("..", "/") or part.startswith(".") for part in parts)
     return bool(parts) and not hidden and parts[0] not in (*RECORD, *FIXED, *OWN) and not is_round(parts[0])
+
+
+def page(session: Session) -> str:
+    """The debate as one HTML page, which loads nothing and runs nothing."""
+    return render("page.html.j2", view(state(session)))

@@ -87,7 +87,7 @@ def has(now: Mapping[str, Any], fact: str) -> bool:
     if any(written.get(name) for name in STATED.get(fact, ())):
         return True
     if fact == "options to choose from":
-        return len(now["outcome"]["recommendations"]) > 1
+        return max(len(now["outcome"]["recommendations"]), len(now["options"])) > 1
     return fact == "perspectives" and bool(now["outcome"]["recommendations"])
 
 
@@ -148,9 +148,13 @@ def matter_of(now: Mapping[str, Any], kind: str, session: Session) -> dict[str, 
 
 
 def with_matter(text: str, facts: Mapping[str, Any]) -> str:
-    """The document with these facts as front matter. Keys that its template has itself come first."""
-    lines = [f"{key}: {in_json(value) if isinstance(value, str) else json.dumps(value)}" for key, value in facts.items()]
-    own, body = "", text
-    if text.startswith("---\n"):
-        own, _, body = text.removeprefix("---\n").partition("\n---\n")
-    return "\n".join(["---", *filter(None, [own]), *lines, "---", body.lstrip("\n") if not own else body])
+    """The document with these facts as front matter. Keys that its template has itself come first, and win."""
+    own, body = "", text.lstrip("\n")
+    if body.startswith("---\n"):
+        own, _, body = body.removeprefix("---\n").partition("\n---\n")
+    kept = own.splitlines()
+    taken = {line.partition(":")[0] for line in kept}
+    for key, value in facts.items():
+        if key not in taken:
+            kept.append(f"{key}: {in_json(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+    return "\n".join(["---", *kept, "---", body])

@@ -64,7 +64,13 @@ def environment_of(html: bool) -> SandboxedEnvironment:
         keep_trailing_newline=True,
     )
     block = in_html if html else in_markdown
-    found.filters |= {"block": safe(block), "cell": safe(in_cell), "json": safe(in_json), "name": heading}
+    found.filters |= {
+        "block": safe(block),
+        "cell": safe(in_cell),
+        "quote": safe(in_quote),
+        "json": safe(in_json),
+        "name": heading,
+    }
     return found
 
 
@@ -90,6 +96,11 @@ def in_line(text: str) -> str:
 def in_cell(text: str) -> str:
     """One line inside a table."""
     return in_line(text).replace("\\|", "|").replace("|", "\\|")
+
+
+def in_quote(text: str) -> str:
+    """Somebody's words as a quotation."""
+    return "\n".join(f"> {line}" if line else ">" for line in in_markdown(text).split("\n"))
 
 
 def in_json(text: str) -> str:

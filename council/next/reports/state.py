@@ -5,15 +5,15 @@ It follows from the record alone: no clock and no path. `state.schema.json` besi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from council.next.engine.planner import Note, Plan
 from council.next.engine.scene import Turn
 from council.next.protocols import outcome as kinds
+from council.next.protocols.checks import offered
 from council.next.protocols.details import Act
-from council.next.protocols.outcome import Outcome
 from council.next.protocols.voices import count
 from council.next.record.session import SCHEMA, Session
 from council.next.reports.section import added_by_rooms
@@ -62,6 +62,7 @@ def state(session: Session) -> dict[str, Any]:
         "count": outcome.count.sentence,
         "outcome": outcome.as_data(),
         "acts": [describe_act(act, session) for act in outcome.acts],
+        "options": [*describe_options(plan, outcome.acts)],
         "items": describe_items(plan, outcome),
         "votes": describe_votes(outcome, rounds),
         "due": [due.id for due in plan.due],
@@ -77,8 +78,9 @@ def state(session: Session) -> dict[str, Any]:
     }
 
 
-def convergence(outcome: Outcome) -> dict[str, Any]:
+def convergence(session: Session) -> dict[str, Any]:
     """convergence.json: whether the members converged, why, and whether a third round was called for."""
+    outcome = session.outcome
     return {
         "converged": outcome.converged,
         "reason": outcome.reason,
@@ -218,6 +220,13 @@ def describe_act(act: Act, session: Session) -> dict[str, Any]:
         "words": act.by.text,
         "turn": act.by.turn,
     }
+
+
+def describe_options(plan: Plan, acts: Iterable[Act]) -> Iterator[dict[str, Any]]:
+    """The options that a person was offered last, and which of them the person chose."""
+    chosen = {act.option for act in acts if act.what == "decided"}
+    for letter, text in offered(plan.scene):
+        yield {"letter": letter, "text": text, "chosen": letter in chosen}
 
 
 def describe_note(note: Note) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A turn as data for readers: its words, and its short answers as one line. What members named by ids, in their words."""
+"""A turn as data for readers: its words, and its short answers as one line. What has an id, in its owner's words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ def describe_turn(turn: Turn, plan: Plan, receipt: Receipt) -> dict[str, Any]:
     register = Register.of(plan.scene)
     kinds = next(step.reply for step in plan.workflow.steps() if step.name == turn.step)
     again = turn.first is not None and turn.first.body != turn.said.body
-    lost = any(problem.startswith(f'"## {heading(name)}"') for name in turn.asked if name not in turn.answers for problem in turn.problems)
+    lost = any(
+        problem.startswith(f'"## {heading(name)}"')
+        for name in turn.asked
+        if name not in turn.answers
+        for problem in turn.problems
+    )
     return {
         "turn": turn.id,
         "perspective": turn.seat.name,
@@ -87,8 +92,12 @@ def describe_move(move: Move, given: str) -> str:
 
 
 def describe_votes(outcome: Outcome, rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """Who signed what, member by round: what each recommends and signs, on which conditions, and whose words moved it."""
-    names = {id: f"round {one['round_number']}" if one["round_number"] else one["title"] for one in rounds for id in one["turns"]}
+    """Who signed what, member by round, on which conditions, and whose words moved it."""
+    names = {
+        id: f"round {one['round_number']}" if one["round_number"] else one["title"]
+        for one in rounds
+        for id in one["turns"]
+    }
     rows: dict[str, dict[str, Any]] = {}
     sides: dict[str, str] = {}
     for number, vote in enumerate(outcome.votes):
@@ -127,18 +136,17 @@ def describe_items(plan: Plan, outcome: Outcome) -> list[dict[str, Any]]:
     """Every condition and blocking item in its owner's words, what the others said of it, and what became of it."""
     register = Register.of(plan.scene)
     terms = {term.item.id: term.standing for term in outcome.conditions}
-    found = []
-    for item in (*register.of_letter("K"), *register.of_letter("C")):
-        found.append(
-            {
-                "id": item.id,
-                "by": asdict(item.by),
-                "standing": terms.get(item.id) or standing_of(item, register, bool(outcome.count.leading)),
-                "adopted": [asdict(one) for one in item.adopted],
-                "rulings": [{"word": one.word, **asdict(one.by)} for one in item.rulings],
-            }
-        )
-    return found
+    leads = bool(outcome.count.leading)
+    return [
+        {
+            "id": item.id,
+            "by": asdict(item.by),
+            "standing": terms.get(item.id) or standing_of(item, register, leads),
+            "adopted": [asdict(one) for one in item.adopted],
+            "rulings": [{"word": one.word, **asdict(one.by)} for one in item.rulings],
+        }
+        for item in (*register.of_letter("K"), *register.of_letter("C"))
+    ]
 
 
 def standing_of(item: Item, register: Register, leads: bool) -> str:
