@@ -21,7 +21,7 @@ ROOMS = {
     "config": 750,
     "prompts": 750,
     "speakers": 1_350,
-    "reports": 350,
+    "reports": 1_250,
 }
 TOP = {"__init__", "errors", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12

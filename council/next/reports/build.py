@@ -61,7 +61,7 @@ def view(now: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def before(session: Session) -> list[str]:
-    """The files that may have been derived before. Those of rooms stand in the last state, if it can be read."""
+    """The files that may have been derived before. The last state names those of rooms, if it can be read."""
     names = [SYNTHESIS, *(path.name for path in session.folder.glob("round-*.md") if is_round(path.name))]
     with suppress(OSError, Damaged, json.JSONDecodeError):
         found = files.read_json(session.folder / STATE).get("files")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from council.next.errors import UsageError
@@ -17,26 +16,16 @@ from council.next.text import did_you_mean, fold, join_words, one_line
 LONGEST_TITLE = 100
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of document: its template is `NAME.md.j2`. A numbered one takes the next number of its folder."""
-
-    name: str
-    needs: tuple[str, ...]
-    numbered: bool = False
-
-
+# Each kind of document, whose template is KIND.md.j2, with the facts that it needs.
 KINDS = {
-    kind.name: kind
-    for kind in (
-        Kind("adr", ("an answer",), numbered=True),
-        Kind("madr", ("an answer", "options to choose from"), numbered=True),
-        Kind("decision", ("an answer", "perspectives", "points of agreement")),
-        Kind("spec", ("an answer", "components", "acceptance tests")),
-        Kind("plan", ("an answer", "tasks")),
-        Kind("issue", ("an answer", "next steps")),
-    )
+    "adr": ("an answer",),
+    "madr": ("an answer", "options to choose from"),
+    "decision": ("an answer", "perspectives", "points of agreement"),
+    "spec": ("an answer", "components", "acceptance tests"),
+    "plan": ("an answer", "tasks"),
+    "issue": ("an answer", "next steps"),
 }
+NUMBERED = ("adr", "madr")  # these take the next number of their folder
 # The answers of the synthesis that state a fact, of which one is enough.
 STATED = {
     "an answer": ("answer",),
@@ -63,11 +52,11 @@ def document_of(session: Session, kind: str = "", number: str = "", follows: str
         "attached": [*session.attached],
         "follows_document": follows,
     }
-    text = render(f"{chosen.name}.md.j2", data, template)
-    return with_matter(text, matter_of(now, chosen.name, session))
+    text = render(f"{chosen}.md.j2", data, template)
+    return with_matter(text, matter_of(now, chosen, session))
 
 
-def choose(now: Mapping[str, Any], name: str) -> Kind:
+def choose(now: Mapping[str, Any], name: str) -> str:
     """The kind of this name. Raises UsageError where this debate cannot fill it, or nothing may be filed."""
     if now["status"] != "complete":
         raise UsageError(f"{now['debate_id']} is not over; `council recover {now['debate_id']}` continues it")
@@ -75,11 +64,11 @@ def choose(now: Mapping[str, Any], name: str) -> Kind:
         raise UsageError(f"the debate was stopped ({now['outcome']['reason']}), so there is nothing to file")
     if name not in KINDS:
         raise UsageError(f'there is no document "{name}"; {did_you_mean(name, KINDS)}')
-    if lacking := [need for need in KINDS[name].needs if not has(now, need)]:
-        others = [one.name for one in KINDS.values() if all(has(now, need) for need in one.needs)]
+    if lacking := [need for need in KINDS[name] if not has(now, need)]:
+        others = [kind for kind, needs in KINDS.items() if all(has(now, need) for need in needs)]
         instead = f"; it can be filed as {join_words(others)}" if others else ""
         raise UsageError(f"{name} needs {join_words(lacking)}, which this debate does not have{instead}")
-    return KINDS[name]
+    return name
 
 
 def has(now: Mapping[str, Any], fact: str) -> bool:
@@ -99,10 +88,14 @@ def is_asked_for(now: Mapping[str, Any]) -> bool:
 
 
 def title_of(now: Mapping[str, Any]) -> str:
-    """The title that the writer gave, or else the first line of the question."""
-    worded = [line for line in str(now["prompt"]).splitlines() if any(map(str.isalnum, line))]
-    title = now["outcome"]["title"] or one_line(worded[0] if worded else now["workflow"], LONGEST_TITLE)
-    return str(title).rstrip(" .,;:")
+    """The title that the writer gave, or else the question."""
+    return str(now["outcome"]["title"] or question_of(now)).rstrip(" .,;:")
+
+
+def question_of(now: Mapping[str, Any]) -> str:
+    """The first line of the question that has words."""
+    worded = (line for line in str(now["prompt"]).splitlines() if any(map(str.isalnum, line)))
+    return one_line(next(worded, str(now["workflow"])), LONGEST_TITLE)
 
 
 def date_of(now: Mapping[str, Any]) -> str:
@@ -127,7 +120,7 @@ def by_perspective(now: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def matter_of(now: Mapping[str, Any], kind: str, session: Session) -> dict[str, Any]:
-    """How the document came about. A key stands there only where there is something to say."""
+    """How the document came about. A key without a value is left out."""
     outcome, totals = now["outcome"], now["totals"]
     facts = {
         "session": now["debate_id"],

@@ -13,7 +13,7 @@ from typing import Any
 from council.next.errors import StorageError, UsageError
 from council.next.record import files
 from council.next.record.session import Session
-from council.next.reports.documents import KINDS, choose, date_of, document_of, is_asked_for, title_of
+from council.next.reports.documents import KINDS, NUMBERED, choose, date_of, document_of, is_asked_for, title_of
 from council.next.reports.state import state
 from council.next.text import encode, slug
 
@@ -73,7 +73,7 @@ def file_document(
     Several processes at once take different numbers. Nothing is written through a link, or out of the project."""
     folder = refuse_links(project, place)
     now = state(session)
-    kind = choose(now, kind or session.workflow.document or "adr").name
+    kind = choose(now, kind or session.workflow.document or "adr")
     try:
         if not dry_run:
             folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,10 @@ def file_document(
             text = compose(session, kind, path, there, template)
             became = NEW if old is None else SAME if old.text == text else UPDATED if old.is_as_written else EDITED
             if became in (NEW, UPDATED) and not dry_run:
-                put(path, text, became)
+                if became == NEW and os.path.lexists(path):
+                    raise StorageError(f"{path} was written by somebody else at the same time; try again")
+                files.write(path, encode(text))
+                path.chmod(0o644)
             return Filed(path, old.text if old and became == EDITED else text, became)
     except OSError as failure:
         raise files.storage_error(folder, failure) from failure
@@ -123,7 +126,7 @@ def read_folder(folder: Path) -> Iterator[Neighbour]:
 
 
 def compose(session: Session, kind: str, path: Path, there: Iterable[Neighbour], template: str) -> str:
-    digits = split_name(path.stem)[1] if KINDS[kind].numbered else ""
+    digits = split_name(path.stem)[1] if kind in NUMBERED else ""
     after = str(session.program.get("after") or "")
     follows = next((one.path.name for one in there if after and one.value("session") == after), "")
     text = document_of(session, kind, f"ADR-{digits}" if digits else "", follows, template)
@@ -137,15 +140,6 @@ def hash_of(text: str) -> str:
     return files.sha256(encode(kept + close + body))
 
 
-def put(path: Path, text: str, became: str) -> None:
-    if became == NEW:
-        if not files.write_once(path, encode(text)):
-            raise StorageError(f"{path} was written by somebody else at the same time; try again")
-    else:
-        files.write(path, encode(text))
-    path.chmod(0o644)
-
-
 def name_for(now: Mapping[str, Any], kind: str, folder: Path) -> str:
     """The name of a new document: after the highest number in the project's own style, or by its day."""
     whole = slug(title_of(now), 2 * LONGEST_SLUG)
@@ -154,7 +148,7 @@ def name_for(now: Mapping[str, Any], kind: str, folder: Path) -> str:
     )
     about = about or str(now["workflow"])
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if KINDS[kind].numbered:
+    if kind in NUMBERED:
         return f"{next_number([Path(name).stem for name in names])}{about}.md"
     stem = f"{date_of(now)}-{about}" + ("" if kind == "decision" else f"-{kind}")
     return f"{stem}.md" if f"{stem}.md" not in names else f"{stem}-{now['debate_id'][-8:]}.md"

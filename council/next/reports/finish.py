@@ -10,7 +10,7 @@ from council.next.engine import registry
 from council.next.record import files
 from council.next.record.session import Session, now
 from council.next.reports.build import TRANSCRIPT, build
-from council.next.reports.documents import title_of
+from council.next.reports.documents import question_of
 from council.next.reports.section import rooms_of
 from council.next.text import slug
 
@@ -40,7 +40,7 @@ def keep_copy(session: Session, state: dict[str, Any], archive: Path) -> str:
     """Copy the transcript to `YYYY-MM/`, under a name of its time and topic. Returns where it is."""
     ended = session.metadata["completed_at"]
     stamp = f"{ended[:10]}-{ended[11:19].replace(':', '')}"
-    name = f"{stamp}_COUNCIL_{slug(title_of({**state, 'outcome': {'title': ''}}), LONGEST_SLUG) or state['workflow']}"
+    name = f"{stamp}_COUNCIL_{slug(question_of(state), LONGEST_SLUG) or state['workflow']}"
     data = files.read(session.folder / TRANSCRIPT)
     folder = files.make_folder(archive / stamp[:7])
     # A killed process may have left the same copy. Where the name is another debate's, the id is added.

@@ -18,9 +18,9 @@ COMPLETE, RUNNING, WAITING, INTERRUPTED, DAMAGED = "complete", "running", "waiti
 
 
 def rows(root: Path, newest: int = 0) -> list[dict[str, Any]]:
-    """The sessions of a folder, those that began last at the end; or only so many of the newest."""
+    """The sessions of a folder, those that began last at the end. `newest` is how many of them, or 0 for all."""
     found = sorted(catalog.rows(root), key=lambda one: (catalog.began(one[1]), one[0]))
-    return [row(root / id, metadata) for id, metadata in (found[-newest:] if newest else found)]
+    return [row(root / id, metadata) for id, metadata in found[-newest:]]
 
 
 def status(folder: Path) -> dict[str, Any]:
@@ -35,50 +35,34 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
     """Where a session is. `kind` is what it came to, `standing` what its votes so far would give.
 
     `is_stale` says that turns came after the derived files were built: then nothing is said of the outcome."""
-    shown: dict[str, Any] = {
+    texts = ("session_id", "topic", "started_at")
+    wrong = next((name for name in texts if not isinstance(metadata.get(name), str)), "")
+    problem = f"metadata.json: {wrong} is missing or no text; restore it from a backup" if wrong else None
+    state = {} if wrong else read_state(folder)
+    outcome, totals, waits = (state.get(key) or {} for key in ("outcome", "totals", "waits_for"))
+    place = RUNNING if lock.is_held(folder) else WAITING if waits else INTERRUPTED
+    over = state.get("status") == COMPLETE
+    return {
         "id": folder.name,
-        "topic": one_line(str(metadata.get("topic") or ""), LONGEST_TOPIC),
+        "topic": one_line(str(problem or metadata["topic"]), LONGEST_TOPIC),
         "workflow": metadata.get("workflow"),
         "started_at": metadata.get("started_at"),
         "completed_at": metadata.get("completed_at"),
         "members": metadata.get("members"),
-        "status": INTERRUPTED,
-        "kind": None,
-        "standing": None,
-        "waits_for": [],
-        "calls": None,
-        "usd": None,
-        "is_stale": False,
-        "problem": None,
-    }
-    if problem := mistake(metadata):
-        return {**shown, "topic": shown["topic"] or problem, "status": DAMAGED, "problem": problem}
-    is_held = lock.is_held(folder)
-    if not (state := read_state(folder)):
-        return {**shown, "status": RUNNING if is_held else INTERRUPTED, "is_stale": True}
-    outcome, totals = state["outcome"], state["totals"]
-    over = state.get("status") == COMPLETE
-    waits = state.get("waits_for") or []
-    return {
-        **shown,
-        "status": COMPLETE if over else RUNNING if is_held else WAITING if waits else INTERRUPTED,
+        "status": DAMAGED if wrong else COMPLETE if over else place,
         "kind": hyphened(outcome.get("kind")),
         "standing": None if over else hyphened(outcome.get("standing")),
-        "waits_for": waits,
+        "waits_for": [*waits],
         "calls": totals.get("calls"),
         "usd": totals.get("usd"),
+        "is_stale": not state and not wrong,
+        "problem": problem,
     }
 
 
 def hyphened(kind: Any) -> str | None:
     """A kind as it is written in JSON and on the command line: `agreed-with-dissent`."""
     return str(kind or "").replace(" ", "-") or None
-
-
-def mistake(metadata: dict[str, Any]) -> str:
-    texts = ("session_id", "topic", "started_at")
-    wrong = [name for name in texts if not isinstance(metadata.get(name), str)]
-    return f"metadata.json: {wrong[0]} is missing or no text; restore it from a backup" if wrong else ""
 
 
 def read_state(folder: Path) -> dict[str, Any]:

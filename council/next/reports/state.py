@@ -36,7 +36,7 @@ def state(session: Session) -> dict[str, Any]:
     plan, metadata, outcome = session.plan, session.metadata, session.outcome
     sections = dict(added_by_rooms(session))
     counted = [phase for phase in plan.workflow.phases if is_of_the_debate(phase, plan.workflow)]
-    said = {turn.id: describe_turn(turn, plan, session.receipts[turn.id]) for turn in plan.scene.turns}
+    said = {turn.id: describe_turn(turn, plan, outcome, session.receipts[turn.id]) for turn in plan.scene.turns}
     seats = seats_of(plan)
     voices = {seat.name for seat in seats}
     rounds = [describe_round(*one, plan, said, voices) for one in rounds_of(plan)]
@@ -64,7 +64,7 @@ def state(session: Session) -> dict[str, Any]:
         "acts": [describe_act(act, session) for act in outcome.acts],
         "options": [*describe_options(plan, outcome.acts)],
         "items": describe_items(plan, outcome),
-        "votes": describe_votes(outcome, rounds),
+        "votes": describe_votes(seats, said, rounds),
         "due": [due.id for due in plan.due],
         "waits_for": [due.id for due in plan.due if due.seat.is_person],
         "notes": [describe_note(note) for note in plan.notes],
@@ -170,7 +170,7 @@ def title_of(phase: Phase) -> str:
 
 
 def told_after(spoken: int, number: int | None, plan: Plan) -> Iterator[str]:
-    """What the planner decided when so many turns were spoken: why a phase ended, and whether the next was needed."""
+    """What the planner decided after this number of turns: why a phase ended, and whether the next was needed."""
     phases = {phase.name: phase for phase in plan.workflow.phases}
     for note in plan.notes:
         phase, why = phases[note.phase], f": {note.verdict.reason}" if note.verdict.reason else ""

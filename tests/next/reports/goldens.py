@@ -82,7 +82,9 @@ def consensus(root: Path) -> Session:
         "propose/database": {
             "proposal": "Store the state in PostgreSQL alone.",
             "satisfaction_score": 75,
-            **{**low, "rationale": "Two stores can disagree.", "gist": "one store"},
+            **low,
+            "rationale": "Two stores can disagree.",
+            "gist": "one store",
         },
         "escalate": {
             "tension": "One store is simpler; two are faster. Security blocks until roles are checked.",

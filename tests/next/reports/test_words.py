@@ -27,8 +27,8 @@ from tests.next.reports.debates import begin, hold
 READER = MarkdownIt("commonmark", {"html": True}).enable("table")
 STRUCTURE = ("heading_open", "html_block", "html_inline", "link_open", "image", "front_matter")
 BITS = (
-    "` `` ``` ~~~ <b> </b> <script>alert(1)</script> <!-- --> <http://a.b> [a](http://x) ![i](http://y) # ## === --- *** "
-    "> - * 1. | || \\ \\\\ & &lt; words **Engineer:** ```js {{ x }} {% y %} \x1b[31m \u202e é 会议 🛡️ \0 \x85 \u2028"
+    "` `` ``` ~~~ <b> </b> <script>alert(1)</script> <!-- --> <http://a.b> [a](http://x) ![i](http://y) # ## === --- "
+    "*** > - * 1. | || \\ \\\\ & &lt; words **Engineer:** ```js {{ x }} {% y %} \x1b[31m \u202e é 会议 🛡️ \0 \x85 \u2028"
 ).split(" ")
 ENDS = ("\n", "\n\n", " ", "", "\r\n", "\r", "    ", "\t", "\n    ", "\n> ", "\n- ", "]: /url\n", "\n---\n", "\n```\n")
 
@@ -193,8 +193,8 @@ def ours_of(session: Session) -> set[str]:
     parts = {name.replace("_", " ").capitalize() for step in session.workflow.steps() for name in step.reply}
     fixed = (
         "Council ;Question;Votes;Receipts;Conditions;Decision;Dissents;Next Steps;Context;Considered;Confidence;Record;"
-        "Members' Check;Perspectives;Points of;Key Tensions;Recommendation;Caveats;Dissenting;Carry out;More Information;"
-        "Consequences;ADR;Of no single"
+        "Members' Check;Perspectives;Points of;Key Tensions;Recommendation;Caveats;Dissenting;Carry out;"
+        "More Information;Consequences;ADR;Of no single"
     )
     return {*labels, *titles, *written, *parts, *fixed.split(";")}
 
@@ -204,8 +204,8 @@ def check_page(text: str) -> None:
     from html.parser import HTMLParser
 
     allowed = (
-        "html head meta title style body header h1 h2 h3 h4 p span nav ul ol li a main section details summary article div strong "
-        "table thead tbody tr th td dl dt dd footer em code pre blockquote br"
+        "html head meta title style body header h1 h2 h3 h4 p span nav ul ol li a main section details summary article "
+        "div strong table thead tbody tr th td dl dt dd footer em code pre blockquote br"
     ).split()
     seen: list[str] = []
 
@@ -221,7 +221,9 @@ def check_page(text: str) -> None:
     assert seen.count("h1") == seen.count("main") == seen.count("title") == 1
 
 
-KNOWN = "lang charset name content http-equiv class id href dir aria-label aria-hidden scope tabindex role open start style".split()
+KNOWN = (
+    "lang charset name content http-equiv class id href dir aria-label aria-hidden scope tabindex role open start style"
+).split()
 
 
 def test_templates_of_the_kit_print_nothing_unescaped() -> None:
@@ -232,7 +234,7 @@ def test_templates_of_the_kit_print_nothing_unescaped() -> None:
 
 
 def test_what_a_template_lacks_is_an_error_that_names_it() -> None:
-    with pytest.raises(UsageError, match="adr.md.j2: UndefinedError: 'colour' is undefined"):
+    with pytest.raises(UsageError, match=r"adr.md.j2: UndefinedError: 'colour' is undefined"):
         render("adr.md.j2", {}, "{{ colour }}")
     with pytest.raises(UsageError, match="SecurityError"):
         render("adr.md.j2", {"outcome": {}}, "{{ outcome.__class__.__mro__ }}")
