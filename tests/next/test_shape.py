@@ -23,7 +23,7 @@ ROOMS = {
     "prompts": 750,
     "speakers": 1_350,
     "checks": 700,
-    "reports": 350,
+    "reports": 1_250,
     "runner": 1_600,
 }
 TOP = {"__init__", "errors", "rooms", "schema", "text"}
