@@ -3,49 +3,83 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import PurePosixPath
+from typing import Any
 
 from council.next.errors import Damaged
 from council.next.record import files
 from council.next.record.session import Session
+from council.next.reports.render import render
 from council.next.reports.section import added_by_rooms
 from council.next.reports.state import convergence, state
+from council.next.text import encode
 
-STATE, CONVERGENCE = "state.json", "convergence.json"
+STATE, CONVERGENCE, TRANSCRIPT, SYNTHESIS = "state.json", "convergence.json", "transcript.md", "synthesis.md"
+RECORD = ("turns", "briefs", "attempts", "desk", "attached", "frozen")
+FIXED = ("metadata.json", "program.json", "workflow.md", "topic.md", "runner.json")
+OWN = (STATE, CONVERGENCE, TRANSCRIPT, SYNTHESIS)
 
 
-def build(session: Session) -> None:
-    """Write what follows from the record now, and remove what rooms derived from it before and do not any more."""
+def build(session: Session) -> dict[str, Any]:
+    """Write what follows from the record now, remove what does not any more, and return the state."""
     now = state(session)
-    made = {name: data for _, section in added_by_rooms(session) for name, data in section.files.items()}
+    added = {name: data for _, section in added_by_rooms(session) for name, data in section.files.items()}
+    if wrong := next((name for name in added if not is_safe(name)), ""):
+        raise ValueError(f"{wrong} is not a name for a derived file")
+    made = {**added, **derive(session, now)}
     for name in before(session):
-        if name not in made and is_safe(name):
+        if name not in made:
             with suppress(OSError):
                 (session.folder / name).unlink()
     for name, data in made.items():
-        if not is_safe(name):
-            raise ValueError(f"{name} is not a name for a derived file")
         files.make_folder((session.folder / name).parent)
         files.replace(session.folder / name, data)
-    files.replace(session.folder / CONVERGENCE, files.to_json(convergence(session)))
-    files.replace(session.folder / STATE, files.to_json(now))
+    return now
+
+
+def derive(session: Session, now: Mapping[str, Any]) -> dict[str, bytes]:
+    """The core's own derived files. state.json comes last: it names those of the rooms."""
+    data = view(now)
+    numbered = [one for one in now["rounds"] if one["round_number"]]
+    texts = {f"round-{one['round_number']}.md": render("round.md.j2", {**data, "round": one}) for one in numbered}
+    if now["synthesis"]:
+        texts[SYNTHESIS] = render("synthesis.md.j2", data)
+    texts[TRANSCRIPT] = render("transcript.md.j2", data)
+    return {
+        **{name: encode(text) for name, text in texts.items()},
+        CONVERGENCE: files.to_json(convergence(session)),
+        STATE: files.to_json(now),
+    }
+
+
+def view(now: Mapping[str, Any]) -> dict[str, Any]:
+    """The state as templates read it: with all turns by their ids."""
+    groups = (one[name] for one in now["rounds"] for name in ("arguments", "rebuttals", "others"))
+    return {**now, "turns": {turn["turn"]: turn for group in groups for turn in group}}
 
 
 def before(session: Session) -> list[str]:
-    """The files that rooms derived at the last build. None, if that cannot be read: a derived file proves nothing."""
+    """The files that may have been derived before. The last state names those of rooms, if it can be read."""
+    names = [SYNTHESIS, *(path.name for path in session.folder.glob("round-*.md") if is_round(path.name))]
     with suppress(OSError, Damaged, json.JSONDecodeError):
         found = files.read_json(session.folder / STATE).get("files")
-        return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
-    return []
+        names += [name for name in found if isinstance(name, str) and is_safe(name)] if isinstance(found, list) else []
+    return names
 
 
-RECORD = ("turns", "briefs", "attempts", "desk", "attached", "frozen")
-FIXED = ("metadata.json", "program.json", "workflow.md", "topic.md", "runner.json", STATE, CONVERGENCE)
+def is_round(name: str) -> bool:
+    return name.startswith("round-") and name.removeprefix("round-").removesuffix(".md").isdecimal()
 
 
 def is_safe(name: str) -> bool:
-    """Whether a room may have a file of this name: below the session, and nothing of the record."""
+    """Whether a room may have a file of this name: below the session, and nothing of the record or the core."""
     parts = PurePosixPath(name).parts
-    plain = bool(parts) and not any(part in ("..", "/") or part.startswith(".") for part in parts)
-    return plain and parts[0] not in RECORD and name not in FIXED
+    hidden = any(part in ("..", "/") or part.startswith(".") for part in parts)
+    return bool(parts) and not hidden and parts[0] not in (*RECORD, *FIXED, *OWN) and not is_round(parts[0])
+
+
+def page(session: Session) -> str:
+    """The debate as one HTML page, which loads nothing and runs nothing."""
+    return render("page.html.j2", view(state(session)))

@@ -48,10 +48,3 @@ def added_by_rooms(session: Session) -> Iterator[tuple[str, Section]]:
             found = registry.sections[name](session)
             if found is not None:
                 yield name, found
-
-
-def finish(session: Session) -> None:
-    """What rooms do once a debate is over. It may be done again after a kill."""
-    for room in rooms_of(session):
-        for name in rooms.of_kind("finished", room):
-            registry.endings[name](session)

@@ -5,26 +5,42 @@ It follows from the record alone: no clock and no path. `state.schema.json` besi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from council.next.engine.planner import Note, Plan
 from council.next.engine.scene import Turn
-from council.next.protocols.ids import Register, items_of
+from council.next.protocols import outcome as kinds
+from council.next.protocols.checks import offered
+from council.next.protocols.details import Act
+from council.next.protocols.voices import count
 from council.next.record.session import SCHEMA, Session
-from council.next.replies.kinds import split_id
 from council.next.reports.section import added_by_rooms
+from council.next.reports.turns import describe_items, describe_turn, describe_votes
 from council.next.workflow.model import Phase, Seat, Workflow
+
+# What the writer's answer is called where nobody agreed to it.
+OPINION = {
+    kinds.VETOED: "Answer that was vetoed",
+    kinds.REJECTED: "Answer that was rejected",
+    kinds.SPLIT: "The writer's opinion, as no answer leads",
+    kinds.UNDECIDED_: "The writer's opinion, as no majority agrees",
+    kinds.INSUFFICIENT: "The writer's opinion, as too few were heard",
+    kinds.STOPPED: "The writer's opinion, as the debate was stopped",
+}
 
 
 def state(session: Session) -> dict[str, Any]:
     """The debate so far, as plain data."""
-    plan, metadata = session.plan, session.metadata
+    plan, metadata, outcome = session.plan, session.metadata, session.outcome
     sections = dict(added_by_rooms(session))
     counted = [phase for phase in plan.workflow.phases if is_of_the_debate(phase, plan.workflow)]
-    rounds = [describe_round(*one, plan) for one in rounds_of(plan)]
-    written = next((turn for turn in plan.scene.turns if turn.id == session.outcome.synthesis), None)
+    said = {turn.id: describe_turn(turn, plan, outcome, session.receipts[turn.id]) for turn in plan.scene.turns}
+    seats = seats_of(plan)
+    voices = {seat.name for seat in seats}
+    rounds = [describe_round(*one, plan, said, voices) for one in rounds_of(plan)]
+    receipts = session.receipts.values()
     return {
         "schema": SCHEMA,
         "debate_id": session.id,
@@ -32,21 +48,31 @@ def state(session: Session) -> dict[str, Any]:
         "prompt": session.topic,
         "status": find_status(plan),
         "started_at": metadata.get("started_at"),
+        "last_turn_at": max((one.started for one in receipts if one.started), default=None),
         "members": metadata.get("members"),
-        "perspectives": [describe_seat(seat) for seat in seats_of(plan)],
+        "perspectives": [*map(describe_seat, seats)],
         "rounds": rounds,
         "current_round": max((one["round_number"] or 0 for one in rounds), default=0),
         "max_rounds": sum(plan.workflow.span(phase)[1] for phase in counted),
         "human_guidance": [
             turn.prose or turn.text for turn in plan.scene.turns if turn.seat.is_person and not turn.absent
         ],
-        "synthesis": describe_turn(written, plan) if written else None,
-        "outcome": session.outcome.as_data(),
+        "synthesis": said.get(outcome.synthesis),
+        "answer_as": OPINION.get(outcome.kind or outcome.standing, "Answer"),
+        "count": outcome.count.sentence,
+        "outcome": outcome.as_data(),
+        "acts": [describe_act(act, session) for act in outcome.acts],
+        "options": [*describe_options(plan, outcome.acts)],
+        "items": describe_items(plan, outcome),
+        "votes": describe_votes(seats, said, rounds),
         "due": [due.id for due in plan.due],
         "waits_for": [due.id for due in plan.due if due.seat.is_person],
         "notes": [describe_note(note) for note in plan.notes],
         "sections": {name: section.as_data() for name, section in sections.items()},
         "files": sorted(name for section in sections.values() for name in section.files),
+        "totals": totals(session),
+        "replay_of": session.program.get("replay_of"),
+        "replayed": sum(one.speaker == "replay" or one.replayed is not None for one in receipts),
         "turns_of": len(session.said),
         "head": session.head,
     }
@@ -54,13 +80,32 @@ def state(session: Session) -> dict[str, Any]:
 
 def convergence(session: Session) -> dict[str, Any]:
     """convergence.json: whether the members converged, why, and whether a third round was called for."""
-    found = session.outcome
+    outcome = session.outcome
     return {
-        "converged": found.converged,
-        "reason": found.reason,
-        "proceed_to_round3": found.proceed_to_round3,
-        "kind": found.kind or None,
-        "standing": found.standing or None,
+        "converged": outcome.converged,
+        "reason": outcome.reason,
+        "proceed_to_round3": outcome.proceed_to_round3,
+        "kind": outcome.kind or None,
+        "standing": outcome.standing or None,
+    }
+
+
+def totals(session: Session) -> dict[str, Any]:
+    """The calls of a session, and what they cost. `usd` is null where the cost of a call is unknown.
+
+    A call that gave no turn may have been billed too. The last attempt at a turn is the call that gave it.
+    """
+    spoken = {id: one for id, one in session.said.items() if one.calls}
+    attempts: dict[str, list[dict[str, Any]]] = {}
+    for one in session.attempts():
+        attempts.setdefault(str(one.get("turn")), []).append(one)
+    failed = [one for id, tries in attempts.items() for one in (tries[:-1] if id in spoken else tries)]
+    costs: list[Any] = [*(one.usd for one in spoken.values()), *(one.get("usd") for one in failed)]
+    known = all(isinstance(cost, int | float) for cost in costs)
+    return {
+        "calls": len(costs),
+        "tokens": sum(one.tokens for one in session.said.values()),
+        "usd": round(float(sum(costs)), 6) if known else None,
     }
 
 
@@ -78,7 +123,7 @@ def find_status(plan: Plan) -> str:
 
 def is_of_the_debate(phase: Phase, workflow: Workflow) -> bool:
     """Whether the rounds of a phase count as rounds of the debate."""
-    return phase.numbered and not phase.role and phase is not workflow.phase("synthesis")
+    return phase.numbered and not phase.role and phase is not workflow.phase("synthesis") and not phase.gates
 
 
 def rounds_of(plan: Plan) -> Iterator[tuple[int | None, Phase, int, list[Turn]]]:
@@ -94,58 +139,62 @@ def rounds_of(plan: Plan) -> Iterator[tuple[int | None, Phase, int, list[Turn]]]
         yield number if counts else None, phases[name], round, turns
 
 
-def describe_round(number: int | None, phase: Phase, round: int, turns: list[Turn], plan: Plan) -> dict[str, Any]:
-    voices = {seat.name for seat in seats_of(plan)}
+def describe_round(
+    number: int | None, phase: Phase, round: int, turns: list[Turn], plan: Plan, said: dict[str, Any], voices: set[str]
+) -> dict[str, Any]:
+    """A round with its turns: what the debaters argued first, their answers, and what everybody else said."""
     own = [turn for turn in turns if turn.seat.name in voices]
-    said = {turn.id: describe_turn(turn, plan) for turn in own}
     first = {turn.id for turn in own if plan.scene.first_of(turn.seat.name) is turn}
     led = [turn.prose for turn in turns if turn.seat.name not in voices and not turn.seat.is_person and turn.prose]
     persons = [turn.prose or turn.text for turn in turns if turn.seat.is_person and not turn.absent]
+    spoken = next(place for place, turn in enumerate(plan.scene.turns, 1) if turn is turns[-1])
     return {
         "round_number": number,
         "phase": phase.name,
-        "title": phase.title or phase.name.replace("-", " ").capitalize(),
+        "title": title_of(phase),
         "round": round,
-        "arguments": [one for id, one in said.items() if id in first],
-        "rebuttals": [one for id, one in said.items() if id not in first],
+        "steps": [step.name for step in phase.steps],
+        "turns": [turn.id for turn in turns],
+        "arguments": [said[turn.id] for turn in own if turn.id in first],
+        "rebuttals": [said[turn.id] for turn in own if turn.id not in first],
+        "others": [said[turn.id] for turn in turns if turn.seat.name not in voices],
         "moderator_summary": "\n\n".join(led) or None,
         "human_guidance": "\n\n".join(persons) or None,
+        "after": [*told_after(spoken, number, plan)],
     }
 
 
-def describe_turn(turn: Turn, plan: Plan) -> dict[str, Any]:
-    kinds = next(step.reply for step in plan.workflow.steps() if step.name == turn.step)
-    return {
-        "turn": turn.id,
-        "perspective": turn.seat.name,
-        "label": turn.seat.label,
-        "step": turn.step,
-        "content": turn.prose,
-        "answers": {name: kinds[name].data(value) for name, value in turn.answers.items()},
-        "problems": list(turn.problems),
-        "responding_to": answered_by(turn, plan) or None,
-        "absent": turn.absent,
-    }
+def title_of(phase: Phase) -> str:
+    plain = "Council Synthesis" if phase.role == "synthesis" else phase.name.replace("-", " ").capitalize()
+    return phase.title or plain
 
 
-def answered_by(turn: Turn, plan: Plan) -> list[str]:
-    """The seats whose texts, conditions or blocking items a turn names by their ids."""
-    register = Register.of(plan.scene)
-    named = [split_id(item)[0] for name in ("challenges", "rulings", "conditions") for item in items_of(turn, name)]
-    named += [register.signed[turn.id].side] if turn.id in register.signed else []
-    owners = (register.items[id].by.seat for id in named if id in register.items)
-    return list(dict.fromkeys(seat for seat in owners if seat != turn.seat.name))
+def told_after(spoken: int, number: int | None, plan: Plan) -> Iterator[str]:
+    """What the planner decided after this number of turns: why a phase ended, and whether the next was needed."""
+    phases = {phase.name: phase for phase in plan.workflow.phases}
+    for note in plan.notes:
+        phase, why = phases[note.phase], f": {note.verdict.reason}" if note.verdict.reason else ""
+        if note.turns != spoken or note.step:
+            continue
+        if note.kind == "ended" and phase.until:
+            yield f"{title_of(phase)} ended: {note.ending}{why.replace(':', ';', 1)}"
+        elif note.kind in ("entered", "skipped"):
+            counts = number and is_of_the_debate(phase, plan.workflow)
+            name = f"Round {(number or 0) + 1}" if counts else title_of(phase)
+            yield f"{name} {'needed' if note.kind == 'entered' else 'skipped'}{why}"
 
 
 def seats_of(plan: Plan) -> list[Seat]:
-    """Whose voices the debate is about: those who were cast or, where nobody was, the seats that share the table."""
-    workflow = plan.workflow
-    cast = {turn.seat.name: turn.seat for turn in plan.scene.turns if turn.seat.name not in workflow.all_seats()}
+    """Whose voices the debate is about: those who were cast, or those who vote, or the seats that share the table."""
+    workflow, turns = plan.workflow, plan.scene.turns
+    cast = {turn.seat.name: turn.seat for turn in turns if turn.seat.name not in workflow.all_seats()}
+    if own := [seat for seat in cast.values() if not seat.is_person]:
+        return own
     talk = {phase.name for phase in workflow.phases if is_of_the_debate(phase, workflow)}
-    spoke = {turn.seat.name: turn.seat for turn in plan.scene.turns if turn.phase in talk and not turn.seat.is_person}
-    members = {seat.name: seat for seat in workflow.members}
-    own = {name: seat for name, seat in cast.items() if not seat.is_person}
-    return [*own.values()] if own else [*{**members, **spoke}.values()]
+    spoke = {turn.seat.name: turn.seat for turn in turns if turn.phase in talk and not turn.seat.is_person}
+    if voters := [one.seat for one in count(plan.scene).voices]:
+        return [spoke[name] for name in voters if name in spoke]
+    return [*{**{seat.name: seat for seat in workflow.members}, **spoke}.values()]
 
 
 def describe_seat(seat: Seat) -> dict[str, Any]:
@@ -156,6 +205,28 @@ def describe_seat(seat: Seat) -> dict[str, Any]:
         "priorities": [part.strip() for part in focus.split(",") if part.strip()],
         "trade_offs": seat.get("accepts"),
     }
+
+
+def describe_act(act: Act, session: Session) -> dict[str, Any]:
+    """What somebody did at a person's seat. `who` is the person's name; a seat that a model spoke for names none."""
+    receipt = session.receipts[act.by.turn]
+    return {
+        "what": act.what,
+        "at": act.at,
+        "who": receipt.by or "",
+        "is_person": bool(receipt.by) or receipt.speaker == "human",
+        "option": act.option,
+        "option_text": act.option_text,
+        "words": act.by.text,
+        "turn": act.by.turn,
+    }
+
+
+def describe_options(plan: Plan, acts: Iterable[Act]) -> Iterator[dict[str, Any]]:
+    """The options that a person was offered last, and which of them the person chose."""
+    chosen = {act.option for act in acts if act.what == "decided"}
+    for letter, text in offered(plan.scene):
+        yield {"letter": letter, "text": text, "chosen": letter in chosen}
 
 
 def describe_note(note: Note) -> dict[str, Any]:

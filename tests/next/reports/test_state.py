@@ -21,7 +21,8 @@ from council.next.protocols.ids import Register
 from council.next.record.session import Session
 from council.next.replies import kinds
 from council.next.reports.build import build, is_safe
-from council.next.reports.section import finish, rooms_of
+from council.next.reports.finish import finish
+from council.next.reports.section import rooms_of
 from council.next.reports.state import convergence, state
 from council.next.text import encode
 from tests.next.debates import any_reply
@@ -171,7 +172,8 @@ def test_a_room_adds_a_section_files_and_what_is_done_in_the_end(tmp_path: Path)
     build(session)
     assert not (session.folder / "throws/9.txt").exists()
     assert (session.folder / "program.json").exists()
-    finish(session)
+    with session.hold():
+        finish(session, tmp_path / "archive")
     assert (tmp_path / "applause").read_text() == ID
 
 

@@ -1,0 +1,153 @@
+"""The documents that a debate can end in. Each kind declares which facts it needs, and is refused without them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from council.next.errors import UsageError
+from council.next.record.session import Session
+from council.next.reports.build import view
+from council.next.reports.render import in_json, render
+from council.next.reports.state import state
+from council.next.text import did_you_mean, fold, join_words, one_line
+
+LONGEST_TITLE = 100
+
+
+# Each kind of document, whose template is KIND.md.j2, with the facts that it needs.
+KINDS = {
+    "adr": ("an answer",),
+    "madr": ("an answer", "options to choose from"),
+    "decision": ("an answer", "perspectives", "points of agreement"),
+    "spec": ("an answer", "components", "acceptance tests"),
+    "plan": ("an answer", "tasks"),
+    "issue": ("an answer", "next steps"),
+}
+NUMBERED = ("adr", "madr")  # these take the next number of their folder
+# The answers of the synthesis that state a fact, of which one is enough.
+STATED = {
+    "an answer": ("answer",),
+    "perspectives": ("arguments",),
+    "points of agreement": ("agreement", "areas_of_convergence"),
+    "components": ("components",),
+    "acceptance tests": ("acceptance_tests",),
+    "tasks": ("tasks",),
+    "next steps": ("next_steps", "acceptance", "implementation_notes", "tasks"),
+}
+
+
+def document_of(session: Session, kind: str = "", number: str = "", follows: str = "", template: str = "") -> str:
+    """The document of a debate that is over. `template` is the text of a project's own template for this kind."""
+    now = state(session)
+    chosen = choose(now, kind or session.workflow.document or "adr")
+    data = {
+        **view(now),
+        "number": number,
+        "title": title_of(now),
+        "date": date_of(now),
+        "written": now["synthesis"]["answers"],
+        "by_perspective": [*by_perspective(now)],
+        "attached": [*session.attached],
+        "follows_document": follows,
+    }
+    text = render(f"{chosen}.md.j2", data, template)
+    return with_matter(text, matter_of(now, chosen, session))
+
+
+def choose(now: Mapping[str, Any], name: str) -> str:
+    """The kind of this name. Raises UsageError where this debate cannot fill it, or nothing may be filed."""
+    if now["status"] != "complete":
+        raise UsageError(f"{now['debate_id']} is not over; `council recover {now['debate_id']}` continues it")
+    if not now["outcome"]["status"]:
+        raise UsageError(f"the debate was stopped ({now['outcome']['reason']}), so there is nothing to file")
+    if name not in KINDS:
+        raise UsageError(f'there is no document "{name}"; {did_you_mean(name, KINDS)}')
+    if lacking := [need for need in KINDS[name] if not has(now, need)]:
+        others = [kind for kind, needs in KINDS.items() if all(has(now, need) for need in needs)]
+        instead = f"; it can be filed as {join_words(others)}" if others else ""
+        raise UsageError(f"{name} needs {join_words(lacking)}, which this debate does not have{instead}")
+    return name
+
+
+def has(now: Mapping[str, Any], fact: str) -> bool:
+    written = now["synthesis"]["answers"] if now["synthesis"] else {}
+    if any(written.get(name) for name in STATED.get(fact, ())):
+        return True
+    if fact == "options to choose from":
+        return max(len(now["outcome"]["recommendations"]), len(now["options"])) > 1
+    return fact == "perspectives" and bool(now["outcome"]["recommendations"])
+
+
+def is_asked_for(now: Mapping[str, Any]) -> bool:
+    """Whether a person asked for an issue in the end. A model at a person's seat cannot ask for one."""
+    turns = view(now)["turns"].values()
+    persons = (turn for turn in turns if turn["receipt"]["by"] or turn["receipt"]["speaker"] == "human")
+    return any(turn["answers"].get("create_workflow") == "yes" for turn in persons)
+
+
+def title_of(now: Mapping[str, Any]) -> str:
+    """The title that the writer gave, or else the question."""
+    return str(now["outcome"]["title"] or question_of(now)).rstrip(" .,;:")
+
+
+def question_of(now: Mapping[str, Any]) -> str:
+    """The first line of the question that has words."""
+    worded = (line for line in str(now["prompt"]).splitlines() if any(map(str.isalnum, line)))
+    return one_line(next(worded, str(now["workflow"])), LONGEST_TITLE)
+
+
+def date_of(now: Mapping[str, Any]) -> str:
+    """The day of the last word, in UTC."""
+    return str(now["last_turn_at"] or now["started_at"] or "")[:10]
+
+
+def by_perspective(now: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the writer says of each perspective: the items that begin with its name. Items of no name come last."""
+    written = now["synthesis"]["answers"] if now["synthesis"] else {}
+    lists = {name: [str(item) for item in written.get(name) or ()] for name in ("arguments", "trade_offs")}
+    placed: set[str] = set()
+    for seat in now["perspectives"]:
+        names = {fold(seat["seat"]), fold(seat["name"]), fold(seat["seat"].replace("-", " "))}
+        own = {name: [one for one in items if fold(one.partition(":")[0]) in names] for name, items in lists.items()}
+        placed.update(*own.values())
+        stripped = {name: [one.partition(":")[2].strip() for one in items] for name, items in own.items()}
+        yield {"name": seat["name"], "seat": seat["seat"], **stripped}
+    rest = {name: [one for one in items if one not in placed] for name, items in lists.items()}
+    if any(rest.values()):
+        yield {"name": "", "seat": "", **rest}
+
+
+def matter_of(now: Mapping[str, Any], kind: str, session: Session) -> dict[str, Any]:
+    """How the document came about. A key without a value is left out."""
+    outcome, totals = now["outcome"], now["totals"]
+    facts = {
+        "session": now["debate_id"],
+        "document": kind,
+        "head": now["head"],
+        "outcome": outcome["kind"],
+        "decided_by": outcome["decided_by"] or None,
+        "date": date_of(now),
+        "members": [seat["name"] for seat in now["perspectives"]],
+        "models": [*outcome["models"]] or None,
+        "calls": totals["calls"],
+        "usd": "unknown" if totals["usd"] is None else totals["usd"],
+        "replayed_turns": now["replayed"] or None,
+        "absent": [one["turn"] for one in outcome["absent"]] or None,
+        "follows": session.program.get("after") or None,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def with_matter(text: str, facts: Mapping[str, Any]) -> str:
+    """The document with these facts as front matter. Keys that its template has itself come first, and win."""
+    own, body = "", text.lstrip("\n")
+    if body.startswith("---\n"):
+        own, _, body = body.removeprefix("---\n").partition("\n---\n")
+    kept = own.splitlines()
+    taken = {line.partition(":")[0] for line in kept}
+    for key, value in facts.items():
+        if key not in taken:
+            kept.append(f"{key}: {in_json(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+    return "\n".join(["---", *kept, "---", body])

@@ -1,0 +1,86 @@
+"""One row for each session, from metadata.json and state.json alone. No session is planned, so a list is fast."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from council.next.errors import Damaged
+from council.next.record import catalog, files, lock
+from council.next.record.session import SCHEMA
+from council.next.reports.build import STATE
+from council.next.text import one_line
+
+LONGEST_TOPIC = 200
+COMPLETE, RUNNING, WAITING, INTERRUPTED, DAMAGED = "complete", "running", "waiting", "interrupted", "damaged"
+
+
+def rows(root: Path, newest: int = 0) -> list[dict[str, Any]]:
+    """The sessions of a folder, those that began last at the end. `newest` is how many of them, or 0 for all."""
+    found = sorted(catalog.rows(root), key=lambda one: (catalog.began(one[1]), one[0]))
+    return [row(root / id, metadata) for id, metadata in found[-newest:]]
+
+
+def status(folder: Path) -> dict[str, Any]:
+    """The row of one session."""
+    metadata: dict[str, Any] = {}
+    with suppress(OSError, Damaged):
+        metadata = files.read_json(folder / "metadata.json")
+    return row(folder, metadata)
+
+
+def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
+    """Where a session is. `kind` is what it came to, `standing` what its votes so far would give.
+
+    `is_stale` says that turns came after the derived files were built: then nothing is said of the outcome."""
+    texts = ("session_id", "topic", "started_at")
+    wrong = next((name for name in texts if not isinstance(metadata.get(name), str)), "")
+    problem = f"metadata.json: {wrong} is missing or no text; restore it from a backup" if wrong else None
+    state = {} if wrong else read_state(folder)
+    outcome, totals, waits = (state.get(key) or {} for key in ("outcome", "totals", "waits_for"))
+    place = RUNNING if lock.is_held(folder) else WAITING if waits else INTERRUPTED
+    over = state.get("status") == COMPLETE
+    return {
+        "id": folder.name,
+        "topic": one_line(str(problem or metadata["topic"]), LONGEST_TOPIC),
+        "workflow": metadata.get("workflow"),
+        "started_at": metadata.get("started_at"),
+        "completed_at": metadata.get("completed_at"),
+        "members": metadata.get("members"),
+        "status": DAMAGED if wrong else COMPLETE if over else place,
+        "kind": hyphened(outcome.get("kind")),
+        "standing": None if over else hyphened(outcome.get("standing")),
+        "waits_for": [*waits],
+        "calls": totals.get("calls"),
+        "usd": totals.get("usd"),
+        "is_stale": not state and not wrong,
+        "problem": problem,
+    }
+
+
+def hyphened(kind: Any) -> str | None:
+    """A kind as it is written in JSON and on the command line: `agreed-with-dissent`."""
+    return str(kind or "").replace(" ", "-") or None
+
+
+def read_state(folder: Path) -> dict[str, Any]:
+    """state.json, if it can be used. It can be built again, so what is wrong with it is no damage."""
+    with suppress(OSError, Damaged):
+        state = files.read_json(folder / STATE)
+        parts = (state.get("outcome"), state.get("totals"))
+        fits = state.get("schema") == SCHEMA and state.get("debate_id") == folder.name
+        if fits and all(isinstance(part, dict) for part in parts) and state.get("turns_of") == count_turns(folder):
+            return state
+    return {}
+
+
+def count_turns(folder: Path) -> int:
+    """How many turn files there are. Hidden files and folders are left by editors and systems."""
+    found = 0
+    with suppress(OSError):
+        for step in os.scandir(folder / "turns"):
+            if step.is_dir(follow_symlinks=False):
+                found += sum(one.name.endswith(".md") and one.name[0] != "." for one in os.scandir(step))
+    return found

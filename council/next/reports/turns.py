@@ -1,0 +1,133 @@
+"""A turn as data for readers: its words, and its short answers as one line. What has an id, in its owner's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from council.next.engine.planner import Plan
+from council.next.engine.scene import Turn
+from council.next.protocols.ids import Item, Register, items_of
+from council.next.protocols.outcome import Outcome
+from council.next.record.turn_file import Receipt
+from council.next.replies.kinds import Choice, Ident, Kind, Number, Vote, split_id
+from council.next.replies.read import Reply, heading
+from council.next.text import fold, join_words
+from council.next.workflow.model import Seat
+
+BY_ID = ("conditions", "blocking", "rulings")  # printed once, in the list of what has an id
+IN_LINE = ("signs", "says", "moved_by")  # printed in the line of a turn
+RECEIPT = ("speaker", "asked", "answered", "started", "seconds", "usd", "by", "via", "replayed")
+
+
+def describe_turn(turn: Turn, plan: Plan, outcome: Outcome, receipt: Receipt) -> dict[str, Any]:
+    register = Register.of(plan.scene)
+    kinds = next(step.reply for step in plan.workflow.steps() if step.name == turn.step)
+    again = turn.first is not None and turn.first.body != turn.said.body
+    missing = [f'"## {heading(name)}"' for name in turn.asked if name not in turn.answers]
+    lost = any(problem.startswith(name) for name in missing for problem in turn.problems)
+    return {
+        "turn": turn.id,
+        "perspective": turn.seat.name,
+        "label": turn.seat.label,
+        "icon": turn.seat.get("icon"),
+        "step": turn.step,
+        "content": turn.said.body.strip() if lost else turn.prose,  # what cannot be read is shown whole
+        "answers": {name: kinds[name].data(value) for name, value in turn.answers.items()},
+        "shown": [] if lost else [*shown_of(turn, kinds, register)],
+        "line": line_of(turn, kinds, outcome),
+        "first": turn.first.body.strip() if turn.first and again else None,
+        "problems": list(turn.problems),
+        "responding_to": answered_by(turn, register) or None,
+        "absent": turn.absent,
+        "receipt": {**{name: getattr(receipt, name) for name in RECEIPT}, "tokens": receipt.tokens},
+    }
+
+
+def shown_of(turn: Turn, kinds: Reply, register: Register) -> Iterator[str]:
+    """The answers that are somebody's words, and are printed with the turn."""
+    for name, value in turn.answers.items():
+        if name == "rulings" and any(split_id(one)[0] not in register.items for one in items_of(turn, name)):
+            yield name  # a ruling on no item is in no list
+        elif value and isinstance(value, str | tuple) and not is_short(kinds[name]) and name not in BY_ID + IN_LINE:
+            yield name
+
+
+def is_short(kind: Kind) -> bool:
+    return isinstance(kind, Choice | Ident | Number | Vote)
+
+
+def line_of(turn: Turn, kinds: Reply, outcome: Outcome) -> str:
+    """As in `recommends R1; signs R2, if K1 and K2; moved by Engineer (02-challenges/engineer)`."""
+    given = fold(str(turn.answers.get("recommendation") or ""))
+    parts = [f"recommends {item.id}" for item in outcome.recommendations if given and fold(item.by.text) == given]
+    own = [one for vote in outcome.votes for one in vote if one.seat == turn.seat.name]
+    voice = next((one for one in own if one.turn == turn.id), None)
+    if voice and voice.silence:
+        parts.append(voice.silence)
+    elif voice and voice.score is None:
+        terms = f", if {join_words(voice.conditions)}" if voice.conditions else ""
+        parts.append(f"{outcome.count.asked} {voice.side}{terms}")
+    short = (name for name in turn.answers if is_short(kinds[name]) and name not in IN_LINE)
+    parts += [f"{name.replace('_', ' ')} {turn.answers[name]}" for name in short]
+    if voice and voice.blocking:
+        parts.append(f"blocks for {join_words(voice.blocking)}")
+    if voice and voice.move:
+        by = voice.move.by
+        parts.append(f"moved by {by.label} ({by.turn})" if by else "moved by words that nobody had said")
+    elif voice and not voice.silence:
+        sides = [one.side for one in own[: own.index(voice)] if not one.silence]
+        parts += ["moved, no reason given"] if sides and sides[-1] != voice.side else []
+    return "; ".join(parts)
+
+
+def describe_votes(seats: list[Seat], said: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
+    """Who recommended and signed what, member by round: the lines of its turns."""
+    lines: dict[tuple[str, int], list[str]] = {}
+    for number, one in enumerate(rounds):
+        for turn in (said[id] for id in one["turns"] if said[id]["line"]):
+            lines.setdefault((turn["perspective"], number), []).append(turn["line"])
+    shown = [number for number in range(len(rounds)) if any((seat.name, number) in lines for seat in seats)]
+    names = [f"round {one['round_number']}" if one["round_number"] else one["title"] for one in rounds]
+    rows = [
+        {"member": seat.label, "cells": ["; ".join(lines.get((seat.name, number), ())) for number in shown]}
+        for seat in seats
+    ]
+    return {"columns": [names[number] for number in shown], "rows": rows if shown else []}
+
+
+def answered_by(turn: Turn, register: Register) -> list[str]:
+    """The seats whose texts, conditions or blocking items a turn names by their ids."""
+    named = [split_id(item)[0] for name in ("challenges", "rulings", "conditions") for item in items_of(turn, name)]
+    named += [register.signed[turn.id].side] if turn.id in register.signed else []
+    owners = (register.items[id].by.seat for id in named if id in register.items)
+    return list(dict.fromkeys(seat for seat in owners if seat != turn.seat.name))
+
+
+def describe_items(plan: Plan, outcome: Outcome) -> list[dict[str, Any]]:
+    """Every condition and blocking item in its owner's words, what the others said of it, and what became of it."""
+    register = Register.of(plan.scene)
+    terms = {term.item.id: term.standing for term in outcome.conditions}
+    leads = bool(outcome.count.leading)
+    return [
+        {
+            "id": item.id,
+            "by": asdict(item.by),
+            "standing": terms.get(item.id) or standing_of(item, register, leads),
+            "adopted": [asdict(one) for one in item.adopted],
+            "rulings": [{"word": one.word, **asdict(one.by)} for one in item.rulings],
+        }
+        for item in (*register.of_letter("K"), *register.of_letter("C"))
+    ]
+
+
+def standing_of(item: Item, register: Register, leads: bool) -> str:
+    """What became of an item that is not a condition of the leading text."""
+    if register.canonical(item.id) != item.id:
+        return f"same as {register.canonical(item.id)}"
+    if not any(one.holders for one in register.joined(item.id)):
+        return "withdrawn"
+    if item.id[0] == "C":
+        return "open"
+    return "dropped with its text" if leads else "kept with its text"
