@@ -225,6 +225,12 @@ def archive(home: Path) -> Path:
     return home / "RESEARCH"
 
 
+def archive_for(folder: Path, home: Path) -> Path:
+    """Where the transcript of a session goes: beside the sessions of its project, or else into the home."""
+    in_project = folder.parent.name == "sessions" and folder.parent.parent.name == PROJECT
+    return folder.parent.with_name("archive") if in_project else archive(home)
+
+
 def marks(home: Path) -> Path:
     """Where council notes which sessions began on this machine."""
     return home / "STATE" / "council-marks"

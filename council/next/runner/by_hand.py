@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from council.next.config import places
 from council.next.config.settings import Settings
 from council.next.engine.planner import RETRY, Due
 from council.next.errors import UsageError, Waiting
@@ -16,8 +17,7 @@ from council.next.record.session import Session, now
 from council.next.record.turn_file import Receipt
 from council.next.replies.markdown import scan
 from council.next.replies.read import heading
-from council.next.reports.build import build
-from council.next.reports.section import finish
+from council.next.reports.finish import finish
 from council.next.runner import loop
 from council.next.text import did_you_mean, encode, join_words, one_line
 
@@ -51,11 +51,11 @@ def due_now(session: Session, settings: Settings) -> list[Brief]:
             await run.close()
 
     asyncio.run(machines())
-    publish(session)
+    publish(session, settings)
     return [briefs.write(session, due) for due in session.plan.due]
 
 
-def record(session: Session, turn: str, reply: Reply) -> tuple[str, ...]:
+def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tuple[str, ...]:
     """Store the reply to a due turn. Returns what is wrong with it: then it is asked for once more.
 
     A person's answer is checked before it is stored, because a person can correct it at once. The session must be held.
@@ -87,7 +87,7 @@ def record(session: Session, turn: str, reply: Reply) -> tuple[str, ...]:
     )
     session.record(receipt, encode(reply.body))
     plan = session.advance()
-    publish(session)
+    publish(session, settings)
     again = next((one for one in plan.due if one.id == due.id + RETRY), None)
     return again.problems if again else ()
 
@@ -124,8 +124,6 @@ def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
     return body
 
 
-def publish(session: Session) -> None:
+def publish(session: Session, settings: Settings) -> None:
     """Write what follows from the record now, and what is done once the debate is over."""
-    build(session)
-    if session.plan.done:
-        finish(session)
+    finish(session, places.archive_for(session.folder, settings.home))

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from council.next.config import places
 from council.next.config.settings import Settings
 from council.next.engine.planner import RETRY, Due, Plan
 from council.next.errors import CouncilError, Interrupted, Paused, StorageError, Waiting
@@ -24,7 +25,7 @@ from council.next.record import desk
 from council.next.record.session import Session, now
 from council.next.record.turn_file import Receipt
 from council.next.reports.build import build
-from council.next.reports.section import finish
+from council.next.reports.finish import finish
 from council.next.runner.budget import Budget
 from council.next.runner.calls import Caller, receive
 from council.next.speakers.base import CallFailed, Speaker, Spoken, speakers
@@ -290,8 +291,7 @@ async def hold(run: Run) -> Plan:
         raise
     finally:
         await run.close()
-    build(run.session)
-    finish(run.session)
+    finish(run.session, places.archive_for(run.session.folder, run.settings.home))
     return plan
 
 

@@ -21,7 +21,7 @@ def test_a_debate_by_hand_is_the_debate_of_a_run(tmp_path: Path) -> None:
         while briefs := by_hand.due_now(hand, settings(tmp_path)):
             for brief in briefs:
                 assert (hand.folder / "briefs" / f"{brief.due.id}.md").exists()
-                assert by_hand.record(hand, brief.due.id, Reply(usual_reply(brief), model="m")) == ()
+                assert by_hand.record(hand, settings(tmp_path), brief.due.id, Reply(usual_reply(brief), model="m")) == ()
     with begun(tmp_path, id="by-run") as run:
         assert isinstance(held(Run(run, Scripted(settings(tmp_path)), settings(tmp_path))), Plan)
     assert {id: said.body for id, said in hand.said.items()} == {id: said.body for id, said in run.said.items()}
@@ -35,7 +35,7 @@ def test_what_an_assistant_began_a_shell_finishes(tmp_path: Path, turns: int) ->
     with begun(tmp_path) as session:
         for _ in range(turns):
             brief = by_hand.due_now(session, settings(tmp_path))[0]
-            by_hand.record(session, brief.due.id, Reply(usual_reply(brief)))
+            by_hand.record(session, settings(tmp_path), brief.due.id, Reply(usual_reply(brief)))
     again = Session(session.folder)
     speaker = Scripted(settings(tmp_path))
     with again.hold():
@@ -45,7 +45,7 @@ def test_what_an_assistant_began_a_shell_finishes(tmp_path: Path, turns: int) ->
 
 def test_a_reply_that_cannot_be_read_is_asked_for_once_more(tmp_path: Path) -> None:
     with begun(tmp_path) as session:
-        problems = by_hand.record(session, "01-positions/engineer", Reply("Just words."))
+        problems = by_hand.record(session, settings(tmp_path), "01-positions/engineer", Reply("Just words."))
         assert any("Recommendation" in one for one in problems)
         due = {brief.due.id: brief.text for brief in by_hand.due_now(session, settings(tmp_path))}
         assert "01-positions/engineer.2" in due
@@ -66,26 +66,26 @@ def test_what_is_no_reply_is_refused(tmp_path: Path, turn: str, reply: Reply, wh
     with begun(tmp_path) as session:
         before = sorted(session.folder.rglob("*"))
         with pytest.raises(UsageError, match=why):
-            by_hand.record(session, turn, reply)
+            by_hand.record(session, settings(tmp_path), turn, reply)
         assert sorted(session.folder.rglob("*")) == before
 
 
 def test_a_turn_is_never_overwritten(tmp_path: Path) -> None:
     with begun(tmp_path) as session:
         brief = by_hand.due_now(session, settings(tmp_path))[0]
-        by_hand.record(session, brief.due.id, Reply(usual_reply(brief)))
+        by_hand.record(session, settings(tmp_path), brief.due.id, Reply(usual_reply(brief)))
         with pytest.raises(UsageError, match="recorded already"):
-            by_hand.record(session, brief.due.id, Reply("other words"))
+            by_hand.record(session, settings(tmp_path), brief.due.id, Reply("other words"))
 
 
 def test_a_persons_answer_is_checked_before_it_is_stored(tmp_path: Path) -> None:
     with begun(tmp_path, gates=("positions",)) as session:
         for brief in by_hand.due_now(session, settings(tmp_path)):
-            by_hand.record(session, brief.due.id, Reply(usual_reply(brief)))
+            by_hand.record(session, settings(tmp_path), brief.due.id, Reply(usual_reply(brief)))
         with pytest.raises(UsageError, match='"## Gate"'):
-            by_hand.record(session, "01-positions-gate/human", Reply("well, maybe", by="ada"))
+            by_hand.record(session, settings(tmp_path), "01-positions-gate/human", Reply("well, maybe", by="ada"))
         body = by_hand.compose(session, "01-positions-gate/human", {"gate": "reject", "reason": "Too early.\nLater."})
-        by_hand.record(session, "01-positions-gate/human", Reply(body, by="ada"))
+        by_hand.record(session, settings(tmp_path), "01-positions-gate/human", Reply(body, by="ada"))
     assert session.outcome.kind == "rejected"
     assert session.outcome.acts[0].by.text == "Too early.\nLater."
     assert json.loads((session.folder / "state.json").read_text("utf-8"))["outcome"]["kind"] == "rejected"
@@ -103,6 +103,6 @@ def test_a_persons_answer_is_checked_before_it_is_stored(tmp_path: Path) -> None
 def test_answers_that_cannot_be_used_are_refused(tmp_path: Path, answers: dict[str, str], why: str) -> None:
     with begun(tmp_path, gates=("positions",)) as session:
         for brief in by_hand.due_now(session, settings(tmp_path)):
-            by_hand.record(session, brief.due.id, Reply(usual_reply(brief)))
+            by_hand.record(session, settings(tmp_path), brief.due.id, Reply(usual_reply(brief)))
         with pytest.raises(UsageError, match=why):
             by_hand.compose(session, "01-positions-gate/human", answers)
