@@ -15,14 +15,14 @@ from council.next.protocols.ids import Register, items_of
 from council.next.record.session import SCHEMA, Session
 from council.next.replies.kinds import split_id
 from council.next.reports.section import added_by_rooms
-from council.next.workflow.model import Phase, Seat, Workflow
+from council.next.workflow.model import Phase, Seat
 
 
 def state(session: Session) -> dict[str, Any]:
     """The debate so far, as plain data."""
     plan, metadata = session.plan, session.metadata
     sections = dict(added_by_rooms(session))
-    counted = [phase for phase in plan.workflow.phases if is_of_the_debate(phase, plan.workflow)]
+    counted = [phase for phase in plan.workflow.phases if plan.workflow.is_of_the_debate(phase)]
     rounds = [describe_round(*one, plan) for one in rounds_of(plan)]
     written = next((turn for turn in plan.scene.turns if turn.id == session.outcome.synthesis), None)
     return {
@@ -73,12 +73,7 @@ def find_status(plan: Plan) -> str:
         return "checkpoint"
     if due.phase is plan.workflow.phase("synthesis"):
         return "synthesizing"
-    return "in_round" if is_of_the_debate(due.phase, plan.workflow) else "analyzing"
-
-
-def is_of_the_debate(phase: Phase, workflow: Workflow) -> bool:
-    """Whether the rounds of a phase count as rounds of the debate."""
-    return phase.numbered and not phase.role and phase is not workflow.phase("synthesis")
+    return "in_round" if plan.workflow.is_of_the_debate(due.phase) else "analyzing"
 
 
 def rounds_of(plan: Plan) -> Iterator[tuple[int | None, Phase, int, list[Turn]]]:
@@ -89,7 +84,7 @@ def rounds_of(plan: Plan) -> Iterator[tuple[int | None, Phase, int, list[Turn]]]
         rounds.setdefault((turn.phase, turn.round), []).append(turn)
     number = 0
     for (name, round), turns in rounds.items():
-        counts = is_of_the_debate(phases[name], plan.workflow)
+        counts = plan.workflow.is_of_the_debate(phases[name])
         number += counts
         yield number if counts else None, phases[name], round, turns
 
@@ -131,8 +126,9 @@ def describe_turn(turn: Turn, plan: Plan) -> dict[str, Any]:
 def answered_by(turn: Turn, plan: Plan) -> list[str]:
     """The seats whose texts, conditions or blocking items a turn names by their ids."""
     register = Register.of(plan.scene)
-    named = [split_id(item)[0] for name in ("challenges", "rulings", "conditions") for item in items_of(turn, name)]
-    named += [register.signed[turn.id].side] if turn.id in register.signed else []
+    items = [item for name in ("challenges", "rulings", "conditions") for item in items_of(turn.answers, name)]
+    named = [split_id(item)[0] for item in items]
+    named += [one.side for one in register.votes.get(turn.moment, ()) if one.turn == turn.id]
     owners = (register.items[id].by.seat for id in named if id in register.items)
     return list(dict.fromkeys(seat for seat in owners if seat != turn.seat.name))
 
@@ -141,7 +137,7 @@ def seats_of(plan: Plan) -> list[Seat]:
     """Whose voices the debate is about: those who were cast or, where nobody was, the seats that share the table."""
     workflow = plan.workflow
     cast = {turn.seat.name: turn.seat for turn in plan.scene.turns if turn.seat.name not in workflow.all_seats()}
-    talk = {phase.name for phase in workflow.phases if is_of_the_debate(phase, workflow)}
+    talk = {phase.name for phase in workflow.phases if workflow.is_of_the_debate(phase)}
     spoke = {turn.seat.name: turn.seat for turn in plan.scene.turns if turn.phase in talk and not turn.seat.is_person}
     members = {seat.name: seat for seat in workflow.members}
     own = {name: seat for name, seat in cast.items() if not seat.is_person}

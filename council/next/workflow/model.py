@@ -41,6 +41,17 @@ class Not:
 Condition = Ref | AnyOf | AllOf | Not
 
 
+def refs(condition: Condition) -> Iterator[Ref]:
+    """The rules that a condition names."""
+    if isinstance(condition, AnyOf | AllOf):
+        for one in condition.of:
+            yield from refs(one)
+    elif isinstance(condition, Not):
+        yield from refs(condition.of)
+    else:
+        yield condition
+
+
 @dataclass(frozen=True)
 class Seat:
     """A place at the table. `attributes` are its persona's, and what the workflow says of the seat itself."""
@@ -137,20 +148,21 @@ class Workflow:
         conditions: list[Condition | None] = [*self.halt.values()]
         for phase in self.phases:
             conditions += [phase.when, *phase.until.values(), *(step.when for step in phase.steps)]
-        while conditions:
-            one = conditions.pop()
-            if isinstance(one, AnyOf | AllOf):
-                conditions += one.of
-            elif isinstance(one, Not):
-                conditions.append(one.of)
-            elif one:
-                found.add(one.name)
+        found |= {ref.name for condition in conditions if condition for ref in refs(condition)}
         return found | {ref.name for step in self.steps() for ref in (step.order, *step.sees)}
 
     def phase(self, name: str) -> Phase | None:
         """The phase of this name, or the one that has this role."""
         named = {phase.role: phase for phase in self.phases} | {phase.name: phase for phase in self.phases}
         return named.get(name)
+
+    def is_of_the_debate(self, phase: Phase) -> bool:
+        """Whether the rounds of a phase count as rounds of the debate."""
+        return phase.numbered and not phase.role and phase is not self.phase("synthesis")
+
+    def endings(self) -> Iterator[Ref]:
+        """The rules that can end a phase."""
+        return (ref for phase in self.phases for condition in phase.until.values() for ref in refs(condition))
 
     def places(self) -> set[str]:
         """The names of all phases and steps."""

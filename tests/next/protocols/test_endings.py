@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from council.next.protocols.ids import Said
 from council.next.protocols.outcome import Outcome
 from tests.next.protocols.held import Held, debate, kit, signs, standing
 
@@ -464,9 +465,11 @@ def test_45_what_moved_a_member_is_quoted_or_not() -> None:
     }
     found = debate({"all": signs("own"), "R": {**signs("own"), "talk": talk}}, closing)
     moves = {one.seat: one.move for one in found.count.voices}
-    assert moves["architect"].by.seat == "researcher"  # type: ignore[union-attr]
-    assert moves["architect"].words == "measured why  these NINE queries"  # type: ignore[union-attr]
-    assert moves["designer"].by is moves["engineer"].by is None  # type: ignore[union-attr]
+    assert moves["architect"] == Said(
+        "researcher", "Researcher", "02-challenges/researcher", "measured why  these NINE queries"
+    )
+    assert moves["designer"] == Said("", "", "", '"the cache is cheap and safe"')
+    assert moves["engineer"] == Said("", "", "", "the others")
     assert moves["researcher"] is None
     assert found.movement == "moving"
 

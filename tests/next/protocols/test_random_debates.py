@@ -18,6 +18,7 @@ from tests.next.debates import any_reply, facts
 from tests.next.protocols.held import kit
 
 NAMES = ("Debate", "Quick", "Delphi", "Board", "Consensus", "Perspectives", "Planning-1", "Planning-2", "Confirm")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 ENOUGH = {"Debate": 24, "Quick": 6, "Delphi": 12, "Board": 10, "Consensus": 4, "Perspectives": 6, "Confirm": 4}
 
 
@@ -99,6 +100,7 @@ def recount(plan: Plan, asked: str) -> dict[str, str]:
     ids: dict[str, str] = {}  # by the words of a text
     owner: dict[str, str] = {}
     own: dict[str, str] = {}
+    replaced: set[str] = set()
     listed: set[str] = set()
     sides: dict[str, str] = {}
     vote: tuple[object, set[str]] = (None, set())
@@ -112,30 +114,22 @@ def recount(plan: Plan, asked: str) -> dict[str, str]:
             words = fold(str(turn.answers.get("recommendation") or ""))
             seat = turn.seat.name
             if words and words not in ids:
-                before = [id for id in ids.values() if owner[id] == seat]
-                if before and owner.get(own.get(seat, "")) == seat:
-                    ids[words] = (
-                        before[0] + "abcdefghijklmnopqrstuvwxyz"[len(before)] if before[0][-1].isdigit() else ""
-                    )
+                old = own.get(seat, "")
+                if old and owner[old] == seat:
+                    letter = LETTERS[list(owner.values()).count(seat)]
+                    ids[words] = old.rstrip(LETTERS) + letter
+                    replaced.add(old)
                 else:
-                    ids[words] = f"R{1 + len({id.rstrip('bcdefghijklmnopqrstuvwxyz') for id in ids.values()})}"
+                    ids[words] = f"R{1 + len({id.rstrip(LETTERS) for id in ids.values()})}"
                 owner[ids[words]] = seat
             if words:
                 own[seat] = ids[words]
             if sides[turn.id] == "own":
                 sides[turn.id] = own[seat]
         if asked == "signs" and "signs" in batch[0].asked:
-            vote = (
-                batch[0].moment,
-                (vote[1] if vote[0] == batch[0].moment else set()) | {sides[turn.id] for turn in batch},
-            )
-        newest = {max((id for id in owner if owner[id] == seat), key=[*owner].index) for seat in owner.values()}
-        first = {
-            id
-            for id in owner
-            if not any(other != id and other.rstrip("bcdefghijklmnopqrstuvwxyz") == id for other in owner)
-        }
-        listed = {id for id in owner if id in newest or id in first or id in vote[1]}
+            before = vote[1] if vote[0] == batch[0].moment else set()
+            vote = (batch[0].moment, before | {sides[turn.id] for turn in batch})
+        listed = {id for id in owner if id not in replaced or id in vote[1]}
     return sides
 
 
