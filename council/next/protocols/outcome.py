@@ -13,7 +13,7 @@ from council.next.engine.scene import Scene
 from council.next.protocols.checks import letters_of
 from council.next.protocols.ids import Register, Said, Voice, said
 from council.next.protocols.voices import Count, count, open_items, read_dissents, read_terms, settle
-from council.next.text import fold
+from council.next.text import fold, join_reasons
 
 VETOED, REJECTED, STOPPED, INSUFFICIENT = "vetoed", "rejected", "stopped", "insufficient"
 BY_PERSON, ANSWERED, WITH_DISSENT = "decided by a person", "answered", "agreed with dissent"
@@ -88,21 +88,22 @@ class Outcome:
     def _kind(self, plan: Plan) -> str:
         """The first kind that holds."""
         counted = self.count
+        heard = [why != "not heard" for why in asked_last(plan.scene, counted).values()]  # also who could not be read
         decided = any(act.what == "decided" for act in self.acts)
         ranked = not counted.of and any(ref.name == "vote" for ref in plan.workflow.endings())
         kinds = {
             VETOED: plan.halted == VETOED,
             REJECTED: plan.halted == REJECTED,
             STOPPED: bool(why_ended(plan)),
-            INSUFFICIENT: not decided and too_few(plan.scene, counted),
+            INSUFFICIENT: not decided and 2 * sum(heard) <= len(heard) > 0,
             BY_PERSON: decided or (self._approved and not counted.carried),
             UNDECIDED_: ranked and plan.done and not plan.scene.elected,
             ANSWERED: counted.of < 2,
             WITH_DISSENT: counted.carried and bool(self.dissents),
-            ON_CONDITIONS: counted.carried and self._on_conditions,
+            ON_CONDITIONS: counted.carried and any(term.standing != "refused" for term in self.conditions),
             AGREED: counted.carried,
             # A text that a majority signs, but that too many block or want otherwise, is undecided.
-            SPLIT: len(counted.sides) > 1 and counted.target is None and 2 * len(counted.signers) <= counted.of,
+            SPLIT: len(counted.sides) > 1 and 2 * len(counted.signers) <= counted.of,
         }
         return next((kind for kind, holds in kinds.items() if holds), UNDECIDED_)
 
@@ -111,17 +112,15 @@ class Outcome:
         """Whether a person approved the result."""
         return any(act.what == "approved" and act.at == "synthesis" for act in self.acts)
 
-    @property
-    def _on_conditions(self) -> bool:
-        return any(term.standing != "refused" for term in self.conditions)
-
     def _reason(self, plan: Plan) -> str:
         """Why it ended as it did, in counted facts."""
         if self.standing in (VETOED, REJECTED, STOPPED):
             return why_ended(plan)
         done = [f"{act.by.label} {act.what} {act.option}".strip() for act in self.acts if act.what in DONE.values()]
-        done += [f"{self.elected} elected"] if self.elected else []
-        return "; ".join([*done[-1:], self.count.sentence])
+        ranked = [note.verdict.reason for note in plan.notes if "votes" in note.verdict.tally]
+        counted = ranked[-1] if ranked and not self.count.of else self.count.sentence
+        silent = join_reasons(asked_last(plan.scene, self.count).items()) if not self.count.of else ""
+        return "; ".join(filter(None, [*done[-1:], counted, silent]))
 
     def _decided_by(self) -> str:
         """`models`, `person` or `both`. A seat for which a person spoke counts as a person."""
@@ -136,7 +135,7 @@ class Outcome:
 
     def _status(self, plan: Plan) -> str:
         status = STATUS.get(self.kind, "")
-        if self.kind == WITH_DISSENT and self._on_conditions:
+        if self.kind == WITH_DISSENT and any(term.standing != "refused" for term in self.conditions):
             status = "accepted on conditions, with dissent"
         inaccurate = self.check and 2 * self.check["accurate"] <= self.check["of"]
         by_person = any(act.what in DONE.values() for act in self.acts)
@@ -165,13 +164,15 @@ def why_ended(plan: Plan) -> str:
     return f"{gone[-1].seat.label} absent: {gone[-1].absent}" if gone else ""
 
 
-def too_few(scene: Scene, counted: Count) -> bool:
-    """At most half of those who were asked last were heard. Who spoke and could not be read was heard."""
+def asked_last(scene: Scene, counted: Count) -> dict[str, str]:
+    """Why each of those who were asked last was silent: in the last vote or, where none is taken, the last round."""
+    silence = {one.seat: one.silence for one in counted.voices}
     writer = scene.workflow.phase("synthesis")
-    talk = [turns for (phase, *_), turns in scene.moments.items() if not writer or phase != writer.name]
-    spoke = [[not turn.absent for turn in turns if not turn.seat.is_person] for turns in talk]
-    heard = [one.silence != "not heard" for one in counted.voices] or next(filter(None, reversed(spoke)), [])
-    return bool(heard) and 2 * sum(heard) <= len(heard)
+    talk = [turn for turn in scene.turns if not turn.seat.is_person and not (writer and turn.phase == writer.name)]
+    for turn in talk if not counted.of else ():
+        if (turn.phase, turn.round) == (talk[-1].phase, talk[-1].round) and silence.get(turn.seat.name) != "":
+            silence[turn.seat.name] = turn.silence()
+    return silence
 
 
 def read_acts(scene: Scene) -> Iterator[Act]:
@@ -211,7 +212,6 @@ def movement_of(votes: tuple[tuple[Voice, ...], ...]) -> str | None:
 
 def third_round(plan: Plan, votes: tuple[tuple[Voice, ...], ...]) -> bool | None:
     """Whether the vote called another round. None before that was decided, or where nothing asks."""
-    ids = [turn.id for turn in plan.scene.turns]
-    voted = ids.index(votes[0][0].turn) if votes else len(ids)
+    voted = [turn.id for turn in plan.scene.turns].index(votes[0][0].turn) if votes else len(plan.scene.turns)
     decided = (note for note in plan.notes if note.kind in ("entered", "skipped") and not note.step)
     return next((note.kind == "entered" for note in decided if note.turns > voted), None)

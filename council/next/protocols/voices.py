@@ -43,16 +43,18 @@ class Count:
         """The count in words, as in `3 of 4 sign R2; chair not heard`."""
         if not self.of:
             return "no vote was taken"
+        signs = self.asked == SIGNS
         if self.target is not None:
             reached = sum(reaches(one, self.target) for one in self.voices)
             parts = [f"{reached} of {self.of} reach {self.target:.15g}"]
         elif self.leading:
             refused = sum(bool(one.refused) for one in self.voices)
-            parts = [f"{len(self.signers)} of {self.of} {'sign' if self.asked == SIGNS else 'say'} {self.leading}"]
+            parts = [f"{len(self.signers)} of {self.of} {'sign' if signs else 'say'} {self.leading}"]
             parts += [f"{len(self.signers) - refused} without a refused condition"] if refused else []
         else:
             shown = [f"{len(seats)} for {side}" for side, seats in self.sides.items()]
-            parts = [f"no text leads: {join_words(shown)}" if shown else "nobody signs a text"]
+            nothing = "nobody signs a text" if signs else "nobody answers"
+            parts = [f"no {'text' if signs else 'answer'} leads: {join_words(shown)}" if shown else nothing]
         blocking = [one.seat for one in self.voices if one.blocking]
         parts += [f"{join_words(blocking)} block{'s' * (len(blocking) == 1)}"] if blocking else []
         return "; ".join(filter(None, [*parts, join_reasons((one.seat, one.silence) for one in self.voices)]))
@@ -86,9 +88,8 @@ def count(scene: Scene) -> Count:
 
 def settle(one: Voice, register: Register, leading: str = "", signers: tuple[str, ...] = ()) -> Voice:
     """The voice as the whole vote counts it. A seat that blocks, or whose condition is refused, does not agree."""
-    # What was called the same goes by the id of the first one.
-    lists = (one.conditions, one.blocking)
-    conditions, blocking = (tuple(dict.fromkeys(register.same[id][0] for id in ids)) for ids in lists)
+    conditions = tuple(dict.fromkeys(register.same[id][0] for id in one.conditions))  # by the first of their ids
+    blocking = tuple(dict.fromkeys(register.same[id][0] for id in one.blocking))
     supports = one.side == leading != ""
     refused = tuple(id for id in conditions if supports and is_refused(id, {*signers}, register))
     enough = register.target is None or reaches(one, register.target)
@@ -123,7 +124,7 @@ def read_terms(counted: Count, register: Register) -> Iterator[Term]:
         if signers & register.holders(item.id):
             ruled = bool(rulings) and item.batch < rulings[-1]
             standing = "refused" if item.id in refused else "stands" if ruled else "not ruled on"
-            yield Term(item, standing, tuple(one for one in register.rejections(item.id) if one.seat in signers))
+            yield Term(item, standing, tuple(register.rejections(item.id)))
 
 
 def read_dissents(counted: Count, register: Register) -> Iterator[Said]:
