@@ -9,7 +9,7 @@ from council.next.engine.registry import check
 from council.next.engine.scene import Scene, Turn
 from council.next.protocols.ids import NONE, WORDS, Register, items_of, read_word
 from council.next.protocols.voices import count
-from council.next.replies.kinds import Signature, split_id
+from council.next.replies.kinds import split_id
 from council.next.replies.read import heading
 from council.next.text import fold, join_words
 from council.next.workflow.model import Seat
@@ -27,11 +27,12 @@ def problem(name: str, what: str) -> Problems:
 def signs(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     """A text that the seat has read, or its own; and which one, if it gives a new text and signs another."""
     register, text = Register.of(scene), answers.get("recommendation", "")
-    given, meant = answers.get("signs", Signature("")), register.resolve(answers, seat.name)
+    meant = register.resolve(answers, seat.name)
+    if "signs" not in answers:
+        return {}
     if not meant.side:
-        return problem(
-            "signs", f"there is no {given.side} to sign; the texts are {join_words(register.listed) or 'none'}"
-        )
+        texts = join_words(register.listed) or "none"
+        return problem("signs", f"there is no {answers['signs'].side} to sign; the texts are {texts}")
     if register.is_new(text) and meant.side != "own":
         return problem("signs", f"you give a new text and sign {meant.side}: which is it? For your new text, write own")
     if meant.side in ("none", "undecided") and not meant.why:
@@ -127,10 +128,16 @@ def answer(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
 @check
 def option(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     """A person who decides names one of the options that were offered, by its letter alone."""
-    letters = [letter for turns in [*scene.moments_that_ask("options")][:1] for letter in letters_of(turns[-1])]
+    letters = [letter for letter, _ in offered(scene)]
     if answers.get("decision") == "adopt" and letters and fold(str(answers.get("option") or "")).upper() not in letters:
         return problem("option", f"name one of {join_words(letters)} by its letter; your words go under Reason")
     return {}
+
+
+def offered(scene: Scene) -> list[tuple[str, str]]:
+    """The options that were offered last, with their letters."""
+    turns = next(scene.moments_that_ask("options"), [])
+    return list(letters_of(turns[-1]).items()) if turns else []
 
 
 def letters_of(turn: Turn) -> dict[str, str]:

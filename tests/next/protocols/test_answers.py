@@ -10,8 +10,9 @@ import pytest
 import council.next
 from council.next.errors import UsageError
 from council.next.protocols.answers import ANSWERS
+from council.next.protocols.outcome import outcome
 from council.next.replies.kinds import kind
-from tests.next.debates import workflow_of
+from tests.next.debates import form, hold, workflow_of
 
 PACKAGE = Path(council.next.__file__).parent
 KINDS = ("text", "list", "code", "integer", "0-100", "id", "id | none", "vote", "yes | no")
@@ -31,6 +32,16 @@ def test_an_answer_of_another_kind_is_refused_by_its_place_and_name(name: str) -
             f"test.md: phases[0] (talk): steps[1] (second): reply: {name} must be declared as "
             f'{" or ".join(ANSWERS[name])}, not as "{declared} ?"'
         )
+
+
+def test_a_signature_that_may_be_left_out_is_not_asked_for_again() -> None:
+    workflow = workflow_of([{"name": "talk", "reply": {"recommendation": "text", "signs": "vote ?"}}])
+    plan = hold(workflow, lambda due: form(due, recommendation=f"What {due.seat.name} wants."))
+    assert not any(turn.first for turn in plan.scene.turns)
+    assert (outcome(plan).kind, outcome(plan).reason) == (
+        "undecided",
+        "nobody signs a text; ada, bo and cy spoke, signs unreadable",
+    )
 
 
 def test_every_answer_that_is_read_by_its_name_is_in_the_table() -> None:
