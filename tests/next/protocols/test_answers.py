@@ -45,10 +45,12 @@ def test_a_signature_that_may_be_left_out_is_not_asked_for_again() -> None:
 
 
 def test_every_answer_that_is_read_by_its_name_is_in_the_table() -> None:
-    """Found where the code gets a name from answers, or lists the items of one."""
+    """Found where the code takes a name from answers, or lists the items of one."""
     read = set()
     for path in [*(PACKAGE / "protocols").glob("*.py"), *(PACKAGE / "engine").glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("answers"):
+                read |= {node.slice.value} if isinstance(node.slice, ast.Constant) else set()
             if isinstance(node, ast.Call) and node.args:
                 called, last = ast.unparse(node.func), node.args[-1]
                 names = [node.args[0]] if called.endswith("answers.get") else [last] if called == "items_of" else []

@@ -338,7 +338,8 @@ def test_large_scores_are_counted_and_printed_as_they_are(score: int, target: st
 
 
 def test_a_register_whose_reading_was_interrupted_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = Held(kit("Debate"), challenges={"all": signs("R1", conditions="a date")}).until()
+    chair = {"chair": {"rulings": ("K1: stands",)}}
+    held = Held(kit("Debate"), challenges={"all": signs("R1", conditions="a date")}, synthesis=chair).until()
     expected = outcome(held.plan).as_data()
     plan = replay(held.plan.workflow, {id: said for id, said in held.said.items() if "synthesis" not in id})
     assert outcome(plan).standing == expected["kind"]
