@@ -14,6 +14,7 @@ from council.next.protocols.checks import letters_of
 from council.next.protocols.ids import Register, Said, Voice, said
 from council.next.protocols.voices import Count, count, open_items, read_dissents, read_terms, settle
 from council.next.text import fold, join_reasons
+from council.next.workflow.model import HUMAN
 
 VETOED, REJECTED, STOPPED, INSUFFICIENT = "vetoed", "rejected", "stopped", "insufficient"
 BY_PERSON, ANSWERED, WITH_DISSENT = "decided by a person", "answered", "agreed with dissent"
@@ -87,23 +88,22 @@ class Outcome:
 
     def _kind(self, plan: Plan) -> str:
         """The first kind that holds."""
-        counted = self.count
-        heard = [why != "not heard" for why in asked_last(plan.scene, counted).values()]  # also who could not be read
+        heard = [why != "not heard" for why in asked_last(plan.scene, self.count).values()]  # or unreadable
         decided = any(act.what == "decided" for act in self.acts)
-        ranked = not counted.of and any(ref.name == "vote" for ref in plan.workflow.endings())
+        ranked = not self.count.of and any(ref.name == "vote" for ref in plan.workflow.endings())
         kinds = {
             VETOED: plan.halted == VETOED,
             REJECTED: plan.halted == REJECTED,
             STOPPED: bool(why_ended(plan)),
             INSUFFICIENT: not decided and 2 * sum(heard) <= len(heard) > 0,
-            BY_PERSON: decided or (self._approved and not counted.carried),
+            BY_PERSON: decided or (self._approved and not self.count.carried),
             UNDECIDED_: ranked and plan.done and not plan.scene.elected,
-            ANSWERED: counted.of < 2,
-            WITH_DISSENT: counted.carried and bool(self.dissents),
-            ON_CONDITIONS: counted.carried and any(term.standing != "refused" for term in self.conditions),
-            AGREED: counted.carried,
+            ANSWERED: self.count.of < 2,
+            WITH_DISSENT: self.count.carried and bool(self.dissents),
+            ON_CONDITIONS: self.count.carried and any(term.standing != "refused" for term in self.conditions),
+            AGREED: self.count.carried,
             # A text that a majority signs, but that too many block or want otherwise, is undecided.
-            SPLIT: len(counted.sides) > 1 and 2 * len(counted.signers) <= counted.of,
+            SPLIT: len(self.count.sides) > 1 and 2 * len(self.count.signers) <= self.count.of,
         }
         return next((kind for kind, holds in kinds.items() if holds), UNDECIDED_)
 
@@ -168,7 +168,7 @@ def asked_last(scene: Scene, counted: Count) -> dict[str, str]:
     """Why each of those who were asked last was silent: in the last vote or, where none is taken, the last round."""
     silence = {one.seat: one.silence for one in counted.voices}
     writer = scene.workflow.phase("synthesis")
-    talk = [turn for turn in scene.turns if not turn.seat.is_person and not (writer and turn.phase == writer.name)]
+    talk = [turn for turn in scene.turns if turn.seat.name != HUMAN and not (writer and turn.phase == writer.name)]
     for turn in talk if not counted.of else ():
         if (turn.phase, turn.round) == (talk[-1].phase, talk[-1].round) and silence.get(turn.seat.name) != "":
             silence[turn.seat.name] = turn.silence()
@@ -197,7 +197,7 @@ def read_check(scene: Scene) -> dict[str, Any]:
     """What the members found when they last checked the document. Empty if nobody did."""
     turns = next(scene.moments_that_ask("accurate"), [])
     wrong = [turn for turn in turns if turn.answers.get("accurate") == "no"]
-    corrections = [asdict(said(turn, "\n".join(turn.answers.get("correction") or ()))) for turn in wrong]
+    corrections = [asdict(said(turn, "\n".join(turn.answers.get("correction", ())))) for turn in wrong]
     accurate = sum(turn.answers.get("accurate") == "yes" for turn in turns)
     return {"of": len(turns), "accurate": accurate, "corrections": corrections} if turns else {}
 

@@ -317,8 +317,18 @@ def test_25_where_no_vote_is_taken_half_of_those_asked_in_the_last_round_must_be
     }
     found = Held(kit("Perspectives", checkpoints=False), **votes).until().outcome
     assert (found.kind, found.reason) == ("insufficient", "no vote was taken; cost and safety not heard")
-    votes |= {"rebut": {"all": {}}}
-    assert Held(kit("Perspectives", checkpoints=False), **votes).until().outcome.kind == "answered"
+    for heard, lost in (("argue", "rebut"), ("rebut", "argue")):
+        once = Held(kit("Perspectives", checkpoints=False), **{**votes, heard: {"all": {}}, lost: {"all": None}})
+        assert once.until().outcome.kind == "answered", "who was heard once in a round was heard"
+
+
+def test_25_a_person_who_is_a_member_is_heard_and_one_who_looks_on_is_not() -> None:
+    phases: list[dict[str, Any]] = [{"name": "talk", "steps": [{"name": "say"}, {"name": "ask", "seats": "human"}]}]
+    four = workflow_of(phases, seats={"members": ["ada", "bo", "cy", "di"]})
+    gone = {"all": {}, "ada": None, "bo": None}
+    assert Held(four, say=gone).until().outcome.kind == "insufficient"
+    three = workflow_of([{"name": "say"}], seats={"members": [{"ada": {"speaker": "human"}}, "bo", "cy"]})
+    assert Held(three, say={"all": {}, "bo": None}).until().outcome.kind == "answered"
 
 
 def test_25a_perspectives_take_no_vote_and_the_moderators_reading_is_beside_them() -> None:

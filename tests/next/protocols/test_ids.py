@@ -97,6 +97,16 @@ def test_an_item_is_withdrawn_under_the_id_of_another_that_was_called_the_same()
     assert (both.kind, both.blocking) == ("agreed", ())
 
 
+def test_an_item_that_is_listed_twice_has_one_holder() -> None:
+    found = debate({"all": signs("R1"), "D": signs("R1", blocking=("no backup", "No  backup"))})
+    assert [(one.id, one.holders) for one in found.blocking] == [("C1", ["designer"])]
+    again = debate(
+        {"all": signs("R1"), "D": signs("R1", blocking="no backup")},
+        {"all": signs("R1"), "D": signs("R1", blocking=("C1", "no backup"))},
+    )
+    assert [(one.id, one.holders) for one in again.blocking] == [("C1", ["designer"])]
+
+
 def test_a_withdrawn_wording_leaves_the_owners_other_one() -> None:
     challenges = {"all": signs("R1"), "A": signs("R1", blocking=("no backup", "there is no backup"))}
     closing = {"all": signs("R1"), "A": signs("R1", rulings=("C2: same as C1", "C2: withdrawn"))}
@@ -338,9 +348,10 @@ def test_large_scores_are_counted_and_printed_as_they_are(score: int, target: st
 
 
 def test_a_register_whose_reading_was_interrupted_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    chair = {"chair": {"rulings": ("K1: stands",)}}
-    held = Held(kit("Debate"), challenges={"all": signs("R1", conditions="a date")}, synthesis=chair).until()
+    chair, votes = {"chair": {"rulings": ("K1: stands",)}}, {"all": signs("R1", conditions="a date")}
+    held = Held(kit("Debate"), challenges=votes, closing=votes, synthesis=chair).until()
     expected = outcome(held.plan).as_data()
+    assert expected["conditions"][0]["item"]["rulings"][0]["word"] == "stands"
     plan = replay(held.plan.workflow, {id: said for id, said in held.said.items() if "synthesis" not in id})
     assert outcome(plan).standing == expected["kind"]
     plan.advance(held.said)
