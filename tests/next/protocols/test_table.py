@@ -203,6 +203,7 @@ def table() -> str:
 
 
 @pytest.mark.usefixtures("stubs")
+@pytest.mark.golden
 def test_golden_table_of_endings() -> None:
     text = table()
     if os.environ.get("COUNCIL_UPDATE_GOLDEN"):
