@@ -49,6 +49,15 @@ def join_words(words: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def join_reasons(reasons: Iterable[tuple[str, str]]) -> str:
+    """`a and b not heard; c absent`, of names with their reasons. Names without a reason are left out."""
+    groups: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        if reason:
+            groups.setdefault(reason, []).append(name)
+    return "; ".join(f"{join_words(names)} {reason}" for reason, names in groups.items())
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of an error about an unknown word: the nearest known one, or all of them."""
     names = sorted({one_line(name, LONGEST_LISTED) for name in known})

@@ -74,6 +74,10 @@ def test_every_file_has_a_room_and_every_room_keeps_its_size() -> None:
     assert sum(lines_of(path) for path in FILES if room_of(path) in TOP) <= TOP_LINES
 
 
+def test_what_a_debate_came_to_is_found_in_seven_hundred_lines() -> None:
+    assert sum(lines_of(PACKAGE / "protocols" / f"{name}.py") for name in ("ids", "voices", "outcome")) <= 700
+
+
 def test_the_pure_rooms_have_no_clock_no_dice_and_no_disk() -> None:
     pure = [path for path in FILES if room_of(path) in ("replies", "workflow", "engine", "protocols")]
     for path in pure:

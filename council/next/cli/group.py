@@ -78,7 +78,6 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from council.next.cli import commands
 
         name = args[0]
         if found := self.get_command(ctx, name):

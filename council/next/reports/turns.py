@@ -48,7 +48,7 @@ def describe_turn(turn: Turn, plan: Plan, outcome: Outcome, receipt: Receipt) ->
 def shown_of(turn: Turn, kinds: Reply, register: Register) -> Iterator[str]:
     """The answers that are somebody's words, and are printed with the turn."""
     for name, value in turn.answers.items():
-        if name == "rulings" and any(split_id(one)[0] not in register.items for one in items_of(turn, name)):
+        if name == "rulings" and any(split_id(one)[0] not in register.items for one in items_of(turn.answers, name)):
             yield name  # a ruling on no item is in no list
         elif value and isinstance(value, str | tuple) and not is_short(kinds[name]) and name not in BY_ID + IN_LINE:
             yield name
@@ -74,8 +74,8 @@ def line_of(turn: Turn, kinds: Reply, outcome: Outcome) -> str:
     if voice and voice.blocking:
         parts.append(f"blocks for {join_words(voice.blocking)}")
     if voice and voice.move:
-        by = voice.move.by
-        parts.append(f"moved by {by.label} ({by.turn})" if by else "moved by words that nobody had said")
+        by = voice.move
+        parts.append(f"moved by {by.label} ({by.turn})" if by.turn else "moved by words that nobody had said")
     elif voice and not voice.silence:
         sides = [one.side for one in own[: own.index(voice)] if not one.silence]
         parts += ["moved, no reason given"] if sides and sides[-1] != voice.side else []
@@ -99,8 +99,8 @@ def describe_votes(seats: list[Seat], said: Mapping[str, Any], rounds: list[dict
 
 def answered_by(turn: Turn, register: Register) -> list[str]:
     """The seats whose texts, conditions or blocking items a turn names by their ids."""
-    named = [split_id(item)[0] for name in ("challenges", "rulings", "conditions") for item in items_of(turn, name)]
-    named += [register.signed[turn.id].side] if turn.id in register.signed else []
+    named = [split_id(item)[0] for name in ("challenges", "rulings", "conditions") for item in items_of(turn.answers, name)]
+    named += [one.side for one in register.votes.get(turn.moment, ()) if one.turn == turn.id]
     owners = (register.items[id].by.seat for id in named if id in register.items)
     return list(dict.fromkeys(seat for seat in owners if seat != turn.seat.name))
 
@@ -118,15 +118,15 @@ def describe_items(plan: Plan, outcome: Outcome) -> list[dict[str, Any]]:
             "adopted": [asdict(one) for one in item.adopted],
             "rulings": [{"word": one.word, **asdict(one.by)} for one in item.rulings],
         }
-        for item in (*register.of_letter("K"), *register.of_letter("C"))
+        for item in (*register.by_letter["K"], *register.by_letter["C"])
     ]
 
 
 def standing_of(item: Item, register: Register, leads: bool) -> str:
     """What became of an item that is not a condition of the leading text."""
-    if register.canonical(item.id) != item.id:
-        return f"same as {register.canonical(item.id)}"
-    if not any(one.holders for one in register.joined(item.id)):
+    if (first := register.same[item.id][0]) != item.id:
+        return f"same as {first}"
+    if not register.holders(item.id):
         return "withdrawn"
     if item.id[0] == "C":
         return "open"
