@@ -223,9 +223,7 @@ def test_a_number_with_anything_beside_it_is_asked_for_again(declared: str, bloc
         ("* a\n* b", ("a", "b")),
         ("1. a\n2. b", ("a", "b")),
         ("• a\n• b", ("a", "b")),
-        ("a single line", ("a single line",)),
         ("- one that goes\n  on here\n- b", ("one that goes on here", "b")),
-        ("Two things:\n- a\n- b", ("a", "b")),
         ("- a\n\n- b", ("a", "b")),
         ("none", ()),
         ("- none", ()),
@@ -246,10 +244,27 @@ def test_the_items_of_a_list(block: str, wanted: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "block", ["One sentence that\nwas wrapped by somebody", "none\n- a", "a\n\nb", "", "> - a", "***"]
+    "block",
+    [
+        "One sentence that\nwas wrapped by somebody",
+        "a single line",
+        "Nothing blocks.",
+        "Two things:\n- a\n- b",
+        "I drop these:\n- a",
+        "- a\n\nThat is all.",
+        "- a\n\n```\nmake\n```",
+        "### Needed\n- a",
+        "none\n- a",
+        "- a\n- none",
+        "a\n\nb",
+        "",
+        "-",
+        "> - a",
+        "***",
+    ],
 )
-def test_a_list_without_items_is_asked_for_again(block: str) -> None:
-    """Lines without a mark may be one sentence or several: nobody knows."""
+def test_a_list_with_other_lines_or_without_items_is_asked_for_again(block: str) -> None:
+    """Lines without a mark may be one sentence or several, or say something about the items: nobody knows."""
     assert answer("list", block) is MISSING
 
 
