@@ -19,6 +19,7 @@ from council.next.text import did_you_mean, fold
 # What people put around a word: emphasis, quotation marks of many languages, and signs that nobody sees.
 DRESS = "*_`\"'“”\u2018’«»\u2039\u203a„「」『』【】 \n\t\u200b\u2060\ufeff"
 BULLETS = ("- ", "• ", "◦ ", "‣ ", "– ", "— ")  # Markdown knows the first alone
+STOPS = (".", ":", ";", ",", "!", "。")
 NOTHING = frozenset({"none", "nothing", "n/a", "-", "–", "—", ""})
 NUMBER = re.compile(r"([0-9]{1,9}(?:[.,][0-9]{1,2})?)(?:\s*(%)|\s*(?:/|(?:out )?of)\s*([0-9]{1,9}))?")
 IDENT = re.compile(r"([rkc])([1-9][0-9]{0,3})([b-z]?)(?![^\W_])", re.I)
@@ -75,6 +76,8 @@ class Text(Kind):
             raise Unreadable(f"there is nothing below the heading; write {self.wanted()}")
         if self.filled and is_nothing(text):
             raise Unreadable(f'"none" is no answer here; write {self.wanted()}')
+        if "\n" not in text and text.startswith("[") and text.endswith("]"):
+            raise Unreadable("put your own words in place of those in brackets")
         return "" if is_nothing(text) else text
 
 
@@ -262,8 +265,9 @@ def plain(block: Block) -> str:
 
 
 def undress(text: str) -> str:
-    """The folded words without emphasis, quotation marks, a pair of brackets and full stops around them."""
-    words = fold(text).strip(DRESS).rstrip(".:;,!。").strip(DRESS)
+    """The folded words without emphasis, quotation marks, a pair of brackets and a full stop around them."""
+    words = fold(text).strip(DRESS)
+    words = words[:-1].strip(DRESS) if words.endswith(STOPS) else words
     return words[1:-1].strip(DRESS) if words[:1] + words[-1:] in ("[]", "()") else words
 
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from textwrap import dedent
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ WRAPPERS = ("", "markdown", "md", "text")
 LONGEST_NAME = 120
 LABEL = 9  # the level of a bold label, which is below every heading
 BOLD = ("**", "__")
-SEPARATOR = re.compile(r"[:\uff1a]|\s[-–—|](?:\s|$)")  # between a label and its answer
+SEPARATOR = re.compile(r"[:\uff1a]| [-–—|](?: |$)")  # between a label and its answer
 # Where a line stands. A rule (`---`) is nobody's words.
 OWN, LIST, QUOTED, RULE = "own", "list", "quoted", "rule"
 PLACES = {"bullet_list_open": LIST, "ordered_list_open": LIST, "blockquote_open": QUOTED, "hr": RULE}
@@ -43,9 +43,6 @@ class Block:
         self.lines += [(place, line) for line in lines]
         if place != RULE and any(map(str.strip, lines)):
             self.labels.clear()
-
-    def without(self, line: str) -> Block:
-        return replace(self, lines=[one for one in self.lines if one[1].strip() != line])
 
     @property
     def text(self) -> str:
@@ -174,12 +171,11 @@ def item_text(lines: list[str], token: Token) -> str:
     """An item without its marker: one line, unless it has a list or a block of code inside."""
     marker = len(token.info) + len(token.markup)
     text = lines[0].lstrip()[marker:].strip()
-    rest = [line.strip() for line in lines[1:]]
-    while rest and not rest[-1]:
-        rest.pop()
-    if "" in rest or any(line.startswith(("- ", "* ", "+ ", "```", "~~~")) for line in rest):
-        return f"{text}\n{dedent(chr(10).join(lines[1:]))}".strip()
-    return " ".join([text, *rest])
+    rest = dedent("\n".join(lines[1:])).rstrip()
+    parts = [line.strip() for line in rest.split("\n")]
+    if rest and any(not part or part.startswith(("- ", "* ", "+ ", "```", "~~~")) for part in parts):
+        return f"{text}\n{rest}".strip()
+    return " ".join([text, *parts]).strip()
 
 
 def without_passages(lines: list[str]) -> list[str]:

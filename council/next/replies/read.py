@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from council.next.replies.kinds import Choice, Ident, Kind, Number, Text, Unreadable, Vote
@@ -81,7 +81,7 @@ def read_block(kind: Kind, block: Block) -> Any:
         return kind.read(block)
     if isinstance(kind, Text) and form in block.text:  # behind the whole form comes talk, and not the last answer
         raise Unreadable("put your own words in place of those in brackets")
-    return kind.read(block.without(form))
+    return kind.read(replace(block, lines=[line for line in block.lines if line[1].strip() != form]))
 
 
 def without_copies(blocks: list[Block], is_copy: Callable[[Passage], bool]) -> tuple[list[Block], tuple[Passage, ...]]:

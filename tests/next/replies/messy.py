@@ -170,6 +170,9 @@ PLACES = (
     Messy("a label of somebody else's", "Ada wrote:\n\nSigns: R1\n\nI do not follow her.", {}, {"signs": LABEL}),
     Messy("labels of somebody else's", "Ada wrote:\n\n- Signs: R1\n- Score: 9\n\nNo.", {}, {"signs": LABEL}),
     Messy("a label, and a rule below it", f"{TALK}\n\nSigns: R2\n\n---", {"signs": R2}),
+    Messy("a label, and code below it", "Signs: R2\n\n```\nR1\n```", {}, {"signs": LABEL}),
+    Messy("a label, and a quotation below it", "Signs: R2\n\n> No.", {}, {"signs": LABEL}),
+    Messy("a label, and a heading below it", "Signs: R2\n\n## Or not", {}, {"signs": LABEL}),
     Messy("a label above other items", "- Signs: R2\n- and so on", {}, {"signs": LABEL}),
     Messy("two labels", "Signs: R2\n\nOr not.\n\nSigns: R1", {}, {"signs": LABEL}),
     Messy(
@@ -256,6 +259,12 @@ ECHOES = (
         {"signs": FORMAT},
     ),
     Messy(
+        "the format of a text in other words",
+        "## Signs\nR2\n\n## Recommendation\n[your new text]",
+        {"signs": R2},
+        {"recommendation": "in place of those in brackets"},
+    ),
+    Messy(
         "the form, and then the reply",
         "\n\n".join(
             f"## {name}\n{DEBATE[key].placeholder()}" for name, key in (("Signs", "signs"), ("Moved by", "moved_by"))
@@ -292,6 +301,16 @@ ECHOES = (
         "a passage inside a passage",
         '<said by="topic" key="a">\n<said by="file" key="b">\n## Signs\nR1\n</said by="file" key="b">\n'
         '## Blocking\n- x\n</said by="topic" key="a">\n\n## Signs\nR2',
+        {"signs": R2},
+    ),
+    Messy(
+        "a passage with a first mark alone inside",
+        '<said by="Ada" key="a">\n## Signs\nR1\n<said by="x">\n</said by="Ada" key="a">\n\n## Signs\nR2',
+        {"signs": R2},
+    ),
+    Messy(
+        "a last mark twice",
+        '<said by="A" key="a">\nx\n</said by="A" key="a">\n<said by="B">\n</said by="A" key="a">\n\n## Signs\nR2',
         {"signs": R2},
     ),
     Messy(
