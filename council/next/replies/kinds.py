@@ -161,7 +161,7 @@ class Choice(Kind):
         """One of the options alone. A remark behind it may be a condition, so it is asked for again without one."""
         words = undress(plain(block))
         for option in self.options:
-            if words == fold(option):
+            if words == undress(option):
                 return option
         raise self.unreadable()
 
@@ -248,7 +248,7 @@ def kind(declared: object) -> Kind:
         found = Number(low=int(low), high=int(high))
     elif options == ("id", "none"):
         found = Ident(or_none=True)
-    elif len(options) > 1 and all(map(fold, options)) and len(set(map(fold, options))) == len(options):
+    elif len(options) > 1 and all(map(undress, options)) and len(set(map(undress, options))) == len(options):
         found = Choice(options=options)
     else:
         known = did_you_mean(words, [*NAMED, *rooms.names("answer"), "0-100", "yes | no"])

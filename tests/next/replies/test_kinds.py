@@ -255,6 +255,11 @@ def test_a_choice_is_one_word_and_nothing_else(block: str, wanted: str) -> None:
     assert answer("yes | no", block) == wanted
 
 
+def test_an_option_is_read_with_the_signs_that_it_has() -> None:
+    assert [answer("go! | stop", block) for block in ("go!", "go", "**Go!**")] == ["go!", "go!", "go!"]
+    assert answer("none: wait | now", "None: wait.") == "none: wait"
+
+
 def test_a_choice_may_have_several_words() -> None:
     declared = "agree | agree if | disagree"
     assert [answer(declared, block) for block in ("Agree if", "**agree if**.", "agree  IF:", "agree")] == [
@@ -534,7 +539,9 @@ def test_an_id_is_written_in_one_way() -> None:
     assert [find_id(words) for words in ("r2B", "K1.", "(c3)", "R2 and R3", "R", "")] == ["R2b", "K1", "C3", "", "", ""]
 
 
-@pytest.mark.parametrize("declared", ["txt", "a |", "100-0", "5-5", "a | A", "list++", "| b", "", "vote | vote", "--"])
+@pytest.mark.parametrize(
+    "declared", ["txt", "a |", "100-0", "5-5", "a | A", "list++", "| b", "", "vote | vote", "--", "go | go!"]
+)
 def test_an_unknown_kind_is_refused(declared: str) -> None:
     with pytest.raises(UsageError, match="is not a kind of answer"):
         kind(declared)
