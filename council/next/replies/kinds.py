@@ -90,11 +90,8 @@ class Items(Kind):
         return f'one item a line, each beginning with "- "{none}'
 
     def read(self, block: Block) -> tuple[str, ...]:
-        """The items of the lists, and lines that begin with a bullet or with ids as in `K2: reject`.
-
-        Another line may be a part of an item, a remark that takes the items back, or "Nothing blocks": it is asked
-        for again.
-        """
+        """The items of the lists, and lines with a bullet or an id. Another line may be a part of an item, a remark
+        that takes the items back, or "Nothing blocks": it is asked for again."""
         lines = [line.strip() for line in block.code[0].split("\n")] if block.fenced else block.loose
         marked = [line for line in lines if line.startswith(BULLETS) or begins_with_ids(line) or is_nothing(line)]
         if len(marked) < len(lines):

@@ -159,7 +159,7 @@ def split_label(line: str) -> tuple[str, str]:
 
 def answer_name(title: str) -> str:
     """A heading's words as the name of an answer: `2. Suggested Changes (optional)` is `suggested_changes`."""
-    words = fold(title[:LONGEST_NAME])
+    words = fold(title) if len(title) <= LONGEST_NAME else ""
     start = next((place for place, letter in enumerate(words) if letter.isalpha()), len(words))
     before = words[:start]  # a number, a bullet or a picture may stand before the words, but no mark of a quotation
     if ">" in before or any(unicodedata.category(one)[0] not in "NPSZM" and one != "\u200d" for one in before):

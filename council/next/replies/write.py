@@ -19,16 +19,20 @@ ESCAPED = re.compile(r"\\u\{([0-9a-f]{0,6})\}")
 def write(reply: Reply, answers: Mapping[str, Any], prose: str = "") -> str:
     """The reply that gives these answers. Raises UsageError for a value that an answer of its kind cannot have."""
     body = "\n\n".join(write_answer(reply, name, value) for name, value in answers.items())
-    talk = prose.strip()
-    whole = f"{talk}\n\n{body}".strip("\n")
-    return whole if read(reply, whole).found == dict(answers) else f"{fenced(talk)}\n\n{body}"
+    alone = read(reply, body)
+    for talk in (prose.strip(), fenced(prose)):
+        whole = f"{talk}\n\n{body}".strip("\n")
+        answered = read(reply, whole)
+        if answered.found == dict(answers) and answered.problems == alone.problems:
+            return whole
+    raise UsageError(f"no reply can hold these words beside its answers: {prose[:80]!r}")
 
 
 def write_answer(reply: Reply, name: str, value: Any) -> str:
     """One answer below its heading. Words that would be read as something else are put inside a fence."""
     text, kind = as_text(value), reply[name]
     others = {one: replace(other, optional=True) for one, other in reply.items() if one != name}
-    for written in (text or "none", fenced(text)):
+    for written in (text or "none", fenced(text), fenced(text.removesuffix("\n"))):  # code ends with a line end
         part = f"## {heading(name)}\n{written}"
         # Twice, because a fence that nobody closes would take in whatever is written below it.
         answers = read({name: kind, **others}, f"{part}\n\n{part}")

@@ -99,6 +99,7 @@ HEADINGS = (
     Messy("translated, with ours in brackets", f"{TALK}\n\n## 签署 (Signs)\nR2", {}, {"signs": MISSING}),
     Messy("another word", f"{TALK}\n\n## Signature\nR2", {}, {"signs": MISSING}),
     Messy("more words", f"{TALK}\n\n## What I sign\nR2", {}, {"signs": MISSING}),
+    Messy("more words, far behind", f"## Signs{' ' * 200}of trouble\nR2", {}, {"signs": MISSING}),
     Messy("HTML", f"{TALK}\n\n<h2>Signs</h2>\nR2", {}, {"signs": MISSING}),
     Messy("indented by four: code", f"{TALK}\n\n    ## Signs\n    R2", {}, {"signs": MISSING}),
     Messy("a Cyrillic letter", f"{TALK}\n\n## S\u0456gns\nR2", {}, {"signs": MISSING}),

@@ -430,6 +430,7 @@ EVERY = {
         {"log": TEXTS, "names": ITEMS},
         optional={
             "other": TEXTS,
+            "patch": TEXTS.map("{}\n".format),
             "signs": st.sampled_from([Signature("R2b"), Signature("own"), Signature("none", "too dear: for us")]),
             "score": st.integers(0, 100) | st.just(92.5),
             "follows": st.sampled_from(["R1", "K3", "none"]),
@@ -441,9 +442,10 @@ EVERY = {
 @settings(max_examples=400)
 def test_whatever_a_machine_writes_reads_back_or_is_refused(answers: dict[str, Any], prose: str) -> None:
     written = answers | {"names": tuple(map(escape, answers["names"]))}
-    found = read(EVERY, write(EVERY, written, prose)).found
-    assert found == written
-    assert tuple(map(unescape, found["names"])) == answers["names"]
+    answered = read(EVERY, write(EVERY, written, prose))
+    assert answered.found == written
+    assert answered.problems == {}
+    assert tuple(map(unescape, answered.found["names"])) == answers["names"]
 
 
 def test_a_log_with_marks_fences_and_headings_reads_back() -> None:
@@ -455,9 +457,10 @@ def test_a_log_with_marks_fences_and_headings_reads_back() -> None:
         ("x\n## Other\ny", "z"),
         ("Signs: R2", "z"),
         ("x", "**Signs:** R2"),
+        ("Patch: none", "z"),
     ):
         answers = {"log": log, "other": other}
-        for prose in ("", "```", '<said by="b">', "Signs: R2", "## Log\nz"):
+        for prose in ("", "```", '<said by="b">', "Signs: R2", "- Patch: x", "## Log\nz"):
             answered = read(EVERY, write(EVERY, answers, prose))
             assert answered.found == answers
             assert list(answered.problems) == ["names"]
