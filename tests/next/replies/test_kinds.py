@@ -431,6 +431,8 @@ def test_a_number_is_read(declared: str, block: str, wanted: float) -> None:
         ("0-100", "nan"),
         ("0-100", "1e2"),
         ("0-3", "50 %"),
+        ("0-3", "2 %"),
+        ("0-1", "1%"),
         ("0-3", "4"),
         ("integer", "2.5"),
         ("integer", "99 repeating rounds"),
@@ -498,7 +500,7 @@ def test_a_list_with_other_lines_or_without_items_is_asked_for_again(block: str)
 def test_an_answer_that_must_not_be_empty() -> None:
     assert answer("list+", "none") is MISSING
     assert answer("text+", "none") is MISSING
-    assert answer("text", "none") == ""
+    assert [answer("text", nothing) for nothing in ("none", "- none", "(None.)", "—", "N/A")] == [""] * 5
     assert answer("text+", "None of us measured it.") == "None of us measured it."
 
 

@@ -17,6 +17,7 @@ from council.next.replies.kinds import Kind, Signature, kind
 from council.next.replies.markdown import Block, code_blocks
 from council.next.replies.read import Answers, describe, read
 from council.next.replies.write import escape, unescape, write
+from council.next.text import fence
 
 REAL = Path(__file__).parent.parent / "real"
 FORM = {
@@ -175,6 +176,15 @@ def test_every_turn_of_real_members_is_read_at_once(path: Path) -> None:
     assert answers.problems == {}
     assert 80 <= len(answers.prose.split()) <= 160
     assert answers.found["signs"].side[0] in "Rn"
+
+
+@pytest.mark.parametrize("path", TURNS, ids=lambda path: "-".join(path.parts[-4:]))
+def test_a_reply_behind_a_copy_of_its_brief_is_read_as_it_is(path: Path) -> None:
+    reply = path.read_text("utf-8")
+    peer = TURNS[TURNS.index(path) - 1].read_text("utf-8")
+    brief = fence("Ada", peer, "ab12") + f"\n\n# Now: answer\n\n{describe(FORM)}\n\n# Who you are\n\nYou are Bo."
+    assert read(FORM, brief).found == {}
+    assert read(FORM, f"{brief}\n\n{reply}").found == read(FORM, reply).found
 
 
 def test_the_chairs_of_real_debates_are_read_at_once() -> None:
