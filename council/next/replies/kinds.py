@@ -14,12 +14,11 @@ from typing import Any, ClassVar
 from council.next import rooms
 from council.next.errors import UsageError
 from council.next.replies.markdown import Block, split_label
-from council.next.text import did_you_mean, fold
+from council.next.text import did_you_mean, fold, one_line
 
 # What people put around a word: emphasis, quotation marks of many languages, and signs that nobody sees.
 DRESS = "*_`\"'“”\u2018’«»\u2039\u203a„「」『』【】 \n\t\u200b\u2060\ufeff"
 BULLETS = ("- ", "• ", "◦ ", "‣ ", "– ", "— ")  # Markdown knows the first alone
-STOPS = (".", ":", ";", ",", "!", "。")
 NOTHING = frozenset({"none", "nothing", "n/a", "-", "–", "—", ""})
 NUMBER = re.compile(r"([0-9]{1,9}(?:[.,][0-9]{1,2})?)(?:\s*(%)|\s*(?:/|(?:out )?of)\s*([0-9]{1,9}))?")
 IDENT = re.compile(r"([rkc])([1-9][0-9]{0,3})([b-z]?)(?![^\W_])", re.I)
@@ -158,7 +157,7 @@ class Choice(Kind):
         """One of the options alone. A remark behind it may be a condition, so it is asked for again without one."""
         words = undress(plain(block))
         for option in self.options:
-            if words == undress(option):
+            if words == fold(option):
                 return option
         raise self.unreadable()
 
@@ -239,17 +238,18 @@ def kind(declared: object) -> Kind:
     filled, words = words.endswith("+"), words.removesuffix("+").strip()
     low, dash, high = words.partition("-")
     options = tuple(option.strip() for option in words.split("|"))
+    read_back = [undress(option) for option in options]  # reading must take nothing off an option
     if words in NAMED or (words.isidentifier() and rooms.load("answer", words)):
         found: Kind = NAMED[words]()
-    elif dash and low.isdecimal() and high.isdecimal() and int(low) < int(high):
+    elif dash and low.isdecimal() and high.isdecimal() and len(high) < 10 and int(low) < int(high):
         found = Number(low=int(low), high=int(high))
     elif options == ("id", "none"):
         found = Ident(or_none=True)
-    elif len(options) > 1 and all(map(undress, options)) and len(set(map(undress, options))) == len(options):
+    elif len({*read_back}) == len(options) > 1 and all(read_back) and read_back == [*map(fold, options)]:
         found = Choice(options=options)
     else:
         known = did_you_mean(words, [*NAMED, *rooms.names("answer"), "0-100", "yes | no"])
-        raise UsageError(f'"{declared}" is not a kind of answer, with or without + and ? behind it; {known}')
+        raise UsageError(f'"{one_line(str(declared))}" is not a kind of answer (+ and ? may follow one); {known}')
     return replace(found, filled=filled, optional=optional)
 
 
@@ -264,7 +264,7 @@ def plain(block: Block) -> str:
 def undress(text: str) -> str:
     """The folded words without emphasis, quotation marks, a pair of brackets and a full stop around them."""
     words = fold(text).strip(DRESS)
-    words = words[:-1].strip(DRESS) if words.endswith(STOPS) else words
+    words = words[:-1].strip(DRESS) if words.endswith((".", ":", ";", ",", "!", "。")) else words
     return words[1:-1].strip(DRESS) if words[:1] + words[-1:] in ("[]", "()") else words
 
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from council.next.errors import UsageError
-from council.next.replies.kinds import Signature, is_nothing
+from council.next.replies.kinds import Kind, Signature, is_nothing
 from council.next.replies.read import Reply, heading, read
 
 ESCAPED = re.compile(r"\\u\{([0-9a-f]{0,6})\}")
@@ -18,7 +18,7 @@ ESCAPED = re.compile(r"\\u\{([0-9a-f]{0,6})\}")
 
 def write(reply: Reply, answers: Mapping[str, Any], prose: str = "") -> str:
     """The reply that gives these answers. Raises UsageError for a value that an answer of its kind cannot have."""
-    body = "\n\n".join(write_answer(reply, name, value) for name, value in answers.items())
+    body = "\n\n".join(write_answer(name, reply[name], value, reply) for name, value in answers.items())
     alone = read(reply, body)
     for talk in (prose.strip(), fenced(prose)):
         whole = f"{talk}\n\n{body}".strip("\n")
@@ -28,10 +28,10 @@ def write(reply: Reply, answers: Mapping[str, Any], prose: str = "") -> str:
     raise UsageError(f"no reply can hold these words beside its answers: {prose[:80]!r}")
 
 
-def write_answer(reply: Reply, name: str, value: Any) -> str:
+def write_answer(name: str, kind: Kind, value: Any, reply: Reply | None = None) -> str:
     """One answer below its heading. Words that would be read as something else are put inside a fence."""
-    text, kind = as_text(value), reply[name]
-    others = {one: replace(other, optional=True) for one, other in reply.items() if one != name}
+    text = as_text(value)
+    others = {one: replace(other, optional=True) for one, other in (reply or {}).items() if one != name}
     for written in (text or "none", fenced(text), fenced(text.removesuffix("\n"))):  # code ends with a line end
         part = f"## {heading(name)}\n{written}"
         # Twice, because a fence that nobody closes would take in whatever is written below it.

@@ -372,6 +372,7 @@ LISTS = tuple(
         ("a list in a fence", "```\n- a drill\n- a load test\n```", {"conditions": ("a drill", "a load test")}, {}),
         ("none", "none", {"conditions": ()}, {}),
         ("None.", "None.", {"conditions": ()}, {}),
+        ("none with a Chinese stop", "none。", {"conditions": ()}, {}),
         ("none in a list", "- none", {"conditions": ()}, {}),
         ("none in italics", "*none*", {"conditions": ()}, {}),
         ("none in brackets", "(none)", {"conditions": ()}, {}),

@@ -255,11 +255,6 @@ def test_a_choice_is_one_word_and_nothing_else(block: str, wanted: str) -> None:
     assert answer("yes | no", block) == wanted
 
 
-def test_an_option_is_read_with_the_signs_that_it_has() -> None:
-    assert [answer("go! | stop", block) for block in ("go!", "go", "**Go!**")] == ["go!", "go!", "go!"]
-    assert answer("none: wait | now", "None: wait.") == "none: wait"
-
-
 def test_a_choice_may_have_several_words() -> None:
     declared = "agree | agree if | disagree"
     assert [answer(declared, block) for block in ("Agree if", "**agree if**.", "agree  IF:", "agree")] == [
@@ -542,7 +537,23 @@ def test_an_id_is_written_in_one_way() -> None:
 
 
 @pytest.mark.parametrize(
-    "declared", ["txt", "a |", "100-0", "5-5", "a | A", "list++", "| b", "", "vote | vote", "--", "go | go!"]
+    "declared",
+    [
+        "txt",
+        "a |",
+        "100-0",
+        "5-5",
+        "a | A",
+        "list++",
+        "| b",
+        "",
+        "vote | vote",
+        "--",
+        "go! | stop",
+        "(a) | b",
+        "a: | b",
+        "0-" + "9" * 5_000,
+    ],
 )
 def test_an_unknown_kind_is_refused(declared: str) -> None:
     with pytest.raises(UsageError, match="is not a kind of answer"):

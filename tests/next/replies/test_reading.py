@@ -152,6 +152,15 @@ def test_who_answers_alike_copies_nobody() -> None:
     assert set(read(FORM, PEER.partition("\n\n")[2], seen.__contains__).found) == {"signs", "conditions", "blocking"}
 
 
+def test_the_same_words_below_another_heading_are_no_copy() -> None:
+    seen = copies_of(PEER)
+    own = PEER.replace("## Conditions", "## Rulings")
+    assert read(FORM, own, seen.__contains__).found == {
+        "rulings": ("K1",),
+        "blocking": ("no backup was ever restored",),
+    }
+
+
 def test_ones_own_answer_stands_beside_a_copy() -> None:
     seen = copies_of(PEER)
     found = read(
@@ -366,6 +375,12 @@ def test_a_kind_may_read_all_that_is_below_no_other_answers_heading() -> None:
     assert read(form, "## Signs\n- R2").problems == {"findings": '"## Findings": it must be all items'}
 
 
+def test_a_value_is_plain_data_in_the_state() -> None:
+    assert kind("list").data(("a", "b")) == ["a", "b"]
+    assert kind("text").data("a") == "a"
+    assert kind("vote").data(Signature("none", "too dear")) == {"side": "none", "why": "too dear"}
+
+
 def test_a_kind_says_all_that_a_form_needs() -> None:
     forms = [(one.type, one.options, one.low, one.high, one.optional) for one in map(kind, FORMS)]
     assert forms == [
@@ -419,7 +434,17 @@ MARKDOWN = st.text(alphabet="#*>- `~\n:RKCnone12=\\[]()|<_ab", max_size=60)
 TRICKY = st.sampled_from(
     ["```", "~~~", "## Other", "**Signs:** R2", "Signs: R2", "- Names: x", "Title\n---", "---", "    code", "none"]
 ) | st.sampled_from(
-    ['<said by="a">', "</said>", '</said by="a">', '[your answer, or "none"]', "> quoted", "\ufeff", "<div>", "|a|b|"]
+    [
+        '<said by="a">',
+        "</said>",
+        '</said by="a">',
+        '[your answer, or "none"]',
+        "> quoted",
+        "\ufeff",
+        "<div>",
+        "|a|b|",
+        "\\u{61}",
+    ]
 )
 TEXTS = st.lists(WORDS | MARKDOWN | TRICKY, max_size=5).map("\n".join)
 ITEMS = st.lists(WORDS | MARKDOWN | TRICKY, max_size=4).map(tuple)
