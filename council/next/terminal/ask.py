@@ -27,7 +27,7 @@ def ask_now(situation: Situation, question: Question) -> str:
         click.secho(f"  {printable(question.problem)}", fg="red", err=True)
     click.secho(f"\n{question.title}", bold=True, err=True)
     click.echo(f"  {question.wanted}", err=True)
-    if question.field.type in LONG:
+    if question.kind.type in LONG:
         return read_lines(question.typed)
     return str(click.prompt("", prompt_suffix="> ", default="", show_default=False, err=True))
 
