@@ -121,8 +121,8 @@ class Plan:
             asked = [Due(f"{folder}/{seat.name}", phase, step, scene.round, seat) for seat in batch]
             turns: dict[str, Turn] = {}
             while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
-                spoken = [id for turn in turns.values() for id in self._tries(turn)]
-                self.open = tuple(dict.fromkeys([*(one.id for one in (*asked, *due)), *spoken]))
+                again = {turn.id + RETRY for turn in turns.values() if turn.first}
+                self.open = tuple(sorted({one.id for one in (*asked, *due)} | again))
                 yield due
             self.open = ()
             self.batches.append(tuple(id for one in asked for id in self._tries(turns[one.id])))
@@ -139,22 +139,18 @@ class Plan:
         if due.id in turns:
             return None
         if (first := self._said.get(due.id)) is None:
-            return replace(due, sees=self._sees(due))
+            return replace(due, sees=views.look(due.step.sees, due.seat, self.scene))
         answers, problems = self._read(due, first)
         if problems:
             second = self._said.get(due.id + RETRY)
             if second is None:
+                sees = views.look(due.step.sees, due.seat, self.scene)
                 why = tuple(problems.values())
-                return replace(due, id=due.id + RETRY, sees=self._sees(due), first=first, problems=why)
+                return replace(due, id=due.id + RETRY, sees=sees, first=first, problems=why)
             turns[due.id] = self._second_try(due, first, second, answers)
         else:
             turns[due.id] = self._turn(due, first, answers, ())
         return None
-
-    def _sees(self, due: Due) -> tuple[Seen, ...]:
-        """What a turn may read. That stays the same for as long as its batch is asked, and is long in a long debate."""
-        known = (old.sees for old in self.due if old.id.removesuffix(RETRY) == due.id)
-        return next(known, None) or views.look(due.step.sees, due.seat, self.scene)
 
     def _second_try(self, due: Due, first: Recorded, second: Recorded, before: Answers) -> Turn:
         """What either try says counts, the second one first. Who is absent from the second try spoke in the first."""
