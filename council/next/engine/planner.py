@@ -77,7 +77,7 @@ class Plan:
 
     def advance(self, said: Said) -> Plan:
         """Go on as far as the recorded turns reach. A walk that failed or was interrupted begins again."""
-        self._said = said
+        self._said, self.open = said, ()
         try:
             self.due = next(self._walk, ())
         except BaseException:
@@ -124,7 +124,6 @@ class Plan:
                 again = {turn.id + RETRY for turn in turns.values() if turn.first}
                 self.open = tuple(sorted({one.id for one in (*asked, *due)} | again))
                 yield due
-            self.open = ()
             self.batches.append(tuple(id for one in asked for id in self._tries(turns[one.id])))
             scene.add(turns[one.id] for one in asked)
             for ending, condition in self.workflow.halt.items():
