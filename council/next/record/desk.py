@@ -15,7 +15,7 @@ from pathlib import Path
 from council.next.errors import Busy, CouncilError
 from council.next.record import files, lock
 from council.next.record.session import Session
-from council.next.record.turn_file import Receipt
+from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, one_line
 
 FOLDER, PAUSE, ANSWER = "desk", "pause", "answer.json"
@@ -67,7 +67,7 @@ def take(session: Session) -> list[str]:
                 step=due.step.name,
                 round=due.round,
                 speaker="human",
-                started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(answer.at)),
+                started=time.strftime(MOMENT, time.gmtime(answer.at)),
                 by=answer.by,
                 via=answer.via,
                 absent=answer.absent,
@@ -83,9 +83,9 @@ def take(session: Session) -> list[str]:
 
 def answer(folder: Path, answer: Answer) -> str:
     """Answer a person's turn from anywhere: `recorded`, `left` for the process that holds it, or `too late`."""
-    if not leave(folder, answer):
-        return "too late"
     session = Session(folder)
+    if answer.turn not in session.plan.open or not leave(folder, answer):
+        return "too late"
     with suppress(Busy), session.hold(wait=0.05):  # somebody may just be looking who holds it
         return "recorded" if answer.turn in take(session) else "too late"
     return "left"

@@ -274,6 +274,23 @@ def test_an_attempt_of_other_types_is_damage(folder: Path, key: str, value: str)
         Session(folder).attempts()
 
 
+@pytest.mark.parametrize("value", ["yesterday", "2026-01-01", "2026-02-31T00:00:00Z", "2026-01-01T00:00:00+02:00", "9"])
+def test_a_time_that_is_none_is_damage(folder: Path, value: str) -> None:
+    session = Session(folder)
+    with session.hold(), pytest.raises(Damaged, match="it is torn or was edited"):
+        session.record(receipt(session.plan.due[0], started=value), b"")
+    assert not [*(folder / "turns").rglob("*.md")]
+
+
+@pytest.mark.parametrize("turn", ["", ".", "pause", "a\0/b", "\ud800/x", "x" * 999, "a/b/c", "../x", "/x", "~"])
+def test_an_answer_to_no_turn_leaves_nothing(tmp_path: Path, turn: str) -> None:
+    with born(tmp_path, workflow=PERSON):
+        pass
+    before = sorted(tmp_path.rglob("*"))
+    assert desk.answer(tmp_path / ID, desk.Answer(turn, "words", "me", "page", 1.0)) == "too late"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_half_of_a_surrogate_pair_becomes_an_escape_that_people_see(tmp_path: Path) -> None:
     with create(tmp_path, replace(birth(), topic="caf\udce9"), ID) as session:
         assert session.topic == session.metadata["topic"] == "caf\\udce9"
