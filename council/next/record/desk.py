@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from council.next.errors import Busy, CouncilError
+from council.next.errors import Busy, CouncilError, Damaged
 from council.next.record import files, lock
 from council.next.record.session import Session
 from council.next.record.turn_file import MOMENT, Receipt
@@ -37,7 +37,7 @@ def leave(folder: Path, answer: Answer) -> bool:
     """Put an answer on the desk, whole and at once. False if there is one already: the first one counts."""
     files.refuse_links(folder, (FOLDER,))
     desk = files.make_folder(folder / FOLDER)
-    return files.publish(desk / answer.turn.replace("/", "~").lstrip("."), {ANSWER: files.to_json(asdict(answer))})
+    return files.publish(desk / answer.turn.replace("/", "~"), {ANSWER: files.to_json(asdict(answer))})
 
 
 def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
@@ -51,7 +51,7 @@ def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
             if not all(isinstance(one, str) for one in words) or not files.is_amount(found.at):
                 raise TypeError
             yield place, found
-        except (CouncilError, TypeError):
+        except (Damaged, TypeError):
             files.discard(place)
 
 
