@@ -306,6 +306,17 @@ def test_half_of_a_surrogate_pair_becomes_an_escape_that_people_see(tmp_path: Pa
         Session(tmp_path / ID).plan  # noqa: B018
 
 
+@pytest.mark.parametrize(
+    "value", ["1e999", "-Infinity", "NaN", '"\\ud800"', '["a", {"b": "\\udfff"}]', "1" + 5000 * "0"]
+)
+@pytest.mark.parametrize("name", ["program.json", "metadata.json"])
+def test_json_that_nobody_could_write_again_is_damage(folder: Path, name: str, value: str) -> None:
+    data = {**json.loads((folder / name).read_bytes()), "more": "HERE"}
+    (folder / name).write_text(json.dumps(data).replace('"HERE"', value))
+    with pytest.raises(Damaged, match=f"{name}: it is torn or was edited"):
+        use(Session(folder))
+
+
 @pytest.mark.parametrize("name", ["turns", "attempts", "briefs", "desk"])
 def test_a_file_in_the_place_of_a_folder_is_named(folder: Path, name: str) -> None:
     (folder / name).write_text("x")
@@ -328,7 +339,7 @@ def test_what_is_larger_than_what_can_be_read_is_never_written(tmp_path: Path, m
 
 
 def test_a_list_of_sessions_reads_no_huge_metadata(folder: Path) -> None:
-    (folder / "metadata.json").write_bytes(b"[" + b"[]," * 2_000_000 + b"[]]")
+    (folder / "metadata.json").write_bytes(b'{"topic": [' + b"[]," * 2_000_000 + b"[]]}")
     assert [*catalog.rows(folder.parent)] == [(ID, {})], "it is listed, and known to be damaged"
 
 
