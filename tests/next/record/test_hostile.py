@@ -35,7 +35,7 @@ def use(session: Session) -> None:
         assert session.attached is not None
         assert [session.read_frozen(path) for path in session.program["frozen"]]
         assert session.head
-        assert session.outcome
+        assert session.outcome is not None
         for due in session.plan.due:
             session.write_brief(due.id, "shared", "own")
 
@@ -143,7 +143,7 @@ STRAYS = ["09-extra/x", "01-positions/ada", "01-positions/engineer.2", "02-chall
 def test_a_turn_that_nobody_asked_for_is_named(folder: Path, id: str, turns: int) -> None:
     hold(Session(folder), turns)
     earlier = Session(folder)
-    assert earlier.plan
+    assert earlier.plan is not None
     path = forge(folder, id)
     before = path.read_bytes()
     session = Session(folder)
@@ -153,7 +153,7 @@ def test_a_turn_that_nobody_asked_for_is_named(folder: Path, id: str, turns: int
     assert [*problems(folder)]
     assert path.read_bytes() == before, "and it is never touched"
     path.unlink()
-    assert Session(folder).plan
+    assert Session(folder).plan is not None
 
 
 def test_a_turn_that_is_missing_is_named_and_not_asked_for_again(folder: Path) -> None:
@@ -218,6 +218,18 @@ def test_text_that_is_not_utf8_is_damage(folder: Path, name: str) -> None:
     hashes = {**Session(folder).program["files"], name: files.sha256(b"\xff")}
     with pytest.raises(Damaged, match=f"{name}: it is not UTF-8"):
         use(rewrite(folder, files=hashes))
+
+
+def test_a_reply_that_is_not_utf8_is_damage_and_never_recorded(folder: Path) -> None:
+    session = Session(folder)
+    with session.hold(), pytest.raises(Damaged):
+        session.record(receipt(session.plan.due[0]), b"caf\xe9")
+    assert not [*(folder / "turns").rglob("*.md")]
+    hold(session, 1)
+    (path,) = (folder / "turns").rglob("*.md")
+    path.write_bytes(path.read_bytes() + b"\xe9")
+    with pytest.raises(Damaged, match="it is torn or was edited"):
+        Session(folder).plan  # noqa: B018
 
 
 def test_a_brief_that_is_not_utf8_is_damage(folder: Path) -> None:

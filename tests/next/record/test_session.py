@@ -265,7 +265,7 @@ def test_a_receipt_that_was_edited_is_damage(data: bytes) -> None:
 def test_a_receipt_that_could_not_be_read_again_is_never_written() -> None:
     for wrong in ({"usd": float("nan")}, {"round": "1"}, {"seat": None}):
         with pytest.raises((ValueError, Damaged)):
-            turn_file.write(replace(RECEIPT, **wrong), b"")  # type: ignore[arg-type]
+            turn_file.write(replace(RECEIPT, **wrong), b"")
 
 
 @given(body=st.binary(max_size=200))
@@ -486,7 +486,7 @@ def test_two_who_answer_at_once(tmp_path: Path) -> None:
     threads = [
         threading.Thread(target=lambda who=who: given.append(desk.answer(session.folder, said_by(who))))
         for who in "abcdefgh"
-    ]  # type: ignore[misc]
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
