@@ -22,7 +22,7 @@ from council.next.engine.scene import Recorded, Scene
 from council.next.errors import Damaged, UsageError
 from council.next.protocols.outcome import Outcome, outcome
 from council.next.record import files, lock, turn_file
-from council.next.record.turn_file import Receipt
+from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, join_words
 from council.next.workflow import gates, loader
 from council.next.workflow.model import Workflow
@@ -34,7 +34,7 @@ LEFT_BEHIND = (".swp", ".swo", "~", ".tmp", ".bak", ".orig", "Thumbs.db", "deskt
 
 
 def now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return time.strftime(MOMENT, time.gmtime())
 
 
 class Session:
