@@ -21,13 +21,20 @@ from council.next.engine.registry import Registry, orders, rules, views
 from council.next.engine.scene import Scene
 from council.next.engine.views import is_place
 from council.next.errors import UsageError
-from council.next.protocols.checks import READ
-from council.next.replies.kinds import Choice, Items, Kind
+from council.next.replies.kinds import Choice, Ident, Items, Kind, Number, Text, Vote
 from council.next.schema import LONGEST_MESSAGE
 from council.next.text import did_you_mean, fold, one_line
 from council.next.workflow.model import Cast, Condition, Phase, Ref, Seat, Step, Workflow, refs
 
 REGISTERED = protocols.REGISTERED  # importing them makes their words known
+# Answers that the program reads by name, with the kind that it reads. A room's own kind is the room's business.
+READ: dict[str, tuple[type[Kind], str]] = {
+    "signs": (Vote, "a vote"),
+    "recommendation": (Text, "a text"),
+    "follows": (Ident, "an id"),
+    "grant": (Number, "a number"),
+    **dict.fromkeys(("conditions", "blocking", "rulings", "challenges", "options", "perspectives"), (Items, "a list")),
+}
 
 
 def check(workflow: Workflow) -> Workflow:

@@ -10,7 +10,7 @@ from council.next.engine.scene import Scene
 from council.next.errors import UsageError
 from council.next.protocols.ids import NONE, WORDS, Register, items_in, read_word
 from council.next.protocols.voices import count
-from council.next.replies.kinds import Ident, Items, Kind, Number, Signature, Text, Vote, split_id
+from council.next.replies.kinds import Signature, split_id
 from council.next.replies.read import heading
 from council.next.text import fold, join_words
 from council.next.workflow.model import Seat
@@ -18,14 +18,6 @@ from council.next.workflow.model import Seat
 MOST_ITEMS = 2  # conditions, and blocking items, of one member: of more nobody reads all
 MOST_WORDS, MOST_CHARACTERS = 80, 400  # of a recommendation, and of the chair's answer
 Problems = dict[str, str]
-# Answers that the program reads by name, with the kind that it reads. A room's own kind is the room's business.
-READ: dict[str, tuple[type[Kind], str]] = {
-    "signs": (Vote, "a vote"),
-    "recommendation": (Text, "a text"),
-    "follows": (Ident, "an id"),
-    "grant": (Number, "a number"),
-    **dict.fromkeys(("conditions", "blocking", "rulings", "challenges", "options", "perspectives"), (Items, "a list")),
-}
 
 
 def problem(name: str, what: str) -> Problems:

@@ -22,7 +22,7 @@ PHASE_KEYS = (*STEP_KEYS, "title", "role", "numbered", "rounds", "until", "steps
 SEAT_KEYS = ("persona", "speaker", "title", "tier", "weight", "of")
 ROLES = ("synthesis", "impact", "control")  # what a phase is for, where the program has to know
 NAME, ANSWER = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*"), re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-LONGEST_NAME, MOST_WEIGHT = 40, 1_000
+LONGEST_NAME = 40
 
 
 def load(text: str, where: str) -> Workflow:
@@ -171,6 +171,9 @@ def read_seat(one: Any, group: str, table: Table) -> Seat:
         raise table.wrong(f"{group}: {one!r} is not a seat, as in `engineer` or `{{engineer: {{tier: opus}}}}`")
     check_name(one, table)
     return Seat(one, group)
+
+
+MOST_WEIGHT = 1_000
 
 
 def read_attributes(table: Table) -> Mapping[str, Any]:
