@@ -150,7 +150,6 @@ class Plan:
         if problems:
             second = self._said.get(due.id + RETRY)
             if second is None:
-                sees = views.look(due.step.sees, due.seat, self.scene)
                 why = tuple(problems.values())
                 return replace(due, id=due.id + RETRY, sees=self._look(due), first=first, problems=why)
             turns[due.id] = self._second_try(due, first, second, answers)
