@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # importing it takes 50 ms, and many commands print no report
 
 KIT = Path(__file__).parent.parent / "kit" / "templates" / "report"
 LEAD = " \t>+0123456789.)"  # what may stand before a rule in a list or a quotation
+SIGNS = frozenset("\\`<]#~")
 RULES = frozenset("-=*_ \t")  # a line of these alone is a rule, or makes a heading of the line above it
 
 
@@ -145,6 +146,8 @@ def escape(line: str) -> str:
     core = line.strip(" \t").lstrip(LEAD)
     if core and {*core} <= RULES:
         return line.replace(core[0], f"\\{core[0]}", 1)
+    if SIGNS.isdisjoint(line):  # most lines are
+        return line
     kept, place, marks_at = [], 0, marks_of(line)
     while place < len(line):
         letter, end = line[place], place + 1

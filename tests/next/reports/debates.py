@@ -77,12 +77,12 @@ def held(session: Session, **votes: Any) -> Speak:
     return speak
 
 
-def real(root: Path, name: str, **program: Any) -> Session:
+def real(root: Path, name: str, id: str = ID, **program: Any) -> Session:
     """A debate that a real model held, with its own words."""
     folder = REAL / name
     members = REAL_MEMBERS[name]
     topic = (folder / "topic.md").read_text("utf-8")
-    session = begin(root, "Debate", members, topic, **program)
+    session = begin(root, "Debate", members, topic, id, **program)
 
     def speak(due: Due) -> Recorded:
         path = folder / "turns" / due.step.name / f"{due.seat.name}.md"
