@@ -79,9 +79,13 @@ def in_markdown(text: str) -> str:
     """Somebody's words for a place of their own in a Markdown file. Their emphasis, lists and code stay."""
     lines, fence = [], ""
     for line in plain(text).split("\n"):
-        lines.append(line if fence or opens(line) else escape(line))
-        fence = fence and ("" if closes(line, fence) else fence) if fence else opens(line)
-    return "\n".join([*lines, *([fence] if fence else [])]).strip("\n")
+        if fence:
+            lines.append(line)
+            fence = "" if closes(line, fence) else fence
+        else:
+            fence = opens(line)
+            lines.append(line if fence else escape(line))
+    return "\n".join([*lines, fence]).strip("\n")
 
 
 def in_line(text: str) -> str:
@@ -104,9 +108,10 @@ def in_quote(text: str) -> str:
     return "\n".join(f"> {line}" if line else ">" for line in in_markdown(text).split("\n"))
 
 
-def in_json(text: str) -> str:
-    """A value of YAML front matter, which JSON is too."""
-    return json.dumps(printable(text), ensure_ascii=False)
+def in_json(value: object) -> str:
+    """A value of YAML front matter, which JSON is too: a number, a text or a list of texts."""
+    plain_value = [printable(str(one)) for one in value] if isinstance(value, list) else value
+    return json.dumps(printable(value) if isinstance(value, str) else plain_value, ensure_ascii=False)
 
 
 def in_html(text: str) -> str:

@@ -159,7 +159,7 @@ def test_a_projects_own_template_replaces_the_kits(tmp_path: Path) -> None:
     own += '{% import "_document.md.j2" as part with context %}{{ part.dissents() }}'
     text = document_of(real(tmp_path, "logout"), "adr", template=own)
     matter = yaml.safe_load(text.split("---\n")[1])
-    assert (matter["layout"], matter["session"], matter["document"]) == ("post", "mine", "adr")
+    assert (matter["layout"], matter["session"], matter["document"]) == ("post", ID, "adr")
     assert "- **Designer (Aditi):** R3b: " in text
     with pytest.raises(UsageError, match=r"the template adr.md.j2: UndefinedError"):
         document_of(Session(tmp_path / ID), "adr", template="{{ colour }}")

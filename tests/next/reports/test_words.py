@@ -208,6 +208,8 @@ def check_page(text: str) -> None:
         "div strong table thead tbody tr th td dl dt dd footer em code pre blockquote br"
     ).split()
     seen: list[str] = []
+    places: list[str] = []
+    links: set[str] = set()
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -216,8 +218,12 @@ def check_page(text: str) -> None:
             for name, value in attrs:
                 assert name in KNOWN, name
                 assert name != "href" or str(value).startswith("#")
+                places.extend([str(value)] if name == "id" else [])
+                links.update({str(value)[1:]} if name == "href" else ())
 
     Reader().feed(text)
+    assert len(places) == len({*places})
+    assert links <= {*places}
     assert seen.count("h1") == seen.count("main") == seen.count("title") == 1
 
 
