@@ -64,14 +64,11 @@ def environment_of(html: bool) -> SandboxedEnvironment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    block = in_html if html else in_markdown
-    found.filters |= {
-        "block": safe(block),
-        "cell": safe(in_cell),
-        "quote": safe(in_quote),
-        "json": safe(in_json),
-        "name": heading,
-    }
+    words = {"block": in_html if html else in_markdown, "item": in_item, "cell": in_cell, "quote": in_quote}
+    found.filters |= {name: safe(function) for name, function in words.items()}
+    found.filters |= {"json": lambda value: Markup(in_json(value)), "hashes": lambda level: Markup("#" * level)}
+    found.filters |= {"name": heading, "money": in_dollars}
+    del found.filters["safe"]  # nobody's words are printed as they are
     return found
 
 
@@ -106,6 +103,15 @@ def in_cell(text: str) -> str:
 def in_quote(text: str) -> str:
     """Somebody's words as a quotation."""
     return "\n".join(f"> {line}" if line else ">" for line in in_markdown(text).split("\n"))
+
+
+def in_item(text: str) -> str:
+    """Somebody's words as an item of a list, below its marker."""
+    return in_markdown(text).replace("\n", "\n  ")
+
+
+def in_dollars(usd: float | None) -> str:
+    return "unknown cost" if usd is None else f"${usd:.4f}"
 
 
 def in_json(value: object) -> str:

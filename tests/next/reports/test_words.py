@@ -235,7 +235,7 @@ KNOWN = (
 def test_templates_of_the_kit_print_nothing_unescaped() -> None:
     for path in KIT.glob("*.j2"):
         text = path.read_text("utf-8")
-        assert text.replace("level | safe", "").count("| safe") == 0, path
+        assert "safe" not in text.replace("unsafe-inline", ""), path
         assert "autoescape" not in text, path
 
 
