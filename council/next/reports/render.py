@@ -38,7 +38,7 @@ def render(name: str, data: Mapping[str, Any], text: str = "") -> str:
     try:
         return environment.from_string(text).render(data)
     except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as wrong:
-        raise UsageError(f"the template {name}: {type(wrong).__name__}: {wrong}") from None
+        raise UsageError(f"the template {name}: {wrong}") from None
 
 
 @lru_cache(maxsize=2)

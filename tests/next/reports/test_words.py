@@ -240,8 +240,8 @@ def test_templates_of_the_kit_print_nothing_unescaped() -> None:
 
 
 def test_what_a_template_lacks_is_an_error_that_names_it() -> None:
-    with pytest.raises(UsageError, match=r"adr.md.j2: UndefinedError: 'colour' is undefined"):
+    with pytest.raises(UsageError, match=r"adr.md.j2: 'colour' is undefined"):
         render("adr.md.j2", {}, "{{ colour }}")
-    with pytest.raises(UsageError, match="SecurityError"):
+    with pytest.raises(UsageError, match="unsafe"):
         render("adr.md.j2", {"outcome": {}}, "{{ outcome.__class__.__mro__ }}")
     assert render("adr.md.j2", {"x": "<b># y\n\n# z"}, "{{ x }}!") == "\\<b>\\# y \\# z!"
