@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def hold(session: Session, speak: Speak, most: int = 999, **more: Any) -> Sessio
                 said = speak(due)
                 minutes = len(session.said) + number
                 facts = {"started": f"2026-11-18T12:{minutes:02}:00Z", "usd": 0.0, "by": said.by or None, **more}
-                session.record(receipt(due, absent=said.absent, **facts), encode(said.body))
+                session.record(replace(receipt(due), absent=said.absent, **facts), encode(said.body))
                 most -= 1
         session.advance()
     return session
