@@ -10,7 +10,7 @@ from typing import Any
 from council.next.errors import Damaged
 from council.next.record import catalog, files, lock
 from council.next.record.session import SCHEMA
-from council.next.reports.build import STATE
+from council.next.reports import STATE
 from council.next.text import one_line
 
 LONGEST_TOPIC = 200

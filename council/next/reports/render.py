@@ -13,38 +13,51 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
+
+from jinja2 import Environment as AnyEnvironment
+from jinja2 import FunctionLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
 
 from council.next.errors import UsageError
+from council.next.prompts.sandbox import FAILURES, Sandbox, explain
 from council.next.replies.read import heading
 from council.next.text import printable
 
-if TYPE_CHECKING:  # importing it takes 50 ms, and many commands print no report
-    from jinja2.sandbox import SandboxedEnvironment
-
+Environment = TypeVar("Environment", bound=AnyEnvironment)
 KIT = Path(__file__).parent.parent / "kit" / "templates" / "report"
 LEAD = " \t>+0123456789.)"  # what may stand before a rule in a list or a quotation
+SIGNS = frozenset("\\`<]#~")
 RULES = frozenset("-=*_ \t")  # a line of these alone is a rule, or makes a heading of the line above it
 
 
 def render(name: str, data: Mapping[str, Any], text: str = "") -> str:
     """A template of the kit, or the text of somebody's own in its place. Data that it lacks is an error."""
-    from jinja2 import TemplateError
-
-    environment = environment_of(html=name.endswith(".html.j2"))
     if not text:
-        return environment.get_template(name).render(data)
+        return kit(html=name.endswith(".html.j2")).get_template(name).render(data)
+    parts = {path.name: path.read_text("utf-8") for path in KIT.glob("_*.j2")}
+    own = dressed(Sandbox({**parts, name: text}), html=False)
     try:
-        return environment.from_string(text).render(data)
-    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as wrong:
-        raise UsageError(f"the template {name}: {type(wrong).__name__}: {wrong}") from None
+        return own.render(name, data)
+    except FAILURES as wrong:
+        raise UsageError(explain(wrong, name)) from None
 
 
 @lru_cache(maxsize=2)
-def environment_of(html: bool) -> SandboxedEnvironment:
-    from jinja2 import FunctionLoader, StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-    from markupsafe import Markup
+def kit(html: bool) -> ImmutableSandboxedEnvironment:
+    plain = ImmutableSandboxedEnvironment(
+        loader=FunctionLoader(lambda name: (KIT / name).read_text("utf-8") if "/" not in name else None),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return dressed(plain, html)
+
+
+def dressed(found: Environment, html: bool) -> Environment:
+    """The environment with our filters, in which words are printed as one harmless line."""
 
     def safe(function: Callable[[str], str]) -> Callable[[object], Markup]:
         return lambda value: Markup(function(str(value)))
@@ -54,23 +67,12 @@ def environment_of(html: bool) -> SandboxedEnvironment:
             return "" if value is None else value
         return Markup(in_line(str(value)))
 
-    found = ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(lambda name: (KIT / name).read_text("utf-8") if "/" not in name else None),
-        undefined=StrictUndefined,
-        autoescape=True,
-        finalize=finish,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    block = in_html if html else in_markdown
-    found.filters |= {
-        "block": safe(block),
-        "cell": safe(in_cell),
-        "quote": safe(in_quote),
-        "json": safe(in_json),
-        "name": heading,
-    }
+    found.autoescape, found.finalize = True, finish
+    words = {"block": in_html if html else in_markdown, "item": in_item, "cell": in_cell, "quote": in_quote}
+    found.filters |= {name: safe(function) for name, function in words.items()}
+    found.filters |= {"json": lambda value: Markup(in_json(value)), "hashes": lambda level: Markup("#" * level)}
+    found.filters |= {"name": heading, "money": in_dollars}
+    found.filters.pop("safe", None)  # nobody's words are printed as they are
     return found
 
 
@@ -78,9 +80,13 @@ def in_markdown(text: str) -> str:
     """Somebody's words for a place of their own in a Markdown file. Their emphasis, lists and code stay."""
     lines, fence = [], ""
     for line in plain(text).split("\n"):
-        lines.append(line if fence or opens(line) else escape(line))
-        fence = fence and ("" if closes(line, fence) else fence) if fence else opens(line)
-    return "\n".join([*lines, *([fence] if fence else [])]).strip("\n")
+        if fence:
+            lines.append(line)
+            fence = "" if closes(line, fence) else fence
+        else:
+            fence = opens(line)
+            lines.append(line if fence else escape(line))
+    return "\n".join([*lines, fence]).strip("\n")
 
 
 def in_line(text: str) -> str:
@@ -103,9 +109,19 @@ def in_quote(text: str) -> str:
     return "\n".join(f"> {line}" if line else ">" for line in in_markdown(text).split("\n"))
 
 
-def in_json(text: str) -> str:
-    """A value of YAML front matter, which JSON is too."""
-    return json.dumps(printable(text), ensure_ascii=False)
+def in_item(text: str) -> str:
+    """Somebody's words as an item of a list, below its marker."""
+    return in_markdown(text).replace("\n", "\n  ")
+
+
+def in_dollars(usd: float | None) -> str:
+    return "unknown cost" if usd is None else f"${usd:.4f}"
+
+
+def in_json(value: object) -> str:
+    """A value of YAML front matter, which JSON is too: a number, a text or a list of texts."""
+    plain_value = [printable(str(one)) for one in value] if isinstance(value, list) else value
+    return json.dumps(printable(value) if isinstance(value, str) else plain_value, ensure_ascii=False)
 
 
 def in_html(text: str) -> str:
@@ -145,6 +161,8 @@ def escape(line: str) -> str:
     core = line.strip(" \t").lstrip(LEAD)
     if core and {*core} <= RULES:
         return line.replace(core[0], f"\\{core[0]}", 1)
+    if SIGNS.isdisjoint(line):  # most lines are
+        return line
     kept, place, marks_at = [], 0, marks_of(line)
     while place < len(line):
         letter, end = line[place], place + 1
