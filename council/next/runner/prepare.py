@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from council.next.checks import names
 from council.next.config import personas, places, specialists
 from council.next.config.options import configured, spell
 from council.next.config.personas import Personas
@@ -98,6 +99,7 @@ def lay(request: Request, settings: Settings) -> Table:
     members = choose_members(request, plain.with_members(own), known)
     gated = choose_gates(request, plain, settings)
     workflow = gates.insert(plain.with_options(options).with_members(members), gated).with_personas(known)
+    names.check(workflow)
     return Table(text, workflow, members, options, gated, needed(workflow, known), freeze_templates(workflow, folders))
 
 
