@@ -330,6 +330,38 @@ def test_events_may_be_cut_anywhere_and_end_as_they_like(end: bytes, size: int, 
     assert client.call(act).body == "Yes, and no.\n"
 
 
+def test_a_long_stream_whose_blank_lines_come_in_two_pieces_is_not_cut_off(client: Client) -> None:
+    async def act(talk: Talk) -> None:
+        whole = talk.chunk
+
+        def halves(data: bytes) -> None:
+            whole(data[:-1])
+            whole(data[-1:])
+
+        talk.begin()
+        talk.chunk = lambda data: halves(data) if data else whole(data)  # type: ignore[method-assign]
+        for _ in range(30):
+            talk.text("x" * 50_000)
+            await talk.writer.drain()
+        talk.stop()
+        talk.end()
+
+    assert len(client.call(act).body) == 1_500_000
+
+
+def test_text_in_parts_is_text() -> None:
+    """As some models send it that think aloud."""
+    parts = [{"type": "thinking", "thinking": [{"text": "Hm."}]}, {"type": "text", "text": "Yes."}]
+
+    def act(talk: Talk) -> None:
+        talk.begin()
+        talk.text(parts)
+        talk.stop()
+        talk.end()
+
+    assert CLIENTS[2].call(act).body == "Yes."
+
+
 def test_an_answer_with_numbers_for_names_can_be_put_on_record(client: Client) -> None:
     def act(talk: Talk) -> None:
         talk.begin(model=7, id=[5])

@@ -24,6 +24,7 @@ class Heard:
     """What a stream has brought so far. A count that came in an impossible form is None, which is unknown."""
 
     text: list[str] = field(default_factory=list)
+    size: int = 0
     begun: bool = False  # the model has begun to answer
     over: bool = False  # the stream said that nothing more comes
     model: str | None = None
@@ -114,7 +115,8 @@ class Chat:
         heard.model, heard.call = text(event.get("model")) or heard.model, text(event.get("id")) or heard.call
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
-            piece += delta.get("content") or ""
+            said = delta.get("content") or ""
+            piece += "".join(text(one.get("text")) for one in said) if isinstance(said, list) else said
             if delta.get("refusal"):
                 heard.stop = "refusal"
             elif (reason := choice.get("finish_reason")) is not None and heard.stop != "refusal":
@@ -147,6 +149,7 @@ def keep(piece: object, heard: Heard) -> str:
         raise TypeError("a piece of text that is none")
     if piece:
         heard.text.append(piece)
+        heard.size += len(piece)
     return piece
 
 
