@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import ssl
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from council.next.config.models import Endpoint, Price
 from council.next.errors import AuthError
 from council.next.speakers.api import Api
+from council.next.speakers.api.dialects import DIALECTS
 from council.next.speakers.api.http import make_client, read_wait
 from council.next.speakers.base import CallFailed
 from tests.next.speakers.apis import (
@@ -31,8 +33,6 @@ from tests.next.speakers.apis import (
     counted,
     in_chat,
 )
-
-OWN = [one for one in CLIENTS if one.client == "own"]
 
 
 @pytest.fixture(autouse=True)
@@ -86,12 +86,20 @@ def test_a_model_without_effort_is_asked_without(client: Client) -> None:
     assert not {"output_config", "reasoning_effort", "temperature"} & {*seen.requests[0].body}
 
 
-def test_the_newest_openai_models_want_another_name_for_the_limit() -> None:
-    model = CLIENTS[2].model("https://api.openai.com/v1")
-    from council.next.speakers.api.dialects import Chat
-
-    body = Chat().body(model, brief())
-    assert (body.get("max_completion_tokens"), "max_tokens" in body) == (8000, False)
+@pytest.mark.parametrize(
+    ("url", "limit", "usage"),
+    [
+        ("https://api.openai.com/v1", "max_completion_tokens", True),
+        ("https://mine.openai.azure.com/openai/v1", "max_completion_tokens", True),
+        ("https://api.mistral.ai/v1", "max_tokens", False),
+        ("https://openrouter.ai/api/v1", "max_tokens", True),
+    ],
+)
+def test_some_hosts_refuse_what_others_want(url: str, limit: str, usage: bool) -> None:
+    model = CLIENTS[2].model("", endpoint=Endpoint("test", url, "chat"))
+    body = DIALECTS["chat"].body(model, brief())
+    assert {"max_tokens", "max_completion_tokens"} & {*body} == {limit}
+    assert ("stream_options" in body) is usage
 
 
 @pytest.mark.parametrize("root", ["", "/", "/v1", "/v1/"])
@@ -237,6 +245,40 @@ def test_a_command_that_is_none() -> None:
     endpoint = with_command(client, "http://127.0.0.1:9", "/nowhere/at-all")
     with pytest.raises(AuthError, match="`/nowhere/at-all` cannot be run: No such file"):
         asyncio.run(client.ask(client.model("", endpoint=endpoint)))
+
+
+# ---- logins that the SDK finds ----
+
+
+@pytest.mark.parametrize("client", ["profile", "bedrock", "vertex", "foundry"])
+def test_a_login_that_is_missing_is_named_and_nothing_is_sent(client: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("AWS_", "ANTHROPIC_", "GOOGLE_", "CLOUD_ML_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    seen = Seen()
+
+    async def run() -> None:
+        async with CLIENTS[0].serve(seen) as server:
+            endpoint = Endpoint("cloud", server.url, client=client)
+            await CLIENTS[0].ask(CLIENTS[0].model(server.url, endpoint=endpoint))
+
+    with pytest.raises(AuthError, match=f'no login for the endpoint "cloud" \\({client}\\): '):
+        asyncio.run(run())
+    assert seen.requests == []
+
+
+def test_a_login_of_a_cloud_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Foundry needs no package of its own: a key in its own variable is enough."""
+    monkeypatch.setenv("ANTHROPIC_FOUNDRY_API_KEY", KEY)
+    seen = Seen()
+
+    async def run() -> Any:
+        async with CLIENTS[0].serve(seen) as server:
+            endpoint = Endpoint("cloud", server.url, client="foundry")
+            return await CLIENTS[0].ask(CLIENTS[0].model(server.url, endpoint=endpoint))
+
+    assert asyncio.run(run()).body == "Yes, and no.\n"
+    assert KEY in str(seen.requests[0].headers)
 
 
 # ---- what comes back ----

@@ -140,8 +140,8 @@ def test_a_key_comes_first_and_one_line_names_the_price_and_the_others(
     assert chosen.settings.model("sonnet").endpoint.name == "anthropic"
     assert said == [
         "api speaks (A_KEY is set; one and two at an unknown price); also here: --model openai/ (O_KEY is set), "
-        "--model mistral/NAME (M_KEY is set), --speaker claude (the `claude` program is logged in) and --speaker codex (the "
-        "`codex` program is logged in)"
+        "--model mistral/NAME (M_KEY is set), --speaker claude (the `claude` program is logged in) and "
+        "--speaker codex (the `codex` program is logged in)"
     ]
 
 

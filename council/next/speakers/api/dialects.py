@@ -15,8 +15,10 @@ from council.next.prompts.brief import Brief
 from council.next.speakers.base import count, table, text
 
 MOST_MARKS = 4  # the Messages API takes no more marks of the cache in one request
-# Hosts whose newer models refuse `max_tokens`; others do not know the name that these want.
+# Hosts whose newer models refuse `max_tokens`, where others do not know the name that these want; and hosts that refuse
+# to be asked for the usage, and send it anyway.
 COMPLETION_TOKENS = ("api.openai.com", ".openai.azure.com")
+USAGE_UNASKED = ("api.mistral.ai",)
 
 
 @dataclass
@@ -104,7 +106,7 @@ class Chat:
             limit: model.max_tokens,
             "messages": [{"role": "user", "content": sendable(brief.text)}],
             "stream": True,
-            "stream_options": {"include_usage": True},
+            **({} if host.endswith(USAGE_UNASKED) else {"stream_options": {"include_usage": True}}),
             **({} if model.effort == "none" else {"reasoning_effort": model.effort}),
         }
 
