@@ -216,13 +216,29 @@ def test_a_command_may_print_the_key_and_is_asked_once(tmp_path: Path, client: C
             api = Api(
                 Fixed(client.model(server.url, endpoint=with_command(client, root, sys.executable, "-c", script)))
             )
-            await api.speak(brief(), lambda _: None)
+            await asyncio.gather(*(api.speak(brief(), lambda _: None) for _ in range(3)))
             await api.speak(brief(), lambda _: None)
             await api.close()
 
     asyncio.run(run())
-    assert [sent(request) for request in seen.requests] == [KEY, KEY]
+    assert [sent(request) for request in seen.requests] == [KEY] * 4
     assert log.read_text() == "x"
+
+
+def test_a_server_on_this_machine_that_does_not_listen_is_an_obstacle() -> None:
+    """Before anything is written, and for doctor."""
+    client = CLIENTS[2]
+
+    async def run() -> tuple[str, str]:
+        async with client.serve(Talk.answer) as server:
+            api = Api(Fixed(client.model(server.url, key="")))
+            there = await asyncio.to_thread(api.obstacle)
+        return there, api.obstacle()
+
+    there, gone = asyncio.run(run())
+    assert there == ""
+    assert "nothing answers at http://127.0.0.1:" in gone
+    assert "the endpoint test: is its server running?" in gone
 
 
 @pytest.mark.parametrize(
@@ -389,6 +405,49 @@ def test_a_long_stream_whose_blank_lines_come_in_two_pieces_is_not_cut_off(clien
         talk.end()
 
     assert len(client.call(act).body) == 1_500_000
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream", "text/event-stream; charset=utf-8"])
+def test_a_stream_is_known_by_its_events_not_by_its_type(kind: str, client: Client) -> None:
+    def act(talk: Talk) -> None:
+        head = talk.head
+        talk.head = lambda *_: head(200, kind)  # type: ignore[method-assign]
+        talk.answer()
+
+    assert client.call(act).body == "Yes, and no.\n"
+
+
+def test_events_that_come_twice_count_once(client: Client) -> None:
+    """Of the text nobody could tell; the rest says the same."""
+
+    def act(talk: Talk) -> None:
+        whole = talk.event
+
+        def twice(data: Any) -> None:
+            whole(data)
+            if "delta" not in str(data) or "stop_reason" in str(data):
+                whole(data)
+
+        talk.event = twice  # type: ignore[method-assign]
+        talk.begin()
+        talk.text("Yes.")
+        talk.stop()
+        talk.end()
+
+    spoken = client.call(act)
+    assert spoken.body == "Yes."
+    assert spoken.usd == pytest.approx(COST)
+
+
+def test_a_model_that_does_not_say_its_name_is_unknown(client: Client) -> None:
+    def act(talk: Talk) -> None:
+        talk.begin(model=None)
+        talk.text("Yes.")
+        talk.stop()
+        talk.end()
+
+    spoken = client.call(act)
+    assert (spoken.body, spoken.answered, spoken.is_swapped) == ("Yes.", None, False)
 
 
 def test_text_in_parts_is_text() -> None:
@@ -643,12 +702,9 @@ def test_a_certificate_of_the_users_own_authority_is_trusted(
 
 
 def test_a_server_that_speaks_no_tls(client: Client) -> None:
-    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-        try:
-            await reader.read()
-        finally:
-            writer.transport.abort()
+        writer.close()
 
     async def run() -> None:
         async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:

@@ -54,7 +54,7 @@ class Api(Speaker):
         super().__init__(settings, source)
         self._http: dict[Endpoint, httpx2.AsyncClient] = {}
         self._sdk: dict[Endpoint, Any] = {}
-        self._printed: dict[Endpoint, str] = {}  # keys, by commands
+        self._printed: dict[Endpoint, asyncio.Future[str]] = {}  # keys, by commands
 
     # ---- a call ----
 
