@@ -20,7 +20,7 @@ ROOMS = {
     "record": 1_050,
     "config": 750,
     "prompts": 750,
-    "speakers": 1_350,
+    "speakers": 1_850,  # two dialects, two clients, two programs, and the failures of each in words
     "reports": 350,
 }
 TOP = {"__init__", "errors", "rooms", "schema", "text"}

@@ -231,13 +231,15 @@ def test_a_server_on_this_machine_that_does_not_listen_is_an_obstacle() -> None:
 
     async def run() -> tuple[str, str]:
         async with client.serve(Talk.answer) as server:
-            api = Api(Fixed(client.model(server.url, key="")))
+            secret = server.url.replace("://", "://me:secret@")
+            api = Api(Fixed(client.model(secret, key="")))
             there = await asyncio.to_thread(api.obstacle)
         return there, api.obstacle()
 
     there, gone = asyncio.run(run())
     assert there == ""
-    assert "nothing answers at http://127.0.0.1:" in gone
+    assert "nothing answers at 127.0.0.1:" in gone
+    assert "secret" not in gone
     assert "the endpoint test: is its server running?" in gone
 
 
@@ -448,6 +450,19 @@ def test_a_model_that_does_not_say_its_name_is_unknown(client: Client) -> None:
 
     spoken = client.call(act)
     assert (spoken.body, spoken.answered, spoken.is_swapped) == ("Yes.", None, False)
+
+
+def test_names_that_an_api_reports_are_made_harmless(client: Client) -> None:
+    def act(talk: Talk) -> None:
+        talk.begin(model="\x1b[31mm\n" + "x" * 5000, id="\x00")
+        talk.text("Yes.")
+        talk.stop()
+        talk.end()
+
+    spoken = client.call(act)
+    assert (spoken.answered or "").startswith("m xxx")
+    assert len(spoken.answered or "") == 200
+    assert spoken.call is None
 
 
 def test_text_in_parts_is_text() -> None:

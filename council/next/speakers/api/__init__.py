@@ -16,7 +16,15 @@ from council.next.config.models import Endpoint
 from council.next.prompts.brief import Brief
 from council.next.speakers.api.dialects import DIALECTS, Heard
 from council.next.speakers.api.http import END, GOODBYE, ONCE, Call, broken, events, is_local, make_client, refusal
-from council.next.speakers.api.keys import authorize, describe_prices, find_key, find_obstacle, find_price, list_models
+from council.next.speakers.api.keys import (
+    authorize,
+    describe_prices,
+    find_key,
+    find_obstacle,
+    find_price,
+    list_models,
+    place_of,
+)
 from council.next.speakers.base import (
     CONFIGURED,
     KEY,
@@ -165,16 +173,15 @@ class Api(Speaker):
             why = f"configured: {join_words(sorted(settings.configured))}"
             yield Offer(CONFIGURED, "--speaker api", why, cls(settings))
         for name, endpoint in settings.endpoints.items():
-            host = urlsplit(endpoint.base_url)
             if name in settings.with_key and name not in settings.configured:
                 variable = find_key(endpoint)[1]
                 why = f"{variable} is set" if variable else "it is set up"
                 knows = all(endpoint.models.get(tier) for tier in settings.tiers)
                 using = cls(Using(settings, f"{name}/")) if knows else None
                 yield Offer(KEY, f"--model {name}/{'' if knows else 'NAME'}", why, using)
-            elif terminal and not endpoint.key and is_local(host.hostname or ""):
+            elif terminal and not endpoint.key and is_local(urlsplit(endpoint.base_url).hostname or ""):
                 for model in list_models(endpoint)[:1]:
                     words = f"{name}/{model}"
-                    ask = f"Ask {model} on this machine ({name} at {host.netloc})?"
-                    why = f"{name} answers at {host.netloc}"
+                    ask = f"Ask {model} on this machine ({name} at {place_of(endpoint)})?"
+                    why = f"{name} answers at {place_of(endpoint)}"
                     yield Offer(SERVER, f"--model {words}", why, cls(Using(settings, words)), question=ask)

@@ -13,7 +13,9 @@ from urllib.parse import urlsplit
 from council.next.config.models import Model
 from council.next.prompts.brief import Brief
 from council.next.speakers.base import count, table, text
+from council.next.text import one_line
 
+MOST_LABEL = 200  # characters of a model's name or a call's id
 MOST_MARKS = 4  # the Messages API takes no more marks of the cache in one request
 # Hosts whose newer models refuse `max_tokens`, where others do not know the name that these want; and hosts that refuse
 # to be asked for the usage, and send it anyway.
@@ -69,8 +71,8 @@ class Messages:
                 message = event["message"]
                 heard.begun, heard.model, heard.call = (
                     True,
-                    text(message.get("model")) or None,
-                    text(message.get("id")) or None,
+                    label(message.get("model")),
+                    label(message.get("id")),
                 )
                 self.count(table(message.get("usage")), heard)
             case "content_block_start":
@@ -114,7 +116,7 @@ class Chat:
         """Take in one event. Returns its text."""
         piece = ""
         heard.begun = heard.begun or "choices" in event
-        heard.model, heard.call = text(event.get("model")) or heard.model, text(event.get("id")) or heard.call
+        heard.model, heard.call = label(event.get("model")) or heard.model, label(event.get("id")) or heard.call
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
             said = delta.get("content") or ""
@@ -144,6 +146,11 @@ class Chat:
 
 
 DIALECTS: dict[str, Messages | Chat] = {"messages": Messages(), "chat": Chat()}
+
+
+def label(value: object) -> str | None:
+    """A model or an id as an API reports it, harmless and short. None if it is missing or no text."""
+    return one_line(text(value), MOST_LABEL) or None
 
 
 def keep(piece: object, heard: Heard) -> str:

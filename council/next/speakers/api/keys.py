@@ -76,14 +76,18 @@ def find_obstacle(settings: Settings) -> str:
         if endpoint.key and not (endpoint.key_command or find_key(endpoint)[0]):
             tiers.setdefault(endpoint, []).append(tier)
         elif is_silent(endpoint):
-            silent.append(
-                f"nothing answers at {endpoint.base_url}, the endpoint {endpoint.name}: is its server running?"
-            )
+            where = f"{place_of(endpoint)}, the endpoint {endpoint.name}"
+            silent.append(f"nothing answers at {where}: is its server running?")
     return "; ".join(dict.fromkeys(silent)) or "; ".join(
         f"{endpoint.key} is not set, which the endpoint {endpoint.name} of the tier{'s' if len(names) > 1 else ''} "
         f"{join_words(names)} needs"
         for endpoint, names in tiers.items()
     )
+
+
+def place_of(endpoint: Endpoint) -> str:
+    """Host and port, without a password that the address may hold."""
+    return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
 
 
 def is_silent(endpoint: Endpoint) -> bool:
