@@ -90,7 +90,7 @@ class Program(Speaker):
     @classmethod
     def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:  # noqa: ARG003
         if cls.find():
-            why = f"the `{cls.name}` program is logged in"
+            why = f"the `{cls.name}` program is installed"  # only the chosen one is asked for its login
             yield Offer(PROGRAM, f"--speaker {cls.name}", why, cls(settings) if cls.chosen else None)
 
     @classmethod

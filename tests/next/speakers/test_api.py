@@ -240,7 +240,7 @@ def test_a_server_on_this_machine_that_does_not_listen_is_an_obstacle() -> None:
     assert there == ""
     assert "nothing answers at 127.0.0.1:" in gone
     assert "secret" not in gone
-    assert "the endpoint test: is its server running?" in gone
+    assert "the endpoint test: start its server" in gone
 
 
 @pytest.mark.parametrize(

@@ -77,10 +77,10 @@ def find_obstacle(settings: Settings) -> str:
             tiers.setdefault(endpoint, []).append(tier)
         elif is_silent(endpoint):
             where = f"{place_of(endpoint)}, the endpoint {endpoint.name}"
-            silent.append(f"nothing answers at {where}: is its server running?")
+            silent.append(f"nothing answers at {where}: start its server")
     return "; ".join(dict.fromkeys(silent)) or "; ".join(
         f"{endpoint.key} is not set, which the endpoint {endpoint.name} of the tier{'s' if len(names) > 1 else ''} "
-        f"{join_words(names)} needs"
+        f"{join_words(names)} needs: set it"
         for endpoint, names in tiers.items()
     )
 
