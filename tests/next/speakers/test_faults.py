@@ -120,6 +120,7 @@ FAULTS: dict[str, Case] = {
     "429 without credit": Case(refuses(429, "insufficient_quota"), "add credit", kind=AuthError),
     "500": Case(refuses(500), "answered 500"),
     "500 with the key echoed": Case(refuses(500, "", f"{'x' * 280} {KEY}"), r"x \[key\]"),
+    "500 with escapes": Case(refuses(500, "", "\x1b[31mred\x07 \u202e"), "answered 500: red$"),
     "502, a web page": Case(bytes_(HTML * 1000, "text/html", 502), "answered 502: <html>"),
     "503": Case(refuses(503), "answered 503", usd=NOTHING),
     "504": Case(refuses(504), "answered 504"),
@@ -186,7 +187,7 @@ def test_a_fault_is_told_as_what_it_is(name: str, client: Client) -> None:
 def check(error: CouncilError, case: Case) -> None:
     assert type(error) is case.kind
     assert KEY[:10] not in str(error)
-    assert "\n" not in str(error)
+    assert not {*"\n\x1b\x07\u202e"} & {*str(error)}
     assert len(str(error)) < 600
     assert error.__suppress_context__ or error.__context__ is None
     if isinstance(error, CallFailed):
