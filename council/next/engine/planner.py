@@ -127,6 +127,7 @@ class Plan:
             turns: dict[str, Turn] = {}
             self._sees = {}
             while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
+                # A second try may be on record before its turn is whole: it is no stray.
                 ids = {*(one.id for one in (*asked, *due)), *tries(turns.values())}
                 self.open = tuple(sorted(ids))
                 yield due

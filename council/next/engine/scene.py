@@ -16,7 +16,7 @@ from council.next.replies.read import Passage
 from council.next.text import encode, join_reasons, join_words, one_line
 from council.next.workflow.model import Seat, Workflow
 
-Moment = tuple[str, int, str]  # phase, round, step: the turns that were asked for together
+Moment = tuple[str, int, str]  # phase, round, step. Its turns are one batch, or several where seats follow each other
 
 
 @dataclass(frozen=True)

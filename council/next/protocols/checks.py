@@ -7,8 +7,8 @@ from typing import Any
 
 from council.next.engine.registry import check
 from council.next.engine.scene import Scene, Turn
-from council.next.protocols.ids import NONE, WORDS, Register, items_of, read_word
-from council.next.protocols.voices import count
+from council.next.protocols.ids import NONE, Register, items_of, read_word
+from council.next.protocols.voices import count, open_items
 from council.next.replies.kinds import split_id
 from council.next.replies.read import heading
 from council.next.text import fold, join_words
@@ -44,7 +44,7 @@ def signs(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
 def recommendation(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     words = str(answers.get("recommendation") or "")
     if len(words.split()) > MOST_WORDS or len(words) > 10 * MOST_WORDS:
-        return problem("recommendation", f"it has more than {MOST_WORDS} words; what can others sign?")
+        return problem("recommendation", f"it has more than {MOST_WORDS} words, and others are to sign it; shorten it")
     return {}
 
 
@@ -63,7 +63,7 @@ def few(name: str, letter: str, answers: Mapping[str, Any], scene: Scene) -> Pro
     items = items_of(answers, name)
     ids = [id for id, _ in map(split_id, items) if id[:1] == letter]
     if unknown := [id for id in ids if id not in Register.of(scene).items]:
-        return problem(name, f"there is no {join_words(unknown)} in the list above")
+        return problem(name, f"not in the list above: {join_words(unknown)}")
     if len(items) > MOST_ITEMS and ("signs" in answers or "says" in answers):
         return problem(name, f"{len(items)} are too many: name the {MOST_ITEMS} without which you would not sign")
     return {}
@@ -81,10 +81,12 @@ def rulings(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
         )
     if not is_writing(scene):
         wrong = [id for id, words in lines if not read_word(words)[0]]
-        return problem("rulings", f"{join_words(wrong)}: say {', '.join(WORDS)} K1") if wrong else {}
-    open_ = [item.id for item in register.by_letter["C"] if item.holders]
-    left = [id for id in open_ if id not in {one for one, _ in lines}]
-    return problem("rulings", f"{join_words(left)}: say what becomes of it") if left else {}
+        forms = 'write "- K2: reject: why", or withdrawn, stands, or same as K1 in place of reject'
+        return problem("rulings", f"{join_words(wrong)}: {forms}") if wrong else {}
+    named = {id for id, _ in lines}
+    left = [item.id for item in open_items(register, "C") if not named & {*register.same[item.id]}]
+    wanted = f'say what becomes of it, as in "- {left[0]}: stands: why"' if left else ""
+    return problem("rulings", f"{join_words(left)}: {wanted}") if left else {}
 
 
 def is_writing(scene: Scene) -> bool:

@@ -87,7 +87,9 @@ def count(scene: Scene) -> Count:
 
 
 def settle(one: Voice, register: Register, leading: str = "", signers: tuple[str, ...] = ()) -> Voice:
-    """The voice as the whole vote counts it. A seat that blocks, or whose condition is refused, does not agree."""
+    """The voice as the whole vote counts it. A seat that blocks, or whose condition is refused, does not agree.
+
+    Of an earlier vote, without a leading text, it only has the first of ids that mean the same."""
     conditions = tuple(dict.fromkeys(register.same[id][0] for id in one.conditions))  # by the first of their ids
     blocking = tuple(dict.fromkeys(register.same[id][0] for id in one.blocking))
     supports = one.side == leading != ""
@@ -100,7 +102,7 @@ def settle(one: Voice, register: Register, leading: str = "", signers: tuple[str
 def is_refused(id: str, signers: set[str], register: Register) -> bool:
     """Whether at least half of those who sign the leading text, the condition's owner included, reject it."""
     against = {one.seat for one in register.rejections(id)} & signers
-    return bool(register.holders(id) & signers) and 2 * len(against) >= len(signers)
+    return bool(register.holders(id) & signers) and 2 * len(against) >= len(signers) > 0
 
 
 def reaches(one: Voice, target: float) -> bool:

@@ -1,6 +1,6 @@
 """The desk of a session: what others leave there for the process that holds it.
 
-`desk/STEP~SEAT/answer.md` answers a person's turn, `desk/pause` asks the run to stop before its next turns. The desk
+`desk/STEP~SEAT/answer.json` answers a person's turn, `desk/pause` asks the run to stop before its next turns. The desk
 does not belong to the record: what is on it becomes a turn, or is removed.
 """
 

@@ -219,8 +219,8 @@ class Session:
         files.remove(mine)  # it is written last: where it is, the brief is whole
         if files.write_once(common, first) or files.read(common) == first:
             files.remove(special)
-        else:
-            files.write(special, first)  # in a sequence, everybody has read something else
+        else:  # in a sequence, everybody has read something else
+            files.write(special, first)
         files.write(mine, second)
         return files.sha256(first, second)
 

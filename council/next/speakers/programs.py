@@ -25,6 +25,7 @@ from council.next.speakers.base import (
     PROGRAM,
     CallFailed,
     Offer,
+    Refused,
     Settings,
     Speaker,
     Spoken,
@@ -196,7 +197,7 @@ class Claude(Program):
         stop, call = text(result.get("stop_reason")) or "end_turn", text(result.get("session_id")) or None
         body, status = text(result.get("result")), count(result.get("api_error_status")) or 0
         if stop == "refusal":
-            raise CallFailed("the model refused to answer", again=False, usd=usd)
+            raise Refused("the model refused to answer", usd)
         if printed.code or result.get("is_error"):
             said = one_line(body or "no reason given", 300)
             if status in (401, 403):

@@ -651,7 +651,7 @@ def test_the_chair_rules_on_each_blocking_item_and_follows_the_leading_text() ->
     held.until()
     assert held.briefs["04-synthesis/chair.2"].problems == (
         '"## Follows": the members\' text is R1: write your title and answer to it',
-        '"## Rulings": C1: say what becomes of it',
+        '"## Rulings": C1: say what becomes of it, as in "- C1: stands: why"',
     )
 
 

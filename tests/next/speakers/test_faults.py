@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from council.next.errors import AuthError, CouncilError, UsageError
-from council.next.speakers.base import CallFailed
+from council.next.speakers.base import CallFailed, Refused
 from tests.next.speakers.apis import CLIENTS, COST, IDS, KEY, Act, Client, Talk
 
 UNKNOWN, NOTHING = None, 0.0
@@ -164,7 +164,7 @@ FAULTS: dict[str, Case] = {
         then(lambda talk: talk.event(talk.error("api_error", f"bad {KEY}"))), r"bad \[key\]"
     ),
     # a whole answer that is none
-    "a refusal": Case(lambda talk: talk.answer("I would rather", reason="refusal"), "refused", False, COST, tries=1),
+    "a refusal": Case(lambda talk: talk.answer("I would rather", reason="refusal"), "refused", False, COST, kind=Refused),
     "a pause": Case(lambda talk: talk.answer("half", reason="pause_turn"), "paused in the middle", True, COST, tries=1),
     "a full context": Case(
         lambda talk: talk.answer("half", reason="model_context_window_exceeded"), "too long for", False, COST, tries=1

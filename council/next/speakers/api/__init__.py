@@ -31,6 +31,7 @@ from council.next.speakers.base import (
     SERVER,
     CallFailed,
     Offer,
+    Refused,
     Settings,
     Speaker,
     Spoken,
@@ -46,7 +47,6 @@ FORM = 100  # tokens that an API may add to a prompt for the form of the convers
 MOST_REPLY = 2_000_000  # characters
 WHOLE = ("end_turn", "stop_sequence", "max_tokens")  # the last is cut as was asked: its receipt says so
 WHY = {  # other reasons to stop, in words, and whether another try may help
-    "refusal": ("the model refused to answer", False),
     "model_context_window_exceeded": ("the brief and its answer are too long for this model", False),
     "pause_turn": ("the model paused in the middle of its answer", True),
 }
@@ -134,6 +134,8 @@ class Api(Speaker):
         usd, price = None, find_price(model)
         if price and sent is not None and received is not None and read is not None and written is not None:
             usd = price.usd(sent, received, read, written)
+        if heard.stop == "refusal":
+            raise Refused(f"{call.at}: the model refused to answer", usd)
         if heard.stop not in WHOLE:
             other = f"the model ended its answer for another reason: {one_line(heard.stop)}"
             why, again = WHY.get(heard.stop, (other, True))
