@@ -87,9 +87,7 @@ def count(scene: Scene) -> Count:
 
 
 def settle(one: Voice, register: Register, leading: str = "", signers: tuple[str, ...] = ()) -> Voice:
-    """The voice as the whole vote counts it. A seat that blocks, or whose condition is refused, does not agree.
-
-    Of an earlier vote, without a leading text, it only has the first of ids that mean the same."""
+    """The voice as the whole vote counts it. A seat that blocks, or whose condition is refused, does not agree."""
     conditions = tuple(dict.fromkeys(register.same[id][0] for id in one.conditions))  # by the first of their ids
     blocking = tuple(dict.fromkeys(register.same[id][0] for id in one.blocking))
     supports = one.side == leading != ""
