@@ -71,7 +71,7 @@ def dressed(found: Environment, html: bool) -> Environment:
     words = {"block": in_html if html else in_markdown, "item": in_item, "cell": in_cell, "quote": in_quote}
     found.filters |= {name: safe(function) for name, function in words.items()}
     found.filters |= {"json": lambda value: Markup(in_json(value)), "hashes": lambda level: Markup("#" * level)}
-    found.filters |= {"name": heading, "money": in_dollars}
+    found.filters |= {"name": heading, "money": in_dollars, "amount": in_words}
     found.filters.pop("safe", None)  # nobody's words are printed as they are
     return found
 
@@ -116,6 +116,10 @@ def in_item(text: str) -> str:
 
 def in_dollars(usd: float | None) -> str:
     return "unknown cost" if usd is None else f"${usd:.4f}"
+
+
+def in_words(amount: int | None) -> str:
+    return "unknown" if amount is None else str(amount)
 
 
 def in_json(value: object) -> str:

@@ -17,7 +17,7 @@ from council.next.protocols.outcome import Act
 from council.next.protocols.voices import count
 from council.next.record.session import SCHEMA, Session
 from council.next.reports.section import added_by_rooms
-from council.next.reports.turns import describe_items, describe_turn, describe_votes
+from council.next.reports.turns import describe_items, describe_turn, describe_votes, tokens_of
 from council.next.workflow.model import Phase, Seat
 
 # What the writer's answer is called where nobody agreed to it.
@@ -102,9 +102,10 @@ def totals(session: Session) -> dict[str, Any]:
     failed = [one for id, tries in attempts.items() for one in (tries[:-1] if id in spoken else tries)]
     costs: list[Any] = [*(one.usd for one in spoken.values()), *(one.get("usd") for one in failed)]
     known = all(isinstance(cost, int | float) for cost in costs)
+    tokens = [tokens_of(one) for one in session.receipts.values()]
     return {
         "calls": len(costs),
-        "tokens": sum(one.tokens for one in session.said.values()),
+        "tokens": None if costs and None in tokens and not any(tokens) else sum(one or 0 for one in tokens),
         "usd": round(float(sum(costs)), 6) if known else None,
     }
 

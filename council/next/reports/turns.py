@@ -12,7 +12,7 @@ from council.next.protocols.ids import Item, Register, items_of
 from council.next.protocols.outcome import Outcome
 from council.next.record.turn_file import Receipt
 from council.next.replies.kinds import Choice, Ident, Kind, Number, Vote, split_id
-from council.next.replies.read import Reply, heading
+from council.next.replies.read import Reply, heading, read
 from council.next.text import fold, join_words
 from council.next.workflow.model import Seat
 
@@ -24,7 +24,7 @@ RECEIPT = ("speaker", "asked", "answered", "started", "seconds", "usd", "by", "v
 def describe_turn(turn: Turn, plan: Plan, outcome: Outcome, receipt: Receipt) -> dict[str, Any]:
     register = Register.of(plan.scene)
     kinds = next(step.reply for step in plan.workflow.steps() if step.name == turn.step)
-    again = turn.first is not None and turn.first.body != turn.said.body
+    first, was = first_of(turn, kinds)
     missing = [f'"## {heading(name)}"' for name in turn.asked if name not in turn.answers]
     lost = any(problem.startswith(name) for name in missing for problem in turn.problems)
     return {
@@ -37,12 +37,29 @@ def describe_turn(turn: Turn, plan: Plan, outcome: Outcome, receipt: Receipt) ->
         "answers": {name: kinds[name].data(value) for name, value in turn.answers.items()},
         "shown": [] if lost else [*shown_of(turn, kinds, register)],
         "line": line_of(turn, kinds, outcome),
-        "first": turn.first.body.strip() if turn.first and again else None,
+        "first": first,
+        "was": was,
         "problems": list(turn.problems),
         "responding_to": answered_by(turn, register) or None,
         "absent": turn.absent,
-        "receipt": {**{name: getattr(receipt, name) for name in RECEIPT}, "tokens": receipt.tokens},
+        "receipt": {**{name: getattr(receipt, name) for name in RECEIPT}, "tokens": tokens_of(receipt)},
     }
+
+
+def tokens_of(receipt: Receipt) -> int | None:
+    """The tokens of a turn. None where a call was made and nobody counted them."""
+    uncounted = receipt.input is None and receipt.output is None and receipt.usd != 0
+    return None if uncounted else receipt.tokens
+
+
+def first_of(turn: Turn, kinds: Reply) -> tuple[str | None, dict[str, Any]]:
+    """The first reply of a turn that was asked once more: the whole, or where only answers differ, these."""
+    if turn.first is None or turn.first.body == turn.said.body:
+        return None, {}
+    before = read(kinds, turn.first.body)
+    if before.problems or before.prose != turn.prose:
+        return turn.first.body.strip(), {}
+    return None, {name: kinds[name].data(one) for name, one in before.found.items() if one != turn.answers.get(name)}
 
 
 def shown_of(turn: Turn, kinds: Reply, register: Register) -> Iterator[str]:
