@@ -29,7 +29,7 @@ MOST_QUOTES = 3  # of one reply, because each is looked for in all that was said
 
 
 @dataclass(frozen=True)
-class Said:
+class Quote:
     """Somebody's own words, and the turn that holds them."""
 
     seat: str
@@ -42,7 +42,7 @@ class Said:
 class Ruling:
     """What somebody said of an item by its id. `word` is one of WORDS, or empty for a remark."""
 
-    by: Said
+    by: Quote
     word: str
     other: str = ""  # the id that it is the same as
 
@@ -52,12 +52,12 @@ class Item:
     """Something that got an id, and what was said of it. `holders` are those who list it now."""
 
     id: str
-    by: Said
+    by: Quote
     batch: int  # the number of the batch in which it was said, from 1
     replaces: str = ""
     holders: list[str] = field(default_factory=list)
     rulings: list[Ruling] = field(default_factory=list)
-    adopted: list[Said] = field(default_factory=list)  # in the words of those who took it over
+    adopted: list[Quote] = field(default_factory=list)  # in the words of those who took it over
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Voice:
     recommends: str
     conditions: tuple[str, ...]
     blocking: tuple[str, ...]
-    move: Said | None  # the words that moved it. They have no turn if nobody said them
+    move: Quote | None  # the words that moved it. They have no turn if nobody said them
     silence: str
     by: str  # the person who spoke for this seat
     refused: tuple[str, ...] = ()  # those of its conditions that the others refuse
@@ -115,7 +115,7 @@ class Register:
         """Who lists an item now, in any of its wordings."""
         return {seat for one in self.same[id] for seat in self.items[one].holders}
 
-    def rejections(self, id: str) -> Iterator[Said]:
+    def rejections(self, id: str) -> Iterator[Quote]:
         """Who rejects an item in any of its wordings. A seat's last word counts, and no holder is among them."""
         holders = self.holders(id)
         for one in self.same[id]:
@@ -185,7 +185,7 @@ class Register:
             by=turn.said.by,
         )
 
-    def _move(self, turn: Turn) -> Said | None:
+    def _move(self, turn: Turn) -> Quote | None:
         """The words that moved a member, from the first earlier turn of somebody else that has them."""
         given = turn.answers.get("moved_by", "")
         for words in quotations(given):
@@ -193,8 +193,8 @@ class Register:
                 if other.id not in self._folded:
                     self._folded[other.id] = fold(other.text)
                 if fold(words) in self._folded[other.id] and other.seat.name != turn.seat.name:
-                    return said(other, words)
-        return Said("", "", "", given) if given else None
+                    return quote(other, words)
+        return Quote("", "", "", given) if given else None
 
     def _recommend(self, turn: Turn) -> None:
         """A seat's text. The same words are the same text, even if another seat says them again."""
@@ -207,11 +207,11 @@ class Register:
                 self._replaced.add(old)
             else:
                 id, old = "", ""
-            self._give_id("R", "", said(turn, text), id, replaces=old)
+            self._give_id("R", "", quote(turn, text), id, replaces=old)
         if text:
             self.own[seat] = self._ids["R", "", fold(text)]
 
-    def _give_id(self, letter: str, owner: str, by: Said, id: str = "", replaces: str = "") -> str:
+    def _give_id(self, letter: str, owner: str, by: Quote, id: str = "", replaces: str = "") -> str:
         if not id:
             self._counts[letter] += 1
             id = f"{letter}{self._counts[letter]}"
@@ -229,9 +229,9 @@ class Register:
             id, words = split_id(text)
             if self._had_read(id) and id[0] == letter:
                 if words and self.items[id].by.seat != seat:
-                    self.items[id].adopted.append(said(turn, text))
+                    self.items[id].adopted.append(quote(turn, text))
             else:
-                id = self._ids.get((letter, seat, fold(text))) or self._give_id(letter, seat, said(turn, text))
+                id = self._ids.get((letter, seat, fold(text))) or self._give_id(letter, seat, quote(turn, text))
             ids.append(id)
         self._hold(letter, seat, ids)
 
@@ -254,7 +254,7 @@ class Register:
             if not self._had_read(id):
                 continue
             word, other = read_word(words)
-            self.items[id].rulings.append(Ruling(said(turn, words), word, other))
+            self.items[id].rulings.append(Ruling(quote(turn, words), word, other))
             if word in (REJECT, STANDS):
                 self._last[id][seat] = self.items[id].rulings[-1]
             elif word == WITHDRAWN:
@@ -282,8 +282,8 @@ def find_vote(workflow: Workflow) -> tuple[str, float | None]:
     return "", None
 
 
-def said(turn: Turn, text: object) -> Said:
-    return Said(turn.seat.name, turn.seat.label, turn.id, str(text).strip())
+def quote(turn: Turn, text: object) -> Quote:
+    return Quote(turn.seat.name, turn.seat.label, turn.id, str(text).strip())
 
 
 def items_of(answers: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 from council.next.engine.planner import Plan
 from council.next.engine.scene import Scene
 from council.next.protocols.checks import letters_of
-from council.next.protocols.ids import Register, Said, Voice, said
+from council.next.protocols.ids import Quote, Register, Voice, quote
 from council.next.protocols.voices import Count, count, open_items, read_dissents, read_terms, settle
 from council.next.text import fold, join_reasons
 from council.next.workflow.model import HUMAN
@@ -37,7 +37,7 @@ class Act:
     """What a person did: approved, rejected, vetoed, decided, guided or said something, and in which words."""
 
     what: str
-    by: Said
+    by: Quote
     at: str
     option: str = ""
     option_text: str = ""
@@ -60,7 +60,7 @@ class Outcome:
         self.dissents = tuple(read_dissents(self.count, register))
         self.acts = tuple(read_acts(scene))
         self.check = read_check(scene)
-        self.absent = tuple(said(turn, turn.absent) for turn in scene.turns if turn.absent)
+        self.absent = tuple(quote(turn, turn.absent) for turn in scene.turns if turn.absent)
         self.models = dict(sorted(Counter(turn.said.model for turn in scene.turns if turn.said.model).items()))
         self.movement = movement_of(self.votes)
         self.follows = self.count.leading
@@ -190,14 +190,14 @@ def read_acts(scene: Scene) -> Iterator[Act]:
         is_of_result = scene.workflow.phase(places[turn.phase]) is scene.workflow.phase("synthesis")
         at = "synthesis" if is_of_result else places[turn.phase]
         what = "absent" if turn.absent else DONE.get(given, given)
-        yield Act(what, said(turn, "\n\n".join(words) or turn.prose), at, letter, options.get(letter, ""))
+        yield Act(what, quote(turn, "\n\n".join(words) or turn.prose), at, letter, options.get(letter, ""))
 
 
 def read_check(scene: Scene) -> dict[str, Any]:
     """What the members found when they last checked the document. Empty if nobody did."""
     turns = next(scene.moments_that_ask("accurate"), [])
     wrong = [turn for turn in turns if turn.answers.get("accurate") == "no"]
-    corrections = [asdict(said(turn, "\n".join(turn.answers.get("correction", ())))) for turn in wrong]
+    corrections = [asdict(quote(turn, "\n".join(turn.answers.get("correction", ())))) for turn in wrong]
     accurate = sum(turn.answers.get("accurate") == "yes" for turn in turns)
     return {"of": len(turns), "accurate": accurate, "corrections": corrections} if turns else {}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from council.next.engine.registry import rule
 from council.next.engine.scene import Scene, Verdict
-from council.next.protocols.ids import NONE, SIGNS, UNDECIDED, UNREADABLE, Item, Register, Said, Voice
+from council.next.protocols.ids import NONE, SIGNS, UNDECIDED, UNREADABLE, Item, Quote, Register, Voice
 from council.next.text import join_reasons, join_words
 
 
@@ -66,7 +66,7 @@ class Term:
 
     item: Item
     standing: str
-    rejections: tuple[Said, ...] = ()
+    rejections: tuple[Quote, ...] = ()
 
 
 def count(scene: Scene) -> Count:
@@ -127,7 +127,7 @@ def read_terms(counted: Count, register: Register) -> Iterator[Term]:
             yield Term(item, standing, tuple(register.rejections(item.id)))
 
 
-def read_dissents(counted: Count, register: Register) -> Iterator[Said]:
+def read_dissents(counted: Count, register: Register) -> Iterator[Quote]:
     """In their owners' words: what blocks, why a member signs none, what it signs instead, and a refused condition.
 
     Of a member that was silent in the last vote, its earlier objection stays."""
@@ -139,12 +139,12 @@ def read_dissents(counted: Count, register: Register) -> Iterator[Said]:
         revised = voice.silence and register.is_later(counted.leading, one.side)
         if counted.target is None and signs_another(one, counted) and not revised:
             if one.side == NONE:
-                yield Said(one.seat, one.label, one.turn, one.why)
+                yield Quote(one.seat, one.label, one.turn, one.why)
             elif counted.leading:
                 text = register.items[one.side].by.text if one.side in register.items else one.why
-                yield Said(one.seat, one.label, one.turn, f"{one.side}: {text}" if text else one.side)
+                yield Quote(one.seat, one.label, one.turn, f"{one.side}: {text}" if text else one.side)
         for id in voice.refused:
-            yield Said(one.seat, one.label, one.turn, f"{id}: {register.items[id].by.text}")
+            yield Quote(one.seat, one.label, one.turn, f"{id}: {register.items[id].by.text}")
 
 
 # ---- the rules that call a third round ----

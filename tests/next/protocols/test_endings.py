@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from council.next.protocols.ids import Said
+from council.next.protocols.ids import Quote
 from council.next.protocols.outcome import Outcome
 from tests.next.debates import workflow_of
 from tests.next.protocols.held import Held, debate, kit, signs, standing
@@ -595,11 +595,11 @@ def test_45_what_moved_a_member_is_quoted_or_not() -> None:
     }
     found = debate({"all": signs("own"), "R": {**signs("own"), "talk": talk}}, closing)
     moves = {one.seat: one.move for one in found.count.voices}
-    assert moves["architect"] == Said(
+    assert moves["architect"] == Quote(
         "researcher", "Researcher", "02-challenges/researcher", "measured why  these NINE queries"
     )
-    assert moves["designer"] == Said("", "", "", '"the cache is cheap and safe"')
-    assert moves["engineer"] == Said("", "", "", "the others")
+    assert moves["designer"] == Quote("", "", "", '"the cache is cheap and safe"')
+    assert moves["engineer"] == Quote("", "", "", "the others")
     assert moves["researcher"] is None
     assert found.movement == "moving"
 

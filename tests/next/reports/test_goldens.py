@@ -37,4 +37,3 @@ def test_a_debate_is_shown_as_somebody_has_read_it(name: str, tmp_path: Path) ->
         for file, text in found.items():
             (FOLDER / name / file).write_text(text, "utf-8")
     assert found == {path.name: path.read_text("utf-8") for path in sorted((FOLDER / name).iterdir())}
-
