@@ -188,9 +188,18 @@ def choose_members(request: Request, workflow: Workflow, known: Personas) -> tup
     if absent := [name for name in without if name not in members]:
         raise UsageError(f"{join_words(absent)}: not a member, so not to be left out; there are {join_words(members)}")
     members = [name for name in members if name not in without]
-    if len(members) < min(2, len(own)):
-        raise UsageError(f"{workflow.name} needs at least two members")
+    alone = {*seats_beside(workflow)} <= {*own}
+    if len(members) < (min(2, len(own)) if alone else 1):
+        raise UsageError(f"{workflow.name} needs at least {'two members' if alone else 'one member'}")
     return tuple(members)
+
+
+def seats_beside(workflow: Workflow) -> Iterator[str]:
+    """The seats of every step in which the members speak."""
+    group = next(iter(workflow.groups))
+    for step in workflow.steps():
+        if group in step.seats:
+            yield from (seat.name for seat in workflow.seats(name for name in step.seats if isinstance(name, str)))
 
 
 def find_names(names: Iterable[str], workflow: Workflow, known: Personas) -> Iterator[str]:
