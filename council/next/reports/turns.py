@@ -129,11 +129,13 @@ def describe_items(plan: Plan, outcome: Outcome) -> list[dict[str, Any]]:
     register = Register.of(plan.scene)
     terms = {term.item.id: term.standing for term in outcome.conditions}
     leads = bool(outcome.count.leading)
+    labels = {turn.seat.name: turn.seat.label for turn in plan.scene.turns}
     return [
         {
             "id": item.id,
             "by": asdict(item.by),
             "standing": terms.get(item.id) or standing_of(item, register, leads),
+            "others": [labels[seat] for seat in labels if seat in register.holders(item.id) and seat != item.by.seat],
             "adopted": [asdict(one) for one in item.adopted],
             "rulings": [{"word": one.word, **asdict(one.by)} for one in item.rulings],
         }
