@@ -46,7 +46,7 @@ class Style:
 
 
 MARKED = Style(WIDE * LONGEST_GIST + WHOLE, ITEM, ITEM)  # a gist ends before the mark
-USUAL = Style("word " * 180, "word " * 24, "word " * 140)
+USUAL = Style("word " * 180, "word " * 24, "word " * 70)
 PLAIN = Style("Some words.", "some words", "some words", 0)
 
 

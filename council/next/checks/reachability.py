@@ -69,7 +69,7 @@ def find_unreachable(workflow: Workflow) -> Iterator[str]:
             if name not in left:
                 yield f"phase {phase.name}: until {name}: it can never hold, so the phase never ends so"
             elif over:
-                yield f'phase {phase.name}: until {name}: it is never looked at, because "{over}" always holds before it'
+                yield f'phase {phase.name}: until {name}: "{over}" always holds before it, so it is never looked at'
             over = over or (name if name in left and not can(condition, False) else "")
         ended[phase.name] = {*left, *workflow.halt, "limit" if phase.until else "done"}
 
