@@ -78,7 +78,7 @@ def bound(
 def measure(text: str, topic: int, reply: int) -> int:
     """The bytes of a brief whose marks stand for the topic, and for replies and items as long as they may be."""
     items = text.count(ITEM) - text.count(INSIDE)
-    line = TRIES * BYTES_A_TOKEN * LONGEST_LINE  # an item may stand beside the one that replaced it
+    line = TRIES * min(BYTES_A_TOKEN * LONGEST_LINE, reply)  # an item may stand beside the one that replaced it
     return len(encode(text)) + text.count(TOPIC) * topic + text.count(WHOLE) * TRIES * reply + max(0, items) * line
 
 

@@ -120,7 +120,9 @@ def freeze(workflow: Workflow, folders: Sequence[Path]) -> dict[str, str]:
         path = places.find_template(name, folders)
         return places.read(path) if path else None
 
-    return briefs.freeze(workflow, find)
+    tops = [folder / "templates" for folder in folders]
+    known = (path.relative_to(top).as_posix() for top in tops for path in top.rglob(f"*{places.TEMPLATE}"))
+    return briefs.freeze(workflow, find, known)
 
 
 # ---- what members say ----

@@ -77,7 +77,7 @@ def find_old_scale(workflow: Workflow) -> Iterator[str]:
         if isinstance(kind, Choice) and {"agree", "disagree"} <= {*map(fold, kind.options)}:
             yield (
                 f"step {step.name}: reply: stance: nobody can tell what is agreed to; write `signs: vote` instead, and "
-                "ask for a `recommendation` in an earlier step: members then sign a text"
+                "ask for a `recommendation` in an earlier step, so that members sign a text"
             )
 
 
@@ -153,7 +153,7 @@ def find_strangers(workflow: Workflow, known: Personas) -> Iterator[str]:
     for seat in workflow.all_seats().values():
         if not seat.get("persona") and not seat.get("speaker") and not seat.is_person and seat.name not in known:
             near = did_you_mean(seat.name, known)
-            yield f"seats: {seat.name}: no persona has this name, so its briefs hold no perspective; {near}"
+            yield f'seats: no persona is called "{seat.name}", so its briefs hold no perspective; {near}'
 
 
 def find_unused(workflow: Workflow, templates: Mapping[str, str]) -> Iterator[str]:
@@ -192,18 +192,21 @@ def words_in(value: object) -> Iterator[str]:
 
 
 def find_line(text: str, said: str) -> int:
-    """The line that a problem is about: below the names of its phase and its step, the one with the word that it
-    quotes, else that of the name. 0 if nothing is found."""
+    """The line that a problem is about: below the names of its phase and its step, the first with the word that it
+    quotes, or else with a key of its place, the last one first. 0 if nothing is found."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
     place, _, rest = said.partition('"')
-    words = [word.strip("():,[]") for word in place.split()]
-    at = -1
-    for word in words:
-        named = (number for number, line in enumerate(lines) if number >= at and has_word(line, f"name: {word}"))
-        at = next(named, at)
-    wanted = rest.partition('"')[0] or (words[-1] if words else "")
-    found = (number for number, line in enumerate(lines) if number >= at and wanted and has_word(line, wanted))
-    return next(found, at) + 1
+    starts = [0]
+    for word in (word.strip("():,[]") for word in place.split()):
+        numbers = range(starts[-1], len(lines))
+        starts += [number for number in numbers if has_word(lines[number], f"name: {word}")][:1]
+    keys = [part.split()[-1] for part in place.split(": ")[:-1] if part.split()]
+    for wanted in filter(None, (rest.partition('"')[0], *reversed(keys))):
+        for start in reversed(starts):  # a step may have it from its phase
+            for number in range(start, len(lines)):
+                if has_word(lines[number], wanted):
+                    return number + 1
+    return starts[-1] + 1 if len(starts) > 1 else 0
 
 
 def has_word(line: str, word: str) -> bool:
