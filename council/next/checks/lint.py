@@ -56,12 +56,16 @@ def lint(source: Path | str, settings: Settings) -> list[Problem]:
     except UsageError as wrong:
         said = str(wrong).removeprefix(f"{where}: ")
         return [Problem(said, 0 if "line " in said else find_line(text, said))]
-    known, templates = known_personas(workflow, settings), {}
-    mistakes = [*find_old_scale(workflow), *names.find_problems(workflow), *find_unknown(workflow, settings, known)]
+    mistakes = [*find_old_scale(workflow), *names.find_problems(workflow)]
+    known, templates = personas.load(settings.overlays), dict[str, str]()
     try:
+        if "specialists" in workflow.options:  # its members are taken from a list
+            listed = specialists.load(str(workflow.options["specialists"]), settings.overlays)
+            known = listed.personas(known)
         templates = imagine.freeze(workflow, settings.overlays)
     except UsageError as wrong:
         mistakes.append(str(wrong).removeprefix(f"{workflow.name}, "))
+    mistakes += find_unknown(workflow, settings, known)
     if not mistakes:  # otherwise many briefs cannot be made
         mistakes += try_templates(workflow.with_personas(known), templates)
     remarks = [*find_unreachable(workflow), *find_unused(workflow, templates), *find_strangers(workflow, known)]
@@ -97,15 +101,6 @@ def find_unknown(workflow: Workflow, settings: Settings, known: Personas) -> Ite
     for name in dict.fromkeys(seat.get("speaker") for seat in workflow.all_seats().values()):
         if name and name != HUMAN and speakers.knows(name):
             yield from speakers[name](settings).problems(workflow)
-
-
-def known_personas(workflow: Workflow, settings: Settings) -> Personas:
-    """The personas of the overlays, and those of the list of specialists that this workflow takes its members from."""
-    known = personas.load(settings.overlays)
-    if "specialists" in workflow.options:
-        area = str(workflow.options["specialists"])
-        known = specialists.load(area, settings.overlays).personas(known)
-    return known
 
 
 # ---- templates ----

@@ -31,11 +31,15 @@ def possible(
     if condition.name == "from_round" and first_round(condition, workflow) > cap:
         return frozenset((False,))
     if condition.name == "ended" and ended is not None and isinstance(condition.args, dict):
-        wanted = {name: value if isinstance(value, list) else [value] for name, value in condition.args.items()}
-        if any(not ended.get(name, {"any"}) & {*values, *(ended.get(name, ()) if "any" in values else ())}
-               for name, values in wanted.items()):  # fmt: skip
-            return frozenset((False,))
+        can = all(can_have_ended(ended.get(name), value) for name, value in condition.args.items())
+        return BOTH if can else frozenset((False,))
     return BOTH
+
+
+def can_have_ended(endings: set[str] | None, wanted: object) -> bool:
+    """Whether a phase with these endings can have ended so. Of a phase that comes later, `names` says what is wrong."""
+    listed = [str(one) for one in (wanted if isinstance(wanted, list) else [wanted])]
+    return endings is None or any(one in endings or (one == "any" and bool(endings)) for one in listed)
 
 
 def first_round(ref: Ref, workflow: Workflow) -> float:

@@ -133,10 +133,11 @@ def print_cost(usual: Bound, most: Bound) -> None:
         rows.append((name, str(low.calls), tokens, dollars(low.usd), str(top.calls), dollars(top.usd, up=True)))
     print_columns(rows)
     echo()
-    echo(f"Likely {dollars(usual.usd)} for {usual.calls} calls: every step, in the fewest rounds, with replies of the")
-    echo(f"usual length. At most {dollars(most.usd, up=True)} for {most.calls} calls: the most rounds, every reply as")
-    echo("long as it may be, and asked for twice. No debate comes near that.")
-    echo("Calls that fail can be billed too; --max-cost counts them.")
+    echo(f"Likely: {dollars(usual.usd)}. Every step, in the fewest rounds, with replies of the usual length.")
+    echo(
+        f"At most: {dollars(most.usd, up=True)}. The most rounds; each reply as long as it may be, and asked for twice."
+    )
+    echo("Calls that fail can be billed too. --max-cost counts them, and pauses the debate before it costs more.")
 
 
 def dollars(usd: float | None, up: bool = False) -> str:

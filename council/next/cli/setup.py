@@ -8,13 +8,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
 
-from council.next.cli.group import Context, Group, tilde
+from council.next.cli.group import Group, tilde
 from council.next.cli.options import JSON, OVERLAYS, load_settings, options
 from council.next.errors import AuthError, CouncilError, UsageError
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 OK, ABSENT, FAILED = "ok", "-", "FAIL"
 COMPLETE = "_COUNCIL_COMPLETE"  # the variable by which a shell asks for completions
+
+KEYS = """Without a key: the program `claude`, if it is logged in; `--speaker codex`; a server
+on this machine, as in `--model ollama/llama3.3`; or `council start`, where you or
+an assistant record the replies. A key is sent to its own endpoint alone, and
+written to no file. `council doctor` shows who would speak."""
 
 
 class Absent(Exception):
@@ -72,24 +78,26 @@ def list_checks(given: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], st
     try:
         settings = load_settings(given)
     except CouncilError as wrong:
-        yield "configuration", lambda problem=wrong: fail(problem)  # type: ignore[misc]
+        yield "configuration", partial(fail, wrong)
         return
     file = places.user_folder() / "Config.md"
     yield "configuration", lambda: tilde(file) + ("" if file.exists() else " (none; the defaults apply)")
-    yield "project", lambda: describe_project(given)
-    yield "sessions", lambda: check_home(settings)
+    yield "project", partial(describe_project, given)
+    yield "sessions", partial(check_home, settings)
     for tier in settings.tiers:
-        yield f"tier {tier}", lambda tier=tier: describe_tier(settings, tier)  # type: ignore[misc]
+        yield f"tier {tier}", partial(describe_tier, settings, tier)
     for name, endpoint in settings.endpoints.items():
-        if endpoint.key:
-            yield f"endpoint {name}", lambda name=name: find_key(settings, name)  # type: ignore[misc]
+        if endpoint.key or endpoint.key_command:
+            yield f"endpoint {name}", partial(find_key, settings, name)
     for name in ("claude", "codex"):
-        yield f"program {name}", lambda name=name: find_speaker(settings, name)  # type: ignore[misc]
-    for place in skill.places():
-        yield f"skill for {place.whose}", lambda place=place: skill.describe(place, Absent)  # type: ignore[misc]
+        yield f"program {name}", partial(find_speaker, settings, name)
+    here = [place for place in skill.places(project=True) if os.path.lexists(place.path)]
+    for place in [*skill.places(), *here]:
+        where = ", in this project" if place in here else ""
+        yield f"skill for {place.whose}{where}", partial(skill.describe, place, Absent)
     if given["notified"]:
-        yield "notification", lambda: send_test(settings)
-    yield "speaker", lambda: describe_speaker(settings)
+        yield "notification", partial(send_test, settings)
+    yield "speaker", partial(describe_speaker, settings)
 
 
 def fail(problem: CouncilError) -> str:
@@ -286,16 +294,7 @@ def list_all(parent: click.Context, group: Group) -> str:
 
 
 def explain_keys(settings: Settings) -> str:
-    lines = ["Set one of these variables, and council uses that vendor's models:", ""]
-    for name, one in settings.endpoints.items():
-        if one.key:
-            models = ", ".join(dict.fromkeys(one.models.values())) or "name a model with --model"
-            state = "set" if os.environ.get(one.key) else "not set"
-            lines.append(f"  {one.key:20} {name}: {models} ({state})")
-    return "\n".join([
-        *lines,
-        "",
-        "Without a key: the program `claude`, if it is logged in; `--speaker codex`; a server on this machine, as in",
-        "`--model ollama/llama3.3`; or `council start`, where you or an assistant record the replies.",
-        "A key is only ever sent to its own endpoint, and is written to no file. `council doctor` shows who would speak.",
-    ])  # fmt: skip
+    keys = [(one.key, name) for name, one in settings.endpoints.items() if one.key]
+    width = max(len(key) for key, _ in keys)
+    rows = [f"  {key:{width}}  {name}{' (set)' * bool(os.environ.get(key))}" for key, name in keys]
+    return "\n".join(["Set one of these variables, and the models of that vendor speak:", "", *rows, "", KEYS])
