@@ -205,7 +205,7 @@ def find_line(text: str, said: str) -> int:
 
 
 def has_word(line: str, word: str) -> bool:
-    """Whether the word stands in the line, and not as a part of a longer one."""
+    """Whether the line has this word, and not only as a part of a longer one."""
     before, found, after = line.partition(word)
     ends = before[-1:] + after[:1]
     return bool(found) and not any(letter.isalnum() or letter in "-_" for letter in ends)

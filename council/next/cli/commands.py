@@ -146,7 +146,6 @@ def of_rooms() -> dict[str, Entry]:
     return found
 
 
-@cache
 def workflows() -> tuple[str, ...]:
     """The workflows that have no command of another kind."""
     from council.next.config import places

@@ -26,7 +26,7 @@ NEXT = """Next:
   council lint {name}
   council cost {name}
   council diagram {name}
-  council {name} "A question\""""
+  council run --workflow {name} "A question\""""
 
 
 # ---- lint ----
@@ -133,11 +133,9 @@ def print_cost(usual: Bound, most: Bound) -> None:
         rows.append((name, str(low.calls), tokens, dollars(low.usd), str(top.calls), dollars(top.usd, up=True)))
     print_columns(rows)
     echo()
-    echo(f"Likely: {dollars(usual.usd)}. Every step, in the fewest rounds, with replies of the usual length.")
-    echo(
-        f"At most: {dollars(most.usd, up=True)}. The most rounds; each reply as long as it may be, and asked for twice."
-    )
-    echo("Calls that fail can be billed too. --max-cost counts them, and pauses the debate before it costs more.")
+    echo(f"Likely: {dollars(usual.usd)}. Every step, in the fewest rounds, with usual replies.")
+    echo(f"At most: {dollars(most.usd, up=True)}. The most rounds, every reply as long as it may be, twice.")
+    echo("Calls that fail can be billed too: --max-cost counts them, and holds.")
 
 
 def dollars(usd: float | None, up: bool = False) -> str:
@@ -194,7 +192,7 @@ def check_name(name: str) -> None:
     from council.next.cli import commands
     from council.next.config import places
 
-    if slug(name, LONGEST_NAME) != name or not name.isascii():
+    if not name or slug(name, LONGEST_NAME) != name or not name.isascii():
         raise UsageError(f'"{name}" is not a valid name: use a-z, 0-9 and hyphens, {LONGEST_NAME} at most')
     if name in places.workflow_names(places.overlays(places.project())):
         raise UsageError(f'a workflow "{name}" already exists; choose another name')
@@ -226,7 +224,7 @@ def copy_workflow(source: str, name: str) -> dict[str, str]:
 
 
 def own_folder(user: bool) -> Path:
-    """Where files of one's own go: the user's folder, or that of the project."""
+    """Where new files go: the user's folder, or that of the project."""
     from council.next.config import places
 
     if user:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 OK, ABSENT, FAILED = "ok", "-", "FAIL"
 COMPLETE = "_COUNCIL_COMPLETE"  # the variable by which a shell asks for completions
 
-KEYS = """Without a key: the program `claude`, if it is logged in; `--speaker codex`; a server
-on this machine, as in `--model ollama/llama3.3`; or `council start`, where you or
-an assistant record the replies. A key is sent to its own endpoint alone, and
-written to no file. `council doctor` shows who would speak."""
+KEYS = """Without a key: the program `claude`, if it is logged in; `--speaker codex`; a
+server on this machine, as in `--model ollama/llama3.3`; or `council start`,
+where you or an assistant record the replies. A key is sent to its own endpoint
+alone, and written to no file. `council doctor` shows who would speak."""
 
 
 class Absent(Exception):
@@ -69,11 +69,10 @@ def doctor(**given: Any) -> int:
 
 
 def list_checks(given: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
-    import council
     from council.next.cli import skill
     from council.next.config import places
 
-    yield "python", lambda: f"{sys.version.split()[0]}, council {council.__version__}"
+    yield "python", lambda: f"{sys.version.split()[0]}, council {skill.VERSION}"
     yield "program", find_program
     try:
         settings = load_settings(given)

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,10 +18,11 @@ from typing import Any
 
 import click
 
-import council
 from council.next.cli.group import tilde
 from council.next.errors import StorageError, UsageError
 
+COUNCIL = sys.modules[__name__.partition(".")[0]]  # the package is imported before this module
+VERSION, PACKAGE = str(COUNCIL.__version__), Path(str(COUNCIL.__file__)).resolve().parent
 NAME, MANIFEST = "council", ".council-copy.json"
 MADE_LATER = ("__pycache__", ".in_use")  # by Python and by assistants, inside a copy
 # The files of a checkout that form the skill. A wheel carries the same.
@@ -81,8 +83,7 @@ def places(project: bool = False, kit: Path | None = None) -> list[Place]:
 
 def kit_folder() -> Path:
     """The kit's files: beside the package in a checkout, inside it where it is installed."""
-    package = Path(council.__file__).resolve().parent
-    return package.parent if (package.parent / "SKILL.md").is_file() else package / "kit"
+    return PACKAGE.parent if (PACKAGE.parent / "SKILL.md").is_file() else PACKAGE / "kit"
 
 
 def is_kit(folder: Path) -> bool:
@@ -117,7 +118,7 @@ def describe(place: Place, absent: type[Exception]) -> str:
         return f"{place.shown} is {'linked to ' if found == 'here' else ''}this kit"
     if found == "copy" and not (edited := place.changes()):
         version = read_facts(place.path / MANIFEST).get("council")
-        if version == council.__version__:
+        if version == VERSION:
             return f"{place.shown} is a copy of {version}"
         raise absent(f"{place.shown} is a copy of {version}{RENEW}")
     raise absent({
@@ -204,17 +205,16 @@ def install(place: Place, copy: bool) -> str:
 
 def write_copy(new: Path, kit: Path) -> None:
     """Copy the kit and the package. The copy needs nothing else: its bin/council makes its own environment."""
-    package = Path(council.__file__).resolve().parent
     for source, target in ((kit / name, new / name) for name in KIT):
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, target)
-    leave = shutil.ignore_patterns("__pycache__", *(["kit"] if kit.parent == package else []))
-    shutil.copytree(package, new / NAME, ignore=leave, symlinks=True)
+    leave = shutil.ignore_patterns("__pycache__", *(["kit"] if kit.parent == PACKAGE else []))
+    shutil.copytree(PACKAGE, new / NAME, ignore=leave, symlinks=True)
     listed = {str(path.relative_to(new)): digest(path) for path in files_of(new)}
-    (new / MANIFEST).write_text(json.dumps({"council": council.__version__, "files": listed}, indent=1), "utf-8")
+    (new / MANIFEST).write_text(json.dumps({"council": VERSION, "files": listed}, indent=1), "utf-8")
 
 
 def uninstall(place: Place) -> str:
