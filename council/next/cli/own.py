@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.next.cli.options import JSON, OVERLAYS, REQUEST, load_settings, options, read_options
-from council.next.errors import StorageError, UsageError
+from council.next.cli.options import JSON, OVERLAYS, REQUEST, load_settings, options, request_from
+from council.next.errors import CouncilError, StorageError, UsageError
 from council.next.text import did_you_mean, encode, slug
 
 if TYPE_CHECKING:
@@ -29,11 +30,20 @@ NEXT = """Next:
   council run --workflow {name} "A question\""""
 
 
+def complete(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:  # noqa: ARG001
+    """The workflows that a shell offers. Damage offers nothing."""
+    from council.next.config import places
+
+    with suppress(CouncilError, OSError):
+        return [name for name in places.workflow_names(places.overlays(places.project())) if name.startswith(typed)]
+    return []
+
+
 # ---- lint ----
 
 
 @click.command()
-@click.argument("workflows", nargs=-1)
+@click.argument("workflows", nargs=-1, shell_complete=complete)
 @options(OVERLAYS, JSON)
 def lint(**given: Any) -> int:
     """Check WORKFLOWS (names or files; default: all) and report each mistake with its line and what to do.
@@ -69,7 +79,7 @@ def lint(**given: Any) -> int:
 
 
 @click.command()
-@click.argument("workflow", default="debate")
+@click.argument("workflow", default="debate", shell_complete=complete)
 @click.argument("topic", nargs=-1)
 @options(*REQUEST[2:11])
 @click.option("--model", default="", metavar="NAME", help="Use this model for every tier.")
@@ -104,18 +114,10 @@ def cost(**given: Any) -> None:
 def lay_table(given: Mapping[str, Any], settings: Settings) -> Table:
     from council.next.runner.prepare import Request, lay
 
-    request = Request(
-        topic=" ".join(given["topic"]) or "?",
-        workflow=given["workflow"],
-        options=read_options(given),
-        mode=given["mode"] or "deliberative",
-        with_=given["with_"],
-        only=given["only"],
-        without=given["without"],
-        gates=given["gates"],
-        files=given["files"],
-        feature_type=given["feature_type"],
-    )
+    topic = given["topic"] or ("?",)
+    request = request_from({**given, "topic": topic, "source": "", "id": "", "seats": ()}, settings)
+    if not isinstance(request, Request):
+        raise UsageError("a recovery costs what is left of its debate: `council status` says how far it is")
     return lay(request, settings)
 
 
@@ -150,7 +152,7 @@ def dollars(usd: float | None, up: bool = False) -> str:
 
 
 @click.command()
-@click.argument("workflow", default="debate")
+@click.argument("workflow", default="debate", shell_complete=complete)
 @click.option("--gate", "gates", multiple=True, metavar="PHASE", help="Pause for a person's approval after PHASE.")
 @options(OVERLAYS)
 def diagram(**given: Any) -> None:
@@ -169,7 +171,14 @@ def diagram(**given: Any) -> None:
 
 @click.command("new-workflow")
 @click.argument("name")
-@click.option("--from", "source", default="", metavar="WORKFLOW", help="Start from a copy of it and its templates.")
+@click.option(
+    "--from",
+    "source",
+    default="",
+    metavar="WORKFLOW",
+    shell_complete=complete,
+    help="Start from a copy of this workflow.",
+)
 @click.option("--user", is_flag=True, help="Write it for all your projects instead of only this one.")
 def new_workflow(name: str, source: str, user: bool) -> None:
     """Write a new workflow to start from: a small one that runs, with a comment on each line.

@@ -85,9 +85,7 @@ def list_checks(given: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], st
     yield "sessions", partial(check_home, settings)
     for tier in settings.tiers:
         yield f"tier {tier}", partial(describe_tier, settings, tier)
-    for name, endpoint in settings.endpoints.items():
-        if endpoint.key or endpoint.key_command:
-            yield f"endpoint {name}", partial(find_key, settings, name)
+    yield "keys", partial(find_keys, settings)
     for name in ("claude", "codex"):
         yield f"program {name}", partial(find_speaker, settings, name)
     here = [place for place in skill.places(project=True) if os.path.lexists(place.path)]
@@ -139,11 +137,12 @@ def describe_tier(settings: Settings, tier: str) -> str:
     return f"{model.name} at {model.endpoint.name}, {cost}"
 
 
-def find_key(settings: Settings, name: str) -> str:
-    endpoint = settings.endpoints[name]
-    if name not in settings.with_key:
-        raise Absent(f"{endpoint.key} is not set")
-    return f"{' '.join(endpoint.key_command) if endpoint.key_command else endpoint.key} gives the key"
+def find_keys(settings: Settings) -> str:
+    """Which keys are there, by the names of their variables or commands."""
+    found = [settings.endpoints[name] for name in settings.with_key]
+    if not found:
+        raise Absent("none is set; `council help keys` names the variables")
+    return ", ".join(f"{' '.join(one.key_command) or one.key or one.address} ({one.name})" for one in found)
 
 
 def find_speaker(settings: Settings, name: str) -> str:

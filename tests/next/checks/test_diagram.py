@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -68,3 +71,13 @@ def test_a_long_condition_goes_on_in_further_lines() -> None:
         (part for line in draw(kit("Consensus")).splitlines() for part in re.split(r"<br>|\"", line)), key=len
     )
     assert len(re.sub(r"#\d+;", "#", longest)) <= 50
+
+
+def test_mermaid_itself_reads_all_of_them(tmp_path: Path) -> None:
+    folder, node = os.environ.get("COUNCIL_MERMAID", ""), shutil.which("node")
+    if not folder or not node:
+        pytest.skip("COUNCIL_MERMAID names no folder in which `npm i mermaid jsdom` was run")
+    for name in CORE:
+        (tmp_path / f"{name}.mmd").write_text(draw(kit(name)), "utf-8")
+    script = Path(__file__).parents[2] / "mermaid.mjs"
+    subprocess.run([node, script, folder, *tmp_path.glob("*.mmd")], check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from council.next.config import places
 from council.next.config import settings as config
 from council.next.config.settings import Settings
 from council.next.errors import UsageError
+from council.next.speakers.base import Speaker, speakers
+from council.next.workflow.model import Workflow
 from tests.next.checks.mutants import mutate, read
 from tests.next.config.homes import put
 from tests.next.protocols.held import KIT
@@ -191,6 +194,22 @@ def test_an_ending_behind_one_that_always_holds_is_never_looked_at(settings: Set
     assert found == Problem(
         'phase talk: until agreed: "over" always holds before it, so it is never looked at', found.line, False
     )
+
+
+def test_a_speaker_says_what_is_wrong_with_a_workflow_that_seats_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Fussy(Speaker):
+        name = "fussy"
+
+        def problems(self, workflow: Workflow) -> Iterator[str]:
+            yield f"fussy reads no lists, and {workflow.name} asks for one"
+
+    monkeypatch.setitem(speakers, "fussy", Fussy)
+    text = PROGRAM.replace("chair: chair", "chair: {chair: {speaker: fussy}}")
+    assert [one.text for one in lint(text, settings) if one.is_mistake] == [
+        "fussy reads no lists, and weigh asks for one"
+    ]
 
 
 # ---- templates ----

@@ -53,7 +53,7 @@ def test_where_nobody_can_speak_it_says_what_to_do(user: User) -> None:
     assert row(ended, "speaker").startswith("FAIL  speaker: nobody can speak here. You can set ANTHROPIC_API_KEY")
     assert row(ended, "configuration") == "ok    configuration: ~/config/council/Config.md (none; the defaults apply)"
     assert row(ended, "sessions").endswith("council-sessions can be written, and locks work")
-    assert row(ended, "endpoint openai") == "-     endpoint openai: OPENAI_API_KEY is not set"
+    assert row(ended, "keys") == "-     keys: none is set; `council help keys` names the variables"
     assert row(ended, "program claude").startswith("-     program claude: the `claude` program is not installed")
     assert row(ended, "tier haiku").endswith("claude-haiku-5-5 at anthropic, $0.1/$0.5 per million tokens")
     assert not any(path.name.startswith(".doctor") for path in user.home.rglob("*")), "the trial lock is gone"
@@ -62,7 +62,7 @@ def test_where_nobody_can_speak_it_says_what_to_do(user: User) -> None:
 def test_with_a_key_it_says_who_would_speak_and_at_which_price(user: User) -> None:
     ended = ok(user.council("doctor", OPENAI_API_KEY="sk-test-secret"))
     assert "api speaks (OPENAI_API_KEY is set; " in row(ended, "speaker")
-    assert row(ended, "endpoint openai") == "ok    endpoint openai: OPENAI_API_KEY gives the key"
+    assert row(ended, "keys") == "ok    keys: OPENAI_API_KEY (openai)"
     assert "secret" not in ended.text
 
 
@@ -186,7 +186,14 @@ def test_completion_scripts_are_read_by_their_shells(user: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "wanted"), [("doc", "doctor"), ("install", "install-skill"), ("lint --js", "--json"), ("delp", "delphi")]
+    ("typed", "wanted"),
+    [
+        ("doc", "doctor"),
+        ("install", "install-skill"),
+        ("lint --js", "--json"),
+        ("delp", "delphi"),
+        ("lint confi", "confirm"),
+    ],
 )
 def test_a_shell_is_offered_what_fits(user: User, typed: str, wanted: str) -> None:
     words = ["council", *typed.split()]
