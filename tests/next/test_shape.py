@@ -24,7 +24,7 @@ ROOMS = {
     "speakers": 1_350,
     "checks": 700,
     "reports": 1_250,
-    "runner": 1_600,
+    "runner": 2_200,  # of it 850 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
     "terminal": 350,
     "cli": 1_450,
 }
@@ -60,7 +60,7 @@ def test_a_room_imports_only_rooms_before_it(path: Path) -> None:
     names = [*ROOMS]
     above = {*TOP, *(names[: names.index(own) + 1] if own in ROOMS else ())}
     found = {name.partition(".")[0] for name in imported(path)}
-    allowed = {"extras"} if own == "rooms" else set()
+    allowed = {"extras"} if own == "rooms" else {*ROOMS} if own == "__main__" else set()
     assert found <= above | allowed, f"{own} imports {found - above}"
     assert lines_of(path) <= LONGEST_FILE
 

@@ -72,7 +72,7 @@ def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tup
     if not reply.body.strip() and not reply.absent:
         raise UsageError("the reply is empty; --absent REASON records that the seat cannot speak")
     if reply.body.strip() == PLACEHOLDER:
-        raise UsageError(f"{turn}: {PLACEHOLDER} stands where the answer belongs; write the answer in its place")
+        raise UsageError(f"{turn}: the reply is only {PLACEHOLDER}; write the answer in its place")
     if reply.body.strip() == members.NO_BRIEF:
         raise UsageError(f"{turn}: its member was given no brief, so this is no answer; ask for it again")
     brief = briefs.write(session, due)

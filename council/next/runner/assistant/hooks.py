@@ -33,8 +33,8 @@ NOTICE, SUMMARY = "<task-notification>", '<summary>Agent "'
 BACKGROUND = "Async agent launched"  # how the result of a call begins whose member has only begun
 LAG, LOOK = 5.0, 0.02  # seconds until a transcript has what its member said, at most
 ROUTED = (
-    "The person calls a council. Use the skill `council` for it now, by the Skill tool, with their words as they "
-    "stand; do not answer in the members' place."
+    "The person calls a council. Use the skill `council` for it now, by the Skill tool, with their words "
+    "unchanged; do not answer in the members' place."
 )
 
 Event = Mapping[str, Any]

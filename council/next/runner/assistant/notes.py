@@ -1,4 +1,4 @@
-"""Notes on a session's desk: who was given a brief, so that nobody is asked twice. They are no part of the record.
+"""Notes on a session's desk: who was given a brief, so that nobody is asked twice. The record does not hold them.
 
 `desk/.asked/STEP~SEAT.json` names the call of a member that Claude Code launched. `STEP~SEAT.brief` is empty and as old
 as the moment in which a member fetched the brief by command; it stops nobody.

@@ -87,7 +87,7 @@ def show_round(session: Session) -> str:
 
 
 def show_vote(outcome: Outcome, turns: Sequence[Turn]) -> list[str]:
-    """How the vote of these turns stands. Empty if they held none."""
+    """What the vote of these turns would give. Empty if they held none."""
     if not {one.turn for one in outcome.count.voices} & {turn.id for turn in turns}:
         return []
     return [show_count(outcome), f"{'converged' if outcome.converged else 'not converged'}: {outcome.standing}"]
