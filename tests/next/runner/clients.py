@@ -129,7 +129,9 @@ class Client:
     def notify(self, given: dict[str, Any], words: str) -> str:
         """What the host hears when a member in the background is over. Empty if it is not woken."""
         summary = f'<summary>Agent "{given["description"]}" finished</summary>'
-        prompt = f"<task-notification>\n<task-id>a1</task-id>\n{summary}\n<result>{words}</result>\n</task-notification>"
+        prompt = (
+            f"<task-notification>\n<task-id>a1</task-id>\n{summary}\n<result>{words}</result>\n</task-notification>"
+        )
         passed = self.tell("UserPromptSubmit", prompt=prompt)
         woken = hooks.wake(self.event("UserPromptSubmit", prompt=prompt), self.settings)
         if passed == {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}:
