@@ -12,7 +12,8 @@ from council.next.errors import UsageError
 
 LARGEST = 64_000_000  # bytes
 STOP, GO_ON = 2, 1  # exit codes: only the first one stops a call, and holds a prompt back
-CALLS = ("council", "just ", "only ")  # a prompt that calls a council holds one of these words
+# A prompt that calls a council holds one of these, and the notice of a member in the background the last one.
+CALLS = ("council", "\uff43ouncil", "just ", "only ", " · ")
 
 
 @click.command(hidden=True)
@@ -46,9 +47,8 @@ def concerns_council(event: dict[str, Any]) -> bool:
     """Whether an event can be any of council's business. Most are not, and nothing else is imported for them."""
     if event.get("hook_event_name") == "UserPromptSubmit":
         prompt = event.get("prompt")
-        folded = prompt.casefold() if isinstance(prompt, str) else ""
-        return " · " in folded or any(word in folded for word in CALLS) or not folded.isascii()
-    return event.get("hook_event_name") == "SubagentStop" or "council" in json.dumps(event)
+        return isinstance(prompt, str) and any(word in prompt.casefold() for word in CALLS)
+    return "council" in json.dumps(event)
 
 
 def asks_member(event: dict[str, Any]) -> bool:
