@@ -23,12 +23,12 @@ ROOMS = {
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_850,  # two dialects, two clients, two programs, and the failures of each in words
     "checks": 700,
-    "reports": 1_250,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
-    "runner": 1_700,
+    "reports": 1_250,
+    "runner": 2_200,  # of it 850 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
     "terminal": 350,
     "cli": 1_450,
 }
-TOP = {"__init__", "errors", "rooms", "schema", "text"}
+TOP = {"__init__", "__main__", "errors", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
@@ -60,7 +60,7 @@ def test_a_room_imports_only_rooms_before_it(path: Path) -> None:
     names = [*ROOMS]
     above = {*TOP, *(names[: names.index(own) + 1] if own in ROOMS else ())}
     found = {name.partition(".")[0] for name in imported(path)}
-    allowed = {"extras"} if own == "rooms" else set()
+    allowed = {"extras"} if own == "rooms" else {*ROOMS} if own == "__main__" else set()
     assert found <= above | allowed, f"{own} imports {found - above}"
     assert lines_of(path) <= LONGEST_FILE
 

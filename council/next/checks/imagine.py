@@ -165,9 +165,9 @@ def list_items(name: str, due: Due, scene: Scene, text: str) -> Iterator[str]:
     if f"{due.step.name}.{name}" in sources:
         yield from (f"Perspective {number}: {text}" for number in range(1, MOST_CAST + 1))
     elif name == "rulings" and is_writing(scene):
-        yield from (f"{item.id}: {text}" for item in register.of_letter("C") if item.holders)
+        yield from (f"{item.id}: {text}" for item in register.by_letter["C"] if item.holders)
     elif name == "rulings":
-        yield from (f"{item.id}: reject: {text}" for item in register.of_letter("K")[:2])
+        yield from (f"{item.id}: reject: {text}" for item in register.by_letter["K"][:2])
     elif name == "challenges":
         yield f"{next(iter(register.items), 'R1')}: {text} {own}"
     else:

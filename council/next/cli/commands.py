@@ -9,6 +9,7 @@ from council.next.cli.group import Entry
 
 HERE = "council.next.cli"
 DEBATE, FOLLOW_UP, BY_HAND, SET_UP, OWN = "Debate", "Follow up", "By hand", "Set up", "Your own"
+UNLISTED = ""  # the section of a command that programs call, and people do not
 START = {
     'council run "Queue or table?"': "debate a question",
     "council show": "read what the last one came to",
@@ -74,6 +75,7 @@ CORE = {
         "Store a reply as a turn of a session.",
         ("council record last 01-positions/architect --file reply.md",),
     ),
+    "hook": Entry(f"{HERE}.hook:hook", UNLISTED, "Answer an event of Claude Code's hooks."),
 }
 
 
@@ -156,6 +158,7 @@ def workflows() -> tuple[str, ...]:
 def sections() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, entry in entries().items():
-        found.setdefault(entry.section, []).append(name)
+        if entry.section != UNLISTED:
+            found.setdefault(entry.section, []).append(name)
     found[DEBATE] += workflows()
     return found
