@@ -94,9 +94,8 @@ def harvest(session: Session) -> bool:
         answer = transcripts.read_answer(path) if path else None
         brief = briefs.stored(session, due) if due and answer else None
         if due and answer and brief and encode(answer.asked) == encode(brief.text):
-            is_lost = answer.body.strip() == NO_BRIEF or (
-                answer.is_refusal and session.workflow.writes_result(due.phase.name, due.step.name)
-            )
+            needed = session.workflow.writes_result(due.phase.name, due.step.name)
+            is_lost = answer.body.strip() == NO_BRIEF or (answer.is_refusal and needed)
             if not is_lost:
                 store(session, due, brief.hash, answer)
             notes.forget(session.folder, note.turn)  # one that said nothing of use is asked again
