@@ -39,6 +39,7 @@ class Context:
 
     debug: bool = False
     command: str = ""
+    workflow: str = ""  # of a command that runs one
     spends: bool = False
     session: Session | None = None
 

@@ -74,6 +74,13 @@ def project(wanted: bool | None = None) -> Path | None:
     return None if problem else folder
 
 
+def project_top() -> Path | None:
+    """The project that this command is in, for what is filed there: a git repository, or a folder with a `.council`."""
+    steps = project_steps()
+    is_project = steps and (os.path.lexists(steps[-1] / ".git") or judge_project(None)[0] is not None)
+    return steps[-1] if is_project else None
+
+
 def unused_project(wanted: bool | None = None) -> str:
     """A remark about a project's folder that this command does not use, and why. Empty if there is none."""
     return judge_project(wanted)[1]

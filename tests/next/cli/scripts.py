@@ -1,0 +1,29 @@
+"""Scripts for replays: whole debates as YAML, made by holding them in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.next.protocols.held import Held, kit, signs
+
+AGREED = {"challenges": {"all": signs("R1")}}
+SPLIT = {
+    "challenges": {"A": signs("R1"), "D": signs("R2"), "E": signs("R3"), "R": signs("R4")},
+    "closing": {"A": signs("R1"), "D": signs("R2"), "E": signs("R3"), "R": signs("R4")},
+}
+DISSENT = {
+    "challenges": {"all": signs("R1"), "D": signs("none", "the table will be full by June")},
+    "closing": {"all": signs("R1"), "D": signs("none", "the table will be full by June")},
+}
+SYNTHESIS = {"all": {"title": "One database", "answer": "Keep PostgreSQL.", "confidence": "high"}}
+
+
+def script(path: Path, workflow: str = "Debate", *gates: str, **votes: Any) -> Path:
+    """A file that a replay speaks. Without votes everybody signs the first text."""
+    held = Held(kit(workflow, *gates), **{"synthesis": SYNTHESIS, **(votes or AGREED)}).until()
+    turns = {id: f"absent: {said.absent}" if said.absent else said.body for id, said in held.said.items()}
+    path.write_text(yaml.safe_dump(turns, sort_keys=False, allow_unicode=True), "utf-8")
+    return path
