@@ -20,11 +20,16 @@ few were heard; 4 authentication; 5 findings, a failed check, or --require not m
     cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EPILOG
 )
 @click.version_option(council.__version__, "--version", "-V", message="council %(version)s")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.pass_obj
-def cli(context: Context, debug: bool) -> None:
+@click.option(
+    "--debug",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, wanted: setattr(ctx.obj, "debug", wanted),
+    help="Show the traceback of an error.",
+)
+def cli() -> None:
     """Members with different perspectives debate your question. You get an answer, and every dissent on record."""
-    context.debug = debug
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -6,6 +6,8 @@ from functools import cache
 
 from council.next import rooms
 from council.next.cli.group import Entry
+from council.next.errors import CouncilError
+from council.next.text import one_line
 
 HERE = "council.next.cli"
 DEBATE, FOLLOW_UP, BY_HAND, SET_UP, OWN = "Debate", "Follow up", "By hand", "Set up", "Your own"
@@ -54,7 +56,16 @@ CORE = {
         "Check the files of a session, also against a head that you noted.",
         ("council verify", "council verify last --head 0f3c…"),
     ),
+    "decision": Entry(
+        f"{HERE}.sessions:decision",
+        FOLLOW_UP,
+        "File a session's document, such as an ADR, in your project.",
+        ("council decision", "council decision last --to docs/adr"),
+    ),
     "build": Entry(f"{HERE}.sessions:build", FOLLOW_UP, "Make a session's derived files again.", ("council build",)),
+    "archive": Entry(
+        f"{HERE}.sessions:archive", FOLLOW_UP, "Copy a transcript to the archive again.", ("council archive",)
+    ),
     "start": Entry(
         f"{HERE}.by_hand:start",
         BY_HAND,
@@ -72,7 +83,13 @@ CORE = {
         f"{HERE}.by_hand:record",
         BY_HAND,
         "Store a reply as a turn of a session.",
-        ("council record last 01-positions/architect --file reply.md",),
+        (
+            "council record last 01-positions/architect --file reply.md",
+            'council record last 01-positions/designer --absent "on holiday"',
+        ),
+    ),
+    "help": Entry(
+        f"{HERE}.help:help_", SET_UP, "Show the help of a command.", ("council help run", "council help keys")
     ),
 }
 
@@ -97,6 +114,40 @@ def workflows() -> tuple[str, ...]:
     from council.next.config import places
 
     return tuple(name for name in places.workflow_names() if name not in entries())
+
+
+def summary(name: str) -> str:
+    """The first sentence about a command. That of a workflow is its description."""
+    if entry := entries().get(name):
+        return entry.summary
+    return one_line(describe(name).partition(". ")[0].rstrip(".") + ".", 90)
+
+
+def describe(workflow: str) -> str:
+    from council.next.config import places
+    from council.next.schema import read_markdown
+
+    try:
+        table, _ = read_markdown(places.read(places.find_workflow(workflow)), workflow)
+        return table.text("description")
+    except CouncilError as wrong:
+        return f"It cannot be run: {wrong}"
+
+
+def options_of(workflow: str) -> str:
+    """The options that this workflow has, with what holds if nobody sets them, and an example."""
+    from council.next.config import places
+    from council.next.workflow import loader
+
+    try:
+        options = loader.load(places.read(places.find_workflow(workflow)), workflow).options
+    except CouncilError:
+        return ""  # the command itself says what is wrong
+    shown = [
+        f"  -o {name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in options.items()
+    ]
+    lines = ["Its own options, with their defaults:", *shown, "", "\b"] if shown else []
+    return "\n".join(["\b", *lines, "Example:", f'  council {workflow} "Redis or PostgreSQL for the job queue?"'])
 
 
 def sections() -> dict[str, list[str]]:

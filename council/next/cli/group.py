@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class Context:
 
     def advice(self, code: int, said: str) -> str:
         """What is kept, and what to type next. Empty if the error has said so itself."""
-        if self.session is not None:
+        if self.session is not None and (code != UsageError.code or self.spends):
             turns, id = len(list((self.session.folder / "turns").glob("*/*.md"))), self.session.id
             next_ = {Waiting.code: f"council answer {id}", Damaged.code: f"council verify {id}"}
             go_on = next_.get(code, f"council recover {id}")
@@ -68,13 +69,15 @@ class Group(click.Group):
         from council.next.cli import commands
 
         entry = commands.entries().get(cmd_name)
-        if entry is None and cmd_name in commands.workflows():
-            entry = commands.entries()["run"]
-            ctx.obj.workflow = cmd_name
-        if entry is None:
+        if entry is not None:
+            ctx.obj.command, ctx.obj.spends = cmd_name, entry.spends
+            return entry.load()
+        if cmd_name not in commands.workflows():
             return None
-        ctx.obj.command, ctx.obj.spends = cmd_name, entry.spends
-        return entry.load()
+        ctx.obj.command, ctx.obj.workflow, ctx.obj.spends = cmd_name, cmd_name, True
+        found = copy.copy(commands.entries()["run"].load())
+        found.help, found.epilog = commands.describe(cmd_name), commands.options_of(cmd_name)
+        return found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -36,6 +36,7 @@ class Amount(click.FloatRange):
 
 
 SESSION = click.argument("session", default="last")
+THIS_SESSION = click.argument("session")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 BY = click.option("--by", default="", metavar="NAME", help="Who it is (default: Git's user.name, or the login).")
 OVERLAYS = click.option(
@@ -106,15 +107,27 @@ def options(*listed: Callable[[F], F]) -> Callable[[F], F]:
 
 def read_topic(words: tuple[str, ...]) -> str:
     """The topic from the arguments; `-` reads it from standard input."""
-    if words != ("-",):
-        return " ".join(words)
-    data = sys.stdin.buffer.read(LARGEST_INPUT + 1)
-    if len(data) > LARGEST_INPUT:
-        raise UsageError(f"standard input is larger than {LARGEST_INPUT:,} bytes")
+    return " ".join(words) if words != ("-",) else read_input(Path("-"))
+
+
+def read_input(path: Path) -> str:
+    """The text of a file, or of standard input where the path is `-`, to the byte."""
+    name = "standard input" if str(path) == "-" else str(path)
+    if name == "standard input" and sys.stdin.isatty():
+        note("reading from this terminal; Ctrl-D ends it")
     try:
+        if str(path) == "-":
+            data = sys.stdin.buffer.read(LARGEST_INPUT + 1)
+        else:
+            with path.open("rb") as file:
+                data = file.read(LARGEST_INPUT + 1)
+        if len(data) > LARGEST_INPUT:
+            raise UsageError(f"{name} is larger than {LARGEST_INPUT:,} bytes")
         return data.decode()
+    except OSError as failure:
+        raise UsageError(f"{name}: {failure.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError("standard input is not UTF-8") from None
+        raise UsageError(f"{name} is not UTF-8") from None
 
 
 def read_options(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def run(context: Context, /, **given: Any) -> None:
         speaker = start.find_speaker(settings, given, REPLAY, {})
         with prepare_again(again, settings, given["id"]) as session:
             hold(context, session, speaker, settings, given)
-        return finish(session, given)
+        return finish(session, settings, given)
     request = request_from(given, settings, context.workflow)
     if isinstance(request, str):
         return go_on(context, open_session(settings, request), given)
@@ -64,7 +64,7 @@ def run(context: Context, /, **given: Any) -> None:
     start.agree_to_price(table.workflow, request, speaker, settings, given)
     with prepare(replace(request, speaker=start.name_of(speaker)), settings, table) as session:
         hold(context, session, speaker, settings, given)
-    finish(session, given)
+    finish(session, settings, given)
 
 
 @click.command()
@@ -93,7 +93,7 @@ def go_on(context: Context, session: Session, given: dict[str, Any]) -> None:
             given["source"] = given["source"] or session.program.get("replay_of")
             speaker = start.find_speaker(settings, given, wanted, seats)
             hold(context, session, speaker, settings, given)
-    finish(session, given)
+    finish(session, settings, given)
 
 
 def hold(context: Context, session: Session, speaker: Speaker, settings: Settings, given: dict[str, Any]) -> None:
@@ -140,18 +140,20 @@ def lower(asked: Any, set_: Any) -> Any:
     return min((one for one in (asked, set_) if one is not None), default=None)
 
 
-def finish(session: Session, given: dict[str, Any]) -> None:
+def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:
     """Print what the debate came to. Raises what makes the command fail although the debate is over."""
+    from council.next.cli.sessions import file_all
     from council.next.reports.listing import hyphened
     from council.next.reports.state import state
     from council.next.terminal.card import print_card
     from council.next.terminal.output import note, print_json
 
     now = state(session)
+    filed = file_all(session, settings)
     if given["as_json"]:
         print_json(now)
     else:
-        print_card(now, session.metadata, {"Session": session.folder})
+        print_card(now, session.metadata, {"Session": session.folder, "Document": filed})
     outcome = session.outcome
     if outcome.exit_code:
         note(f"council: {outcome.kind}: {OVER}")

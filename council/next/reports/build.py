@@ -11,12 +11,13 @@ from typing import Any
 from council.next.errors import Damaged
 from council.next.record import files
 from council.next.record.session import Session
+from council.next.reports.listing import STATE
 from council.next.reports.render import render
 from council.next.reports.section import added_by_rooms
 from council.next.reports.state import convergence, state
 from council.next.text import encode
 
-STATE, CONVERGENCE, TRANSCRIPT, SYNTHESIS = "state.json", "convergence.json", "transcript.md", "synthesis.md"
+CONVERGENCE, TRANSCRIPT, SYNTHESIS = "convergence.json", "transcript.md", "synthesis.md"
 RECORD = ("turns", "briefs", "attempts", "desk", "attached", "frozen")
 FIXED = ("metadata.json", "program.json", "workflow.md", "topic.md", "runner.json")
 OWN = (STATE, CONVERGENCE, TRANSCRIPT, SYNTHESIS)

@@ -18,8 +18,12 @@ import click
 from council.next.errors import Waiting
 from council.next.prompts.brief import Brief
 from council.next.speakers.person import Question, Situation
-from council.next.terminal.output import note
+from council.next.terminal.output import columns, note, wrap
+from council.next.text import one_line
 
+SHOWN = ("Question", "What blocks", "What each side recommends")  # sections that are on the screen already
+MARK, FORM = "</said ", "Give your answers below these headings"
+LONGEST = 600  # characters of the question
 LONG = ("text", "list", "code")  # what may have several lines
 PASTE = 0.05  # seconds: lines that come as fast as this were pasted together
 CUT = 4095  # bytes: a terminal keeps no more of a line, and says nothing
@@ -68,7 +72,9 @@ class Keyboard:
         self.shown, self.rest, self.typed = situation.brief.due.id, b"", {}
         with suppress(termios.error, ValueError):
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)  # what was typed before is no answer to this
-        note(f"\n{(situation.brief.own or situation.brief.text).strip()}")
+        due, session = situation.brief.due, situation.brief.session
+        note(f"\n{due.seat.label}: this debate waits for you", bold=True)
+        say(one_line(session.topic, LONGEST))
         for title, lines in (
             ("Recommended", situation.sides),
             ("Conditions", situation.conditions),
@@ -76,7 +82,13 @@ class Keyboard:
         ):
             if lines:
                 note(f"\n{title}", bold=True)
-                note("\n".join(f"  {line}" for line in lines))
+            for line in lines:
+                say(f"- {line}")
+        for title, *lines in task_of(situation.brief.text):
+            note(f"\n{title}", bold=True)
+            for line in filter(None, lines):
+                say(line)
+        note(f"\nAll that was said: `council show {session.id}`. Ctrl-D leaves the question for later.")
 
     async def read(self, brief: Brief, long: bool, before: str = "") -> str:
         """A line, or several. Lines that were pasted belong together, empty ones too."""
@@ -132,6 +144,25 @@ class Keyboard:
         if len(line) >= CUT:
             note(f"The terminal has cut that line after {CUT} bytes: type e to write in your editor", "! ", fg="red")
         return line.decode("utf-8", "replace").rstrip("\r")
+
+
+def task_of(text: str) -> list[list[str]]:
+    """What a brief asks for: its last sections, as lines, without the form below them. Here, each answer is asked for
+    by itself. What members said ends with a mark that is ours, so their words are never taken for the task."""
+    found: list[list[str]] = []
+    for part in reversed(text.split("\n# ")):
+        title, *lines = part.partition("\n## ")[0].splitlines() or [""]
+        if MARK in part or title in SHOWN:
+            break
+        found.insert(0, [title, *(line for line in lines if line.strip() and not line.startswith(FORM))])
+    return found
+
+
+def say(line: str) -> None:
+    """A paragraph or an item, in lines of the window's width."""
+    lead = "  - " if line.startswith("- ") else "  "
+    first, *others = wrap(line.removeprefix("- "), columns(sys.stderr) - len(lead))
+    note("\n".join([lead + first, *(" " * len(lead) + other for other in others)]))
 
 
 def prompt() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from council.next.reports.finish import tilde
-from council.next.terminal.output import columns, echo, program, style
-from council.next.text import one_line, printable, width
+from council.next.terminal.output import columns, echo, program, style, wrap
+from council.next.text import one_line, printable
 
 LABEL = 12  # columns
 NARROW = 60  # below this, a label has a line of its own
@@ -18,6 +18,8 @@ LONGEST = 600  # characters of somebody's words; the transcript has the rest
 def print_card(now: Mapping[str, Any], metadata: Mapping[str, Any], files: Mapping[str, Any]) -> None:
     """The outcome of a debate that is over. `files` are the paths of its session and of the documents filed."""
     wide = columns(sys.stdout)
+    if sys.stdout.isatty():
+        sys.stdout.write("\n")
     for label, text in [("Question", question_of(now)), *facts(now), *places(metadata, files)]:
         print_fact(label, text, wide)
     sys.stdout.write("\n")
@@ -96,14 +98,3 @@ def commands(now: Mapping[str, Any], filed: bool) -> Iterator[tuple[str, str]]:
         yield "Go on", f'{council} run --from {id} "…"'
     for section in now["sections"].values():
         yield from (("Then", command) for command in section["next"])
-
-
-def wrap(text: str, most: int) -> list[str]:
-    """The lines of a text. A word that is longer than a line is left to the terminal, so that it can be copied."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and width(lines[-1]) + 1 + width(word) > most:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines

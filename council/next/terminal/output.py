@@ -55,6 +55,17 @@ def style(text: str, stream: TextIO, **how: Any) -> str:
     return text if plain else click.style(text, **how)
 
 
+def wrap(text: str, most: int) -> list[str]:
+    """The lines of a text. A word that is longer than a line is left to the terminal, so that it can be copied."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and width(lines[-1]) + 1 + width(word) > most:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
 def print_columns(rows: Sequence[Sequence[str]], loose: int = -1) -> None:
     """Rows below one another, each column as wide as its longest cell. The loose column takes what is left of a
     terminal's line, and is cut."""

@@ -50,6 +50,7 @@ class Watch(Listener):
         self.thread = threading.Thread(target=self.draw_on, daemon=True)
 
     def __enter__(self) -> Self:
+        self.line(f"session {self.session.id}")
         if self.live:
             self.thread.start()
         return self
@@ -65,6 +66,8 @@ class Watch(Listener):
     def due(self, dues: tuple[Due, ...]) -> None:
         phase = dues[0].phase
         title = phase.title or phase.name.replace("-", " ").capitalize()
+        if phase.numbered and not phase.role:
+            title = f"Round {phase.number}: {title}"
         repeats = self.session.workflow.span(phase)[1] > 1
         with self.lock:
             self.tell_progress()
@@ -140,9 +143,9 @@ class Watch(Listener):
             self.drawn.clear()
         most = max(1, os.get_terminal_size(sys.stderr.fileno()).lines - 3)
         spin = SPINNER[int(now / PACE) % len(SPINNER)]
-        rows = []
+        rows, labels = [], max(width(due.seat.label) for due, _ in self.speaking.values())
         for due, since in [*self.speaking.values()][:most]:
-            head = cut(printable(f"{spin} {due.seat.label} {now - since:3.0f} s  "), wide - 1)
+            head = cut(printable(f"{spin} {due.seat.label:<{labels}} {now - since:3.0f} s  "), wide - 1)
             said = one_line(self.newest.get(due.id, ""), KEPT) or "waits for the first word"
             while width(said) > max(0, wide - 1 - width(head)):
                 said = said[1:]  # the newest words are at the end
