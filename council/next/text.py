@@ -60,7 +60,7 @@ def _columns(letter: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """A line of at most so many columns."""
+    """The line, cut to this number of columns."""
     if width(text) <= most:
         return text
     used = 0

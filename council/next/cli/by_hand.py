@@ -57,7 +57,8 @@ def start(context: Context, /, as_json: bool, **given: Any) -> None:
     settings = load_settings(given)
     request = request_from(given, settings)
     if isinstance(request, str):
-        return tell_due(open_session(settings, request), as_json)
+        tell_due(open_session(settings, request), as_json)
+        return
     with prepare(request, settings) as session:
         context.session = session
         due_now(session, settings)
@@ -102,9 +103,11 @@ def tell_due(session: Session, as_json: bool) -> None:
     dues = session.plan.due
     if as_json:
         facts = {"session_id": session.id, "folder": str(session.folder), "done": session.plan.done}
-        return print_json({**facts, "due": [describe(due, session) for due in dues]})
+        print_json({**facts, "due": [describe(due, session) for due in dues]})
+        return
     if not dues:
-        return echo(f"{session.id} is over: {session.outcome.kind}; `{program()} show {session.id}` prints it")
+        echo(f"{session.id} is over: {session.outcome.kind}; `{program()} show {session.id}` prints it")
+        return
     many = len(dues) > 1
     echo(f"{len(dues)} turn{'s are' if many else ' is'} due in {session.id}." + " Ask all of them at once." * many)
     echo()
@@ -152,7 +155,8 @@ def brief(context: Context, /, session: str, turn: str, part: int | None) -> Non
         if turn.removesuffix(".md") not in found.said:
             known = [*(one.id for one in found.plan.due), *found.said]
             raise UsageError(f"{one_line(turn)} is neither due nor recorded; {did_you_mean(turn, known)}")
-        return write_bytes(found.brief(turn.removesuffix(".md")))
+        write_bytes(found.brief(turn.removesuffix(".md")))
+        return
     if (made := briefs.stored(found, due)) is None:
         with hold(found):
             made = briefs.write(found, due)
@@ -163,12 +167,13 @@ def brief(context: Context, /, session: str, turn: str, part: int | None) -> Non
     write_bytes(parts[number - 1].encode("utf-8", "backslashreplace"))
     if number < len(parts):
         echo(f"\n\n---\n\nThis was part {number} of {len(parts)}. Read on before you answer, with this command:\n")
-        return echo(f"{call(found, due)} --part {number + 1}")
+        echo(f"{call(found, due)} --part {number + 1}")
+        return
     echo(how_to_store(found, due))
 
 
 def split(text: str) -> list[str]:
-    """The text in parts of at most so many bytes, each ending with a line."""
+    """The text in parts that an assistant reads whole, each ending with a line."""
     parts, size = [""], 0
     for line in text.splitlines(keepends=True):
         length = len(line.encode("utf-8", "backslashreplace"))
@@ -203,7 +208,8 @@ Run nothing else, and open no other file. Then reply only with the line that the
 def write_bytes(data: bytes) -> None:
     """Byte for byte into a pipe or a file; to a terminal without what could take it over."""
     if sys.stdout.isatty():
-        return echo(data.decode("utf-8", "replace"))
+        echo(data.decode("utf-8", "replace"))
+        return
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
@@ -227,23 +233,22 @@ ANSWER = click.option(
 @click.option("--absent", default="", metavar="WHY", help="Record that the seat does not answer.")
 @BY
 @click.pass_obj
-def record(
-    context: Context, /, session: str, turn: str, file: Path, answers: tuple[str, ...], model: str, absent: str, by: str
-) -> None:
+def record(context: Context, /, session: str, turn: str, **given: Any) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
     from council.next.config import identity
     from council.next.runner import by_hand
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
-    named = read_answers(answers)
-    body = "" if named or absent else read_input(file)
+    named, absent, by = read_answers(given["answers"]), given["absent"], given["by"]
+    body = "" if named or absent else read_input(given["file"])
     with hold(found):
         due = by_hand.find_due(found, turn)
         if named:
             body = by_hand.compose(found, due.id, named)
         by = by or identity.user_name() if due.seat.is_person else by
-        problems = by_hand.record(found, settings, due.id, by_hand.Reply(body, absent, by, model=model))
+        reply = by_hand.Reply(body, absent, by, model=given["model"])
+        problems = by_hand.record(found, settings, due.id, reply)
     tell_recorded(found, due.id, problems)
 
 
@@ -284,17 +289,15 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
     found = context.session = open_session(settings, session or find_waiting(settings))
     due = find_question(found, turn)
     named = read_answers(answers)
-    if named:
-        body = by_hand.compose(found, due.id, named)
-    else:
-        body = asyncio.run(ask(found, due, settings))
+    body = by_hand.compose(found, due.id, named) if named else asyncio.run(ask(found, due, settings))
     given = desk.Answer(due.id, body, by or identity.user_name(), "answer", time.time())
     became = desk.answer(found.folder, given)
     if became == "too late":
         raise UsageError(f"somebody else has answered {due.id}; `council show {found.id} {due.id}` prints the answer")
     found.refresh()
     if became == "left":
-        return echo(f"answered {due.id}; the run that holds {found.id} goes on with it")
+        echo(f"answered {due.id}; the run that holds {found.id} goes on with it")
+        return
     with hold(found):
         by_hand.publish(found, settings)
     tell_recorded(found, due.id, ())
@@ -314,7 +317,7 @@ def find_waiting(settings: Settings) -> str:
 
 
 def find_question(session: Session, turn: str) -> Due:
-    """The turn of a person that is due."""
+    """The due turn that asks a person."""
     asked = {due.id: due for due in session.plan.due if due.seat.is_person}
     if turn and turn not in asked:
         raise UsageError(f"{one_line(turn)} does not wait for a person; {did_you_mean(turn, asked)}")

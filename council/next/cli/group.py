@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from council.next.errors import Damaged, UsageError, Waiting
+from council.next.errors import Damaged, Unmet, UsageError, Waiting
+from council.next.terminal.output import program
 from council.next.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -48,13 +49,18 @@ class Context:
         """What is kept, and what to type next. Empty if the error has said so itself."""
         if self.session is not None and (code != UsageError.code or self.spends):
             turns, id = len(list((self.session.folder / "turns").glob("*/*.md"))), self.session.id
-            next_ = {Waiting.code: f"council answer {id}", Damaged.code: f"council verify {id}"}
-            go_on = next_.get(code, f"council recover {id}")
+            go_on = f"{self.next_command(code)} {id}"
             kept = f"kept: {turns} turn{'s' * (turns != 1)} in {tilde(self.session.folder)}"
-            return kept if f"`{go_on}`" in said else f"{kept}; go on with: {go_on}"
+            return kept if f"`council {go_on}`" in said else f"{kept}; go on with: {program()} {go_on}"
         if code == UsageError.code and self.command and "`council " not in said:
             return f"{'nothing was spent; ' * self.spends}`council {self.command} -h` shows how to call it"
         return "nothing was spent" if self.spends else ""
+
+    def next_command(self, code: int) -> str:
+        """What goes on after this exit code."""
+        if code == Waiting.code and self.session and any(due.seat.is_person for due in self.session.plan.due):
+            return "answer"
+        return {Waiting.code: "next", Damaged.code: "verify", Unmet.code: "show"}.get(code, "recover")
 
 
 class Group(click.Group):
@@ -68,7 +74,7 @@ class Group(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from council.next.cli import commands
 
-        entry = commands.entries().get(cmd_name)
+        entry = commands.find(cmd_name)
         if entry is not None:
             ctx.obj.command, ctx.obj.spends = cmd_name, entry.spends
             return entry.load()
@@ -91,6 +97,8 @@ class Group(click.Group):
             return None, None, args[1:]
         if " " in name:
             raise UsageError(f'"{name}" is no command; to debate a question: council run "QUESTION"')
+        if room := commands.OF_ROOMS.get(name):
+            raise UsageError(f"`council {name}` is a command of the optional room {room}, which is not here")
         raise UsageError(f'there is no command "{name}"; {did_you_mean(name, self.list_commands(ctx))}')
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -35,12 +35,15 @@ def help_(context: Context, /, name: str) -> None:
     parent = click_context.find_root()
     group = parent.command
     assert isinstance(group, click.Group)
-    topics = {"": parent.get_help, "all": all_commands, "keys": lambda: KEYS.rstrip(), "exit-codes": lambda: EPILOG}
-    if name in topics:
-        return echo(topics[name]())
+    topics = {"": parent.get_help(), "keys": KEYS.rstrip(), "exit-codes": EPILOG}
+    if name in topics or name == "all":
+        echo(topics.get(name) or all_commands())
+        return
     command = group.get_command(parent, name)
     if command is None:
-        raise UsageError(f'there is no command "{name}"; {did_you_mean(name, [*topics, *group.list_commands(parent)])}')
+        raise UsageError(
+            f'there is no command "{name}"; {did_you_mean(name, ["all", *topics, *group.list_commands(parent)])}'
+        )
     echo(command.get_help(click.Context(command, info_name=name, parent=parent, obj=context)))
 
 

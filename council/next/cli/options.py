@@ -78,7 +78,12 @@ HOLD = [
     click.option("--pace", type=click.Choice(["real", "none"]), help="Replay at the original speed, or at once."),
 ]
 LIMITS = [
-    click.option("--quorum", type=click.IntRange(1), metavar="N", help="Go on without members whose calls fail, as long as N remain."),
+    click.option(
+        "--quorum",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Go on without members whose calls fail, as long as N remain.",
+    ),
     click.option("--max-cost", type=Amount(0), metavar="USD", help="Pause before a call that could exceed this."),
     click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Pause before exceeding this many calls."),
     click.option("--yes", is_flag=True, help="Begin without asking, however much it is likely to cost."),
@@ -177,6 +182,7 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     that is one for a recovery, the result is the session's id."""
     from council.next.config import personas, places
     from council.next.prompts import phrases
+    from council.next.record.catalog import check_id
     from council.next.runner.attachments import check_topic
     from council.next.runner.prepare import Request
 
@@ -204,6 +210,8 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     )
     request = request.called(call) if call else request
     check_topic(request.topic)
+    if request.id:
+        check_id(request.id)
     return request
 
 

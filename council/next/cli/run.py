@@ -55,10 +55,12 @@ def run(context: Context, /, **given: Any) -> None:
         speaker = start.find_speaker(settings, given, REPLAY, {})
         with prepare_again(again, settings, given["id"]) as session:
             hold(context, session, speaker, settings, given)
-        return finish(session, settings, given)
+        finish(session, settings, given)
+        return
     request = request_from(given, settings, context.workflow)
     if isinstance(request, str):
-        return go_on(context, open_session(settings, request), given)
+        go_on(context, open_session(settings, request), given)
+        return
     table = lay(request, settings)
     speaker = start.find_speaker(settings, given, given["speaker"], request.seats)
     start.agree_to_price(table.workflow, request, speaker, settings, given)
@@ -169,8 +171,7 @@ def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:
 @SESSION
 @click.option("--now", is_flag=True, help="Stop at once, as Ctrl-C does; calls under way may have been billed.")
 @BY
-@click.pass_obj
-def pause(context: Context, /, session: str, now: bool, by: str) -> None:
+def pause(session: str, now: bool, by: str) -> None:
     """Ask the run of SESSION, in another terminal, to stop before its next turns. `council recover` continues."""
     from council.next.config import identity
     from council.next.record import desk, lock

@@ -42,9 +42,11 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     found = [row for row in found if all(row[key] == value for key, value in wanted.items())]
     found = found if all_ else found[:newest]
     if as_json:
-        return print_json([{**row, "folder": str(root / row["id"])} for row in found])
+        print_json([{**row, "folder": str(root / row["id"])} for row in found])
+        return
     if not found:
-        return note("no such session" if wanted else 'no session yet; begin one: `council run "Should we …?"`')
+        note("no such session" if wanted else 'no session yet; begin one: `council run "Should we …?"`')
+        return
     head = ("SESSION", "STATE", "AGE", "COST", "TOPIC")
     print_columns(
         [head, *((row["id"], state_of(row), age_of(row), money(row["usd"]), row["topic"]) for row in found)], 4
@@ -73,8 +75,7 @@ def money(usd: float | None) -> str:
 @click.command()
 @SESSION
 @JSON
-@click.pass_obj
-def status(context: Context, /, session: str, as_json: bool) -> None:
+def status(session: str, as_json: bool) -> None:
     """Show how far SESSION is: complete, running, waiting, interrupted or damaged."""
     from council.next.config import places
     from council.next.reports import listing
@@ -82,7 +83,8 @@ def status(context: Context, /, session: str, as_json: bool) -> None:
     folder = places.find_folder(load_settings({}).home, session)
     row = listing.status(folder)
     if as_json:
-        return print_json({**row, "folder": str(folder)})
+        print_json({**row, "folder": str(folder)})
+        return
     kind = f" ({row['kind']})" if row["kind"] else ""
     waits = f" for {join_words(row['waits_for'])}" if row["waits_for"] else ""
     standing = f"; the votes so far give: {row['standing']}" if row["standing"] else ""
@@ -101,10 +103,7 @@ def status(context: Context, /, session: str, as_json: bool) -> None:
 @JSON
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file.")
 @click.option("--force", is_flag=True, help="With -o: overwrite a file.")
-@click.pass_obj
-def show(
-    context: Context, /, words: tuple[str, ...], html: bool, as_json: bool, output: Path | None, force: bool
-) -> None:
+def show(words: tuple[str, ...], html: bool, as_json: bool, output: Path | None, force: bool) -> None:
     """Show the transcript of SESSION (default: the newest) as far as it goes, or a PART of it: `synthesis`, `round 2`,
     or a turn, as in `02-challenges/engineer`.
     """
@@ -117,9 +116,11 @@ def show(
     session = open_session(load_settings({}), word)
     text = page_of(session) if html else json_of(session, part) if as_json else text_of(session, part)
     if output is not None:
-        return write_to(output, text, force)
+        write_to(output, text, force)
+        return
     if html or as_json:
-        return echo_exactly(text)
+        echo_exactly(text)
+        return
     print_markdown(text)
 
 
@@ -250,8 +251,7 @@ def archive(context: Context, /, session: str) -> None:
 @click.option("--to", "place", type=FILE, help="The folder (default: docs/decisions in the debate's project).")
 @click.option("--new", is_flag=True, help="File it as a new document, even if there is one already.")
 @click.option("--dry-run", is_flag=True, help="Print the document and where it would be, and write nothing.")
-@click.pass_obj
-def decision(context: Context, /, session: str, kind: str, place: Path | None, new: bool, dry_run: bool) -> None:
+def decision(session: str, kind: str, place: Path | None, new: bool, dry_run: bool) -> None:
     """File the document of SESSION, such as an ADR, in its project. One that somebody has changed stays as it is."""
     from council.next.reports.filing import EDITED, PLACE, file_document
 
@@ -267,14 +267,15 @@ def decision(context: Context, /, session: str, kind: str, place: Path | None, n
     filed = file_document(found, top, kind, folder, own_template(found, kind, settings), new, dry_run)
     if dry_run:
         note(f"# {tilde(filed.path)}")
-        return echo(filed.text)
+        echo(filed.text)
+        return
     echo(str(filed.path))
     if filed.became == EDITED:
         note("somebody has changed it, so it stays as it is; --new files this version beside it")
 
 
 def project_of(session: Session, settings: Settings) -> Path | None:
-    """The project in which a debate began, if it is there. A session from elsewhere chooses no folder of this machine."""
+    """The project in which a debate began, if it is there. A session from elsewhere chooses no folder here."""
     from council.next.config import places
     from council.next.record import catalog
 

@@ -1,4 +1,4 @@
-"""What is settled before a debate begins or goes on: who speaks, what it may cost, and whether a person can be asked."""
+"""What is settled before a debate begins or goes on: who speaks, what it may cost, and who can be asked here."""
 
 from __future__ import annotations
 

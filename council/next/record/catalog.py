@@ -30,7 +30,7 @@ def check_id(id: str) -> str:
 
 def list_ids(root: Path) -> list[str]:
     """The ids of all sessions, in the order in which they began. A damaged session is one of them."""
-    return [id for _, id in sorted((began(metadata), id) for id, metadata in rows(root))]
+    return [id for _, id in sorted((began(root, id, metadata), id) for id, metadata in rows(root))]
 
 
 def rows(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -51,10 +51,14 @@ def is_session(folder: Path) -> bool:
     return os.path.lexists(folder / "program.json") or not os.access(folder, os.R_OK | os.X_OK)
 
 
-def began(metadata: dict[str, Any]) -> str:
-    """When a session began, to sort by. A time that is none comes first, and hides nothing."""
+def began(root: Path, id: str, metadata: dict[str, Any]) -> tuple[str, int]:
+    """When a session began, to sort by. A time that is none comes first, and hides nothing. Of those that began in the
+    same second, a file that is written once says which was first."""
     value = metadata.get("started_at")
-    return value if isinstance(value, str) and value[:2] in ("19", "20", "21") else ""
+    written = 0
+    with suppress(OSError):
+        written = os.stat(root / id / "topic.md").st_mtime_ns
+    return value if isinstance(value, str) and value[:2] in ("19", "20", "21") else "", written
 
 
 def find(root: Path, id: str) -> Session:

@@ -19,7 +19,7 @@ COMPLETE, RUNNING, WAITING, INTERRUPTED, DAMAGED = "complete", "running", "waiti
 
 def rows(root: Path, newest: int = 0) -> list[dict[str, Any]]:
     """The sessions of a folder, those that began last at the end. `newest` is how many of them, or 0 for all."""
-    found = sorted(catalog.rows(root), key=lambda one: (catalog.began(one[1]), one[0]))
+    found = sorted(catalog.rows(root), key=lambda one: (catalog.began(root, *one), one[0]))
     return [row(root / id, metadata) for id, metadata in found[-newest:]]
 
 

@@ -75,15 +75,15 @@ class Keyboard:
         due, session = situation.brief.due, situation.brief.session
         note(f"\n{due.seat.label}: this debate waits for you", bold=True)
         say(one_line(session.topic, LONGEST))
-        for title, lines in (
+        for name, items in (
             ("Recommended", situation.sides),
             ("Conditions", situation.conditions),
             ("Blocking", situation.blocking),
         ):
-            if lines:
-                note(f"\n{title}", bold=True)
-            for line in lines:
-                say(f"- {line}")
+            if items:
+                note(f"\n{name}", bold=True)
+            for item in items:
+                say(f"- {item}")
         for title, *lines in task_of(situation.brief.text):
             note(f"\n{title}", bold=True)
             for line in filter(None, lines):

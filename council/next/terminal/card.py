@@ -44,7 +44,7 @@ def question_of(now: Mapping[str, Any]) -> str:
 
 def facts(now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Every fact that somebody would be misled without. Each dissent is among them."""
-    outcome, totals = now["outcome"], now["totals"]
+    outcome = now["outcome"]
     if outcome["answer"]:
         opinion = now["answer_as"] != "Answer"
         yield "Answer", f"({now['answer_as'][:1].lower()}{now['answer_as'][1:]}) " * opinion + outcome["answer"]
@@ -64,6 +64,18 @@ def facts(now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "Person",
             f"{act['who'] or 'a person'} {act['what']} {act['option']}".rstrip() + (f": {words}" if words else ""),
         )
+    yield from doubts(outcome)
+    for section in now["sections"].values():
+        if section["answer"]:
+            yield section["title"][: LABEL - 1] or "Result", section["answer"]
+    totals = now["totals"]
+    cost = "cost unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
+    replayed = f"; {now['replayed']} of {now['turns_of']} turns are a replay" if now["replayed"] else ""
+    yield "Cost", f"{totals['calls']} calls, {totals['tokens']:,} tokens, {cost}{replayed}"
+
+
+def doubts(outcome: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Who objects, in their own words, who was absent, and how sure the writer may be."""
     for one in outcome["dissents"]:
         yield "Objects", f"{one['label']}: {one_line(one['text'], LONGEST)}"
     for one in outcome["absent"]:
@@ -72,12 +84,6 @@ def facts(now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         said = outcome["confidence_said"]
         why = f" (the writer says {said}; what was counted allows no more)" if said != outcome["confidence"] else ""
         yield "Confidence", outcome["confidence"] + why
-    for section in now["sections"].values():
-        if section["answer"]:
-            yield section["title"][: LABEL - 1] or "Result", section["answer"]
-    cost = "cost unknown" if totals["usd"] is None else f"${totals['usd']:.4f}"
-    replayed = f"; {now['replayed']} of {now['turns_of']} turns are a replay" if now["replayed"] else ""
-    yield "Cost", f"{totals['calls']} calls, {totals['tokens']:,} tokens, {cost}{replayed}"
 
 
 def places(metadata: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

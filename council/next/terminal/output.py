@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -85,9 +86,10 @@ def program() -> str:
     name = sys.argv[0] if sys.argv else ""
     if name.endswith("__main__.py"):
         return f"{shlex.quote(sys.executable)} -m {__package__.partition('.')[0]}"
-    found = shutil.which("council")
-    is_here = os.path.basename(name) == "council" and not (found and os.path.samefile(found, name))
-    return shlex.quote(os.path.abspath(name)) if is_here and os.path.exists(name) else "council"
+    path, found = Path(name), shutil.which("council")
+    if path.name != "council" or not path.exists() or (found and path.samefile(found)):
+        return "council"
+    return shlex.quote(str(path.absolute()))
 
 
 def as_called(text: str) -> str:

@@ -18,6 +18,10 @@ DISSENT = {
     "challenges": {"all": signs("R1"), "D": signs("none", "the table will be full by June")},
     "closing": {"all": signs("R1"), "D": signs("none", "the table will be full by June")},
 }
+FEW = {
+    "challenges": {"A": signs("R1"), "D": None, "E": None, "R": None},
+    "closing": {"A": signs("R1"), "D": None, "E": None, "R": None},
+}
 SYNTHESIS = {"all": {"title": "One database", "answer": "Keep PostgreSQL.", "confidence": "high"}}
 
 
