@@ -16,7 +16,7 @@ PACKAGE = Path(council.next.__file__).parent
 ROOMS = {
     "replies": 700,
     "workflow": 650,
-    "engine": 1_250,
+    "engine": 1_270,
     "protocols": 1_300,
     "record": 1_050,
     "config": 1_180,

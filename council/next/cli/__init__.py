@@ -52,7 +52,7 @@ def call(context: Context, arguments: list[str] | None) -> int:
         return ended.exit_code
     except BrokenPipeError as closed:
         return give_up_output(closed, context)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):  # click makes the second of the first
         failure: BaseException = Interrupted(2)
     except (CouncilError, click.ClickException, OSError) as wrong:
         failure = wrong
@@ -64,7 +64,7 @@ def call(context: Context, arguments: list[str] | None) -> int:
 
 
 def give_up_output(failure: OSError, context: Context) -> int:
-    """Write nothing more to an output that takes nothing more. It is no error if whoever reads it has seen enough."""
+    """Write nothing more to an output that takes nothing more. It is no error if the reader has seen enough."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(failure, BrokenPipeError):
         return 0

@@ -51,7 +51,7 @@ class Context:
             turns, id = len(list((self.session.folder / "turns").glob("*/*.md"))), self.session.id
             go_on = f"{self.next_command(code)} {id}"
             kept = f"kept: {turns} turn{'s' * (turns != 1)} in {tilde(self.session.folder)}"
-            return kept if f"`council {go_on}`" in said else f"{kept}; go on with: {program()} {go_on}"
+            return kept if "`council " in said else f"{kept}; go on with: {program()} {go_on}"
         if code == UsageError.code and self.command and "`council " not in said:
             return f"{'nothing was spent; ' * self.spends}`council {self.command} -h` shows how to call it"
         return "nothing was spent" if self.spends else ""

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import termios
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import click
@@ -22,7 +23,8 @@ from council.next.terminal.output import columns, note, wrap
 from council.next.text import one_line
 
 SHOWN = ("Question", "What blocks", "What each side recommends")  # sections that are on the screen already
-MARK, FORM = "</said ", "Give your answers below these headings"
+MARK = "</said "  # how the words of members end
+FORM = ("Give your answers below these headings", "End your reply with these headings")
 LONGEST = 600  # characters of the question
 LONG = ("text", "list", "code")  # what may have several lines
 PASTE = 0.05  # seconds: lines that come as fast as this were pasted together
@@ -46,7 +48,7 @@ class Keyboard:
             note(question.problem, "! ", fg="red")
         note(f"\n{question.title}", bold=True)
         long = question.field.type in LONG
-        note(f"  {question.wanted}" + "; an empty line ends it, e opens your editor" * long)
+        say(question.wanted + "; an empty line ends it, e opens your editor" * long)
         typed = await self.read(situation.brief, long, question.typed)
         self.typed[question.title] = typed
         return typed
@@ -86,7 +88,7 @@ class Keyboard:
                 say(f"- {item}")
         for title, *lines in task_of(situation.brief.text):
             note(f"\n{title}", bold=True)
-            for line in filter(None, lines):
+            for line in lines:
                 say(line)
         note(f"\nAll that was said: `council show {session.id}`. Ctrl-D leaves the question for later.")
 
@@ -95,32 +97,33 @@ class Keyboard:
         lines: list[str] = []
         try:
             while True:
-                prompt()
-                line = await self.line()
+                line = await self.line(prompt)
                 if long and line == EDITOR and not lines:
                     return await edit(before)
                 lines.append(line)
                 with suppress(TimeoutError):
                     while True:
-                        lines.append(await asyncio.wait_for(self.line(), PASTE))
+                        lines.append(await asyncio.wait_for(self.line(lambda: None), PASTE))
                 if not long or not lines[-1]:
                     return "\n".join(lines).rstrip("\n")
         except EOFError:
             self.give_back(lines)
-            raise Waiting(f"{brief.due.id} waits for a person: `council answer {brief.session.id}`") from None
+            again = "answer" if brief.due.seat.is_person else "recover"
+            raise Waiting(f"{brief.due.id} waits for you: `council {again} {brief.session.id}`") from None
         except asyncio.CancelledError:
             self.give_back(lines)
             raise
 
     def give_back(self, lines: list[str]) -> None:
         """What was typed and is not recorded, so that it can be copied."""
+        note("")
         typed = {**self.typed, "": "\n".join(lines)}
         if any(text.strip() for text in typed.values()):
-            note("\nNot recorded. You typed:")
+            note("Not recorded. You typed:")
             note("\n".join(f"{title}: {text}".removeprefix(": ") for title, text in typed.items() if text.strip()))
 
-    async def line(self) -> str:
-        """The next line. Raises EOFError at Ctrl-D."""
+    async def line(self, show: Callable[[], None]) -> str:
+        """The next line, after a prompt that is shown again if the process was put aside. Raises EOFError at Ctrl-D."""
         loop, end = asyncio.get_running_loop(), asyncio.Event()
         stdin = sys.stdin.fileno()
 
@@ -132,7 +135,8 @@ class Keyboard:
 
         if b"\n" not in self.rest:
             loop.add_reader(stdin, arrived)
-            loop.add_signal_handler(signal.SIGCONT, prompt)
+            loop.add_signal_handler(signal.SIGCONT, show)
+            show()
             try:
                 await end.wait()
             finally:
@@ -151,11 +155,24 @@ def task_of(text: str) -> list[list[str]]:
     by itself. What members said ends with a mark that is ours, so their words are never taken for the task."""
     found: list[list[str]] = []
     for part in reversed(text.split("\n# ")):
-        title, *lines = part.partition("\n## ")[0].splitlines() or [""]
+        title, _, rest = part.partition("\n## ")[0].partition("\n")
         if MARK in part or title in SHOWN:
             break
-        found.insert(0, [title, *(line for line in lines if line.strip() and not line.startswith(FORM))])
+        found.insert(0, [title, *(line for line in paragraphs(rest) if not line.startswith(FORM))])
     return found
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Each paragraph and each item as one line."""
+    for block in text.split("\n\n"):
+        line = ""
+        for part in map(str.strip, block.split("\n")):
+            if line and part.startswith("- "):
+                yield line
+                line = ""
+            line = f"{line} {part}".strip()
+        if line:
+            yield line
 
 
 def say(line: str) -> None:

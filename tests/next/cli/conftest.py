@@ -18,9 +18,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a script of each kind of debate."""
     folder = tmp_path_factory.mktemp("scripts")
     scripts.script(folder / "agreed.yaml")
-    scripts.script(folder / "dissent.yaml", **scripts.DISSENT)
-    scripts.script(folder / "split.yaml", **scripts.SPLIT)
-    scripts.script(folder / "few.yaml", **scripts.FEW)
+    scripts.script(folder / "dissent.yaml", scripts.DISSENT)
+    scripts.script(folder / "split.yaml", scripts.SPLIT)
+    scripts.script(folder / "few.yaml", scripts.FEW)
     return folder
 
 

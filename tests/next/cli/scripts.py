@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,9 @@ FEW = {
 SYNTHESIS = {"all": {"title": "One database", "answer": "Keep PostgreSQL.", "confidence": "high"}}
 
 
-def script(path: Path, workflow: str = "Debate", *gates: str, **votes: Any) -> Path:
-    """A file that a replay speaks. Without votes everybody signs the first text."""
-    held = Held(kit(workflow, *gates), **{"synthesis": SYNTHESIS, **(votes or AGREED)}).until()
+def script(path: Path, votes: Mapping[str, Any] = AGREED, workflow: str = "Debate") -> Path:
+    """A file that a replay speaks."""
+    held = Held(kit(workflow), **{"synthesis": SYNTHESIS, **votes}).until()
     turns = {id: f"absent: {said.absent}" if said.absent else said.body for id, said in held.said.items()}
     path.write_text(yaml.safe_dump(turns, sort_keys=False, allow_unicode=True), "utf-8")
     return path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -175,7 +174,7 @@ def test_a_disk_that_fills_up_keeps_what_is_there_and_prints_what_is_not(user: U
 
 def test_a_lock_that_was_replaced_stops_the_run(user: User, agreed: Path) -> None:
     process = begin(user, agreed)
-    os.unlink(user.session / ".lock")
+    (user.session / ".lock").unlink()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 6
     assert b"was removed or replaced" in err

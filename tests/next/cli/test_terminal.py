@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.next.cli.users import Running, User
 from tests.terminal import Terminal
@@ -24,7 +25,7 @@ def waiting(user: User, agreed: Path) -> str:
 
 def test_a_person_sees_each_side_and_what_will_be_recorded(user: User, waiting: str) -> None:
     with Running(user, "answer", "--by", "Ada") as run:
-        shown = run.until(r"Gate\r\n.*\r\n> ")
+        shown = run.until(r"Gate\r\n[^>]*> ")
         for words in (Q, "R3, Engineer (Marcus): What engineer would do.", "Now: approve, or end the debate here?"):
             assert words in shown
         assert "</said" not in shown
@@ -32,7 +33,7 @@ def test_a_person_sees_each_side_and_what_will_be_recorded(user: User, waiting: 
         run.type("maybe\n")
         assert "approve, reject or veto" in run.until(r"> $")
         run.type("a\n")
-        run.until(r"Reason\r\n.*\r\n> ")
+        run.until(r"Reason\r\n[^>]*> ")
         run.type("It can be undone.\n\n")
         shown = run.until(r"Record this\? \[Y/n/e\]\r\n> ")
         assert "## Gate\r\napprove" in shown
@@ -40,23 +41,23 @@ def test_a_person_sees_each_side_and_what_will_be_recorded(user: User, waiting: 
         run.type("\n")
         code, rest = run.end()
     assert code == 0
-    assert f"recorded 01-positions-gate/human; due now: 02-challenges/architect" in rest
+    assert "recorded 01-positions-gate/human; due now: 02-challenges/architect" in rest
     assert 'by: "Ada"' in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
 
 
 def test_no_means_to_be_asked_again(user: User, waiting: str) -> None:
     with Running(user, "answer") as run:
-        run.until(r"Gate\r\n.*\r\n> ")
+        run.until(r"Gate\r\n[^>]*> ")
         run.type("v\n")
-        run.until(r"Reason\r\n.*\r\n> ")
+        run.until(r"Reason\r\n[^>]*> ")
         run.type("\n")
-        run.until(r"Record this\? .*\r\n> ")
+        run.until(r"Record this\? [^>]*> ")
         run.type("n\n")
-        run.until(r"Gate\r\n.*\r\n> ")
+        run.until(r"Gate\r\n[^>]*> ")
         run.type("approve\n")
-        run.until(r"Reason\r\n.*\r\n> ")
+        run.until(r"Reason\r\n[^>]*> ")
         run.type("\n")
-        run.until(r"Record this\? .*\r\n> ")
+        run.until(r"Record this\? [^>]*> ")
         run.type("y\n")
         assert run.end()[0] == 0
     assert "approve" in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
@@ -66,13 +67,13 @@ def test_a_reply_is_changed_in_the_editor_before_it_is_recorded(user: User, wait
     editor = user.write("editor", '#!/bin/sh\nsed -i "s/approve/veto/" "$1"\n')
     editor.chmod(0o755)
     with Running(user, "answer", EDITOR=str(editor), VISUAL="") as run:
-        run.until(r"Gate\r\n.*\r\n> ")
+        run.until(r"Gate\r\n[^>]*> ")
         run.type("approve\n")
-        run.until(r"Reason\r\n.*\r\n> ")
+        run.until(r"Reason\r\n[^>]*> ")
         run.type("\n")
-        run.until(r"Record this\? .*\r\n> ")
+        run.until(r"Record this\? [^>]*> ")
         run.type("e\n")
-        assert "## Gate\r\nveto" in run.until(r"Record this\? .*\r\n> ")
+        assert "## Gate\r\nveto" in run.until(r"Record this\? [^>]*> ")
         run.type("\n")
         assert run.end()[0] == 0
     assert "## Gate\nveto" in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
@@ -83,9 +84,9 @@ def test_a_question_is_left_waiting_and_what_was_typed_is_given_back(
     user: User, waiting: str, key: str, code: int
 ) -> None:
     with Running(user, "answer") as run:
-        run.until(r"Gate\r\n.*\r\n> ")
+        run.until(r"Gate\r\n[^>]*> ")
         run.type("approve\n")
-        run.until(r"Reason\r\n.*\r\n> ")
+        run.until(r"Reason\r\n[^>]*> ")
         run.type("Half of a reason\n")
         run.until(r"Half of a reason\r\n> ")
         run.type(key)
@@ -102,13 +103,13 @@ def test_a_question_is_left_waiting_and_what_was_typed_is_given_back(
 def test_pasted_lines_stay_together(user: User, waiting: str) -> None:
     pasted = "First paragraph.\n\nSecond paragraph,\nof two lines.\n"
     with Running(user, "answer") as run:
-        run.until(r"Gate\r\n.*\r\n> ")
+        run.until(r"Gate\r\n[^>]*> ")
         run.type("approve\n")
-        run.until(r"Reason\r\n.*\r\n> ")
+        run.until(r"Reason\r\n[^>]*> ")
         run.type(pasted)
         run.until(r"of two lines\.\r\n> ")
         run.type("\n")
-        run.until(r"Record this\? .*\r\n> ")
+        run.until(r"Record this\? [^>]*> ")
         run.type("\n")
         assert run.end()[0] == 0
     assert pasted.strip() in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
@@ -118,15 +119,17 @@ def test_a_run_asks_the_person_and_goes_on(user: User) -> None:
     """A person at every seat: nobody is asked two things at once."""
     with Running(user, "run", "--speaker", "human", "-w", "quick", "--only", "architect,designer", Q) as run:
         for _ in range(2):
-            run.until(r"Blocking\r\n.*\r\n> ")
+            run.until(r"Blocking\r\n[^>]*> ")
             run.type("\n")
-            run.until(r"Your words\r\n.*\r\n> ")
+            run.until(r"Your words\r\n[^>]*> ")
             run.type("Keep the table.\n\n")
-            run.until(r"Record this\? .*\r\n> ")
+            run.until(r"Record this\? [^>]*> ")
             run.type("\n")
-        run.until(r"Round 2|Synthesis")
+        assert "Synthesis" in run.until(r"Title\r\n[^>]*> ")
         run.type("\x04")
-        assert run.end()[0] in (8, 130)
+        code, rest = run.end()
+    assert code == 8
+    assert f"`council recover {user.session.name}`" in rest
     assert len([*user.session.glob("turns/01-positions/*.md")]) == 2
 
 
@@ -144,29 +147,25 @@ def test_the_live_view_fits_the_window_and_is_wiped_at_the_end(user: User, agree
     assert f"council show {user.session.name}" in screen.text.replace("\n", "")
 
 
-@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
-def test_where_no_colours_are_wanted_there_are_none(user: User, agreed: Path, env: dict[str, str]) -> None:
-    with Running(user, "run", "--speaker", "replay", "--from", agreed, Q, **env) as run:
+@pytest.mark.parametrize(
+    ("no_color", "term", "coloured"), [("", "xterm", True), ("", "dumb", False), ("1", "xterm", False)]
+)
+def test_colours_are_shown_where_they_are_wanted(
+    user: User, agreed: Path, no_color: str, term: str, coloured: bool
+) -> None:
+    with Running(user, "run", "--speaker", "replay", "--from", agreed, Q, NO_COLOR=no_color, TERM=term) as run:
         assert run.end()[0] == 0
-    assert "\x1b[1m" not in run.raw
-    assert "\x1b[3" not in run.raw
-    if "TERM" in env:
-        assert "\x1b" not in run.raw
+    assert ("\x1b[1m" in run.raw, "\x1b[32m" in run.raw) == (coloured, coloured)
+    assert "\x1b" not in run.raw or term != "dumb"
 
 
 def test_words_of_members_move_no_cursor(user: User, agreed: Path) -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\u202edlrow"
-    text = (
-        agreed.read_text("utf-8").replace("Keep PostgreSQL.", "Keep it. EVIL").replace("some length.", "EVIL length.")
-    )
-    script = user.write("evil.yaml", text.replace("EVIL", "\\e]0;owned\\a".replace("\\", "")).replace("\x00", ""))
-    import yaml
-
     turns = {
         turn: reply.replace("length", f"length {evil}") for turn, reply in yaml.safe_load(agreed.read_text()).items()
     }
     turns["04-synthesis/chair"] = turns["04-synthesis/chair"].replace("Keep PostgreSQL.", f"Keep {evil}PostgreSQL.")
-    script.write_text(yaml.safe_dump(turns, allow_unicode=False), "utf-8")
+    script = user.write("evil.yaml", yaml.safe_dump(turns))
     with Running(user, "run", "--speaker", "replay", "--from", script, Q) as run:
         assert run.end()[0] == 0
         Terminal(80).write(run.raw)  # refuses every sequence that council does not write itself
@@ -195,7 +194,7 @@ def test_show_is_read_on_a_terminal(user: User, agreed: Path) -> None:
 
 def test_a_question_comes_again_after_it_was_put_aside(user: User, waiting: str) -> None:
     with Running(user, "answer") as run:
-        run.until(r"Gate\r\n.*\r\n> ")
+        run.until(r"Gate\r\n[^>]*> ")
         os.kill(run.process.pid, signal.SIGCONT)
         run.until(r"> ")
         run.type("\x04")
