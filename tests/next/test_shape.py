@@ -12,21 +12,23 @@ import council.next
 
 PACKAGE = Path(council.next.__file__).parent
 # The rooms in their order, with the most lines that each may have. A room imports only rooms before it.
+# terminal: it draws, wraps and asks itself, because rich is no dependency. cli: by hand, sessions and runs have 900,
+# help and options 700, and what sets council up has the rest.
 # config: beside settings, overlays and models it drafts lists of specialists and keeps sessions where no home can be.
 ROOMS = {
     "replies": 700,
     "workflow": 650,
     "engine": 1_270,
     "protocols": 1_300,
-    "record": 1_050,
-    "config": 1_180,
+    "record": 1_180,
+    "config": 1_200,
     "prompts": 750,
     "speakers": 1_350,
     "checks": 700,
-    "reports": 1_250,
+    "reports": 1_250,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
     "runner": 1_600,
-    "terminal": 350,
-    "cli": 1_450,
+    "terminal": 660,
+    "cli": 2_150,
 }
 TOP = {"__init__", "errors", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -141,13 +140,13 @@ def matter_of(now: Mapping[str, Any], kind: str, session: Session) -> dict[str, 
 
 
 def with_matter(text: str, facts: Mapping[str, Any]) -> str:
-    """The document with these facts as front matter. Keys that its template has itself come first, and win."""
+    """The document with these facts as front matter. Keys that its template has itself come first, and win.
+
+    Which session and kind it is of is ours to say: by that it is found again."""
     own, body = "", text.lstrip("\n")
     if body.startswith("---\n"):
         own, _, body = body.removeprefix("---\n").partition("\n---\n")
-    kept = own.splitlines()
+    kept = [line for line in own.splitlines() if line.partition(":")[0] not in ("session", "document")]
     taken = {line.partition(":")[0] for line in kept}
-    for key, value in facts.items():
-        if key not in taken:
-            kept.append(f"{key}: {in_json(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+    kept += [f"{key}: {in_json(value)}" for key, value in facts.items() if key not in taken]
     return "\n".join(["---", *kept, "---", body])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # importing it takes 50 ms, and many commands print no report
 
 KIT = Path(__file__).parent.parent / "kit" / "templates" / "report"
 LEAD = " \t>+0123456789.)"  # what may stand before a rule in a list or a quotation
+SIGNS = frozenset("\\`<]#~")
 RULES = frozenset("-=*_ \t")  # a line of these alone is a rule, or makes a heading of the line above it
 
 
@@ -37,7 +38,7 @@ def render(name: str, data: Mapping[str, Any], text: str = "") -> str:
     try:
         return environment.from_string(text).render(data)
     except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as wrong:
-        raise UsageError(f"the template {name}: {type(wrong).__name__}: {wrong}") from None
+        raise UsageError(f"the template {name}: {wrong}") from None
 
 
 @lru_cache(maxsize=2)
@@ -63,14 +64,11 @@ def environment_of(html: bool) -> SandboxedEnvironment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    block = in_html if html else in_markdown
-    found.filters |= {
-        "block": safe(block),
-        "cell": safe(in_cell),
-        "quote": safe(in_quote),
-        "json": safe(in_json),
-        "name": heading,
-    }
+    words = {"block": in_html if html else in_markdown, "item": in_item, "cell": in_cell, "quote": in_quote}
+    found.filters |= {name: safe(function) for name, function in words.items()}
+    found.filters |= {"json": lambda value: Markup(in_json(value)), "hashes": lambda level: Markup("#" * level)}
+    found.filters |= {"name": heading, "money": in_dollars}
+    del found.filters["safe"]  # nobody's words are printed as they are
     return found
 
 
@@ -78,9 +76,13 @@ def in_markdown(text: str) -> str:
     """Somebody's words for a place of their own in a Markdown file. Their emphasis, lists and code stay."""
     lines, fence = [], ""
     for line in plain(text).split("\n"):
-        lines.append(line if fence or opens(line) else escape(line))
-        fence = fence and ("" if closes(line, fence) else fence) if fence else opens(line)
-    return "\n".join([*lines, *([fence] if fence else [])]).strip("\n")
+        if fence:
+            lines.append(line)
+            fence = "" if closes(line, fence) else fence
+        else:
+            fence = opens(line)
+            lines.append(line if fence else escape(line))
+    return "\n".join([*lines, fence]).strip("\n")
 
 
 def in_line(text: str) -> str:
@@ -103,9 +105,19 @@ def in_quote(text: str) -> str:
     return "\n".join(f"> {line}" if line else ">" for line in in_markdown(text).split("\n"))
 
 
-def in_json(text: str) -> str:
-    """A value of YAML front matter, which JSON is too."""
-    return json.dumps(printable(text), ensure_ascii=False)
+def in_item(text: str) -> str:
+    """Somebody's words as an item of a list, below its marker."""
+    return in_markdown(text).replace("\n", "\n  ")
+
+
+def in_dollars(usd: float | None) -> str:
+    return "unknown cost" if usd is None else f"${usd:.4f}"
+
+
+def in_json(value: object) -> str:
+    """A value of YAML front matter, which JSON is too: a number, a text or a list of texts."""
+    plain_value = [printable(str(one)) for one in value] if isinstance(value, list) else value
+    return json.dumps(printable(value) if isinstance(value, str) else plain_value, ensure_ascii=False)
 
 
 def in_html(text: str) -> str:
@@ -145,6 +157,8 @@ def escape(line: str) -> str:
     core = line.strip(" \t").lstrip(LEAD)
     if core and {*core} <= RULES:
         return line.replace(core[0], f"\\{core[0]}", 1)
+    if SIGNS.isdisjoint(line):  # most lines are
+        return line
     kept, place, marks_at = [], 0, marks_of(line)
     while place < len(line):
         letter, end = line[place], place + 1

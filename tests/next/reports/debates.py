@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def hold(session: Session, speak: Speak, most: int = 999, **more: Any) -> Sessio
                 said = speak(due)
                 minutes = len(session.said) + number
                 facts = {"started": f"2026-11-18T12:{minutes:02}:00Z", "usd": 0.0, "by": said.by or None, **more}
-                session.record(receipt(due, absent=said.absent, **facts), encode(said.body))
+                session.record(replace(receipt(due), absent=said.absent, **facts), encode(said.body))
                 most -= 1
         session.advance()
     return session
@@ -77,12 +78,12 @@ def held(session: Session, **votes: Any) -> Speak:
     return speak
 
 
-def real(root: Path, name: str, **program: Any) -> Session:
+def real(root: Path, name: str, id: str = ID, **program: Any) -> Session:
     """A debate that a real model held, with its own words."""
     folder = REAL / name
     members = REAL_MEMBERS[name]
     topic = (folder / "topic.md").read_text("utf-8")
-    session = begin(root, "Debate", members, topic, **program)
+    session = begin(root, "Debate", members, topic, id, **program)
 
     def speak(due: Due) -> Recorded:
         path = folder / "turns" / due.step.name / f"{due.seat.name}.md"

@@ -14,6 +14,7 @@ from council.next.record.session import Session
 from council.next.reports.build import build, view
 from council.next.reports.documents import KINDS, choose, document_of
 from council.next.reports.filing import kinds_of
+from council.next.reports.render import KIT
 from council.next.reports.state import state
 from tests.next.protocols.held import signs
 from tests.next.record.sessions import ID
@@ -159,10 +160,17 @@ def test_a_projects_own_template_replaces_the_kits(tmp_path: Path) -> None:
     own += '{% import "_document.md.j2" as part with context %}{{ part.dissents() }}'
     text = document_of(real(tmp_path, "logout"), "adr", template=own)
     matter = yaml.safe_load(text.split("---\n")[1])
-    assert (matter["layout"], matter["session"], matter["document"]) == ("post", "mine", "adr")
+    assert (matter["layout"], matter["session"], matter["document"]) == ("post", ID, "adr")
     assert "- **Designer (Aditi):** R3b: " in text
-    with pytest.raises(UsageError, match=r"the template adr.md.j2: UndefinedError"):
+    with pytest.raises(UsageError, match=r"the template adr.md.j2: 'colour' is undefined"):
         document_of(Session(tmp_path / ID), "adr", template="{{ colour }}")
+
+
+def test_the_kits_own_templates_may_be_copied_into_a_project(tmp_path: Path) -> None:
+    session = real(tmp_path, "logout")
+    for kind in ("adr", "madr", "decision", "issue"):
+        own = (KIT / f"{kind}.md.j2").read_text("utf-8")
+        assert document_of(session, kind, template=own) == document_of(session, kind)
 
 
 def test_templates_get_every_turn_by_its_id(tmp_path: Path) -> None:

@@ -158,22 +158,15 @@ def test_odd_neighbours_stop_nothing(session: Session, project: Path) -> None:
 
 
 def test_two_at_once_get_two_numbers(tmp_path: Path, project: Path) -> None:
-    homes = [tmp_path / str(number) for number in range(4)]
-    for number, home in enumerate(homes):
-        real(home, "jobs")
-        (home / ID).rename(home / f"s{number}")
-        import json
-
-        path = home / f"s{number}/metadata.json"
-        path.write_text(json.dumps({**json.loads(path.read_text()), "session_id": f"s{number}"}))
+    sessions = [real(tmp_path / "home", "jobs", f"s{number}").folder for number in range(4)]
     code = (
         "import sys; from pathlib import Path; from council.next.record.session import Session; "
         "from council.next.reports.filing import file_document; "
         "print(file_document(Session(Path(sys.argv[1])), Path(sys.argv[2])).path.name)"
     )
     runs = [
-        subprocess.Popen([sys.executable, "-c", code, str(home / f"s{number}"), str(project)], stdout=subprocess.PIPE)
-        for number, home in enumerate(homes)
+        subprocess.Popen([sys.executable, "-c", code, str(folder), str(project)], stdout=subprocess.PIPE)
+        for folder in sessions
     ]
     names = {run.communicate()[0].decode().strip() for run in runs}
     assert {name[:8] for name in names} == {f"adr-000{number}" for number in range(1, 5)}
@@ -187,12 +180,6 @@ def test_a_folder_that_cannot_be_written_is_named(session: Session, project: Pat
 
 def test_a_document_links_to_the_one_that_it_follows(tmp_path: Path, project: Path) -> None:
     first = file_document(real(tmp_path / "home", "jobs"), project).path.name
-    later = goldens.vetoed(tmp_path / "later")
-    import json
-
-    path = later.folder / "program.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "after": ID}), "utf-8")
-    (tmp_path / "later" / ID).rename(tmp_path / "later" / "second")
-    filed = file_document(Session(tmp_path / "later" / "second"), project)
+    filed = file_document(real(tmp_path / "home", "logout", "second", after=ID), project)
     assert f"**Follows:** [{first}]({first})" in filed.text
     assert f'follows: "{ID}"' in filed.text

@@ -208,6 +208,8 @@ def check_page(text: str) -> None:
         "div strong table thead tbody tr th td dl dt dd footer em code pre blockquote br"
     ).split()
     seen: list[str] = []
+    places: list[str] = []
+    links: set[str] = set()
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -216,8 +218,12 @@ def check_page(text: str) -> None:
             for name, value in attrs:
                 assert name in KNOWN, name
                 assert name != "href" or str(value).startswith("#")
+                places.extend([str(value)] if name == "id" else [])
+                links.update({str(value)[1:]} if name == "href" else ())
 
     Reader().feed(text)
+    assert len(places) == len({*places})
+    assert links <= {*places}
     assert seen.count("h1") == seen.count("main") == seen.count("title") == 1
 
 
@@ -229,13 +235,13 @@ KNOWN = (
 def test_templates_of_the_kit_print_nothing_unescaped() -> None:
     for path in KIT.glob("*.j2"):
         text = path.read_text("utf-8")
-        assert text.replace("level | safe", "").count("| safe") == 0, path
+        assert "safe" not in text.replace("unsafe-inline", ""), path
         assert "autoescape" not in text, path
 
 
 def test_what_a_template_lacks_is_an_error_that_names_it() -> None:
-    with pytest.raises(UsageError, match=r"adr.md.j2: UndefinedError: 'colour' is undefined"):
+    with pytest.raises(UsageError, match=r"adr.md.j2: 'colour' is undefined"):
         render("adr.md.j2", {}, "{{ colour }}")
-    with pytest.raises(UsageError, match="SecurityError"):
+    with pytest.raises(UsageError, match="unsafe"):
         render("adr.md.j2", {"outcome": {}}, "{{ outcome.__class__.__mro__ }}")
     assert render("adr.md.j2", {"x": "<b># y\n\n# z"}, "{{ x }}!") == "\\<b>\\# y \\# z!"
