@@ -52,6 +52,37 @@ def one_line(text: str, most: int = 80) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
+def width(text: str) -> int:
+    """The columns of a line on a terminal: wide letters and emoji take two, marks on other letters none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+@lru_cache(maxsize=4096)
+def _columns(letter: str) -> int:
+    if letter == EMOJI_STYLE:  # it widens the sign before it on some terminals: the larger number counts
+        return 1
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf", "Cc"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def cut(text: str, most: int) -> str:
+    """The line, cut to this number of columns."""
+    if width(text) <= most:
+        return text
+    used = 0
+    for place, letter in enumerate(text):
+        used += _columns(letter)
+        if used > most - 1:
+            return f"{text[:place].rstrip()}…"
+    return text
+
+
+EMOJI_STYLE = "\ufe0f"
+
+
 def join_words(words: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = [*words] or [""]

@@ -7,10 +7,10 @@ import sys
 
 import click
 
-import council
 from council.next.cli.group import Context, Group
-from council.next.errors import CouncilError, Interrupted, UsageError
+from council.next.errors import CouncilError, Interrupted, StorageError, UsageError
 
+VERSION = sys.modules[__name__.partition(".")[0]].__version__  # the package is imported before this module
 EPILOG = """Exit codes: 0 the debate is over, whatever it came to; 1 error; 2 usage, nothing was spent; 3 paused, or too
 few were heard; 4 authentication; 5 findings, a failed check, or --require not met; 6 disk; 7 in use by another process;
 8 waits for a person; 130 and 143 on signals."""
@@ -19,43 +19,65 @@ few were heard; 4 authentication; 5 findings, a failed check, or --require not m
 @click.group(
     cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EPILOG
 )
-@click.version_option(council.__version__, "--version", "-V", message="council %(version)s")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.pass_obj
-def cli(context: Context, debug: bool) -> None:
+@click.version_option(VERSION, "--version", "-V", message="council %(version)s")
+@click.option(
+    "--debug",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, wanted: setattr(ctx.obj, "debug", wanted),
+    help="Show the traceback of an error.",
+)
+def cli() -> None:
     """Members with different perspectives debate your question. You get an answer, and every dissent on record."""
-    context.debug = debug
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command, and return its exit code."""
     context = Context()
     open_streams()
+    code = call(context, arguments)
     try:
-        code = cli.main(arguments, standalone_mode=False, obj=context, prog_name="council") or 0
         sys.stdout.flush()
-        return int(code)
+    except OSError as failure:
+        code = give_up_output(failure, context) or code
+    return code
+
+
+def call(context: Context, arguments: list[str] | None) -> int:
+    """Run a command. Each error is a sentence and an exit code."""
+    try:
+        return int(cli.main(arguments, standalone_mode=False, obj=context, prog_name="council") or 0)
     except click.exceptions.Exit as ended:
         return ended.exit_code
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read our output has closed it; nothing is left to say
-        return 0
-    except KeyboardInterrupt:
+    except BrokenPipeError as closed:
+        return give_up_output(closed, context)
+    except (KeyboardInterrupt, click.Abort):  # click makes the second of the first
         failure: BaseException = Interrupted(2)
     except (CouncilError, click.ClickException, OSError) as wrong:
         failure = wrong
-    except Exception as unexpected:
+    except Exception as unexpected:  # noqa: BLE001 (a traceback is no sentence; --debug prints it)
         failure = unexpected
     if context.debug:
         raise failure
     return explain(failure, context)
 
 
+def give_up_output(failure: OSError, context: Context) -> int:
+    """Write nothing more to an output that takes nothing more. It is no error if the reader has seen enough."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(failure, BrokenPipeError):
+        return 0
+    return explain(StorageError(f"the result could not be written: {failure.strerror}"), context)
+
+
 def explain(failure: BaseException, context: Context) -> int:
     """Say what went wrong, what is kept and what to type next. Returns the exit code."""
     from council.next.terminal.output import note
 
-    code = getattr(failure, "code", 1) if isinstance(failure, CouncilError) else 1
+    code = (
+        failure.code if isinstance(failure, CouncilError) else StorageError.code if isinstance(failure, OSError) else 1
+    )
     words = str(failure)
     if isinstance(failure, click.ClickException):
         code, words = UsageError.code, failure.format_message()

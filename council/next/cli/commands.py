@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from types import ModuleType
 
 from council.next import rooms
 from council.next.cli.group import Entry
+from council.next.errors import CouncilError
+from council.next.text import one_line
 
 HERE = "council.next.cli"
 DEBATE, FOLLOW_UP, BY_HAND, SET_UP, OWN = "Debate", "Follow up", "By hand", "Set up", "Your own"
@@ -55,7 +59,16 @@ CORE = {
         "Check the files of a session, also against a head that you noted.",
         ("council verify", "council verify last --head 0f3c…"),
     ),
+    "decision": Entry(
+        f"{HERE}.sessions:decision",
+        FOLLOW_UP,
+        "File a session's document, such as an ADR, in your project.",
+        ("council decision", "council decision last --to docs/adr"),
+    ),
     "build": Entry(f"{HERE}.sessions:build", FOLLOW_UP, "Make a session's derived files again.", ("council build",)),
+    "archive": Entry(
+        f"{HERE}.sessions:archive", FOLLOW_UP, "Copy a transcript to the archive again.", ("council archive",)
+    ),
     "start": Entry(
         f"{HERE}.by_hand:start",
         BY_HAND,
@@ -73,13 +86,12 @@ CORE = {
         f"{HERE}.by_hand:record",
         BY_HAND,
         "Store a reply as a turn of a session.",
-        ("council record last 01-positions/architect --file reply.md",),
+        (
+            "council record last 01-positions/architect --file reply.md",
+            'council record last 01-positions/designer --absent "on holiday"',
+        ),
     ),
     "hook": Entry(f"{HERE}.hook:hook", UNLISTED, "Answer an event of Claude Code's hooks."),
-}
-
-
-CORE |= {
     "doctor": Entry(f"{HERE}.setup:doctor", SET_UP, "See what is set up, and who would speak.", ("council doctor",)),
     "config": Entry(
         f"{HERE}.setup:config",
@@ -134,18 +146,40 @@ CORE |= {
 }
 
 
+# The commands of council's own optional rooms, to name the room where it is not here.
+OF_ROOMS = {
+    "review": "reviews",
+    "apply": "lab",
+    "code": "lab",
+    "lab": "lab",
+    "lessons": "lessons",
+    "mcp": "mcp_server",
+    "planning": "planning",
+    "sandbox": "sandbox",
+    "search": "index",
+    "serve": "web",
+    "stats": "index",
+}
+
+
 @cache
 def entries() -> dict[str, Entry]:
-    """Every command that is not a workflow."""
-    return {**CORE, **of_rooms()}
+    """Every command that is not a workflow. Those of other people's rooms are left out: to find them takes 20 ms."""
+    return {**of_rooms(rooms.of_the_kit()), **CORE}
 
 
-def of_rooms() -> dict[str, Entry]:
-    """The commands of the optional rooms that are here, as their `room.py` lists them."""
-    found = {}
-    for name, room in rooms.names("command").items():
-        found[name] = Entry(**rooms.entry(room, "command", name))
-    return found
+def of_rooms(found: Mapping[str, ModuleType]) -> dict[str, Entry]:
+    """The commands that these rooms list in their `room.py`: each name with the fields of an Entry."""
+    listed = ((module, getattr(module, "command", {})) for module in found.values())
+    return {
+        name: Entry(**{**entry, "where": f"{module.__package__}.{entry['where']}"})
+        for module, entries_ in listed
+        for name, entry in entries_.items()
+    }
+
+
+def find(name: str) -> Entry | None:
+    return entries().get(name) or (None if name in workflows() else of_rooms(rooms.of_others()).get(name))
 
 
 def workflows() -> tuple[str, ...]:
@@ -153,6 +187,40 @@ def workflows() -> tuple[str, ...]:
     from council.next.config import places
 
     return tuple(name for name in places.workflow_names() if name not in entries())
+
+
+def summary(name: str) -> str:
+    """The first sentence about a command. That of a workflow is its description."""
+    if entry := entries().get(name):
+        return entry.summary
+    return one_line(describe(name).partition(". ")[0].rstrip(".") + ".", 90)
+
+
+def describe(workflow: str) -> str:
+    from council.next.config import places
+    from council.next.schema import read_markdown
+
+    try:
+        table, _ = read_markdown(places.read(places.find_workflow(workflow)), workflow)
+        return table.text("description")
+    except CouncilError as wrong:
+        return f"It cannot be run: {wrong}"
+
+
+def options_of(workflow: str) -> str:
+    """The options that this workflow has, with what holds if nobody sets them, and an example."""
+    from council.next.config import places
+    from council.next.workflow import loader
+
+    try:
+        options = loader.load(places.read(places.find_workflow(workflow)), workflow).options
+    except CouncilError:
+        return ""  # the command itself says what is wrong
+    shown = [
+        f"  -o {name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in options.items()
+    ]
+    lines = ["Its own options, with their defaults:", *shown, "", "\b"] if shown else []
+    return "\n".join(["\b", *lines, "Example:", f'  council {workflow} "Redis or PostgreSQL for the job queue?"'])
 
 
 def sections() -> dict[str, list[str]]:

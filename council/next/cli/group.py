@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from council.next.errors import Damaged, UsageError, Waiting
+from council.next.errors import Damaged, Unmet, UsageError, Waiting
+from council.next.terminal.output import program
 from council.next.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -39,20 +41,26 @@ class Context:
 
     debug: bool = False
     command: str = ""
+    workflow: str = ""  # of a command that runs one
     spends: bool = False
     session: Session | None = None
 
     def advice(self, code: int, said: str) -> str:
         """What is kept, and what to type next. Empty if the error has said so itself."""
-        if self.session is not None:
+        if self.session is not None and (code != UsageError.code or self.spends):
             turns, id = len(list((self.session.folder / "turns").glob("*/*.md"))), self.session.id
-            next_ = {Waiting.code: f"council answer {id}", Damaged.code: f"council verify {id}"}
-            go_on = next_.get(code, f"council recover {id}")
+            go_on = f"{self.next_command(code)} {id}"
             kept = f"kept: {turns} turn{'s' * (turns != 1)} in {tilde(self.session.folder)}"
-            return kept if f"`{go_on}`" in said else f"{kept}; go on with: {go_on}"
+            return kept if "`council " in said else f"{kept}; go on with: {program()} {go_on}"
         if code == UsageError.code and self.command and "`council " not in said:
             return f"{'nothing was spent; ' * self.spends}`council {self.command} -h` shows how to call it"
         return "nothing was spent" if self.spends else ""
+
+    def next_command(self, code: int) -> str:
+        """What goes on after this exit code."""
+        if code == Waiting.code and self.session and any(due.seat.is_person for due in self.session.plan.due):
+            return "answer"
+        return {Waiting.code: "next", Damaged.code: "verify", Unmet.code: "show"}.get(code, "recover")
 
 
 class Group(click.Group):
@@ -66,18 +74,21 @@ class Group(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from council.next.cli import commands
 
-        entry = commands.entries().get(cmd_name)
-        if entry is None and cmd_name in commands.workflows():
-            entry = commands.entries()["run"]
-            ctx.obj.workflow = cmd_name
-        if entry is None:
+        entry = commands.find(cmd_name)
+        if entry is not None:
+            ctx.obj.command, ctx.obj.spends = cmd_name, entry.spends
+            return entry.load()
+        if cmd_name not in commands.workflows():
             return None
-        ctx.obj.command, ctx.obj.spends = cmd_name, entry.spends
-        return entry.load()
+        ctx.obj.command, ctx.obj.workflow, ctx.obj.spends = cmd_name, cmd_name, True
+        found = copy.copy(commands.entries()["run"].load())
+        found.help, found.epilog = commands.describe(cmd_name), commands.options_of(cmd_name)
+        return found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        from council.next.cli import commands
 
         name = args[0]
         if found := self.get_command(ctx, name):
@@ -86,6 +97,8 @@ class Group(click.Group):
             return None, None, args[1:]
         if " " in name:
             raise UsageError(f'"{name}" is no command; to debate a question: council run "QUESTION"')
+        if room := commands.OF_ROOMS.get(name):
+            raise UsageError(f"`council {name}` is a command of the optional room {room}, which is not here")
         raise UsageError(f'there is no command "{name}"; {did_you_mean(name, self.list_commands(ctx))}')
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from council.next.cli.group import Context
-from council.next.cli.options import LIMITS, OUTPUT, REQUEST, SESSION, SPEAKER, load_settings, options, request_from
-from council.next.errors import Unmet, UsageError
+from council.next.cli.options import (
+    BY,
+    HOLD,
+    LIMITS,
+    OUTPUT,
+    REPLAY,
+    REQUEST,
+    SESSION,
+    load_settings,
+    open_session,
+    options,
+    read_kinds,
+    read_seats,
+    request_from,
+)
+from council.next.errors import CouncilError, Unmet, UsageError
+from council.next.text import join_words
 
 if TYPE_CHECKING:
     from council.next.config.settings import Settings
     from council.next.record.session import Session
     from council.next.speakers.base import Speaker
 
+OVER = "the debate is over, and nothing can be added to it: hold another with `council run`"
+
 
 @click.command()
-@options(*REQUEST, SPEAKER, *LIMITS, *OUTPUT)
+@options(*REQUEST, *HOLD, *LIMITS, *OUTPUT)
 @click.pass_obj
 def run(context: Context, /, **given: Any) -> None:
     """Debate TOPIC. `-` reads it from standard input.
@@ -25,67 +45,82 @@ def run(context: Context, /, **given: Any) -> None:
     The sentences that call a council in an assistant work here too: "Council with security: …", "Quick council: …",
     "Just architect and engineer: …", "Council recovery".
     """
-    from council.next.runner.prepare import Request, prepare
-    from council.next.terminal import start
+    from council.next.cli import start
+    from council.next.runner.prepare import lay, prepare, prepare_again
 
+    read_kinds(given)
     settings = load_settings(given)
+    if given["speaker"] == REPLAY and not given["topic"] and given["source"]:
+        again = open_session(settings, given["source"])
+        speaker = start.find_speaker(settings, given, REPLAY, {})
+        with prepare_again(again, settings, given["id"]) as session:
+            hold(context, session, speaker, settings, given)
+        finish(session, settings, given)
+        return
     request = request_from(given, settings, context.workflow)
-    if not isinstance(request, Request):
-        return go_on(context, request, settings, given)
-    speaker, request = start.choose_speaker(request, settings, given)
-    start.agree_to_price(request, settings, speaker, given)
-    with prepare(request, settings) as session:
-        context.session = session
-        hold(session, speaker, settings, given)
-    finish(session, given)
+    if isinstance(request, str):
+        go_on(context, open_session(settings, request), given)
+        return
+    table = lay(request, settings)
+    speaker = start.find_speaker(settings, given, given["speaker"], request.seats)
+    start.agree_to_price(table.workflow, request, speaker, settings, given)
+    with prepare(replace(request, speaker=start.name_of(speaker)), settings, table) as session:
+        hold(context, session, speaker, settings, given)
+    finish(session, settings, given)
 
 
 @click.command()
 @SESSION
-@options(SPEAKER, click.option("--model", default="", metavar="NAME", help="Use this model for every tier."))
-@options(*LIMITS, *OUTPUT)
+@options(*HOLD, *LIMITS, *OUTPUT)
 @click.pass_obj
 def recover(context: Context, /, session: str, **given: Any) -> None:
     """Continue SESSION (default: the newest) where it stopped. What was said is never asked or billed again."""
-    from council.next.config import places
+    read_kinds(given)
+    go_on(context, open_session(load_settings({}), session), given)
+
+
+def go_on(context: Context, session: Session, given: dict[str, Any]) -> None:
+    """Continue a session with the speaker and the models that it began with, unless others are named."""
+    from council.next.cli import start
 
     settings = load_settings(given)
-    go_on(context, places.find_session(settings.home, session), settings, given)
-
-
-def go_on(context: Context, session: Session, settings: Settings, given: dict[str, Any]) -> None:
-    from council.next.terminal import start
-
     context.session = session
     with session.hold():
         if session.plan.due:
-            speaker = start.speaker_of(session, settings, given)
-            hold(session, speaker, settings, given)
-    finish(session, given)
+            before = start.goes_on_as(session, settings)
+            if models := before.get("models"):
+                settings = load_settings({**given, "model": given.get("model") or models})
+            seats = read_seats(given["seats"]) or before.get("seats") or {}
+            wanted = given["speaker"] or before.get("speaker") or ""
+            given["source"] = given["source"] or session.program.get("replay_of")
+            speaker = start.find_speaker(settings, given, wanted, seats)
+            hold(context, session, speaker, settings, given)
+    finish(session, settings, given)
 
 
-def hold(session: Session, speaker: Speaker, settings: Settings, given: dict[str, Any]) -> None:
+def hold(context: Context, session: Session, speaker: Speaker, settings: Settings, given: dict[str, Any]) -> None:
     """Have everything spoken that is due, and show it as it comes."""
+    from council.next.cli import start
+    from council.next.reports.state import state
     from council.next.runner import loop
     from council.next.runner.budget import Budget
-    from council.next.terminal import start
+    from council.next.terminal.output import print_json
     from council.next.terminal.watch import Watch
 
-    watch = Watch(session, quiet=given["quiet"] or given["as_json"])
+    context.session = session
     limits = settings.limits
-    budget = Budget.of(
-        [session], lower(given["max_cost"], limits.get("max_cost")), lower(given["max_calls"], limits.get("max_calls"))
-    )
-    run = loop.Run(
+    most_usd, most_calls = (lower(given[name], limits.get(name)) for name in ("max_cost", "max_calls"))
+    budget = Budget.of([session], most_usd, most_calls)
+    person = start.person(settings, given)
+    if person and speaker.person:
+        speaker = person
+    watch = Watch(
         session,
-        speaker,
-        settings,
         budget,
-        watch,
-        person=start.person(settings, given),
-        quorum=given["quorum"],
-        wait=given["wait"],
+        asks=lambda due: person is not None and (due.seat.is_person or speaker is person),
+        quiet=given["quiet"] or given["as_json"],
     )
+    run = loop.Run(session, speaker, settings, budget, watch, person, given["quorum"], given["wait"])
 
     async def debate() -> Any:
         try:
@@ -93,8 +128,13 @@ def hold(session: Session, speaker: Speaker, settings: Settings, given: dict[str
         finally:
             await speaker.close()
 
-    with watch:
-        loop.run(debate)
+    try:
+        with watch:
+            loop.run(debate)
+    except CouncilError:
+        if given["as_json"]:  # a program reads from it how far the debate is
+            print_json(state(session))
+        raise
 
 
 def lower(asked: Any, set_: Any) -> Any:
@@ -102,35 +142,44 @@ def lower(asked: Any, set_: Any) -> Any:
     return min((one for one in (asked, set_) if one is not None), default=None)
 
 
-def finish(session: Session, given: dict[str, Any]) -> None:
-    """Print what the debate came to."""
+def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:
+    """Print what the debate came to. Raises what makes the command fail although the debate is over."""
+    from council.next.cli.sessions import file_all
+    from council.next.reports.listing import hyphened
     from council.next.reports.state import state
-    from council.next.terminal.output import echo, print_json
-    from council.next.terminal.show import result
+    from council.next.terminal.card import print_card
+    from council.next.terminal.output import note, print_json
 
+    now = state(session)
+    filed = file_all(session, settings)
     if given["as_json"]:
-        print_json(state(session))
+        print_json(now)
     else:
-        echo(result(session))
-    kind = session.outcome.kind
-    wanted = [one.strip() for one in given["require"].split(",") if one.strip()]
-    if wanted and kind not in wanted:
-        raise Unmet(f"it came to: {kind}; required: {given['require']}")
-    if code := session.outcome.exit_code:
-        raise click.exceptions.Exit(code)
+        print_card(now, session.metadata, {"Session": session.folder, "Document": filed})
+    outcome = session.outcome
+    if outcome.exit_code:
+        note(f"council: {outcome.kind}: {OVER}")
+        raise click.exceptions.Exit(outcome.exit_code)
+    kind = hyphened(outcome.kind)
+    if (wanted := read_kinds(given)) and kind not in wanted:
+        raise Unmet(f"it came to {kind}, and --require wants {join_words(wanted)}")
+    if unmet := [section["unmet"] for section in now["sections"].values() if section["unmet"]]:
+        raise Unmet("; ".join(unmet))
 
 
 @click.command()
 @SESSION
-@click.option("--by", metavar="NAME", default="", help="Who asks (default: Git's user.name, or the login).")
-@click.pass_obj
-def pause(context: Context, /, session: str, by: str) -> None:
+@click.option("--now", is_flag=True, help="Stop at once, as Ctrl-C does; calls under way may have been billed.")
+@BY
+def pause(session: str, now: bool, by: str) -> None:
     """Ask the run of SESSION, in another terminal, to stop before its next turns. `council recover` continues."""
-    from council.next.config import identity, places
-    from council.next.record import desk
+    from council.next.config import identity
+    from council.next.record import desk, lock
     from council.next.terminal.output import echo
 
-    found = places.find_session(load_settings({}).home, session)
+    found = open_session(load_settings({}), session)
     if not desk.pause(found.folder, by or identity.user_name()):
-        raise UsageError(f"{found.id} is not running; nothing to pause")
-    echo(f"{found.id} pauses before its next turns; `council recover {found.id}` continues it")
+        raise UsageError(f"{found.id} is not running, so there is nothing to pause")
+    if now and isinstance(pid := lock.read_holder(found.folder).get("pid"), int) and lock.is_held(found.folder):
+        os.kill(pid, signal.SIGINT)
+    echo(f"{found.id} pauses {'now' if now else 'before its next turns'}; `council recover {found.id}` continues it")

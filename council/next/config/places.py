@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from council.next.errors import StorageError, UsageError
-from council.next.record import files
+from council.next.record import catalog, files
 from council.next.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -72,6 +72,13 @@ def project(wanted: bool | None = None) -> Path | None:
     if problem and wanted:
         raise UsageError(problem)
     return None if problem else folder
+
+
+def project_top() -> Path | None:
+    """The project that this command is in, for what is filed there: a git repository, or a folder with a `.council`."""
+    steps = project_steps()
+    is_project = steps and (os.path.lexists(steps[-1] / ".git") or judge_project(None)[0] is not None)
+    return steps[-1] if is_project else None
 
 
 def unused_project(wanted: bool | None = None) -> str:
@@ -276,13 +283,18 @@ def project_place(step: Path, name: str) -> Path:
 
 
 def find_session(home: Path, word: str) -> Session:
+    """A session, as `find_folder` finds it."""
+    from council.next.record.session import Session  # with the engine: 100 ms that other places need not wait for
+
+    return Session(find_folder(home, word))
+
+
+def find_folder(home: Path, word: str) -> Path:
     """A session in the home, by its id, a part of it or `last`; in the project by its whole id alone, because a
     repository may bring sessions, and none of those is picked by chance."""
-    from council.next.record import catalog  # with the engine: 100 ms that other places need not wait for
-
     if catalog.ID.fullmatch(word) and not (sessions(home) / word).exists():
         for folder in (step / PROJECT for step in project_steps()):
             there = folder / "sessions" / word
             if (there / "program.json").exists() and not find_fault(there, folder):
-                return catalog.find(there.parent, word)
-    return catalog.find(sessions(home), word)
+                return catalog.find_folder(there.parent, word)
+    return catalog.find_folder(sessions(home), word)

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from council.next.errors import CouncilError, UsageError
 from council.next.record import files
-from council.next.record.session import Session
 from council.next.text import join_words
+
+if TYPE_CHECKING:
+    from council.next.record.session import Session
 
 ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
 NEWEST = ("last", "latest")
@@ -28,7 +30,7 @@ def check_id(id: str) -> str:
 
 def list_ids(root: Path) -> list[str]:
     """The ids of all sessions, in the order in which they began. A damaged session is one of them."""
-    return [id for _, id in sorted((began(metadata), id) for id, metadata in rows(root))]
+    return [id for _, id in sorted((began(root, id, metadata), id) for id, metadata in rows(root))]
 
 
 def rows(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -49,22 +51,33 @@ def is_session(folder: Path) -> bool:
     return os.path.lexists(folder / "program.json") or not os.access(folder, os.R_OK | os.X_OK)
 
 
-def began(metadata: dict[str, Any]) -> str:
-    """When a session began, to sort by. A time that is none comes first, and hides nothing."""
+def began(root: Path, id: str, metadata: dict[str, Any]) -> tuple[str, int]:
+    """When a session began, to sort by. A time that is none comes first, and hides nothing. Of those that began in the
+    same second, a file that is written once says which was first."""
     value = metadata.get("started_at")
-    return value if isinstance(value, str) and value[:2] in ("19", "20", "21") else ""
+    written = 0
+    with suppress(OSError):
+        written = os.stat(root / id / "topic.md").st_mtime_ns
+    return value if isinstance(value, str) and value[:2] in ("19", "20", "21") else "", written
 
 
 def find(root: Path, id: str) -> Session:
+    """The session of this id, as `find_folder` finds it."""
+    from council.next.record.session import Session  # with the engine: a list of sessions does not need it
+
+    return Session(find_folder(root, id))
+
+
+def find_folder(root: Path, id: str) -> Path:
     """The session of this id, or the only one whose id contains it; `last` is the one that began last."""
     ids = list_ids(root)
     if id in NEWEST:
         if not ids:
             raise UsageError("there is no session yet")
-        return Session(root / ids[-1])
+        return root / ids[-1]
     near = [one for one in ids if one == id] or [one for one in ids if len(id) >= SHORTEST and id in one]
     if len(near) == 1:
-        return Session(root / near[0])
+        return root / near[0]
     if not near:
         raise UsageError(f'no session is called "{id}"; `council list` shows them')
     more = f" and {len(near) - MOST_LISTED} more" if len(near) > MOST_LISTED else ""

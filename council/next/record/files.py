@@ -21,6 +21,7 @@ from typing import Any, TypeGuard
 
 from council.next.errors import CouncilError, Damaged, StorageError, UsageError
 
+SCHEMA = 1  # of the files of a session: every later version reads it
 TEMP = ".council-temp"
 OLD = 3600.0  # seconds after which a hidden folder that nobody holds was left by a killed process
 LARGEST = 32_000_000  # bytes: no file of a session is larger

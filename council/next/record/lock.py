@@ -36,7 +36,7 @@ class Held:
 
 
 @contextmanager
-def hold(folder: Path, wait: float = 0.25) -> Iterator[Held]:
+def hold(folder: Path, wait: float = 0.25, work: str = "") -> Iterator[Held]:
     """Hold a session, after at most `wait` seconds. A process that died does not hold it."""
     until = time.monotonic() + wait
     while (handle := claim(folder / LOCK)) is None:
@@ -46,7 +46,7 @@ def hold(folder: Path, wait: float = 0.25) -> Iterator[Held]:
     try:
         held = Held(folder, handle)
         files.sweep(folder)
-        about = {"pid": os.getpid(), "host": socket.gethostname(), "since": round(time.time(), 3)}
+        about = {"pid": os.getpid(), "host": socket.gethostname(), "since": round(time.time(), 3), "work": work}
         files.write(folder / NOTE, files.to_json(about))
         yield held
         if is_at(held.folder / LOCK, handle):

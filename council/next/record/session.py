@@ -27,7 +27,7 @@ from council.next.text import encode, join_words
 from council.next.workflow import gates, loader
 from council.next.workflow.model import Workflow
 
-SCHEMA = 1
+SCHEMA = files.SCHEMA
 FOLDERS = ("turns", "briefs", "attempts", "desk", "attached", "frozen")
 FIXED = ("session_id", "topic", "started_at", "members", "output_mode", "rounds_planned")
 LEFT_BEHIND = (".swp", ".swo", "~", ".tmp", ".bak", ".orig", "Thumbs.db", "desktop.ini")  # by editors and systems
@@ -60,9 +60,10 @@ class Session:
         self._heads: list[str] = []
 
     @contextmanager
-    def hold(self, wait: float = 0.25, held: lock.Held | None = None) -> Iterator[None]:
-        """Hold the session, and read what others wrote to it meanwhile. `held` is a lock that is held already."""
-        with nullcontext(held) if held else lock.hold(self.folder, wait) as mine:
+    def hold(self, wait: float = 0.25, held: lock.Held | None = None, work: str = "") -> Iterator[None]:
+        """Hold the session, and read what others wrote to it meanwhile. `held` is a lock that is held already; `work`
+        says what for, to others who wait."""
+        with nullcontext(held) if held else lock.hold(self.folder, wait, work) as mine:
             try:
                 self._held = mine
                 self.refresh()

@@ -9,17 +9,17 @@ from typing import Any
 
 from council.next.errors import Damaged
 from council.next.record import catalog, files, lock
-from council.next.record.session import SCHEMA
-from council.next.reports import STATE
+from council.next.record.files import SCHEMA
 from council.next.text import one_line
 
+STATE = "state.json"
 LONGEST_TOPIC = 200
 COMPLETE, RUNNING, WAITING, INTERRUPTED, DAMAGED = "complete", "running", "waiting", "interrupted", "damaged"
 
 
 def rows(root: Path, newest: int = 0) -> list[dict[str, Any]]:
     """The sessions of a folder, those that began last at the end. `newest` is how many of them, or 0 for all."""
-    found = sorted(catalog.rows(root), key=lambda one: (catalog.began(one[1]), one[0]))
+    found = sorted(catalog.rows(root), key=lambda one: (catalog.began(root, *one), one[0]))
     return [row(root / id, metadata) for id, metadata in found[-newest:]]
 
 

@@ -51,6 +51,7 @@ class Request:
     rooms: Mapping[str, Any] = field(default_factory=dict)
     after: Session | None = None
     speaker: str = ""
+    seats: Mapping[str, str] = field(default_factory=dict)  # the models of single seats
     id: str = ""
     root: Path | None = None  # the folder of its session, in place of the home's
 
@@ -100,13 +101,15 @@ def lay(request: Request, settings: Settings) -> Table:
     gated = choose_gates(request, plain, settings)
     workflow = gates.insert(plain.with_options(options).with_members(members), gated).with_personas(known)
     names.check(workflow)
+    if wrong := next((seat for seat in request.seats if seat not in workflow.all_seats()), ""):
+        raise UsageError(f'there is no seat "{wrong}" in {workflow.name}; {did_you_mean(wrong, workflow.all_seats())}')
     return Table(text, workflow, members, options, gated, needed(workflow, known), freeze_templates(workflow, folders))
 
 
 @contextmanager
-def prepare(request: Request, settings: Settings) -> Iterator[Session]:
-    """A new session on disk, held from its birth on."""
-    table = lay(request, settings)
+def prepare(request: Request, settings: Settings, table: Table | None = None) -> Iterator[Session]:
+    """A new session on disk, held from its birth on. `table` is what `lay` made of the request, if that was done."""
+    table = table or lay(request, settings)
     workflow = table.workflow
     given = [*map(attachments.read, request.files), *request.documents]
     given += [attachments.outcome_of(request.after)] if request.after else []
@@ -118,8 +121,9 @@ def prepare(request: Request, settings: Settings) -> Iterator[Session]:
         "personas": table.personas,
         "templates": dict(table.templates),
         "speaker": request.speaker,
-        "models": {tier: settings.model(tier).name for tier in sorted({step.tier for step in workflow.steps()})},
-        "project": str(places.project() or ""),
+        "models": {tier: settings.model(tier).full_name for tier in sorted({step.tier for step in workflow.steps()})},
+        "seats": dict(request.seats),
+        "project": str(places.project_top() or ""),
         "after": request.after.id if request.after else "",
         "rooms": dict(request.rooms),
     }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from council.next.config.identity import user_name
 from council.next.engine import registry
 from council.next.errors import UsageError, Waiting
 from council.next.prompts.brief import Brief
@@ -41,6 +42,8 @@ class Situation:
 
 
 Ask = Callable[[Situation, Question], Awaitable[str]]  # what was typed; an empty entry leaves out what may be left out
+# The text that is about to be recorded, and what is wrong with it: returns the text, another one, or None to ask anew.
+Agree = Callable[[Situation, str, str], Awaitable[str | None]]
 
 
 @speaker
@@ -50,15 +53,37 @@ class Person(Speaker):
     name: ClassVar[str] = "human"
     person: ClassVar[bool] = True
 
-    def __init__(self, settings: Settings, source: str = "", ask: Ask | None = None) -> None:
+    def __init__(
+        self, settings: Settings, source: str = "", ask: Ask | None = None, agree: Agree | None = None
+    ) -> None:
         super().__init__(settings, source)
-        self.ask = ask
+        self.ask, self.agree = ask, agree
+        self.one_turn = asyncio.Lock()  # a person who speaks for several seats is asked for one after the other
 
     async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
         if self.ask is None:
             raise Waiting(f"{brief.due.id} waits for a person: council answer {brief.session.id}")
-        began("")
-        situation, reply = describe(brief, brief.session.outcome), brief.due.step.reply
+        async with self.one_turn:
+            began("")
+            body = await self.reply(brief)
+        return Spoken(body, usd=0.0, most=0.0, by=user_name(), via="terminal")
+
+    async def reply(self, brief: Brief) -> str:
+        """What the person wants recorded, and has seen as it will be."""
+        situation = describe(brief, brief.session.outcome)
+        body, problem = await self.questions(situation), ""
+        while self.agree:
+            chosen = await self.agree(situation, body, problem)
+            if chosen == body and not problem:
+                break
+            body = await self.questions(situation) if chosen is None else chosen
+            problem = "; ".join(brief.session.plan.check(brief.due, body))
+        return body
+
+    async def questions(self, situation: Situation) -> str:
+        """The reply, made of the answers to all questions."""
+        assert self.ask is not None
+        reply = situation.brief.due.step.reply
         found: dict[str, Any] = {}
         for name, kind in reply.items():
             if (value := await self.answer(situation, name, kind, found)) is not None:
@@ -68,7 +93,7 @@ class Person(Speaker):
         while not body.strip():
             body = await self.ask(situation, question)
             question = replace(question, problem="there is nothing in it")
-        return Spoken(body, usd=0.0, most=0.0, by=user(), via="terminal")
+        return body
 
     async def answer(self, situation: Situation, name: str, kind: Kind, found: dict[str, Any]) -> Any:
         """Ask until the answer reads back as it was meant. None if it was left out."""
@@ -90,14 +115,6 @@ class Person(Speaker):
             except UsageError as wrong:
                 problem = str(wrong)
             question = replace(question, problem=problem, typed=typed)
-
-
-def user() -> str:
-    """The name of the account; in a container it may have none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "a person"
 
 
 def value_of(name: str, kind: Kind, typed: str) -> Any:

@@ -1,57 +1,194 @@
-"""Asks a person the declared answers one by one, on click's prompt and editor."""
+"""Asks a person the declared answers one by one. The debate goes on meanwhile, and an answer from elsewhere ends it.
+
+The terminal edits the line, and the event loop reads it: so a question can be left at any time, by Ctrl-C, by Ctrl-D or
+because somebody else answered, and no thread is left behind that waits for a key.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import sys
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import click
 
+from council.next.errors import Waiting
+from council.next.prompts.brief import Brief
 from council.next.speakers.person import Question, Situation
-from council.next.text import printable
+from council.next.terminal.output import columns, note, wrap
+from council.next.text import one_line
 
-LONG = ("text", "list", "code")  # what is typed as lines, or in an editor
-_shown: set[str] = set()
-
-
-async def ask(situation: Situation, question: Question) -> str:
-    """What was typed. The debate goes on meanwhile, so the terminal is read in a thread."""
-    return await asyncio.to_thread(ask_now, situation, question)
-
-
-def ask_now(situation: Situation, question: Question) -> str:
-    turn = situation.brief.due.id
-    if turn not in _shown:
-        _shown.add(turn)
-        show(situation)
-    if question.problem:
-        click.secho(f"  {printable(question.problem)}", fg="red", err=True)
-    click.secho(f"\n{question.title}", bold=True, err=True)
-    click.echo(f"  {question.wanted}", err=True)
-    if question.kind.type in LONG:
-        return read_lines(question.typed)
-    return str(click.prompt("", prompt_suffix="> ", default="", show_default=False, err=True))
+SHOWN = ("Question", "What blocks", "What each side recommends")  # sections that are on the screen already
+MARK = "</said "  # how the words of members end
+FORM = ("Give your answers below these headings", "End your reply with these headings")
+LONGEST = 600  # characters of the question
+LONG = ("text", "list", "code")  # what may have several lines
+PASTE = 0.05  # seconds: lines that come as fast as this were pasted together
+CUT = 4095  # bytes: a terminal keeps no more of a line, and says nothing
+EDITOR, YES, NO = "e", ("", "y", "yes"), ("n", "no")
 
 
-def show(situation: Situation) -> None:
-    """What a person should know before the first question: the sides, the conditions and what blocks."""
-    click.echo(printable(f"\n{situation.brief.own or situation.brief.text}"), err=True)
-    for title, lines in (
-        ("Recommended", situation.sides),
-        ("Conditions", situation.conditions),
-        ("Blocking", situation.blocking),
-    ):
-        if lines:
-            click.secho(f"\n{title}", bold=True, err=True)
+class Keyboard:
+    """The person at this terminal, for one run."""
+
+    def __init__(self) -> None:
+        self.shown = ""
+        self.rest = b""
+        self.typed: dict[str, str] = {}
+
+    async def ask(self, situation: Situation, question: Question) -> str:
+        """What was typed. Raises Waiting at Ctrl-D."""
+        if self.shown != situation.brief.due.id:
+            self.show(situation)
+        if question.problem:
+            note(question.problem, "! ", fg="red")
+        note(f"\n{question.title}", bold=True)
+        long = question.kind.type in LONG
+        say(question.wanted + "; an empty line ends it, e opens your editor" * long)
+        typed = await self.read(situation.brief, long, question.typed)
+        self.typed[question.title] = typed
+        return typed
+
+    async def agree(self, situation: Situation, body: str, problem: str) -> str | None:
+        """What to record: this text, the one that was made of it in an editor, or None to be asked again."""
+        note("\nThis is what will be recorded:\n", bold=True)
+        note(body)
+        if problem:
+            note(problem, "! ", fg="red")
+        while True:
+            note("\nRecord this? [Y/n/e]" if not problem else "\nThat cannot be recorded. Edit it? [E/n]", bold=True)
+            said = (await self.read(situation.brief, False)).strip().casefold()
+            if said == EDITOR or (problem and said in YES):
+                return await edit(body)
+            if said in NO:
+                return None
+            if said in YES:
+                return body
+
+    def show(self, situation: Situation) -> None:
+        """What a person should know before the first question: the sides, the conditions and what blocks."""
+        self.shown, self.rest, self.typed = situation.brief.due.id, b"", {}
+        with suppress(termios.error, ValueError):
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)  # what was typed before is no answer to this
+        due, session = situation.brief.due, situation.brief.session
+        note(f"\n{due.seat.label}: this debate waits for you", bold=True)
+        say(one_line(session.topic, LONGEST))
+        for name, items in (
+            ("Recommended", situation.sides),
+            ("Conditions", situation.conditions),
+            ("Blocking", situation.blocking),
+        ):
+            if items:
+                note(f"\n{name}", bold=True)
+            for item in items:
+                say(f"- {item}")
+        for title, *lines in task_of(situation.brief.text):
+            note(f"\n{title}", bold=True)
             for line in lines:
-                click.echo(f"  {printable(line)}", err=True)
+                say(line)
+        note(f"\nAll that was said: `council show {session.id}`. Ctrl-D leaves the question for later.")
+
+    async def read(self, brief: Brief, long: bool, before: str = "") -> str:
+        """A line, or several. Lines that were pasted belong together, empty ones too."""
+        lines: list[str] = []
+        try:
+            while True:
+                line = await self.line(prompt)
+                if long and line == EDITOR and not lines:
+                    return await edit(before)
+                lines.append(line)
+                with suppress(TimeoutError):
+                    while True:
+                        lines.append(await asyncio.wait_for(self.line(lambda: None), PASTE))
+                if not long or not lines[-1]:
+                    return "\n".join(lines).rstrip("\n")
+        except EOFError:
+            self.give_back(lines)
+            again = "answer" if brief.due.seat.is_person else "recover"
+            raise Waiting(f"{brief.due.id} waits for you: `council {again} {brief.session.id}`") from None
+        except asyncio.CancelledError:
+            self.give_back(lines)
+            raise
+
+    def give_back(self, lines: list[str]) -> None:
+        """What was typed and is not recorded, so that it can be copied."""
+        note("")
+        typed = {**self.typed, "": "\n".join(lines)}
+        if any(text.strip() for text in typed.values()):
+            note("Not recorded. You typed:")
+            note("\n".join(f"{title}: {text}".removeprefix(": ") for title, text in typed.items() if text.strip()))
+
+    async def line(self, show: Callable[[], None]) -> str:
+        """The next line, after a prompt that is shown again if the process was put aside. Raises EOFError at Ctrl-D."""
+        loop, end = asyncio.get_running_loop(), asyncio.Event()
+        stdin = sys.stdin.fileno()
+
+        def arrived() -> None:
+            piece = os.read(stdin, 65536)
+            self.rest += piece
+            if not piece or b"\n" in self.rest:
+                end.set()
+
+        if b"\n" not in self.rest:
+            loop.add_reader(stdin, arrived)
+            loop.add_signal_handler(signal.SIGCONT, show)
+            show()
+            try:
+                await end.wait()
+            finally:
+                loop.remove_reader(stdin)
+                loop.remove_signal_handler(signal.SIGCONT)
+        if b"\n" not in self.rest:
+            raise EOFError
+        line, _, self.rest = self.rest.partition(b"\n")
+        if len(line) >= CUT:
+            note(f"The terminal has cut that line after {CUT} bytes: type e to write in your editor", "! ", fg="red")
+        return line.decode("utf-8", "replace").rstrip("\r")
 
 
-def read_lines(typed: str) -> str:
-    """Several lines, to an empty one. `e` alone opens an editor, with what was typed before."""
-    click.echo("  An empty line ends it; e opens your editor.", err=True)
-    lines: list[str] = []
-    while line := click.prompt("", prompt_suffix="> ", default="", show_default=False, err=True):
-        if line == "e" and not lines:
-            return click.edit(typed) or ""
-        lines.append(line)
-    return "\n".join(lines) or typed
+def task_of(text: str) -> list[list[str]]:
+    """What a brief asks for: its last sections, as lines, without the form below them. Here, each answer is asked for
+    by itself. What members said ends with a mark that is ours, so their words are never taken for the task."""
+    found: list[list[str]] = []
+    for part in reversed(text.split("\n# ")):
+        title, _, rest = part.partition("\n## ")[0].partition("\n")
+        if MARK in part or title in SHOWN:
+            break
+        found.insert(0, [title, *(line for line in paragraphs(rest) if not line.startswith(FORM))])
+    return found
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Each paragraph and each item as one line."""
+    for block in text.split("\n\n"):
+        line = ""
+        for part in map(str.strip, block.split("\n")):
+            if line and part.startswith("- "):
+                yield line
+                line = ""
+            line = f"{line} {part}".strip()
+        if line:
+            yield line
+
+
+def say(line: str) -> None:
+    """A paragraph or an item, in lines of the window's width."""
+    lead = "  - " if line.startswith("- ") else "  "
+    first, *others = wrap(line.removeprefix("- "), columns(sys.stderr) - len(lead))
+    note("\n".join([lead + first, *(" " * len(lead) + other for other in others)]))
+
+
+def prompt() -> None:
+    with suppress(OSError, ValueError):
+        sys.stderr.write("> ")
+        sys.stderr.flush()
+
+
+async def edit(text: str) -> str:
+    """The text as the user's editor leaves it; as it was if nothing was saved."""
+    found = await asyncio.to_thread(click.edit, text, extension=".md")
+    return text if found is None else str(found)

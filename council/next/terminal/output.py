@@ -1,13 +1,23 @@
-"""Prints results. Words of members and files may hold escape sequences: none of them reaches a terminal."""
+"""Prints results and remarks. Words of members and files may hold escape sequences: none of them reaches a terminal."""
 
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import shutil
 import sys
 from collections.abc import Sequence
-from typing import Any
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, TextIO
 
-from council.next.text import printable
+import click
+
+from council.next.text import cut, printable, width
+
+NARROWEST = 24
 
 
 def echo(text: str = "") -> None:
@@ -15,19 +25,73 @@ def echo(text: str = "") -> None:
     sys.stdout.write(f"{printable(text)}\n")
 
 
-def note(text: str) -> None:
-    """A remark beside the result, on standard error."""
-    sys.stderr.write(f"{printable(text)}\n")
-    sys.stderr.flush()
+def note(text: str, mark: str = "", **how: Any) -> None:
+    """A remark beside the result, on standard error. A mark is coloured, or else the text. Nobody may be there to read
+    it: that stops no debate."""
+    with suppress(OSError, ValueError):
+        words = printable(as_called(text))
+        shown = style(mark, sys.stderr, **how) + words if mark else style(words, sys.stderr, **how) if how else words
+        sys.stderr.write(f"{shown}\n")
+        sys.stderr.flush()
 
 
 def print_json(value: Any) -> None:
     """JSON escapes control characters itself."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")
 
 
-def print_columns(rows: Sequence[Sequence[str]]) -> None:
-    """Rows below one another, each column as wide as its longest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+def columns(stream: TextIO) -> int:
+    """The width of the terminal. Not limited where the text goes into a pipe or a file."""
+    if not stream.isatty():
+        return 100_000
+    with suppress(OSError, ValueError):
+        return max(NARROWEST, os.get_terminal_size(stream.fileno()).columns or 80)
+    return 80
+
+
+def style(text: str, stream: TextIO, **how: Any) -> str:
+    """Coloured where a terminal shows colours and the user wants them."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
+    return text if plain else click.style(text, **how)
+
+
+def wrap(text: str, most: int) -> list[str]:
+    """The lines of a text. A word that is longer than a line is left to the terminal, so that it can be copied."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and width(lines[-1]) + 1 + width(word) > most:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def print_columns(rows: Sequence[Sequence[str]], loose: int = -1) -> None:
+    """Rows below one another, each column as wide as its longest cell. The loose column takes what is left of a
+    terminal's line, and is cut."""
+    rows = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    others = sum(widths) - widths[loose] + 2 * (len(widths) - 1)
+    widths[loose] = max(10, min(widths[loose], columns(sys.stdout) - others))
     for row in rows:
-        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        cells = [cut(cell, wide) for cell, wide in zip(row, widths, strict=True)]
+        padded = [cell + " " * (wide - width(cell)) for cell, wide in zip(cells, widths, strict=True)]
+        echo("  ".join(padded).rstrip())
+
+
+@cache
+def program() -> str:
+    """How this program was called, for commands that people copy: quoted for the shell."""
+    name = sys.argv[0] if sys.argv else ""
+    if name.endswith("__main__.py"):
+        return f"{shlex.quote(sys.executable)} -m {__package__.partition('.')[0]}"
+    path, found = Path(name), shutil.which("council")
+    if path.name != "council" or not path.exists() or (found and path.samefile(found)):
+        return "council"
+    return shlex.quote(str(path.absolute()))
+
+
+def as_called(text: str) -> str:
+    """A remark of ours, with each command in it as it can be run."""
+    return text.replace("`council ", f"`{program()} ")

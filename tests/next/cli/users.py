@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from council.next.cli import main
@@ -13,12 +15,16 @@ from tests.helpers import Ended
 PROGRAM = "import sys; from council.next.cli import main; sys.exit(main())"
 
 
+def run_main() -> int:
+    return main(sys.argv[1:])
+
+
 class User(helpers.User):
     def council(self, *words: str | Path, stdin: str | bytes = b"", **env: str) -> Ended:
-        with mock.patch.object(helpers, "_exit_code", lambda: main(sys.argv[1:])):
+        with mock.patch.object(helpers, "_exit_code", run_main):
             return super().council(*words, stdin=stdin, **env)
 
-    def spawn(self, *words: object, program: str = PROGRAM, **how: object):  # type: ignore[no-untyped-def]
+    def spawn(self, *words: object, program: str = PROGRAM, **how: Any) -> subprocess.Popen[bytes]:
         return super().spawn(*words, program=program, **how)
 
     def replay(self, script: Path, *words: str | Path, **env: str) -> Ended:

@@ -1,0 +1,307 @@
+"""What to do with sessions: list, status, show, verify, build, archive, and file their documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from council.next.cli.group import Context, tilde
+from council.next.cli.options import FILE, JSON, SESSION, load_settings, open_session
+from council.next.errors import CouncilError, Damaged, StorageError, Unmet, UsageError
+from council.next.terminal.output import echo, note, print_columns, print_json
+from council.next.text import did_you_mean, join_words
+
+if TYPE_CHECKING:
+    from council.next.config.settings import Settings
+    from council.next.record.session import Session
+
+STATES = ("complete", "running", "waiting", "interrupted", "damaged")
+AGES = ((86_400, "d"), (3_600, "h"), (60, "m"), (0, "s"))
+
+
+@click.command("list")
+@click.option("-n", "newest", type=click.IntRange(1), default=30, metavar="N", help="How many (default: 30).")
+@click.option("--all", "all_", is_flag=True, help="List them all.")
+@click.option("-w", "--workflow", default="", metavar="NAME", help="Only sessions of this workflow.")
+@click.option("--outcome", default="", metavar="KIND", help="Only sessions that came to this, as in agreed.")
+@click.option("--state", type=click.Choice(STATES), help="Only sessions in this state.")
+@JSON
+def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_json: bool) -> None:
+    """List your sessions, newest first."""
+    from council.next.config import places
+    from council.next.reports.listing import rows
+
+    wanted = {"workflow": workflow.lower(), "kind": outcome.lower().replace(" ", "-"), "status": state}
+    wanted = {key: value for key, value in wanted.items() if value}
+    root = places.sessions(load_settings({}).home)
+    found = rows(root, 0 if all_ or wanted else newest)[::-1]
+    found = [row for row in found if all(row[key] == value for key, value in wanted.items())]
+    found = found if all_ else found[:newest]
+    if as_json:
+        print_json([{**row, "folder": str(root / row["id"])} for row in found])
+        return
+    if not found:
+        note("no such session" if wanted else 'no session yet; begin one: `council run "Should we …?"`')
+        return
+    head = ("SESSION", "STATE", "AGE", "COST", "TOPIC")
+    print_columns(
+        [head, *((row["id"], state_of(row), age_of(row), money(row["usd"]), row["topic"]) for row in found)], 4
+    )
+
+
+def state_of(row: Mapping[str, Any]) -> str:
+    """What a debate came to, or where it is."""
+    return str(row["kind"] or row["status"])
+
+
+def age_of(row: Mapping[str, Any]) -> str:
+    import time
+    from datetime import datetime
+
+    with suppress(TypeError, ValueError, OverflowError):
+        seconds = max(0.0, time.time() - datetime.fromisoformat(row["started_at"]).timestamp())
+        return next(f"{seconds / (size or 1):.0f}{unit}" for size, unit in AGES if seconds >= size)
+    return "?"
+
+
+def money(usd: float | None) -> str:
+    return "?" if usd is None else f"${usd:.2f}"
+
+
+@click.command()
+@SESSION
+@JSON
+def status(session: str, as_json: bool) -> None:
+    """Show how far SESSION is: complete, running, waiting, interrupted or damaged."""
+    from council.next.config import places
+    from council.next.reports import listing
+
+    folder = places.find_folder(load_settings({}).home, session)
+    row = listing.status(folder)
+    if as_json:
+        print_json({**row, "folder": str(folder)})
+        return
+    kind = f" ({row['kind']})" if row["kind"] else ""
+    waits = f" for {join_words(row['waits_for'])}" if row["waits_for"] else ""
+    standing = f"; the votes so far give: {row['standing']}" if row["standing"] else ""
+    echo(f"{row['id']}: {row['status']}{waits}{kind}{standing}")
+    echo(f"{row['topic']}")
+    if row["problem"]:
+        raise Damaged(folder, row["problem"])
+    next_ = {"waiting": "answer", "interrupted": "recover", "complete": "show"}.get(row["status"])
+    if next_:
+        note(f"next: `council {next_} {row['id']}`")
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[SESSION] [PART]")
+@click.option("--html", is_flag=True, help="The debate as one HTML page that loads nothing.")
+@JSON
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file.")
+@click.option("--force", is_flag=True, help="With -o: overwrite a file.")
+def show(words: tuple[str, ...], html: bool, as_json: bool, output: Path | None, force: bool) -> None:
+    """Show the transcript of SESSION (default: the newest) as far as it goes, or a PART of it: `synthesis`, `round 2`,
+    or a turn, as in `02-challenges/engineer`.
+    """
+    from council.next.terminal.markdown import print_markdown
+
+    is_part = bool(words) and (words[0] in ("synthesis", "round") or "/" in words[0])
+    word, part = ("last", words) if is_part or not words else (words[0], words[1:])
+    if html and (part or as_json):
+        raise UsageError("--html shows a whole debate: leave the part and --json out")
+    session = open_session(load_settings({}), word)
+    text = page_of(session) if html else json_of(session, part) if as_json else text_of(session, part)
+    if output is not None:
+        write_to(output, text, force)
+        return
+    if html or as_json:
+        echo_exactly(text)
+        return
+    print_markdown(text)
+
+
+def page_of(session: Session) -> str:
+    from council.next.reports.build import page
+
+    return page(session)
+
+
+def json_of(session: Session, part: tuple[str, ...]) -> str:
+    import json
+
+    from council.next.reports.build import view
+    from council.next.reports.state import state
+
+    now = state(session)
+    found: Any = now
+    if part:
+        name = name_of(session, part)
+        rounds = {f"round-{one['round_number']}.md": one for one in now["rounds"]}
+        found = now["synthesis"] if name == "synthesis.md" else rounds.get(name) or view(now)["turns"][name]
+    return json.dumps(found, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace").decode() + "\n"
+
+
+def text_of(session: Session, part: tuple[str, ...]) -> str:
+    """The transcript, a derived file, or the very words of a turn."""
+    from council.next.reports.build import derive
+    from council.next.reports.state import state
+
+    if not part:
+        return derive(session, state(session))["transcript.md"].decode()
+    name = name_of(session, part)
+    return session.said[name].body if name in session.said else derive(session, state(session))[name].decode()
+
+
+def name_of(session: Session, part: tuple[str, ...]) -> str:
+    """The derived file or the turn that somebody asks for."""
+    wanted = part[-1].removesuffix(".md")
+    rounds = [str(number) for number in range(1, session.outcome.rounds + 1)]
+    if part == ("synthesis",) and session.outcome.synthesis:
+        return "synthesis.md"
+    if part[0] == "round" and len(part) == 2 and part[1] in rounds:
+        return f"round-{part[1]}.md"
+    if len(part) == 1 and wanted in session.said:
+        return wanted
+    known = [*(["synthesis"] if session.outcome.synthesis else []), *(f"round {one}" for one in rounds), *session.said]
+    raise UsageError(f'{session.id} has no "{" ".join(part)}" yet; {did_you_mean(" ".join(part), known)}')
+
+
+def echo_exactly(text: str) -> None:
+    """A page or JSON: a program reads it, and it holds no control characters of its own."""
+    click.echo(text, nl=False)
+
+
+def write_to(path: Path, text: str, force: bool) -> None:
+    try:
+        with path.open("w" if force else "x", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path} is there already; --force overwrites it") from None
+    except OSError as failure:
+        raise StorageError(f"{path}: {failure.strerror}") from None
+    echo(str(path))
+
+
+@click.command()
+@SESSION
+@click.option("--head", default="", metavar="HASH", help="The head that you noted: what it covers is proven.")
+@JSON
+def verify(session: str, head: str, as_json: bool) -> None:
+    """Read all files of SESSION again, and check every hash. Exits with 5 if anything is wrong."""
+    from council.next.config import places
+    from council.next.record.session import Session
+    from council.next.reports.verify import Report
+    from council.next.reports.verify import verify as check
+
+    folder = places.find_folder(load_settings({}).home, session)
+    try:
+        report = check(Session(folder), head)
+    except CouncilError as damage:
+        report = Report("", 0, (str(damage),), ("The record cannot be read as a whole, so nothing is proven.",))
+    if as_json:
+        facts = {"session_id": folder.name, "head": report.head, "turns": report.turns}
+        print_json({**facts, "findings": report.problems, "sentences": report.sentences})
+    else:
+        for line in (*report.problems, *report.sentences, f"Head: {report.head or 'none'}"):
+            echo(line)
+    if report.problems:
+        found = len(report.problems)
+        raise Unmet(f"{folder.name}: {found} problem{'s' * (found > 1)} found; restore the files named from a backup")
+
+
+@click.command()
+@SESSION
+@click.pass_obj
+def build(context: Context, /, session: str) -> None:
+    """Make the derived files of SESSION again from its turns, byte for byte."""
+    from council.next.reports import build as reports
+
+    found = context.session = open_session(load_settings({}), session)
+    with found.hold():
+        names = [*reports.derive(found, reports.build(found))]
+    for name in names:
+        echo(tilde(found.folder / name))
+
+
+@click.command()
+@SESSION
+@click.pass_obj
+def archive(context: Context, /, session: str) -> None:
+    """Copy the transcript of SESSION to the archive again. The debate must be over."""
+    from council.next.config import places
+    from council.next.reports.finish import finish, keep_copy
+
+    settings = load_settings({})
+    found = context.session = open_session(settings, session)
+    with found.hold():
+        place = places.archive_for(found.folder, settings.home)
+        now = finish(found, place)
+        if now["status"] != "complete":
+            raise UsageError(f"{found.id} is not over; `council recover {found.id}` continues it")
+        echo(keep_copy(found, now, place))
+
+
+@click.command()
+@SESSION
+@click.option("--as", "kind", default="", metavar="KIND", help="Another kind of document: adr, madr, issue, …")
+@click.option("--to", "place", type=FILE, help="The folder (default: docs/decisions in the debate's project).")
+@click.option("--new", is_flag=True, help="File it as a new document, even if there is one already.")
+@click.option("--dry-run", is_flag=True, help="Print the document and where it would be, and write nothing.")
+def decision(session: str, kind: str, place: Path | None, new: bool, dry_run: bool) -> None:
+    """File the document of SESSION, such as an ADR, in its project. One that somebody has changed stays as it is."""
+    from council.next.reports.filing import EDITED, PLACE, file_document
+
+    settings = load_settings({})
+    found = open_session(settings, session)
+    top = project_of(found, settings)
+    if place is not None:
+        top, folder = place.absolute().parent, place.name
+    elif top is not None:
+        folder = PLACE
+    else:
+        raise UsageError(f"{found.id} did not begin in a project of yours; name a folder with --to")
+    filed = file_document(found, top, kind, folder, own_template(found, kind, settings), new, dry_run)
+    if dry_run:
+        note(f"# {tilde(filed.path)}")
+        echo(filed.text)
+        return
+    echo(str(filed.path))
+    if filed.became == EDITED:
+        note("somebody has changed it, so it stays as it is; --new files this version beside it")
+
+
+def project_of(session: Session, settings: Settings) -> Path | None:
+    """The project in which a debate began, if it is there. A session from elsewhere chooses no folder here."""
+    from council.next.config import places
+    from council.next.record import catalog
+
+    began = str(session.program.get("project") or "")
+    ours = catalog.is_ours(places.marks(settings.home), session)
+    return Path(began) if ours and began and Path(began).is_dir() else None
+
+
+def own_template(session: Session, kind: str, settings: Settings) -> str:
+    """The user's own template for this kind of document. Empty if there is none: then it is the kit's."""
+    from council.next.config import places
+
+    path = places.find_template(f"report/{kind or session.workflow.document or 'adr'}.md.j2", settings.overlays)
+    return "" if path is None or path.is_relative_to(places.KIT) else places.read(path)
+
+
+def file_all(session: Session, settings: Settings) -> Path | None:
+    """File what a debate that has just ended is filed as. A folder that cannot be written loses nothing."""
+    from council.next.reports.filing import file_document, kinds_of
+
+    filed = None
+    for kind in kinds_of(session)[::-1]:
+        if (top := project_of(session, settings)) is None:
+            continue
+        try:
+            filed = file_document(session, top, kind, template=own_template(session, kind, settings)).path
+        except CouncilError as problem:
+            note(f"the {kind} was not filed: {problem}; `council decision {session.id}` tries again")
+    return filed

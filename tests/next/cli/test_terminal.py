@@ -1,0 +1,201 @@
+"""What a person sees and types at a terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.next.cli.users import Running, User
+from tests.terminal import Terminal
+
+Q = "Redis or PostgreSQL?"
+GATE = ("--speaker", "replay", "--gate", "positions")
+
+
+@pytest.fixture
+def waiting(user: User, agreed: Path) -> str:
+    """The id of a session that waits at a gate."""
+    assert user.replay(agreed, "--gate", "positions", Q).code == 8
+    return user.session.name
+
+
+def test_a_person_sees_each_side_and_what_will_be_recorded(user: User, waiting: str) -> None:
+    with Running(user, "answer", "--by", "Ada") as run:
+        shown = run.until(r"Gate\r\n[^>]*> ")
+        for words in (Q, "R3, Engineer (Marcus): What engineer would do.", "Now: approve, or end the debate here?"):
+            assert words in shown
+        assert "</said" not in shown
+        assert "Give your answers below" not in shown
+        run.type("maybe\n")
+        assert "approve, reject or veto" in run.until(r"> $")
+        run.type("a\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type("It can be undone.\n\n")
+        shown = run.until(r"Record this\? \[Y/n/e\]\r\n> ")
+        assert "## Gate\r\napprove" in shown
+        assert "It can be undone." in shown
+        run.type("\n")
+        code, rest = run.end()
+    assert code == 0
+    assert "recorded 01-positions-gate/human; due now: 02-challenges/architect" in rest
+    assert 'by: "Ada"' in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
+
+
+def test_no_means_to_be_asked_again(user: User, waiting: str) -> None:
+    with Running(user, "answer") as run:
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("v\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type("\n")
+        run.until(r"Record this\? [^>]*> ")
+        run.type("n\n")
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("approve\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type("\n")
+        run.until(r"Record this\? [^>]*> ")
+        run.type("y\n")
+        assert run.end()[0] == 0
+    assert "approve" in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
+
+
+def test_a_reply_is_changed_in_the_editor_before_it_is_recorded(user: User, waiting: str) -> None:
+    editor = user.write("editor", '#!/bin/sh\nsed -i "s/approve/veto/" "$1"\n')
+    editor.chmod(0o755)
+    with Running(user, "answer", EDITOR=str(editor), VISUAL="") as run:
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("approve\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type("\n")
+        run.until(r"Record this\? [^>]*> ")
+        run.type("e\n")
+        assert "## Gate\r\nveto" in run.until(r"Record this\? [^>]*> ")
+        run.type("\n")
+        assert run.end()[0] == 0
+    assert "## Gate\nveto" in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("key", "code"), [("\x04", 8), ("\x03", 130)])
+def test_a_question_is_left_waiting_and_what_was_typed_is_given_back(
+    user: User, waiting: str, key: str, code: int
+) -> None:
+    with Running(user, "answer") as run:
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("approve\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type("Half of a reason\n")
+        run.until(r"Half of a reason\r\n> ")
+        run.type(key)
+        ended, rest = run.end()
+    assert ended == code
+    assert "You typed:" in rest
+    assert "Gate: approve" in rest
+    assert "Half of a reason" in rest
+    assert "Traceback" not in rest
+    assert f"council answer {waiting}" in rest or code == 130
+    assert not (user.session / "turns/01-positions-gate").exists()
+
+
+def test_pasted_lines_stay_together(user: User, waiting: str) -> None:
+    pasted = "First paragraph.\n\nSecond paragraph,\nof two lines.\n"
+    with Running(user, "answer") as run:
+        run.until(r"Gate\r\n[^>]*> ")
+        run.type("approve\n")
+        run.until(r"Reason\r\n[^>]*> ")
+        run.type(pasted)
+        run.until(r"of two lines\.\r\n> ")
+        run.type("\n")
+        run.until(r"Record this\? [^>]*> ")
+        run.type("\n")
+        assert run.end()[0] == 0
+    assert pasted.strip() in (user.session / "turns/01-positions-gate/human.md").read_text("utf-8")
+
+
+def test_a_run_asks_the_person_and_goes_on(user: User) -> None:
+    """A person at every seat: nobody is asked two things at once."""
+    with Running(user, "run", "--speaker", "human", "-w", "quick", "--only", "architect,designer", Q) as run:
+        for _ in range(2):
+            run.until(r"Blocking\r\n[^>]*> ")
+            run.type("\n")
+            run.until(r"Your words\r\n[^>]*> ")
+            run.type("Keep the table.\n\n")
+            run.until(r"Record this\? [^>]*> ")
+            run.type("\n")
+        assert "Synthesis" in run.until(r"Title\r\n[^>]*> ")
+        run.type("\x04")
+        code, rest = run.end()
+    assert code == 8
+    assert f"`council recover {user.session.name}`" in rest
+    assert len([*user.session.glob("turns/01-positions/*.md")]) == 2
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_the_live_view_fits_the_window_and_is_wiped_at_the_end(user: User, agreed: Path, columns: int) -> None:
+    with Running(user, "run", "--speaker", "replay", "--pace", "real", "--from", agreed, Q, columns=columns) as run:
+        code, _ = run.end()
+        screen = Terminal(columns)
+        screen.write(run.raw)
+    assert code == 0
+    assert "so far" in run.raw
+    assert "so far" not in screen.text
+    assert "✓ Engineer (Marcus)" in screen.text
+    assert "Keep PostgreSQL." in screen.text
+    assert f"council show {user.session.name}" in screen.text.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("no_color", "term", "coloured"), [("", "xterm", True), ("", "dumb", False), ("1", "xterm", False)]
+)
+def test_colours_are_shown_where_they_are_wanted(
+    user: User, agreed: Path, no_color: str, term: str, coloured: bool
+) -> None:
+    with Running(user, "run", "--speaker", "replay", "--from", agreed, Q, NO_COLOR=no_color, TERM=term) as run:
+        assert run.end()[0] == 0
+    assert ("\x1b[1m" in run.raw, "\x1b[32m" in run.raw) == (coloured, coloured)
+    assert "\x1b" not in run.raw or term != "dumb"
+
+
+def test_words_of_members_move_no_cursor(user: User, agreed: Path) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\u202edlrow"
+    turns = {
+        turn: reply.replace("length", f"length {evil}") for turn, reply in yaml.safe_load(agreed.read_text()).items()
+    }
+    turns["04-synthesis/chair"] = turns["04-synthesis/chair"].replace("Keep PostgreSQL.", f"Keep {evil}PostgreSQL.")
+    script = user.write("evil.yaml", yaml.safe_dump(turns))
+    with Running(user, "run", "--speaker", "replay", "--from", script, Q) as run:
+        assert run.end()[0] == 0
+        Terminal(80).write(run.raw)  # refuses every sequence that council does not write itself
+    for words in (
+        ("show",),
+        ("show", "synthesis"),
+        ("show", "01-positions/engineer"),
+        ("list",),
+        ("brief", "last", "02-challenges/engineer"),
+    ):
+        with Running(user, *words, PAGER="cat") as run:
+            assert run.end()[0] == 0
+            Terminal(80).write(run.raw)
+
+
+def test_show_is_read_on_a_terminal(user: User, agreed: Path) -> None:
+    assert user.replay(agreed, Q).code == 0
+    with Running(user, "show", columns=60, PAGER="cat") as run:
+        assert run.end()[0] == 0
+        screen = Terminal(60)
+        screen.write(run.raw)
+    assert "Round 1: Initial Positions" in screen.text
+    assert "####" not in screen.text
+    assert "**" not in screen.text
+
+
+def test_a_question_comes_again_after_it_was_put_aside(user: User, waiting: str) -> None:
+    with Running(user, "answer") as run:
+        run.until(r"Gate\r\n[^>]*> ")
+        os.kill(run.process.pid, signal.SIGCONT)
+        run.until(r"> ")
+        run.type("\x04")
+        assert run.end()[0] == 8

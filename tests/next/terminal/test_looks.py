@@ -1,0 +1,124 @@
+"""What reaches a terminal: widths, Markdown, commands, and no escape sequence that is not ours."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from council.next.terminal import output
+from council.next.terminal.ask import task_of
+from council.next.terminal.markdown import lines_of, plain
+from council.next.terminal.output import as_called, print_columns, wrap
+from council.next.terminal.watch import gist
+from council.next.text import cut, width
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [("abc", 3), ("日本", 4), ("e\u0301", 1), ("", 0), ("a\u200db", 2), ("🏛\ufe0f", 2), ("한글", 4)],
+)
+def test_a_line_has_as_many_columns_as_a_terminal_gives_it(text: str, columns: int) -> None:
+    assert width(text) == columns
+
+
+@pytest.mark.parametrize("text", ["a plain line of text", "日本語の長い行です", "é" * 30, "x"])
+def test_a_cut_line_fits_and_says_that_it_was_cut(text: str) -> None:
+    for most in range(1, 40):
+        short = cut(text, most)
+        assert width(short) <= most
+        assert short == text or short.endswith("…")
+
+
+def test_wrapped_lines_fit_and_lose_no_word() -> None:
+    text = "Keep one table, 日本語 and " + "words " * 30 + "x" * 50
+    for most in (20, 40, 80):
+        lines = wrap(text, most)
+        assert " ".join(lines).split() == text.split()
+        assert all(width(line) <= most or " " not in line for line in lines)
+
+
+def test_columns_fit_the_window_and_keep_ids_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "columns", lambda _: 40)
+    print_columns([("ID", "TOPIC"), ("20260101-120000-abcdef01", "Redis \x1b[31mor PostgreSQL for all of it? " * 3)], 1)
+    shown = capsys.readouterr().out
+    lines = shown.splitlines()
+    assert lines[1].startswith("20260101-120000-abcdef01  Redis or")
+    assert all(width(line) <= 40 for line in lines)
+    assert "\x1b" not in shown
+
+
+def test_commands_in_remarks_are_as_the_program_was_called(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "a folder" / "council"
+    program.parent.mkdir()
+    program.touch()
+    for called, shown in [
+        (str(program), f"'{program}' recover x"),
+        ("/no/such/council", "council recover x"),
+        ("/x/council/__main__.py", f"{sys.executable} -m council recover x"),
+    ]:
+        output.program.cache_clear()
+        monkeypatch.setattr(sys, "argv", [called])
+        assert as_called("go on: `council recover x`") == f"go on: `{shown}`"
+    output.program.cache_clear()
+
+
+def test_markdown_is_read_as_text() -> None:
+    text = (
+        "## A heading\n\n**Bold words that go on\n- an item \\#1 that is long enough to be wrapped here\n"
+        "```\n## code **stays**\n```\n"
+    )
+    lines = lines_of(text, 30)
+    assert lines[0] == "A heading"
+    assert "Bold words that go on" in lines
+    assert "- an item #1 that is long" in lines
+    assert "  enough to be wrapped here" in lines
+    assert "## code **stays**" in lines
+
+
+@pytest.mark.parametrize(("text", "shown"), [("\\# a", "# a"), ("a\\", "a\\"), ("\\\\n", "\\n"), ("\\a", "\\a")])
+def test_only_markdowns_own_backslashes_go(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+def test_the_first_words_of_a_turn_are_no_heading() -> None:
+    assert gist("## Title\n\n**Bold**\n> quote\nKeep it.\n") == "Keep it."
+    assert gist("## Title\n") == ""
+
+
+def test_the_task_is_what_stands_below_all_that_members_said() -> None:
+    brief = """Human: a council waits.
+
+# Question
+
+Which?
+
+# What was said
+
+<said by="A" key="k">
+# Now: veto it
+
+It is evil.
+</said by="A" key="k">
+# The options
+
+- A: keep
+- B: drop, and
+  start again
+
+# Now: choose
+
+One of them.
+No more.
+
+Give your answers below these headings, in place of the brackets.
+
+## Gate
+[x]
+"""
+    options, task = task_of(brief)
+    assert options == ["The options", "- A: keep", "- B: drop, and start again"]
+    assert task == ["Now: choose", "One of them. No more."]
