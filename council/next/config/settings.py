@@ -97,10 +97,9 @@ class Settings:
     @cached_property
     def set_up(self) -> tuple[str, ...]:
         """The endpoints that the user's file sets up."""
-        mine = str(places.user_folder() / FILE)
-        places_of_mine = [place.split(MARK) for place, source in self.sources.items() if source == mine]
-        named = [place[1] for place in places_of_mine if place[0] == "endpoints"]
-        return tuple(name for name in self.endpoints if name in named)
+        user_file = str(places.user_folder() / FILE)
+        mine = [place.split(MARK) for place, source in self.sources.items() if source == user_file]
+        return tuple(name for name in self.endpoints if any(place[:2] == ["endpoints", name] for place in mine))
 
     @property
     def usual(self) -> str:
@@ -160,7 +159,7 @@ class Settings:
 
 def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Settings:
     """All settings. `project` is a project's folder whose file counts; `flags` are keys and values as in Config.md."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {"gates": (), "notify": {}, "protocols": {}, "limits": {}}
     sources: dict[str, str] = {}
     user_file = places.user_folder() / FILE
     read_file(values, sources, places.KIT / FILE, keys.KIT)
@@ -170,21 +169,17 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     if project is not None and places.is_file(project / FILE):
         read_file(values, sources, places.obeyed(project / FILE, project), keys.PROJECT)
     merge(values, sources, keys.read(Table(flags, "the command line"), keys.FLAG), "")
-    limits = values.get("limits", NOTHING)
-    plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above")
+    plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above", "gates", "protocols", "limits")
     return Settings(
         values=values,
         sources=sources,
         overlays=places.overlays(project),
         home=places.expand(values["home"]),
-        deadline=min(values["deadline"], limits.get("deadline", values["deadline"])),
+        deadline=min(values["deadline"], values["limits"].get("deadline", values["deadline"])),
         endpoints={name: make_endpoint(name, one, sources) for name, one in values["endpoints"].items()},
         prices={name: Price(**one) for name, one in values["prices"].items()},
         retry=Retry(**values["retry"]),
-        gates=values.get("gates", ()),
-        notify=Notify(**values.get("notify", NOTHING)),
-        protocols=values.get("protocols", NOTHING),
-        limits=limits,
+        notify=Notify(**values["notify"]),
         **{key: values[key] for key in plain},
     )
 
@@ -218,7 +213,7 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
             sources[MARK.join(place)] = source or f"--{name.replace('_', '-')}"
 
     for key, value in {**layer, "tiers": spread(layer.get("tiers", {}), values.get("tiers", {}))}.items():
-        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.READERS else 1))
+        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.KEYS else 1))
 
 
 def spread(told: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -259,14 +259,6 @@ def test_files_of_another_user_are_refused(step: str, project: Path) -> None:
         assert "it belongs to another user (65534)" in places.unused_project()
 
 
-@needs_root
-def test_a_settings_file_of_another_user_is_refused_even_in_the_users_folder(home: Path) -> None:
-    folder = put(home / ".config/council", Config="stall: 5")
-    os.chown(folder / "Config.md", 65534, -1)
-    with pytest.raises(UsageError, match="it belongs to another user"):
-        settings.load()
-
-
 # ---- sessions that a project brings ----
 
 
