@@ -74,9 +74,13 @@ def is_plain(path: str) -> bool:
 def read_owners(top: Path) -> tuple[dict[str, list[str]], int]:
     """The paths of each owner in CODEOWNERS, and how many of its lines say nothing that can be used. An owner is a
     team. Where only persons own a path, its first folder names them: a list has parts, not people."""
+    top, text = Path(os.path.realpath(top)), ""
+    for file in (top / name for name in OWNERS):
+        with suppress(CouncilError):
+            if not text and os.path.realpath(file) == str(file):  # no link is on the way to it
+                text = files.read(file)[:LARGEST].decode("utf-8", "replace")
     owned: dict[str, list[str]] = {}
     unused = 0
-    text = next(filter(None, (read_plain(top, name) for name in OWNERS)), "")
     for path, *owners in filter(None, (line.partition("#")[0].split() for line in text.splitlines())):
         teams = [slug(owner.partition("/")[2], 40) for owner in owners if owner.startswith("@")]
         name = next(filter(None, teams), "") or slug(path.strip("/*").partition("/")[0], 40)
@@ -86,14 +90,6 @@ def read_owners(top: Path) -> tuple[dict[str, list[str]], int]:
         else:
             unused += 1
     return owned, unused
-
-
-def read_plain(top: Path, name: str) -> str:
-    """The beginning of a regular file. Empty if there is none, or if a link is on the way to it."""
-    if Path(os.path.realpath(top / name)) == Path(os.path.realpath(top)) / name:
-        with suppress(OSError, CouncilError):
-            return files.read(top / name)[:LARGEST].decode("utf-8", "replace")
-    return ""
 
 
 def known_section(area: str, name: str, paths: list[str]) -> str:
@@ -106,7 +102,7 @@ def known_section(area: str, name: str, paths: list[str]) -> str:
 def join_paths(paths: list[str]) -> str:
     """The highest paths: those inside of one of them are not named again."""
     tops: list[str] = []
-    for path in sorted(dict.fromkeys(paths), key=lambda path: (path.count("/"), path)):
-        if not any(path.startswith(top) for top in tops if top.endswith("/")):
+    for path in sorted({*paths}, key=lambda path: (path.count("/"), path)):
+        if not path.startswith(tuple(top for top in tops if top.endswith("/"))):
             tops.append(path)
     return ", ".join(tops[:MOST_PATHS])

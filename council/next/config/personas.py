@@ -17,7 +17,7 @@ FIELDS = ("title", "name", "icon", "tier", "focus", "accepts", "opposes", *OPENI
 Personas = dict[str, dict[str, Any]]
 
 
-def load(folders: Sequence[Path] | None = None) -> Personas:
+def load(folders: Sequence[Path] = ()) -> Personas:
     """Every persona by its seat. A section replaces the one of the same name in the overlays after it, as a whole."""
     found: Personas = {}
     for path in places.find(FILE, folders):

@@ -109,18 +109,18 @@ def project_steps() -> list[Path]:
 
 def find_fault(path: Path, folder: Path) -> str:
     """Why a file in a project's folder is not obeyed. Empty if it may be: no link leads out of the folder, and each
-    step on the way, from the place of the folder on, belongs to the user or root, and nobody else may write to it."""
+    step on the way belongs to the user or root, and nobody else may write to it."""
     real, top = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
     if folder.is_symlink() or not real.is_relative_to(top):
         return f"{path} leads out of {folder.parent}; copy the files instead of linking them"
     for step in (path, *path.parents, real, *real.parents):
-        if os.path.lexists(step) and (step.is_relative_to(folder) or step.is_relative_to(top.parent)):
+        if os.path.lexists(step) and (step.is_relative_to(folder) or step.is_relative_to(top)):
             about = os.lstat(step)
             if about.st_uid not in (os.geteuid(), 0):
                 return f"{step}: it belongs to another user ({about.st_uid}); only yours and those of root are obeyed"
             if about.st_mode & stat.S_IWOTH and not stat.S_ISLNK(about.st_mode):
                 return f"{step}: everybody may write to it; run `chmod o-w` on it"
-    return ""
+    return f"{top.parent}: everybody may write to it" if top.parent.stat().st_mode & stat.S_IWOTH else ""
 
 
 # ---- files ----
@@ -205,14 +205,10 @@ def sessions(home: Path) -> Path:
     return home / "STATE" / "council-sessions"
 
 
-def archive(home: Path) -> Path:
-    return home / "RESEARCH"
-
-
 def archive_for(folder: Path, home: Path) -> Path:
     """Where the transcript of a session goes: beside the sessions of its project, or else into the home."""
     in_project = folder.parent.name == "sessions" and folder.parent.parent.name == PROJECT
-    return folder.parent.with_name("archive") if in_project else archive(home)
+    return folder.parent.with_name("archive") if in_project else home / "RESEARCH"
 
 
 def marks(home: Path) -> Path:
@@ -224,8 +220,9 @@ def choose_home(home: Path, chosen_by: str = "") -> Home:
     """Where a new session goes, proven to be writable: the home, or the project where the default home cannot be
     written, as in a sandbox. A home that the user chose is never replaced: its sessions would be missing there."""
     try:
-        writable(archive(home))
-        return Home(writable(sessions(home)))
+        found = Home(writable(sessions(home)))
+        writable(home / "RESEARCH")
+        return found
     except StorageError as failure:
         problem = failure.__cause__
         if not isinstance(problem, OSError) or problem.errno not in UNWRITABLE:
@@ -235,8 +232,9 @@ def choose_home(home: Path, chosen_by: str = "") -> Home:
         why = f"{home} cannot be written ({os.strerror(problem.errno)})"
         for step in dict.fromkeys(project_steps()[-1:] + project_steps()[:1]):  # a sandbox may allow only one of them
             with suppress(StorageError):
+                found = Home(project_place(step, "sessions"), why)
                 project_place(step, "archive")
-                return Home(project_place(step, "sessions"), why)
+                return found
         raise StorageError(f"{failure}; nor can a session be kept in the project") from problem
 
 

@@ -39,17 +39,6 @@ class Retry:
 
 
 @dataclass(frozen=True)
-class Notify:
-    """How the user hears that a person is needed or that a debate has ended. No shell reads `command`. Without
-    `content`, no word of the debate leaves the machine."""
-
-    bell: bool = False
-    command: tuple[str, ...] = ()
-    webhook: str = ""
-    content: bool = False
-
-
-@dataclass(frozen=True)
 class Settings:
     """`values` are all settings in the form of Config.md, and `sources` where each is from, by its place, such as
     `tiers > opus > model`. Workflows, personas and templates are looked up in the folders of `overlays`."""
@@ -68,7 +57,7 @@ class Settings:
     cache_from: float
     ask_above: float
     gates: tuple[str, ...]
-    notify: Notify
+    notify: Mapping[str, Any]  # how the user hears that a person is needed or that a debate has ended
     protocols: Mapping[str, Mapping[str, Any]]
     limits: Mapping[str, float]  # the lowest that any source sets
 
@@ -118,16 +107,21 @@ class Settings:
         """What a tier means."""
         if tier not in self.tiers:
             raise UsageError(f'{FILE} has no tier "{tier}"; {did_you_mean(tier, self.tiers)}')
-        return self.named(self.values["tiers"][tier].get("model") or self.usual, tier)
+        return self.named(tier)
 
     def named(self, word: str, tier: str = "") -> Model:
-        """What `--model`, `--seat` or a session names. The tier says how many tokens a reply may have, and how much the
-        model thinks."""
+        """What `--model`, `--seat` or a session names: also a tier. The tier says how many tokens a reply may have, and
+        how much the model thinks."""
         tiers: Mapping[str, Mapping[str, Any]] = self.values["tiers"]
         tier = tier or (word if word in tiers else "sonnet")
-        at, name = self.split(tiers.get(word, NOTHING).get("model") or word)
-        endpoint = self.endpoint(at)
-        name = endpoint.models.get(name or tier, name)
+        at, name = self.split(tiers[word].get("model") or f"{self.usual}/{word}" if word in tiers else word)
+        if at not in self.endpoints:
+            raise UsageError(
+                f'there is no endpoint "{at}" in {FILE}; {did_you_mean(at, self.endpoints)} If a slash is part of '
+                f"a model's own name, put its endpoint before it, as in openrouter/{at}/MODEL"
+            )
+        endpoint = self.endpoints[at]
+        name = endpoint.models.get(name or tier, "" if name in tiers else name)
         if not name:
             raise UsageError(
                 f'the endpoint {at} has no model for the tier "{tier}"; name one, as in `--model {at}/NAME`, or set '
@@ -148,14 +142,6 @@ class Settings:
         listing = [one.name for one in self.endpoints.values() if word in one.models.values()]
         return self.usual if self.usual in listing or not listing else listing[0], word
 
-    def endpoint(self, name: str) -> Endpoint:
-        if name not in self.endpoints:
-            raise UsageError(
-                f'there is no endpoint "{name}" in {FILE}; {did_you_mean(name, self.endpoints)} If a slash is part of '
-                f"a model's own name, put its endpoint before it, as in openrouter/{name}/MODEL"
-            )
-        return self.endpoints[name]
-
 
 def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Settings:
     """All settings. `project` is a project's folder whose file counts; `flags` are keys and values as in Config.md."""
@@ -169,7 +155,7 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     if project is not None and places.is_file(project / FILE):
         read_file(values, sources, places.obeyed(project / FILE, project), keys.PROJECT)
     merge(values, sources, keys.read(Table(flags, "the command line"), keys.FLAG), "")
-    plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above", "gates", "protocols", "limits")
+    plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above", "gates", "notify")
     return Settings(
         values=values,
         sources=sources,
@@ -179,7 +165,8 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
         endpoints={name: make_endpoint(name, one, sources) for name, one in values["endpoints"].items()},
         prices={name: Price(**one) for name, one in values["prices"].items()},
         retry=Retry(**values["retry"]),
-        notify=Notify(**values["notify"]),
+        protocols=values["protocols"],
+        limits=values["limits"],
         **{key: values[key] for key in plain},
     )
 

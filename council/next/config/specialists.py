@@ -28,9 +28,8 @@ class Specialists:
         """The types of features that `--feature-type` takes, each with the specialists who take part."""
         found: dict[str, list[str]] = {}
         for name, section in self.sections.items():
-            for feature in str(section.get("features", "")).split(","):
-                if feature.strip():
-                    found.setdefault(feature.strip(), []).append(name)
+            for feature in filter(None, map(str.strip, section.get("features", "").split(","))):
+                found.setdefault(feature, []).append(name)
         return found
 
     def members(self, workflow: Workflow) -> list[str]:
