@@ -147,13 +147,13 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
     """All settings. `project` is a project's folder whose file counts; `flags` are keys and values as in Config.md."""
     values: dict[str, Any] = {"gates": (), "notify": {}, "protocols": {}, "limits": {}}
     sources: dict[str, str] = {}
-    user_file = places.user_folder() / FILE
-    read_file(values, sources, places.KIT / FILE, keys.KIT)
-    if os.path.lexists(user_file):  # one that cannot be read is an error: nothing else may be used in its place
-        read_file(values, sources, user_file, keys.USER)
+    layers = [(places.KIT / FILE, keys.KIT), (places.user_folder() / FILE, keys.USER)]
+    layers += [(path, keys.PROJECT) for path in places.find(FILE, [project])] if project else []
+    for path, source in layers:
+        if os.path.lexists(path):  # one that cannot be read is an error: nothing else may be used in its place
+            table, _ = read_markdown(places.read(path), str(path))
+            merge(values, sources, keys.read(table, source), str(path))
     read_environment(values, sources)
-    if project is not None and places.is_file(project / FILE):
-        read_file(values, sources, places.obeyed(project / FILE, project), keys.PROJECT)
     merge(values, sources, keys.read(Table(flags, "the command line"), keys.FLAG), "")
     plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above", "gates", "notify")
     return Settings(
@@ -169,11 +169,6 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
         limits=values["limits"],
         **{key: values[key] for key in plain},
     )
-
-
-def read_file(values: dict[str, Any], sources: dict[str, str], path: Path, source: str) -> None:
-    table, _ = read_markdown(places.read(path), str(path))
-    merge(values, sources, keys.read(table, source), str(path))
 
 
 def read_environment(values: dict[str, Any], sources: dict[str, str]) -> None:

@@ -59,7 +59,7 @@ def load(area: str = AUTO, folders: Sequence[Path] = ()) -> Specialists:
     """The kit's list for an area; for `auto` the project's list, else the user's, else the kit's default."""
     known = areas()
     if area not in (AUTO, *known):
-        raise UsageError(f'no list of specialists is called "{area}"; {did_you_mean(area, (AUTO, *known))}')
+        raise UsageError(f'no list of specialists is called "{one_line(area)}"; {did_you_mean(area, (AUTO, *known))}')
     path = known[area] if area != AUTO else next(places.find(FILE, folders), known[DEFAULT])
     return parse(places.read(path), path)
 

@@ -255,6 +255,13 @@ def test_a_file_of_the_users_that_cannot_be_read_is_an_error(home: Path, make: C
         settings.load()
 
 
+def test_the_users_own_files_are_trusted_and_may_be_links(home: Path) -> None:
+    path = Path(user(home, "stall: 5"))
+    path.rename(home / "dotfiles.md").chmod(0o666)
+    path.symlink_to(home / "dotfiles.md")
+    assert settings.load().stall == 5
+
+
 # ---- limits ----
 
 
