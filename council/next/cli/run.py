@@ -47,6 +47,7 @@ def run(context: Context, /, **given: Any) -> None:
     """
     from council.next.cli import start
     from council.next.runner.prepare import lay, prepare, prepare_again
+    from council.next.terminal.output import note
 
     read_kinds(given)
     settings = load_settings(given)
@@ -64,7 +65,7 @@ def run(context: Context, /, **given: Any) -> None:
     table = lay(request, settings)
     speaker = start.find_speaker(settings, given, given["speaker"], request.seats)
     start.agree_to_price(table.workflow, request, speaker, settings, given)
-    with prepare(replace(request, speaker=start.name_of(speaker)), settings, table) as session:
+    with prepare(replace(request, speaker=start.name_of(speaker)), settings, table, note) as session:
         hold(context, session, speaker, settings, given)
     finish(session, settings, given)
 
@@ -102,7 +103,7 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
     """Have everything spoken that is due, and show it as it comes."""
     from council.next.cli import start
     from council.next.reports.state import state
-    from council.next.runner import loop
+    from council.next.runner import loop, process
     from council.next.runner.budget import Budget
     from council.next.terminal.output import print_json
     from council.next.terminal.watch import Watch
@@ -130,7 +131,7 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
 
     try:
         with watch:
-            loop.run(debate)
+            process.run(debate)
     except CouncilError:
         if given["as_json"]:  # a program reads from it how far the debate is
             print_json(state(session))

@@ -157,10 +157,10 @@ def send_test(settings: Settings) -> str:
     from council.next.runner.notify import hand_over
 
     how = settings.notify
-    if not (how.command or how.webhook):
+    if not (how.get("command") or how.get("webhook")):
         raise UsageError("Config.md has no `notify: {command: …}` and no `notify: {webhook: …}`")
     facts = {"event": "test", "session": "none", "state": "test"}
-    hand_over({"command": list(how.command), "webhook": how.webhook, "facts": facts})
+    hand_over({"command": how.get("command") or [], "webhook": how.get("webhook") or "", "facts": facts})
     return "handed over; if nothing arrives, check `notify` in Config.md"
 
 

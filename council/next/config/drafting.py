@@ -39,7 +39,7 @@ def draft(top: Path) -> tuple[str, int]:
     names = sorted(list_names(top))
     sections: dict[str, str] = {}
     for name, sign in table.mapping("signs").items():
-        if paths := [path for path in names if shows(path, sign["names"])]:
+        if paths := [path for path in names if any(fnmatchcase(f"/{path}", f"*/{shape}") for shape in sign["names"])]:
             sections[name] = known_section(sign["area"], name, paths)
     owned, unused = read_owners(top)
     sources = " and ".join(["its folders"] * bool(sections) + ["CODEOWNERS"] * bool(owned))
@@ -59,17 +59,12 @@ def list_names(top: Path) -> Iterator[str]:
         inside = Path(place).relative_to(top)
         here = sorted(name for name in folders if not name.startswith(".") and name not in PASSED_OVER)
         folders[:] = here if len(inside.parts) < DEEPEST else []
-        for name, end in (*((name, "/") for name in here), *((name, "") for name in sorted(others))):
+        for name in (*(f"{name}/" for name in here), *sorted(others)):
             count += 1
             if count > MOST_ENTRIES:
                 return
-            if is_plain(path := (inside / name).as_posix() + end):
+            if is_plain(path := f"{inside.as_posix()}/{name}".removeprefix("./")):
                 yield path
-
-
-def shows(path: str, patterns: list[str]) -> bool:
-    name = path.rstrip("/").rpartition("/")[2] + "/" * path.endswith("/")
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def is_plain(path: str) -> bool:
@@ -79,9 +74,13 @@ def is_plain(path: str) -> bool:
 def read_owners(top: Path) -> tuple[dict[str, list[str]], int]:
     """The paths of each owner in CODEOWNERS, and how many of its lines say nothing that can be used. An owner is a
     team. Where only persons own a path, its first folder names them: a list has parts, not people."""
+    top, text = Path(os.path.realpath(top)), ""
+    for file in (top / name for name in OWNERS):
+        with suppress(CouncilError):
+            if not text and os.path.realpath(file) == str(file):  # no link is on the way to it
+                text = files.read(file)[:LARGEST].decode("utf-8", "replace")
     owned: dict[str, list[str]] = {}
     unused = 0
-    text = next(filter(None, (read_plain(top, name) for name in OWNERS)), "")
     for path, *owners in filter(None, (line.partition("#")[0].split() for line in text.splitlines())):
         teams = [slug(owner.partition("/")[2], 40) for owner in owners if owner.startswith("@")]
         name = next(filter(None, teams), "") or slug(path.strip("/*").partition("/")[0], 40)
@@ -93,29 +92,17 @@ def read_owners(top: Path) -> tuple[dict[str, list[str]], int]:
     return owned, unused
 
 
-def read_plain(top: Path, name: str) -> str:
-    """The beginning of a regular file. Empty if there is none, or if a link is on the way to it."""
-    if Path(os.path.realpath(top / name)) == Path(os.path.realpath(top)) / name:
-        with suppress(OSError, CouncilError):
-            return files.read(top / name)[:LARGEST].decode("utf-8", "replace")
-    return ""
-
-
 def known_section(area: str, name: str, paths: list[str]) -> str:
     """A section of a kit's list, with the paths that were found in place of its own."""
-    sections = f"\n{places.read(specialists.areas()[area])}".split("\n## ")
-    lines = next(one for one in sections if one.startswith(f"{name}\n")).rstrip().splitlines()
-    kept = [line for line in lines if not line.startswith(("- **Paths:**", "- **Features:**"))]
-    touches = next(number for number, line in enumerate(kept) if line.startswith("- **Touches:**"))
-    return "\n".join(
-        (f"## {kept[0]}", *kept[1 : touches + 1], f"- **Paths:** {join_paths(paths)}", *kept[touches + 1 :], "")
-    )
+    section = {**specialists.load(area).sections[name], "paths": join_paths(paths), "features": ""}
+    facts = [f"- **{fact.capitalize()}:** {section[fact]}" for fact in specialists.FIELDS if section.get(fact)]
+    return "\n".join((f"## {name}", "", *facts, "", section["perspective"], ""))
 
 
 def join_paths(paths: list[str]) -> str:
     """The highest paths: those inside of one of them are not named again."""
     tops: list[str] = []
-    for path in sorted(dict.fromkeys(paths), key=lambda path: (path.count("/"), path)):
-        if not any(path.startswith(top) for top in tops if top.endswith("/")):
+    for path in sorted({*paths}, key=lambda path: (path.count("/"), path)):
+        if not path.startswith(tuple(top for top in tops if top.endswith("/"))):
             tops.append(path)
     return ", ".join(tops[:MOST_PATHS])

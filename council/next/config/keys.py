@@ -6,6 +6,7 @@ A reader takes a value as YAML has it, and its place for errors. It returns the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,79 +21,49 @@ HERE = ("localhost", "127.0.0.1", "::1")
 EVERY = "*"  # `tiers: NAME` is one model for every tier
 
 
-def plain(kind: type, noun: str) -> Reader:
+def must_be(noun: str, convert: Callable[[Any], Any], secret: bool = False) -> Reader:
+    """Reads what `convert` takes: for anything else that returns None or raises an error. Somebody may have put a
+    secret in a wrong place, so an error does not repeat it."""
+
     def read(value: Any, where: str) -> Any:
-        if not isinstance(value, kind):
-            raise UsageError(f"{where}: {one_line(repr(value))} must be {noun}")
-        return value
+        with suppress(TypeError, ValueError):
+            if (final := convert(value)) is not None:
+                return final
+        shown = "" if secret else f": {one_line(repr(value))}"
+        raise UsageError(f"{where}{shown} must be {noun}")
 
     return read
-
-
-text, yes_or_no = plain(str, "text"), plain(bool, "true or false")
-
-
-def words(value: Any, where: str) -> tuple[str, ...]:
-    listed = value if isinstance(value, list) else [value]
-    if not all(isinstance(word, str) and word for word in listed):
-        raise UsageError(f"{where}: it must be a list of words, as in [one, two]; no shell reads them")
-    return tuple(listed)
 
 
 def one_of(*names: str) -> Reader:
-    def read(value: Any, where: str) -> Any:
-        if value not in names:
-            raise UsageError(f"{where}: {one_line(repr(value))} must be {' or '.join(names)}")
-        return value
-
-    return read
+    return must_be(" or ".join(names), lambda value: value if value in names else None)
 
 
 def number(least: float = 0, whole: bool = False) -> Reader:
-    def read(value: Any, where: str) -> float:
-        try:
-            found = -1.0 if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
-            found = -1.0
-        if not least <= found < 1e9 or (whole and found != int(found)):
-            kind = "a whole number" if whole else "a number"
-            raise UsageError(f"{where}: {one_line(repr(value))} must be {kind} of at least {least:g}")
-        return int(found) if whole else found
+    def convert(value: Any) -> float | None:
+        amount = float(value)
+        if isinstance(value, bool) or not least <= amount < 1e9 or (whole and amount != int(amount)):
+            return None
+        return int(amount) if whole else amount
 
-    return read
+    return must_be(f"{'a whole number' if whole else 'a number'} of at least {least:g}", convert)
 
 
-def day(value: Any, where: str) -> str:
-    try:
-        return date.fromisoformat(value).isoformat()
-    except (TypeError, ValueError):
-        raise UsageError(f"{where}: {one_line(repr(value))} must be a day, as in 2026-12-31") from None
+def read_words(value: Any) -> tuple[str, ...] | None:
+    words = value if isinstance(value, list) else [value]
+    return tuple(words) if all(isinstance(word, str) and word for word in words) else None
 
 
-def variable(value: Any, where: str) -> str:
-    """The name of an environment variable. Somebody may have put the key itself here, so no error repeats it."""
-    if not isinstance(value, str) or not (value.isidentifier() or not value):
-        raise UsageError(f"{where} must be the name of an environment variable, and never the key itself")
-    return value
+def read_address(value: Any) -> str | None:
+    plain = str(value)
+    parts = urlsplit(plain)
+    fine = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) > 0
+    return plain.rstrip("/") if fine and plain.isprintable() and " " not in plain else None
 
 
-def address(value: Any, where: str) -> str:
-    """An address of http or https. It may hold a secret, so no error repeats it."""
-    try:
-        parts = urlsplit(str(value))
-        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        fine = False
-    if not fine or any(letter.isspace() or not letter.isprintable() for letter in value):
-        raise UsageError(f"{where} must be an address that begins with https:// or http://")
-    return str(value).rstrip("/")
-
-
-def webhook(value: Any, where: str) -> str:
-    parts = urlsplit(address(value, where))
-    if parts.scheme == "http" and parts.hostname not in HERE:
-        raise UsageError(f"{where}: http is only for this machine; use https")
-    return str(value)
+def read_webhook(value: Any) -> str | None:
+    parts = urlsplit(read_address(value) or "")
+    return value if parts.scheme == "https" or parts.hostname in HERE else None
 
 
 def named(each: Reader) -> Reader:
@@ -124,6 +95,18 @@ def tiers(value: Any, where: str) -> Any:
     return {EVERY: {"model": value}} if isinstance(value, str) else named(tier)(value, where)
 
 
+anything = must_be("a value", lambda value: value)
+text = must_be("text", lambda value: value if isinstance(value, str) else None)
+yes_or_no = must_be("true or false", lambda value: value if isinstance(value, bool) else None)
+day = must_be("a day, as in 2026-12-31", lambda value: date.fromisoformat(value).isoformat())
+words = must_be("a list of words, as in [one, two]; no shell reads them", read_words, secret=True)
+address = must_be("an address that begins with https:// or http://", read_address, secret=True)
+webhook = must_be("an address of https; http is only for this machine", read_webhook, secret=True)
+variable = must_be(
+    "the name of an environment variable, and never the key itself",
+    lambda value: value if isinstance(value, str) and (value.isidentifier() or not value) else None,
+    secret=True,
+)
 TIER = table({"endpoint": text, "model": text, "max_tokens": number(1, whole=True), "effort": text})
 ENDPOINT = table({
     "base_url": address, "address": variable, "key": variable, "key_command": words,
@@ -134,35 +117,24 @@ LONG = ("long_over", "long_input", "long_output", "long_cache_read", "long_cache
 PRICE = table({**dict.fromkeys((*AMOUNTS, *LONG), number()), "date": day, "until": day}, *AMOUNTS[:2])
 TIMES = ("deadline", "round_timeout", "total_timeout", "checkpoint_timeout")
 LIMITS = {"max_cost": number(), "max_calls": number(whole=True), **dict.fromkeys(TIMES, number(0.001))}
-READERS: Mapping[str, Reader] = {
-    "home": text,
-    "speaker": text,
-    "tiers": tiers,
-    "endpoints": named(ENDPOINT),
-    "prices": named(PRICE),
-    "deadline": number(0.001),
-    "stall": number(0.001),
-    "concurrency": number(1, whole=True),
-    "retry": table(dict.fromkeys(("first_wait", "most_wait", "budget"), number())),
-    "cache_from": number(),
-    "ask_above": number(),
-    "gates": words,
-    "notify": table({"bell": yes_or_no, "command": words, "webhook": webhook, "content": yes_or_no}),
-    "protocols": named(named(plain(object, ""))),  # read once the workflow is known
-    "limits": table(LIMITS),
-}
-# Who may set what: the kit's file, the user's, the environment, the command line, a project's file.
 KIT, USER, ENVIRONMENT, FLAG, PROJECT = SOURCES = ("kit", "user", "environment", "flag", "project")
-TRUST: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(READERS, (KIT, USER)),
-    "home": (KIT, USER, ENVIRONMENT),
-    "speaker": (KIT, USER, ENVIRONMENT, FLAG),
-    "tiers": (KIT, USER, FLAG),
-    "endpoints": (KIT, USER, ENVIRONMENT),
-    "deadline": (KIT, USER, FLAG),
-    "gates": (KIT, USER, FLAG),
-    "protocols": (KIT, USER, FLAG, PROJECT),
-    "limits": (KIT, USER, FLAG, PROJECT),
+# Each key with its reader, and with who may set it beside the kit's file and the user's.
+KEYS: Mapping[str, tuple[Reader, tuple[str, ...]]] = {
+    "home": (text, (ENVIRONMENT,)),
+    "speaker": (text, (ENVIRONMENT, FLAG)),
+    "tiers": (tiers, (FLAG,)),
+    "endpoints": (named(ENDPOINT), (ENVIRONMENT,)),
+    "prices": (named(PRICE), ()),
+    "deadline": (number(0.001), (FLAG,)),
+    "stall": (number(0.001), ()),
+    "concurrency": (number(1, whole=True), ()),
+    "retry": (table(dict.fromkeys(("first_wait", "most_wait", "budget"), number())), ()),
+    "cache_from": (number(), ()),
+    "ask_above": (number(), ()),
+    "gates": (words, (FLAG,)),
+    "notify": (table({"bell": yes_or_no, "command": words, "webhook": webhook, "content": yes_or_no}), ()),
+    "protocols": (named(named(anything)), (FLAG, PROJECT)),  # read once the workflow is known
+    "limits": (table(LIMITS), (FLAG, PROJECT)),
 }
 ROOMS = {"benches": "sandbox", "engines": "batch", "model": "embedded"}  # the kit's rooms, which may be absent
 
@@ -171,17 +143,16 @@ def read(given: Table, source: str) -> dict[str, Any]:
     """The values of a file or of flags. What this source may not set is refused."""
     values = {}
     for key, value in given.values.items():
-        known = {*READERS, *(() if key in READERS else rooms.names("setting"))}
-        if key not in known:
-            if key not in ROOMS:
-                raise given.wrong(f'unknown key "{one_line(key)}"; {did_you_mean(key, known)}')
+        known = {*KEYS, *(() if key in KEYS else rooms.names("setting"))}
+        reader, others = KEYS.get(key, (named(anything), ()))
+        if key not in known and key in ROOMS:
             if source != KIT:
                 raise given.wrong(f'"{key}" is a setting of the room {ROOMS[key]}, which is not installed')
-        elif source not in TRUST.get(key, (KIT, USER)):
-            able = join_words(name for name in TRUST if source in TRUST[name])
-            raise given.wrong(
-                f'a {source} may set only {able}, not "{one_line(key)}"; put that into your own Config.md'
-            )
+        elif key not in known:
+            raise given.wrong(f'unknown key "{one_line(key)}"; {did_you_mean(key, known)}')
+        elif source not in (KIT, USER, *others):
+            able = join_words(name for name in KEYS if source in KEYS[name][1])
+            raise given.wrong(f'a {source} may set only {able}, not "{key}"; put that into your own Config.md')
         else:
-            values[key] = READERS.get(key, named(plain(object, "")))(value, f"{given.where}: {key}")
+            values[key] = reader(value, f"{given.where}: {key}")
     return values

@@ -43,11 +43,12 @@ class Price:
         price that it needs is unknown."""
         tokens = (uncached, output, cache_read, cache_write)
         rates = self.rates(uncached + cache_read + cache_write)
-        costs = [
-            0.0 if not count else None if rate is None else count * rate
-            for count, rate in zip(tokens, rates, strict=True)
-        ]
-        return None if None in costs else round(sum(cost or 0.0 for cost in costs) / MILLION, 9)
+        total = 0.0
+        for count, rate in zip(tokens, rates, strict=True):
+            if count and rate is None:
+                return None
+            total += count * (rate or 0.0)
+        return round(total / MILLION, 9)
 
     def bound(self, input_bytes: int, max_tokens: int) -> float | None:
         """The most that a call can cost: each byte of the prompt is a token, and is written to a cache. None if it is

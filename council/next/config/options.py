@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from council.next.config import places
 from council.next.config.settings import Settings
 from council.next.errors import UsageError
+from council.next.schema import Table
 from council.next.text import did_you_mean
 from council.next.workflow.model import Workflow
 
@@ -36,24 +36,21 @@ def spell(workflow: Workflow, name: str) -> str:
 def configured(settings: Settings, workflow: Workflow) -> dict[str, Any]:
     """The options that the user and the project set for this workflow. The project's file counts before the user's."""
     known = places.workflows(settings.overlays)
-    for name, told in settings.protocols.items():
+    for name, options in settings.protocols.items():
         if name not in known:
-            source = next((settings.chosen_by("protocols", name, option) for option in told), "")
-            raise UsageError(f'{source}: protocols: there is no workflow "{name}"; {did_you_mean(name, known)}')
+            source = settings.chosen_by("protocols", name, next(iter(options)))
+            raise Table({}, source).wrong(f'protocols: there is no workflow "{name}"; {did_you_mean(name, known)}')
     found: dict[str, Any] = {}
     for written, value in settings.protocols.get(workflow.name, {}).items():
-        where = f"{settings.chosen_by('protocols', workflow.name, written)}: protocols: {workflow.name}: {written}"
         name = spell(workflow, written)
-        if name not in workflow.options:
-            instead = ELSEWHERE.get(written) or did_you_mean(written, workflow.options)
-            raise UsageError(f"{where}: {workflow.name} has no such option; {instead}")
-        if name in found:
-            raise UsageError(f"{where}: this is another name of {name}, which is set already; keep one of them")
-        if isinstance(value, list | Mapping):
-            raise UsageError(f"{where}: {value!r} must be a word or a number")
         try:
+            if name in ELSEWHERE:
+                raise UsageError(ELSEWHERE[name])
+            if name in found:
+                raise UsageError(f"this is another name of {name}, which is set already; keep one of them")
             workflow.with_options({name: value})
         except UsageError as wrong:
-            raise UsageError(f"{where}: {wrong}") from None
+            source = settings.chosen_by("protocols", workflow.name, written)
+            raise Table({}, f"{source}: protocols: {workflow.name}: {written}").wrong(str(wrong)) from None
         found[name] = value
     return found

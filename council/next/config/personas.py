@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from council.next.config import places
-from council.next.errors import UsageError
-from council.next.text import did_you_mean, one_line, slug
+from council.next.schema import Table
+from council.next.text import did_you_mean, slug
 
 FILE = "AgentPersonalities.md"
 OPENINGS = ("openings", "answers", "closing")  # sentences that the embedded model begins with
@@ -18,7 +17,7 @@ FIELDS = ("title", "name", "icon", "tier", "focus", "accepts", "opposes", *OPENI
 Personas = dict[str, dict[str, Any]]
 
 
-def load(folders: Sequence[Path] | None = None) -> Personas:
+def load(folders: Sequence[Path] = ()) -> Personas:
     """Every persona by its seat. A section replaces the one of the same name in the overlays after it, as a whole."""
     found: Personas = {}
     for path in places.find(FILE, folders):
@@ -27,35 +26,33 @@ def load(folders: Sequence[Path] | None = None) -> Personas:
 
 
 def parse(text: str, where: str, fields: Sequence[str] = FIELDS) -> Personas:
-    """The sections of one file, by their headings. What is above the first one is for people."""
+    """The sections of one file, by their headings: the facts in the list below a heading, by their names, and the text
+    below them as `perspective`. What is above the first heading is for people."""
     found: Personas = {}
-    lines = text.splitlines()
-    starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
-    for start, end in pairwise([*starts, len(lines)]):
-        name = lines[start][3:].strip()
-        if not name or slug(name) != name or name in found:
-            problem = "is there twice" if name in found else "cannot be a name: use a-z, 0-9 and hyphens"
-            raise UsageError(f'{where}: line {start + 1}: "{one_line(name)}" {problem}')
-        found[name] = read_section(lines[start + 1 : end], start + 2, where, fields)
-    return found
-
-
-def read_section(lines: Sequence[str], first: int, where: str, fields: Sequence[str]) -> dict[str, Any]:
-    """The facts in the list below a heading by their names, and the text below them as `perspective`. `first` is the
-    number of the first line."""
-    section: dict[str, Any] = {}
-    words: list[str] = []
-    for number, line in enumerate(lines, first):
-        name, value = read_fact(line)
-        if name and (name in section or (name in fields and words)):
-            raise UsageError(f"{where}: line {number}: {name} belongs into the list below the heading, once")
-        if name and name not in fields and not words:
-            raise UsageError(f'{where}: line {number}: unknown fact "{one_line(name)}"; {did_you_mean(name, fields)}')
-        if name in fields:
-            section[name] = value
-        elif words or line.strip():
-            words.append(line)
-    return {**section, "perspective": "\n".join(words).strip()}
+    words: dict[str, list[str]] = {}
+    seat = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        fact, value = read_fact(line)
+        problem = ""
+        if line.startswith("## "):
+            seat = line[3:].strip()
+            if not seat or slug(seat) != seat or seat in found:
+                reason = "is there twice" if seat in found else "cannot be a name: use a-z, 0-9 and hyphens"
+                problem = f'"{seat}" {reason}'
+            found[seat], words[seat] = {}, []
+        elif not seat:
+            continue
+        elif fact in fields:
+            if words[seat] or fact in found[seat]:
+                problem = f"{fact} belongs into the list below the heading, once"
+            found[seat][fact] = value
+        elif fact and not words[seat]:
+            problem = f'unknown fact "{fact}"; {did_you_mean(fact, fields)}'
+        elif words[seat] or line.strip():
+            words[seat].append(line)
+        if problem:
+            raise Table({}, f"{where}: line {number}").wrong(problem)
+    return {seat: {**facts, "perspective": "\n".join(words[seat]).strip()} for seat, facts in found.items()}
 
 
 def read_fact(line: str) -> tuple[str, str]:
@@ -71,11 +68,10 @@ def called(personas: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """The seat for each word that a user may call a member by: the seat's own name, its title, the person's name, or
     the first name. A word that fits two seats is left out."""
     found = {seat: seat for seat in personas}
-    for words in (
-        {seat: slug(str(one.get("title", ""))) for seat, one in personas.items()},
-        {seat: slug(str(one.get("name", ""))) for seat, one in personas.items()},
-        {seat: slug(str(one.get("name", "")).partition(" ")[0]) for seat, one in personas.items()},
-    ):
+    titles = {seat: str(one.get("title", "")) for seat, one in personas.items()}
+    names = {seat: str(one.get("name", "")) for seat, one in personas.items()}
+    for kind in (titles, names, {seat: name.partition(" ")[0] for seat, name in names.items()}):
+        words = {seat: slug(word) for seat, word in kind.items()}
         taken = list(words.values())
         found = {word: seat for seat, word in words.items() if word and taken.count(word) == 1} | found
     return found

@@ -2,7 +2,7 @@
 
 A stranger may have written a project. Its `.council` folder is found only inside the repository, and only what the user
 or root owns, and nobody else may write, is obeyed. It counts only where a caller hands it in: without it, everything
-here looks at the user's files and the kit.
+here looks at the user's files and the kit, which are trusted.
 """
 
 from __future__ import annotations
@@ -120,35 +120,24 @@ def find_fault(path: Path, folder: Path) -> str:
     real, top = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
     if folder.is_symlink() or not real.is_relative_to(top):
         return f"{path} leads out of {folder.parent}; copy the files instead of linking them"
-    steps = [(step, folder) for step in (path, *path.parents)] + [(step, top) for step in (real, *real.parents)]
-    for step, upto in steps:
-        if step.is_relative_to(upto) and os.path.lexists(step) and (problem := owner_fault(os.lstat(step))):
-            return f"{step}: {problem}"
+    for step in (path, *path.parents, real, *real.parents):
+        if os.path.lexists(step) and (step.is_relative_to(folder) or step.is_relative_to(top)):
+            about = os.lstat(step)
+            if about.st_uid not in (os.geteuid(), 0):
+                return f"{step}: it belongs to another user ({about.st_uid}); only yours and those of root are obeyed"
+            if about.st_mode & stat.S_IWOTH and not stat.S_ISLNK(about.st_mode):
+                return f"{step}: everybody may write to it; run `chmod o-w` on it"
     return f"{top.parent}: everybody may write to it" if top.parent.stat().st_mode & stat.S_IWOTH else ""
-
-
-def owner_fault(about: os.stat_result) -> str:
-    if about.st_uid not in (os.geteuid(), 0):
-        return f"it belongs to another user ({about.st_uid}); council obeys only files of yours and of root"
-    if about.st_mode & stat.S_IWOTH and not stat.S_ISLNK(about.st_mode):
-        return "everybody may write to it; run `chmod o-w` on it"
-    return ""
 
 
 # ---- files ----
 
-
-def is_file(path: Path) -> bool:
-    """Whether there is a file that can be looked at. A pipe, a loop of links or a closed folder has none."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
+is_file = os.path.isfile  # other than Path.is_file, it raises nothing for a loop of links or in a closed folder
 
 
-def find(name: str, folders: Sequence[Path] | None = None) -> Iterator[Path]:
+def find(name: str, folders: Sequence[Path] = ()) -> Iterator[Path]:
     """The files of that name in the overlays, nearest first. One that must not be obeyed is refused."""
-    for folder in overlays() if folders is None else folders:
+    for folder in folders or overlays():
         if is_file(folder / name):
             yield obeyed(folder / name, folder)
 
@@ -160,26 +149,23 @@ def obeyed(path: Path, folder: Path) -> Path:
 
 
 def read(path: Path) -> str:
-    """The text of a file that people edit."""
+    """The text of a file that people edit. They may have put a link in its place."""
+    if not is_file(path):
+        raise UsageError(f"{path}: it is missing, or it is not a regular file")
     try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
-                raise UsageError(f"{path}: it is not a regular file")
-            if not path.is_relative_to(KIT) and (problem := owner_fault(about)):
-                raise UsageError(f"{path}: {problem}")
+        with path.open("rb") as file:
             data = file.read(LARGEST + 1)
         if len(data) > LARGEST:
             raise UsageError(f"{path}: it is larger than {LARGEST:,} bytes")
         return data.decode("utf-8").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError, ValueError) as wrong:
+    except (OSError, UnicodeDecodeError) as wrong:
         raise UsageError(f"{path}: it cannot be read: {wrong}") from None
 
 
-def workflows(folders: Sequence[Path] | None = None) -> dict[str, Path]:
+def workflows(folders: Sequence[Path] = ()) -> dict[str, Path]:
     """Every workflow by its lowercase name. What is not a file, or is in a folder that leads out, is passed over."""
     found: dict[str, Path] = {}
-    for folder in overlays() if folders is None else folders:
+    for folder in folders or overlays():
         top = folder / "Workflows"
         if folder.name == PROJECT and find_fault(top, folder):
             continue
@@ -189,27 +175,26 @@ def workflows(folders: Sequence[Path] | None = None) -> dict[str, Path]:
     return found
 
 
-def workflow_names(folders: Sequence[Path] | None = None) -> list[str]:
+def workflow_names(folders: Sequence[Path] = ()) -> list[str]:
     return sorted(workflows(folders))
 
 
-def find_workflow(name: str, folders: Sequence[Path] | None = None) -> Path:
+def find_workflow(name: str, folders: Sequence[Path] = ()) -> Path:
     """The file of a workflow. A name with a slash or `.md` is a path that the user gave."""
     if "/" in name or name.endswith(".md"):
         return Path(name)
     known = workflows(folders)
-    if name.lower() in known:
-        path = known[name.lower()]
-        return obeyed(path, path.parent.parent)
-    raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), known)}')
+    path = known.get(name.lower())
+    if path is None:
+        raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), known)}')
+    return obeyed(path, path.parent.parent)
 
 
-def find_template(name: str, folders: Sequence[Path] | None = None) -> Path | None:
+def find_template(name: str, folders: Sequence[Path] = ()) -> Path | None:
     """The nearest template of that name. A template names others, so no name leads out of `templates/`."""
     parts = PurePosixPath(name).parts
-    if not name.endswith(TEMPLATE) or name.startswith("/") or ".." in parts or name != "/".join(parts) or "\0" in name:
-        return None
-    return next(find(f"templates/{name}", folders), None)
+    fits = name.endswith(TEMPLATE) and ".." not in parts and name == "/".join(parts)
+    return next(find(f"templates/{name}", folders), None) if fits else None
 
 
 # ---- sessions ----
@@ -217,10 +202,9 @@ def find_template(name: str, folders: Sequence[Path] | None = None) -> Path | No
 
 @dataclass(frozen=True)
 class Home:
-    """The folders of a new session and of its transcript. `why` says why they are not in the user's home."""
+    """The folder of new sessions. `why` says why it is not in the user's home."""
 
     sessions: Path
-    archive: Path
     why: str = ""
 
 
@@ -228,14 +212,10 @@ def sessions(home: Path) -> Path:
     return home / "STATE" / "council-sessions"
 
 
-def archive(home: Path) -> Path:
-    return home / "RESEARCH"
-
-
 def archive_for(folder: Path, home: Path) -> Path:
     """Where the transcript of a session goes: beside the sessions of its project, or else into the home."""
     in_project = folder.parent.name == "sessions" and folder.parent.parent.name == PROJECT
-    return folder.parent.with_name("archive") if in_project else archive(home)
+    return folder.parent.with_name("archive") if in_project else home / "RESEARCH"
 
 
 def marks(home: Path) -> Path:
@@ -247,7 +227,9 @@ def choose_home(home: Path, chosen_by: str = "") -> Home:
     """Where a new session goes, proven to be writable: the home, or the project where the default home cannot be
     written, as in a sandbox. A home that the user chose is never replaced: its sessions would be missing there."""
     try:
-        return Home(writable(sessions(home)), writable(archive(home)))
+        found = Home(writable(sessions(home)))
+        writable(home / "RESEARCH")
+        return found
     except StorageError as failure:
         problem = failure.__cause__
         if not isinstance(problem, OSError) or problem.errno not in UNWRITABLE:
@@ -257,17 +239,16 @@ def choose_home(home: Path, chosen_by: str = "") -> Home:
         why = f"{home} cannot be written ({os.strerror(problem.errno)})"
         for step in dict.fromkeys(project_steps()[-1:] + project_steps()[:1]):  # a sandbox may allow only one of them
             with suppress(StorageError):
-                return Home(project_place(step, "sessions"), project_place(step, "archive"), why)
+                found = Home(project_place(step, "sessions"), why)
+                project_place(step, "archive")
+                return found
         raise StorageError(f"{failure}; nor can a session be kept in the project") from problem
 
 
 def writable(folder: Path) -> Path:
     files.make_folder(folder)
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError as failure:
-        raise files.storage_error(folder, failure) from failure
+    with files.explained(folder), tempfile.TemporaryFile(dir=folder):
+        return folder
 
 
 def project_place(step: Path, name: str) -> Path:

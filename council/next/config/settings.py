@@ -39,17 +39,6 @@ class Retry:
 
 
 @dataclass(frozen=True)
-class Notify:
-    """How the user hears that a person is needed or that a debate has ended. No shell reads `command`. Without
-    `content`, no word of the debate leaves the machine."""
-
-    bell: bool = False
-    command: tuple[str, ...] = ()
-    webhook: str = ""
-    content: bool = False
-
-
-@dataclass(frozen=True)
 class Settings:
     """`values` are all settings in the form of Config.md, and `sources` where each is from, by its place, such as
     `tiers > opus > model`. Workflows, personas and templates are looked up in the folders of `overlays`."""
@@ -68,7 +57,7 @@ class Settings:
     cache_from: float
     ask_above: float
     gates: tuple[str, ...]
-    notify: Notify
+    notify: Mapping[str, Any]  # how the user hears that a person is needed or that a debate has ended
     protocols: Mapping[str, Mapping[str, Any]]
     limits: Mapping[str, float]  # the lowest that any source sets
 
@@ -97,10 +86,9 @@ class Settings:
     @cached_property
     def set_up(self) -> tuple[str, ...]:
         """The endpoints that the user's file sets up."""
-        mine = str(places.user_folder() / FILE)
-        places_of_mine = [place.split(MARK) for place, source in self.sources.items() if source == mine]
-        named = [place[1] for place in places_of_mine if place[0] == "endpoints"]
-        return tuple(name for name in self.endpoints if name in named)
+        user_file = str(places.user_folder() / FILE)
+        mine = [place.split(MARK) for place, source in self.sources.items() if source == user_file]
+        return tuple(name for name in self.endpoints if any(place[:2] == ["endpoints", name] for place in mine))
 
     @property
     def usual(self) -> str:
@@ -119,16 +107,21 @@ class Settings:
         """What a tier means."""
         if tier not in self.tiers:
             raise UsageError(f'{FILE} has no tier "{tier}"; {did_you_mean(tier, self.tiers)}')
-        return self.named(self.values["tiers"][tier].get("model") or self.usual, tier)
+        return self.named(tier)
 
     def named(self, word: str, tier: str = "") -> Model:
-        """What `--model`, `--seat` or a session names. The tier says how many tokens a reply may have, and how much the
-        model thinks."""
+        """What `--model`, `--seat` or a session names: also a tier. The tier says how many tokens a reply may have, and
+        how much the model thinks."""
         tiers: Mapping[str, Mapping[str, Any]] = self.values["tiers"]
         tier = tier or (word if word in tiers else "sonnet")
-        at, name = self.split(tiers.get(word, NOTHING).get("model") or word)
-        endpoint = self.endpoint(at)
-        name = endpoint.models.get(name or tier, name)
+        at, name = self.split(tiers[word].get("model") or f"{self.usual}/{word}" if word in tiers else word)
+        if at not in self.endpoints:
+            raise UsageError(
+                f'there is no endpoint "{at}" in {FILE}; {did_you_mean(at, self.endpoints)} If a slash is part of '
+                f"a model's own name, put its endpoint before it, as in openrouter/{at}/MODEL"
+            )
+        endpoint = self.endpoints[at]
+        name = endpoint.models.get(name or tier, "" if name in tiers else name)
         if not name:
             raise UsageError(
                 f'the endpoint {at} has no model for the tier "{tier}"; name one, as in `--model {at}/NAME`, or set '
@@ -149,49 +142,33 @@ class Settings:
         listing = [one.name for one in self.endpoints.values() if word in one.models.values()]
         return self.usual if self.usual in listing or not listing else listing[0], word
 
-    def endpoint(self, name: str) -> Endpoint:
-        if name not in self.endpoints:
-            raise UsageError(
-                f'there is no endpoint "{name}" in {FILE}; {did_you_mean(name, self.endpoints)} If a slash is part of '
-                f"a model's own name, put its endpoint before it, as in openrouter/{name}/MODEL"
-            )
-        return self.endpoints[name]
-
 
 def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Settings:
     """All settings. `project` is a project's folder whose file counts; `flags` are keys and values as in Config.md."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {"gates": (), "notify": {}, "protocols": {}, "limits": {}}
     sources: dict[str, str] = {}
-    user_file = places.user_folder() / FILE
-    read_file(values, sources, places.KIT / FILE, keys.KIT)
-    if os.path.lexists(user_file):  # one that cannot be read is an error: nothing else may be used in its place
-        read_file(values, sources, user_file, keys.USER)
+    layers = [(places.KIT / FILE, keys.KIT), (places.user_folder() / FILE, keys.USER)]
+    layers += [(path, keys.PROJECT) for path in places.find(FILE, [project])] if project else []
+    for path, source in layers:
+        if os.path.lexists(path):  # one that cannot be read is an error: nothing else may be used in its place
+            table, _ = read_markdown(places.read(path), str(path))
+            merge(values, sources, keys.read(table, source), str(path))
     read_environment(values, sources)
-    if project is not None and places.is_file(project / FILE):
-        read_file(values, sources, places.obeyed(project / FILE, project), keys.PROJECT)
     merge(values, sources, keys.read(Table(flags, "the command line"), keys.FLAG), "")
-    limits = values.get("limits", NOTHING)
-    plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above")
+    plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above", "gates", "notify")
     return Settings(
         values=values,
         sources=sources,
         overlays=places.overlays(project),
         home=places.expand(values["home"]),
-        deadline=min(values["deadline"], limits.get("deadline", values["deadline"])),
+        deadline=min(values["deadline"], values["limits"].get("deadline", values["deadline"])),
         endpoints={name: make_endpoint(name, one, sources) for name, one in values["endpoints"].items()},
         prices={name: Price(**one) for name, one in values["prices"].items()},
         retry=Retry(**values["retry"]),
-        gates=values.get("gates", ()),
-        notify=Notify(**values.get("notify", NOTHING)),
-        protocols=values.get("protocols", NOTHING),
-        limits=limits,
+        protocols=values["protocols"],
+        limits=values["limits"],
         **{key: values[key] for key in plain},
     )
-
-
-def read_file(values: dict[str, Any], sources: dict[str, str], path: Path, source: str) -> None:
-    table, _ = read_markdown(places.read(path), str(path))
-    merge(values, sources, keys.read(table, source), str(path))
 
 
 def read_environment(values: dict[str, Any], sources: dict[str, str]) -> None:
@@ -218,7 +195,7 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
             sources[MARK.join(place)] = source or f"--{name.replace('_', '-')}"
 
     for key, value in {**layer, "tiers": spread(layer.get("tiers", {}), values.get("tiers", {}))}.items():
-        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.READERS else 1))
+        lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.KEYS else 1))
 
 
 def spread(told: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,16 +28,15 @@ class Specialists:
         """The types of features that `--feature-type` takes, each with the specialists who take part."""
         found: dict[str, list[str]] = {}
         for name, section in self.sections.items():
-            for feature in str(section.get("features", "")).split(","):
-                if feature.strip():
-                    found.setdefault(feature.strip(), []).append(name)
+            for feature in filter(None, map(str.strip, section.get("features", "").split(","))):
+                found.setdefault(feature, []).append(name)
         return found
 
     def members(self, workflow: Workflow) -> list[str]:
         """Who takes part instead of the workflow's own members. A section for a seat that takes part in any case, such
         as Security, only describes it."""
-        members = {seat.name for seat in workflow.members}
-        fixed = {seat.name for seat in workflow.seats(used_groups(workflow))} - members
+        groups = {name for step in workflow.steps() for name in step.seats if isinstance(name, str)}
+        fixed = {seat.name for seat in workflow.seats([*groups])} - {seat.name for seat in workflow.members}
         named = [name for name in self.sections if name not in fixed]
         if not named:
             raise UsageError(f"{self.path}: everybody on this list takes part in every {workflow.name}; name others")
@@ -45,13 +44,10 @@ class Specialists:
 
     def personas(self, known: Mapping[str, Mapping[str, str]]) -> Personas:
         """The known personas with those of the list. What a section leaves out is that persona's."""
-        own = {name: {key: value for key, value in one.items() if value} for name, one in self.sections.items()}
-        described = {name: {**known.get(name, {}), **section} for name, section in own.items()}
-        return {**{name: dict(one) for name, one in known.items()}, **described}
-
-
-def used_groups(workflow: Workflow) -> list[str]:
-    return [name for step in workflow.steps() for name in step.seats if isinstance(name, str)]
+        both: Personas = {name: dict(one) for name, one in known.items()}
+        for name, section in self.sections.items():
+            both.setdefault(name, {}).update({key: value for key, value in section.items() if value})
+        return both
 
 
 def areas() -> dict[str, Path]:
@@ -59,11 +55,11 @@ def areas() -> dict[str, Path]:
     return {path.stem: path for path in sorted((places.KIT / "Specialists").glob("*.md"))}
 
 
-def load(area: str = AUTO, folders: Sequence[Path] | None = None) -> Specialists:
+def load(area: str = AUTO, folders: Sequence[Path] = ()) -> Specialists:
     """The kit's list for an area; for `auto` the project's list, else the user's, else the kit's default."""
     known = areas()
-    if area != AUTO and area not in known:
-        raise UsageError(f'no list of specialists is called "{area}"; {did_you_mean(area, (AUTO, *known))}')
+    if area not in (AUTO, *known):
+        raise UsageError(f'no list of specialists is called "{one_line(area)}"; {did_you_mean(area, (AUTO, *known))}')
     path = known[area] if area != AUTO else next(places.find(FILE, folders), known[DEFAULT])
     return parse(places.read(path), path)
 

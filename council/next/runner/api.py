@@ -18,9 +18,9 @@ from council.next.engine.planner import Plan
 from council.next.errors import CouncilError
 from council.next.record.session import Session
 from council.next.reports.state import state
-from council.next.runner import loop
+from council.next.runner import loop, process
 from council.next.runner.budget import Budget
-from council.next.runner.prepare import Request, prepare
+from council.next.runner.prepare import Request, prepare, say_nothing
 from council.next.speakers.base import Speaker
 from council.next.speakers.choose import choose
 from council.next.text import encode
@@ -147,14 +147,10 @@ def in_own_loop(debate: Callable[[], Coroutine[Any, Any, Plan]]) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        loop.run(debate)
+        process.run(debate)
         return
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(loop.run, debate).result()
-
-
-def say_nothing(_: str) -> None:
-    pass
+        thread.submit(process.run, debate).result()
 
 
 def result_of(session: Session) -> DebateResult:

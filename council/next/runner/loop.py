@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-import signal
-import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from council.next.config import places
 from council.next.config.settings import Settings
 from council.next.engine.planner import RETRY, Due, Plan
-from council.next.errors import CouncilError, Interrupted, Paused, StorageError, Waiting
+from council.next.errors import CouncilError, Paused, StorageError, Waiting
 from council.next.prompts import brief as briefs
 from council.next.prompts.brief import Brief
 from council.next.record import desk
@@ -29,12 +26,12 @@ from council.next.reports.finish import finish
 from council.next.runner.assistant import members
 from council.next.runner.budget import Budget
 from council.next.runner.calls import Caller, receive
+from council.next.runner.notify import ENDED, NEEDED, notify
 from council.next.speakers.base import CallFailed, Refused, Speaker, Spoken, speakers
 from council.next.text import encode, join_words
 
 LOOK = 0.2  # seconds between two looks at the desk while a person is waited for
 SHORT = 1 / 4  # of a call: if answers take longer to begin, nobody waits for the first of a batch
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Listener:
@@ -142,6 +139,8 @@ class Run:
             return
         written = [(write_brief(self.session, due, voice), voice) for due, voice in new]
         self.listener.due(tuple(due for due, _ in new))
+        if any(due.seat.is_person for due, _ in new):
+            notify(self.settings.notify, self.session, NEEDED)
         for brief, voice in written:
             id = brief.due.id
             self._dues[id] = brief.due
@@ -285,41 +284,21 @@ class Run:
 
 async def hold(run: Run) -> Plan:
     """Hold the debate of a session that is held, and write what follows from it, however the run ends."""
-    members.wait_for_assistant(run.session)
+    session, how = run.session, run.settings.notify
+    members.wait_for_assistant(session)
     try:
         plan = await run.until_done()
-    except BaseException:
+    except BaseException as ended:
         with suppress(CouncilError):  # these files can be made again; what went wrong matters more
-            build(run.session)
+            build(session)
+        if isinstance(ended, CouncilError):  # nobody has to be told of a signal
+            notify(how, session, NEEDED if isinstance(ended, Waiting) else ENDED)
         raise
     finally:
         await run.close()
-    finish(run.session, places.archive_for(run.session.folder, run.settings.home))
+    finish(session, places.archive_for(session.folder, run.settings.home))
+    notify(how, session, ENDED)
     return plan
-
-
-def run(debate: Callable[[], Coroutine[Any, Any, Plan]]) -> Plan:
-    """Hold a debate in this process. A signal ends it at once, and what was said is on record."""
-    caught: list[int] = []
-
-    async def main() -> Plan:
-        loop, this = asyncio.get_running_loop(), asyncio.current_task()
-
-        def end(number: int) -> None:
-            caught.append(number)
-            if this is not None:
-                this.cancel()
-
-        for number in SIGNALS if threading.current_thread() is threading.main_thread() else ():
-            loop.add_signal_handler(number, end, number)
-        return await debate()
-
-    try:
-        return asyncio.run(main())
-    except asyncio.CancelledError:
-        if not caught:
-            raise
-        raise Interrupted(caught[0]) from None
 
 
 def write_brief(session: Session, due: Due, voice: Speaker) -> Brief:
@@ -337,10 +316,8 @@ def batch_of(brief: Brief, voice: Speaker) -> tuple[str, ...]:
 
 def limit_of(session: Session, settings: Settings, name: str) -> float:
     """A limit in seconds: the lower one of the workflow's option and of the settings."""
-    own, most = session.workflow.options.get(name), settings.limits.get(name)
-    return min(
-        (float(one) for one in (own, most) if isinstance(one, int | float) and one is not True), default=math.inf
-    )
+    own, most = session.workflow.options.get(name), settings.limits.get(name, math.inf)
+    return most if own in (None, False, "unlimited") else min(session.workflow.number(own), most)
 
 
 def explain(lost: list[tuple[Due, CallFailed]]) -> str:

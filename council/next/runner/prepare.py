@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +29,13 @@ MODES = ("deliberative", PATCHLIST)
 SPECIALISTS, ANALYSIS = "specialists", "analysis"  # options of workflows that seat specialists from a list
 NO_GATES = "none"
 FACTS = ("workflow", "members", "output_mode", "rounds_planned")  # of metadata.json, fixed at birth
+
+
+Say = Callable[[str], None]
+
+
+def say_nothing(_: str) -> None:
+    """For callers whom nobody watches."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +114,11 @@ def lay(request: Request, settings: Settings) -> Table:
 
 
 @contextmanager
-def prepare(request: Request, settings: Settings, table: Table | None = None) -> Iterator[Session]:
-    """A new session on disk, held from its birth on. `table` is what `lay` made of the request, if that was done."""
+def prepare(
+    request: Request, settings: Settings, table: Table | None = None, say: Say = say_nothing
+) -> Iterator[Session]:
+    """A new session on disk, held from its birth on. `table` is what `lay` made of the request, if that was done. `say`
+    is told where the session is kept, if that is not the user's home."""
     table = table or lay(request, settings)
     workflow = table.workflow
     given = [*map(attachments.read, request.files), *request.documents]
@@ -135,12 +145,12 @@ def prepare(request: Request, settings: Settings, table: Table | None = None) ->
     }
     topic = attachments.check_topic(request.topic)
     born = Birth(table.text, topic, program, facts, attachments.gather(given), request.frozen)
-    with born_in(settings, born, request.id, request.root) as session:
+    with born_in(settings, born, request.id, request.root, say) as session:
         yield session
 
 
 @contextmanager
-def prepare_again(source: Session, settings: Settings, id: str = "", root: Path | None = None) -> Iterator[Session]:
+def prepare_again(source: Session, settings: Settings, id: str = "", say: Say = say_nothing) -> Iterator[Session]:
     """The same question to the same table, for a replay: all that decides what is asked is taken over."""
     program = {name: value for name, value in source.program.items() if name not in ("files", "attached", "frozen")}
     metadata = source.metadata
@@ -152,16 +162,19 @@ def prepare_again(source: Session, settings: Settings, id: str = "", root: Path 
         {path: text.encode() for path, text in source.attached.items()},
         {path: source.read_frozen(path) for path in source.program["frozen"]},
     )
-    with born_in(settings, born, id, root) as session:
+    with born_in(settings, born, id, None, say) as session:
         yield session
 
 
 @contextmanager
-def born_in(settings: Settings, born: Birth, id: str, root: Path | None) -> Iterator[Session]:
+def born_in(settings: Settings, born: Birth, id: str, root: Path | None, say: Say) -> Iterator[Session]:
     """A session in the user's home, or where that cannot be written in the project, with a mark that it is ours."""
     home = places.choose_home(settings.home, settings.chosen_by("home"))
     with create(root or home.sessions, born, id) as session:
-        catalog.mark_as_ours(places.marks(settings.home), session)
+        if home.why:  # nobody else can be kept from writing marks in a project
+            say(f"{home.why}; this session is kept in {home.sessions}")
+        else:
+            catalog.mark_as_ours(places.marks(settings.home), session)
         yield session
 
 

@@ -40,7 +40,7 @@ def section(key: str) -> st.SearchStrategy[Any]:
     )
 
 
-files = st.lists(st.sampled_from([*keys.READERS, "benches"]), max_size=2, unique=True).flatmap(
+files = st.lists(st.sampled_from([*keys.KEYS, "benches"]), max_size=2, unique=True).flatmap(
     lambda chosen: st.fixed_dictionaries({key: section(key) for key in chosen})
 )
 relaxed = hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -161,6 +161,28 @@ def test_an_error_repeats_little_of_the_file_and_nothing_that_moves_the_cursor(c
     assert str(refused.value).isprintable()
 
 
+KEY = "x" * 900 + "\\e[31m\\a"  # YAML takes no key of more than 1,024 characters
+OPTIONS = (f'consensus: {{"{KEY}": 1}}', f'consensus: {{analysis: "{LONG}"}}', f'"{KEY}": {{target: 1}}')
+
+
+@pytest.mark.parametrize("config", OPTIONS, ids=range(len(OPTIONS)))
+def test_nor_does_an_error_about_an_option(config: str, project: Path) -> None:
+    put(project, Config=f"protocols: {{{config}}}")
+    workflow = load_workflow(places.read(places.find_workflow("consensus")), "Consensus.md")
+    with pytest.raises(UsageError) as refused:
+        options.configured(settings.load(project), workflow)
+    assert str(project / "Config.md") in str(refused.value)
+    assert len(str(refused.value)) < 1000
+    assert str(refused.value).isprintable()
+
+
+def test_nor_does_an_error_about_a_list_of_specialists() -> None:
+    with pytest.raises(UsageError, match="no list of specialists is called") as refused:
+        specialists.load("\x1b[31m" + "x" * 500_000)  # it may be the option of a project
+    assert len(str(refused.value)) < 1000
+    assert str(refused.value).isprintable()
+
+
 @pytest.mark.parametrize("make", [link_out, huge, not_utf8])
 def test_no_text_is_read_from_such_a_file(make: Callable[[Path], None], project: Path) -> None:
     for name in ("AgentPersonalities.md", "Specialists.md"):
@@ -257,14 +279,6 @@ def test_files_of_another_user_are_refused(step: str, project: Path) -> None:
     else:
         assert places.project() is None
         assert "it belongs to another user (65534)" in places.unused_project()
-
-
-@needs_root
-def test_a_settings_file_of_another_user_is_refused_even_in_the_users_folder(home: Path) -> None:
-    folder = put(home / ".config/council", Config="stall: 5")
-    os.chown(folder / "Config.md", 65534, -1)
-    with pytest.raises(UsageError, match="it belongs to another user"):
-        settings.load()
 
 
 # ---- sessions that a project brings ----

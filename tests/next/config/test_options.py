@@ -41,10 +41,10 @@ def test_every_other_name_is_one_of_an_option_that_exists() -> None:
     ("config", "sentence"),
     [
         ("{consensu: {target: 95}}", 'there is no workflow "consensu"; did you mean "consensus"?'),
-        ("{consensus: {targt: 95}}", 'consensus has no such option; did you mean "target"?'),
+        ("{consensus: {targt: 95}}", 'consensus has no option "targt"; did you mean "target"?'),
         ("{consensus: {custom_perspectives: 1}}", "write each as a section of AgentPersonalities.md"),
         ("{consensus: {target: 95, target_satisfaction: 90}}", "another name of target"),
-        ("{consensus: {target: [95]}}", "must be a word or a number"),
+        ("{consensus: {target: [95]}}", "must be one word or number"),
         ("{consensus: {analysis: maybe}}", "must be true or false, not 'maybe'"),
         ("{consensus: {max_rounds: many}}", "protocols: consensus: max_rounds:"),
     ],

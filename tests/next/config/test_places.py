@@ -145,7 +145,7 @@ def test_in_ci_a_project_counts_only_if_it_is_asked_for(project: Path, monkeypat
 
 def test_a_home_that_can_be_written_is_used(tmp_path: Path) -> None:
     chosen = places.choose_home(tmp_path / "memory")
-    assert chosen == places.Home(places.sessions(tmp_path / "memory"), places.archive(tmp_path / "memory"))
+    assert chosen == places.Home(places.sessions(tmp_path / "memory"))
     assert list(chosen.sessions.iterdir()) == []
     assert chosen.sessions.stat().st_mode & 0o777 == 0o700
 
@@ -161,7 +161,7 @@ if drop == "yes":
     os.setuid(65534)
 try:
     chosen = places.choose_home(home, chosen_by)
-    print(chosen.sessions, chosen.archive, chosen.why, sep="|")
+    print(chosen.sessions, chosen.why, sep="|")
 except CouncilError as wrong:
     print(type(wrong).__name__, wrong, sep="|")
 """
@@ -192,8 +192,9 @@ def locked() -> Iterator[tuple[Path, Path]]:
 
 def test_a_default_home_that_cannot_be_written_is_replaced_by_the_project(locked: tuple[Path, Path]) -> None:
     home, here = locked
-    sessions, archive, why = choose_without_rights(home, here / "deep")
-    assert (sessions, archive) == (str(here / ".council/sessions"), str(here / ".council/archive"))
+    sessions, why = choose_without_rights(home, here / "deep")
+    assert sessions == str(here / ".council/sessions")
+    assert places.archive_for(Path(sessions) / "x", home) == here / ".council/archive"
     assert why == f"{home} cannot be written (Permission denied)"
     assert (here / ".council/sessions/.gitignore").read_bytes() == b"*\n"
     assert choose_without_rights(home, here)[0] == sessions  # again, with what is there now

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from council.next.config import keys, personas, places, settings, specialists
-from council.next.config.keys import ENVIRONMENT, FLAG, KIT, PROJECT, SOURCES, TRUST, USER
+from council.next.config.keys import ENVIRONMENT, FLAG, KEYS, KIT, PROJECT, SOURCES, USER
 from council.next.errors import UsageError
 from council.next.schema import read_markdown
 from tests.next.config.homes import put
 
 GOLDEN = Path(__file__).parent / "trust-table.md"
+TRUST = {key: (KIT, USER, *others) for key, (_, others) in KEYS.items()}
 TITLES = ("the kit", "your file", "the environment", "the command line", "a project")
 FILES = dict.fromkeys(("workflows", "templates", "personas", "specialists"), (KIT, USER, PROJECT))
 OWN_KEYS = {"an API key": (ENVIRONMENT,)}  # a file holds the name of its variable, or a command that prints it

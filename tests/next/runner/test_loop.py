@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 from pathlib import Path
@@ -16,9 +17,9 @@ from council.next.prompts.brief import Brief
 from council.next.record import desk
 from council.next.record.catalog import is_ours
 from council.next.record.session import Session
-from council.next.runner import loop
+from council.next.runner import process
 from council.next.runner.budget import Budget
-from council.next.runner.loop import Run, hold
+from council.next.runner.loop import Run, hold, limit_of
 from council.next.speakers.base import CallFailed, Refused, Speaker, Spoken
 from tests.next.runner.debating import Scripted, Told, begun, held, settings, until, usual_reply
 
@@ -234,6 +235,13 @@ def test_time_limits_count_calls_and_keep_what_came(tmp_path: Path) -> None:
     finish(Session(session.folder), tmp_path)
 
 
+def test_a_workflows_own_limit_of_time_counts(tmp_path: Path) -> None:
+    with begun(tmp_path, workflow="perspectives", options={"checkpoints": False}) as session:
+        assert limit_of(session, settings(tmp_path), "round_timeout") == 300
+        assert limit_of(session, settings(tmp_path, limits={"round_timeout": 20.0}), "round_timeout") == 20
+        assert limit_of(session, settings(tmp_path), "no_timeout") == math.inf
+
+
 def test_a_gate_waits_and_is_answered_from_elsewhere(tmp_path: Path) -> None:
     with begun(tmp_path, gates=("positions",)) as session:
         ended = held(Run(session, Scripted(settings(tmp_path)), settings(tmp_path)))
@@ -308,7 +316,7 @@ def test_a_signal_ends_a_run_at_once(tmp_path: Path, number: int) -> None:
     with begun(tmp_path) as session:
         run = Run(session, Scripted(settings(tmp_path), instead), settings(tmp_path))
         with pytest.raises(Interrupted) as ended:
-            loop.run(lambda: hold(run))
+            process.run(lambda: hold(run))
     assert ended.value.code == 128 + number
     assert len(session.said) == 4
     assert (session.folder / "state.json").exists()

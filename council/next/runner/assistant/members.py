@@ -77,7 +77,8 @@ def agent_of(due: Due) -> str:
 def model_of(session: Session, due: Due) -> str:
     """The model that was chosen for the turn's tier when the session began."""
     models = session.program.get("models")
-    return one_line(str(models.get(due.tier, due.tier)) if isinstance(models, dict) else due.tier)
+    name = str(models.get(due.tier, due.tier)) if isinstance(models, dict) else due.tier
+    return one_line(name.partition("/")[2] or name)  # without its endpoint
 
 
 def alias_of(model: str) -> str:
