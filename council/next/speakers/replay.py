@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from council.next.config.settings import Settings
 from council.next.engine.planner import RETRY
 from council.next.errors import UsageError, Waiting
 from council.next.prompts.brief import Brief
 from council.next.record.session import Session
 from council.next.schema import MOST_CHARACTERS, load_yaml
-from council.next.speakers.base import Settings, Speaker, Spoken, speaker
+from council.next.speakers.base import Speaker, Spoken, speaker
 
 ABSENT = "absent:"
 THOUGHT = 0.2  # the part of a turn's seconds that passes before its first word

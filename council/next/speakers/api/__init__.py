@@ -13,31 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from council.next.config.models import Endpoint
+from council.next.config.settings import Settings
 from council.next.prompts.brief import Brief
+from council.next.speakers.api import keys
 from council.next.speakers.api.dialects import DIALECTS, Heard
 from council.next.speakers.api.http import END, GOODBYE, ONCE, Call, broken, events, is_local, make_client, refusal
-from council.next.speakers.api.keys import (
-    authorize,
-    describe_prices,
-    find_key,
-    find_obstacle,
-    find_price,
-    list_models,
-    place_of,
-)
-from council.next.speakers.base import (
-    CONFIGURED,
-    KEY,
-    SERVER,
-    CallFailed,
-    Offer,
-    Refused,
-    Settings,
-    Speaker,
-    Spoken,
-    Using,
-    speaker,
-)
+from council.next.speakers.base import CallFailed, Offer, Rank, Refused, Speaker, Spoken, deadline, speakers, using
 from council.next.text import join_words, one_line
 
 if TYPE_CHECKING:
@@ -52,10 +33,9 @@ WHY = {  # other reasons to stop, in words, and whether another try may help
 }
 
 
-@speaker
+@speakers.register
 class Api(Speaker):
     name: ClassVar[str] = "api"
-    aliases: ClassVar[tuple[str, ...]] = ("anthropic",)
     calls_models: ClassVar[bool] = True
 
     def __init__(self, settings: Settings, source: str = "") -> None:
@@ -68,15 +48,9 @@ class Api(Speaker):
 
     async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
         model, heard = self.settings.model(brief.due.tier), Heard()
-        try:
-            async with asyncio.timeout(self.settings.deadline) as clock:
-                call = await authorize(model, self._printed)
-                await self.listen(call, brief, heard, began)
-        except TimeoutError:
-            if not clock.expired():
-                raise
-            limit = f"within the deadline of {self.settings.deadline:g} s"
-            raise CallFailed(f"{model.endpoint.name} gave no whole answer {limit}", True, usd=None) from None
+        async with deadline(self.settings, model.endpoint.name):
+            call = await keys.authorize(model, self._printed)
+            await self.listen(call, brief, heard, began)
         return self.finish(call, brief, heard)
 
     async def listen(self, call: Call, brief: Brief, heard: Heard, began: Callable[[str], None]) -> None:
@@ -125,15 +99,13 @@ class Api(Speaker):
     def finish(self, call: Call, brief: Brief, heard: Heard) -> Spoken:
         """The reply with what it cost; or the failure, with the same."""
         model, body = call.model, "".join(heard.text)
-        if heard.stop is None and not heard.begun:
-            what = f"{call.at} did not send events of the dialect {model.endpoint.dialect}"
-            raise CallFailed(f"{what}: check the base_url and the dialect of this endpoint", True, usd=None, tries=ONCE)
         if heard.stop is None:
-            raise CallFailed(f"{call.at} ended its stream before the answer was complete", True, usd=None)
-        sent, received, read, written = map(heard.tokens, ("input", "output", "cache_read", "cache_write"))
-        usd, price = None, find_price(model)
-        if price and sent is not None and received is not None and read is not None and written is not None:
-            usd = price.usd(sent, received, read, written)
+            other = f"send events of the dialect {model.endpoint.dialect}: check the base_url and the dialect"
+            what = "ended its stream before the answer was complete" if heard.begun else f"did not {other}"
+            raise CallFailed(f"{call.at} {what}", True, usd=None, tries=None if heard.begun else ONCE)
+        used, price = DIALECTS[model.endpoint.dialect].tokens(heard.usage), keys.find_price(model)
+        known = [one for one in used if one is not None]
+        usd = price.usd(*known) if price and len(known) == len(used) else None
         if heard.stop == "refusal":
             raise Refused(f"{call.at}: the model refused to answer", usd)
         if heard.stop not in WHOLE:
@@ -146,12 +118,12 @@ class Api(Speaker):
         if not body.strip():
             raise CallFailed(f"{model.name} gave an empty answer ({heard.stop})", True, usd=usd, tries=ONCE)
         most = self.price_limit(brief) if usd is None else usd
-        return Spoken(body, model.name, heard.model, sent, received, read, written, usd, most, heard.stop, heard.call)
+        return Spoken(body, model.name, heard.model, *used, usd, most, heard.stop, heard.call)
 
     def price_limit(self, brief: Brief) -> float | None:
         """One token a byte of the prompt, and all that the reply may have."""
         model = self.settings.model(brief.due.tier)
-        price, size = find_price(model), len(brief.text.encode("utf-8", "replace"))
+        price, size = keys.find_price(model), len(brief.text.encode("utf-8", "replace"))
         return price.bound(size + FORM, model.max_tokens) if price else None
 
     async def close(self) -> None:
@@ -162,10 +134,29 @@ class Api(Speaker):
     # ---- before a call ----
 
     def obstacle(self) -> str:
-        return find_obstacle(self.settings)
+        """Which keys the endpoints of the tiers miss, and which servers on this machine do not listen."""
+        tiers: dict[Endpoint, list[str]] = {}
+        silent: list[str] = []
+        for tier in self.settings.tiers:
+            endpoint = self.settings.model(tier).endpoint
+            if endpoint.key and not (endpoint.key_command or keys.find_key(endpoint)[0]):
+                tiers.setdefault(endpoint, []).append(tier)
+            elif keys.is_silent(endpoint):
+                where = f"{keys.place_of(endpoint)}, the endpoint {endpoint.name}"
+                silent.append(f"nothing answers at {where}: start its server")
+        return "; ".join(dict.fromkeys(silent)) or "; ".join(
+            f"{endpoint.key} is not set, which the endpoint {endpoint.name} of the tier{'s' if len(names) > 1 else ''} "
+            f"{join_words(names)} needs: set it"
+            for endpoint, names in tiers.items()
+        )
 
     def price(self) -> str:
-        return describe_prices(self.settings)
+        prices = {model.name: keys.find_price(model) for model in map(self.settings.model, self.settings.tiers)}
+        rates = [f"{name} ${one.input:g}/${one.output:g}" for name, one in prices.items() if one and one != keys.FREE]
+        unknown = [name for name, one in prices.items() if one is None]
+        known = f"{', '.join(rates)} per million tokens" if rates else ""
+        open_ = f"{join_words(unknown)} at an unknown price" if unknown else ""
+        return ", ".join(filter(None, (known, open_))) or "free"
 
     @classmethod
     def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:
@@ -173,17 +164,20 @@ class Api(Speaker):
         on this machine."""
         if settings.configured:
             why = f"configured: {join_words(sorted(settings.configured))}"
-            yield Offer(CONFIGURED, "--speaker api", why, cls(settings))
+            yield Offer(Rank.CONFIGURED, "--speaker api", why, cls(settings))
         for name, endpoint in settings.endpoints.items():
             if name in settings.with_key and name not in settings.configured:
-                variable = find_key(endpoint)[1]
+                variable = keys.find_key(endpoint)[1]
                 why = f"{variable} is set" if variable else "it is set up"
                 knows = all(endpoint.models.get(tier) for tier in settings.tiers)
-                using = cls(Using(settings, f"{name}/")) if knows else None
-                yield Offer(KEY, f"--model {name}/{'' if knows else 'NAME'}", why, using)
+                one = cls(using(settings, f"{name}/")) if knows else None
+                yield Offer(Rank.KEY, f"--model {name}/{'' if knows else 'NAME'}", why, one)
             elif terminal and not endpoint.key and is_local(urlsplit(endpoint.base_url).hostname or ""):
-                for model in list_models(endpoint)[:1]:
+                for model in keys.list_models(endpoint)[:1]:
                     words = f"{name}/{model}"
-                    ask = f"Ask {model} on this machine ({name} at {place_of(endpoint)})?"
-                    why = f"{name} answers at {place_of(endpoint)}"
-                    yield Offer(SERVER, f"--model {words}", why, cls(Using(settings, words)), question=ask)
+                    ask = f"Ask {model} on this machine ({name} at {keys.place_of(endpoint)})?"
+                    why = f"{name} answers at {keys.place_of(endpoint)}"
+                    yield Offer(Rank.SERVER, f"--model {words}", why, cls(using(settings, words)), question=ask)
+
+
+speakers["anthropic"] = Api  # the name that it had

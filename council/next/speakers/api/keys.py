@@ -1,4 +1,4 @@
-"""Who may be called: the keys of endpoints, what their models cost, and which endpoints `auto` may choose."""
+"""What is known of an endpoint before it is called: its key, its prices, and whether a server here answers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from urllib.request import ProxyHandler, build_opener
 from council.next.config.models import Endpoint, Model, Price
 from council.next.errors import AuthError
 from council.next.speakers.api.http import Call, is_local
-from council.next.speakers.base import Settings
-from council.next.text import join_words, one_line
+from council.next.text import one_line
 
 OWN, TOKEN = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"  # without the key, Anthropic's tools take the bearer token
 PATIENCE, LOOK = 30.0, 1.0  # seconds: for a command that prints a key, and for a server on this machine
@@ -67,24 +66,6 @@ def print_key(endpoint: Endpoint) -> str:
     return key
 
 
-def find_obstacle(settings: Settings) -> str:
-    """Which keys are missing of the endpoints that the tiers use, and which servers on this machine do not listen."""
-    tiers: dict[Endpoint, list[str]] = {}
-    silent: list[str] = []
-    for tier in settings.tiers:
-        endpoint = settings.model(tier).endpoint
-        if endpoint.key and not (endpoint.key_command or find_key(endpoint)[0]):
-            tiers.setdefault(endpoint, []).append(tier)
-        elif is_silent(endpoint):
-            where = f"{place_of(endpoint)}, the endpoint {endpoint.name}"
-            silent.append(f"nothing answers at {where}: start its server")
-    return "; ".join(dict.fromkeys(silent)) or "; ".join(
-        f"{endpoint.key} is not set, which the endpoint {endpoint.name} of the tier{'s' if len(names) > 1 else ''} "
-        f"{join_words(names)} needs: set it"
-        for endpoint, names in tiers.items()
-    )
-
-
 def place_of(endpoint: Endpoint) -> str:
     """Host and port, without a password that the address may hold."""
     return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
@@ -105,17 +86,6 @@ def find_price(model: Model) -> Price | None:
     """A server on this machine asks for no money."""
     local = not model.endpoint.key and is_local(urlsplit(model.endpoint.base_url).hostname or "")
     return model.price or (FREE if local else None)
-
-
-def describe_prices(settings: Settings) -> str:
-    """What the tiers' models cost, as one clause."""
-    prices = {model.name: find_price(model) for model in map(settings.model, settings.tiers)}
-    rates = [f"{name} ${one.input:g}/${one.output:g}" for name, one in prices.items() if one and one != FREE]
-    unknown = [name for name, one in prices.items() if one is None]
-    if not rates and not unknown:
-        return "free"
-    known = [f"{', '.join(rates)} per million tokens"] if rates else []
-    return ", ".join([*known, *([f"{join_words(unknown)} at an unknown price"] if unknown else [])])
 
 
 def list_models(endpoint: Endpoint) -> list[str]:
