@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from council.next.config.identity import user_name
 from council.next.config.settings import Settings
 from council.next.engine import registry
 from council.next.errors import UsageError, Waiting
@@ -68,7 +68,7 @@ class Person(Speaker):
         while not body.strip():
             body = await self.ask(situation, question)
             question = replace(question, problem="there is nothing in it")
-        return Spoken(body, usd=0.0, most=0.0, by=user(), via="terminal")
+        return Spoken(body, usd=0.0, most=0.0, by=user_name(), via="terminal")
 
     async def answer(self, situation: Situation, name: str, kind: Kind, found: dict[str, Any]) -> Any:
         """Ask until the answer reads back as it was meant. None if it was left out."""
@@ -90,14 +90,6 @@ class Person(Speaker):
             except UsageError as wrong:
                 problem = str(wrong)
             question = replace(question, problem=problem, typed=typed)
-
-
-def user() -> str:
-    """The name of the account; in a container it may have none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "a person"
 
 
 def value_of(name: str, kind: Kind, typed: str) -> Any:

@@ -39,11 +39,9 @@ class Replay(Speaker):
         session = Session(path) if path.is_dir() else None
         self.source = session.id if session else path.name
         self.spoken = dict(of_session(session) if session else of_script(path))
-        receipts = session.receipts if session else {}
-        self.seconds = {
-            turn: receipts[turn].seconds if turn in receipts else len(one.body) / RATE
-            for turn, one in self.spoken.items()
-        }
+        self.seconds = {turn: len(one.body) / RATE for turn, one in self.spoken.items()}
+        if session:
+            self.seconds.update({turn: receipt.seconds for turn, receipt in session.receipts.items()})
 
     def price(self) -> str:
         return "free"

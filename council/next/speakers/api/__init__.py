@@ -10,16 +10,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit
 
 from council.next.config.models import Endpoint
 from council.next.config.settings import Settings
 from council.next.prompts.brief import Brief
-from council.next.speakers.api import keys
+from council.next.speakers.api import keys, sdk
 from council.next.speakers.api.dialects import DIALECTS, Heard
 from council.next.speakers.api.http import END, GOODBYE, ONCE, Call, broken, events, is_local, make_client, refusal
 from council.next.speakers.base import CallFailed, Offer, Rank, Refused, Speaker, Spoken, deadline, speakers, using
-from council.next.text import join_words, one_line
+from council.next.text import join_reasons, join_words, one_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -92,8 +91,6 @@ class Api(Speaker):
         http, body = self._http[endpoint], dialect.body(call.model, brief)
         if endpoint.client == "own":
             return events(http, dialect.path, dialect.headers(call.key, call.bearer), body, call)
-        from council.next.speakers.api import sdk
-
         return sdk.events(self._sdk, http, body, call)
 
     def finish(self, call: Call, brief: Brief, heard: Heard) -> Spoken:
@@ -134,29 +131,17 @@ class Api(Speaker):
     # ---- before a call ----
 
     def obstacle(self) -> str:
-        """Which keys the endpoints of the tiers miss, and which servers on this machine do not listen."""
-        tiers: dict[Endpoint, list[str]] = {}
-        silent: list[str] = []
-        for tier in self.settings.tiers:
-            endpoint = self.settings.model(tier).endpoint
-            if endpoint.key and not (endpoint.key_command or keys.find_key(endpoint)[0]):
-                tiers.setdefault(endpoint, []).append(tier)
-            elif keys.is_silent(endpoint):
-                where = f"{keys.place_of(endpoint)}, the endpoint {endpoint.name}"
-                silent.append(f"nothing answers at {where}: start its server")
-        return "; ".join(dict.fromkeys(silent)) or "; ".join(
-            f"{endpoint.key} is not set, which the endpoint {endpoint.name} of the tier{'s' if len(names) > 1 else ''} "
-            f"{join_words(names)} needs: set it"
-            for endpoint, names in tiers.items()
-        )
+        """Which tiers cannot be asked: their key is missing, or their server on this machine does not listen."""
+        endpoints = {tier: self.settings.model(tier).endpoint for tier in self.settings.tiers}
+        return join_reasons((tier, keys.find_obstacle(endpoint)) for tier, endpoint in endpoints.items())
 
     def price(self) -> str:
         prices = {model.name: keys.find_price(model) for model in map(self.settings.model, self.settings.tiers)}
         rates = [f"{name} ${one.input:g}/${one.output:g}" for name, one in prices.items() if one and one != keys.FREE]
-        unknown = [name for name, one in prices.items() if one is None]
         known = f"{', '.join(rates)} per million tokens" if rates else ""
-        open_ = f"{join_words(unknown)} at an unknown price" if unknown else ""
-        return ", ".join(filter(None, (known, open_))) or "free"
+        names = [name for name, one in prices.items() if one is None]
+        unknown = f"{join_words(names)} at an unknown price" if names else ""
+        return ", ".join(filter(None, (known, unknown))) or "free"
 
     @classmethod
     def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:
@@ -172,7 +157,7 @@ class Api(Speaker):
                 knows = all(endpoint.models.get(tier) for tier in settings.tiers)
                 one = cls(using(settings, f"{name}/")) if knows else None
                 yield Offer(Rank.KEY, f"--model {name}/{'' if knows else 'NAME'}", why, one)
-            elif terminal and not endpoint.key and is_local(urlsplit(endpoint.base_url).hostname or ""):
+            elif terminal and not endpoint.key and is_local(endpoint.base_url):
                 for model in keys.list_models(endpoint)[:1]:
                     words = f"{name}/{model}"
                     ask = f"Ask {model} on this machine ({name} at {keys.place_of(endpoint)})?"

@@ -76,15 +76,15 @@ def make_client(base_url: str, stall: float) -> httpx2.AsyncClient:
     """Without TLS nobody needs this machine's certificates, which take longer to read than all the rest."""
     import httpx2
 
-    url = urlsplit(base_url)
+    plain = urlsplit(base_url).scheme == "http"
     try:
         return httpx2.AsyncClient(
             timeout=httpx2.Timeout(stall, connect=min(stall, CONNECT), pool=None),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.scheme == "http" else httpx2.create_ssl_context(),
+            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx2.create_ssl_context(),
             headers={"accept-encoding": "identity"},
             follow_redirects=False,
-            trust_env=not is_local(url.hostname or ""),
+            trust_env=not is_local(base_url),
             event_hooks={"response": [bound_body]},
         )
     except (ValueError, ImportError) as wrong:  # another kind of proxy than it knows, or than is installed
@@ -92,7 +92,9 @@ def make_client(base_url: str, stall: float) -> httpx2.AsyncClient:
         raise UsageError(f"the proxy in {variable} cannot be used: {one_line(str(wrong), 300)}") from None
 
 
-def is_local(host: str) -> bool:
+def is_local(address: str) -> bool:
+    """Whether it is on this machine."""
+    host = urlsplit(address).hostname or ""
     with suppress(ValueError):
         return ip_address(host).is_loopback
     return host == "localhost" or host.endswith(".localhost")
@@ -230,9 +232,10 @@ def unreachable(cause: BaseException | None, said: str, call: Call) -> CallFaile
     that refuses, or a name that is not found, may be back in seconds, or needs another network or setting.
     """
     proxy, url = find_proxy(call.model.endpoint.base_url) or ("", call.model.endpoint.base_url)
-    address = urlsplit(url if "://" in url else f"http://{url}")
+    url = url if "://" in url else f"http://{url}"
+    address = urlsplit(url)
     host, port = address.hostname or "", address.port or {"http": 80, "https": 443}.get(address.scheme, 1080)
-    if isinstance(cause, ConnectionRefusedError) and is_local(host):
+    if isinstance(cause, ConnectionRefusedError) and is_local(url):
         server = "it" if proxy else SERVERS.get(port, "its server")
         what = f"the proxy in {proxy}" if proxy else f'the base_url of the endpoint "{call.at}"'
         return CallFailed(f"nothing answers at {host}:{port}, {what}: is {server} running?", again=False)
@@ -266,7 +269,7 @@ def find_proxy(base_url: str) -> tuple[str, str] | None:
     from urllib.request import proxy_bypass
 
     url = urlsplit(base_url)
-    if is_local(url.hostname or "") or proxy_bypass(url.hostname or ""):
+    if is_local(base_url) or proxy_bypass(url.hostname or ""):
         return None
     names = (f"{url.scheme}_proxy", f"{url.scheme}_proxy".upper(), "all_proxy", "ALL_PROXY")
     return next(((name, value) for name in names if (value := os.environ.get(name))), None)

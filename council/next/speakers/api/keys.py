@@ -66,26 +66,29 @@ def print_key(endpoint: Endpoint) -> str:
     return key
 
 
+def find_obstacle(endpoint: Endpoint) -> str:
+    """Why it cannot be called, as the end of a sentence. Only a server on this machine is tried: one elsewhere is not
+    asked before it is called."""
+    if endpoint.key and not (endpoint.key_command or find_key(endpoint)[0]):
+        return f"cannot be asked: {endpoint.key} is not set, which the endpoint {endpoint.name} needs: set it"
+    if is_local(endpoint.base_url):
+        url = urlsplit(endpoint.base_url)
+        try:
+            socket.create_connection((url.hostname, url.port or 80), LOOK).close()
+        except OSError:
+            where = f"{place_of(endpoint)}, the endpoint {endpoint.name}"
+            return f"cannot be asked: nothing answers at {where}: start its server"
+    return ""
+
+
 def place_of(endpoint: Endpoint) -> str:
     """Host and port, without a password that the address may hold."""
     return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
 
 
-def is_silent(endpoint: Endpoint) -> bool:
-    """Whether a server on this machine does not listen. One elsewhere is not asked before it is called."""
-    url = urlsplit(endpoint.base_url)
-    if is_local(url.hostname or ""):
-        try:
-            socket.create_connection((url.hostname, url.port or 80), LOOK).close()
-        except OSError:
-            return True
-    return False
-
-
 def find_price(model: Model) -> Price | None:
     """A server on this machine asks for no money."""
-    local = not model.endpoint.key and is_local(urlsplit(model.endpoint.base_url).hostname or "")
-    return model.price or (FREE if local else None)
+    return model.price or (FREE if not model.endpoint.key and is_local(model.endpoint.base_url) else None)
 
 
 def list_models(endpoint: Endpoint) -> list[str]:
