@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import importlib
 import pkgutil
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from council.next import speakers as package
 from council.next.config.settings import Settings
@@ -206,9 +206,7 @@ class Speakers(Registry):
     def types(self) -> list[type[Speaker]]:
         """Every speaker of the core, and those of rooms that were loaded. An alias is not listed again."""
         self.load()
-        return [
-            one for name, one in self.items() if isinstance(one, type) and issubclass(one, Speaker) and one.name == name
-        ]
+        return [*dict.fromkeys(cast("Iterable[type[Speaker]]", self.values()))]
 
     def that(self, does: str) -> type[Speaker]:
         """The first that has this trait, such as `replays`."""

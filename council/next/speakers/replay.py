@@ -83,10 +83,9 @@ def of_script(path: Path) -> Iterator[tuple[str, Spoken]]:
     try:
         with path.open("rb") as file:
             text = file.read(4 * MOST_CHARACTERS).decode()
-    except OSError as failure:
-        raise UsageError(f"{path}: {failure.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: not a text file (UTF-8)") from None
+    except (OSError, UnicodeDecodeError) as failure:
+        why = failure.strerror if isinstance(failure, OSError) else "not a text file (UTF-8)"
+        raise UsageError(f"{path}: {why}") from None
     turns = load_yaml(text, str(path))
     if not isinstance(turns, Mapping) or not all(isinstance(reply, str) for reply in turns.values()):
         raise UsageError(f"{path}: a script is turns with their replies, as in 01-positions/architect: |")

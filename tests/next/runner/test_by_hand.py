@@ -21,7 +21,9 @@ def test_a_debate_by_hand_is_the_debate_of_a_run(tmp_path: Path) -> None:
         while briefs := by_hand.due_now(hand, settings(tmp_path)):
             for brief in briefs:
                 assert (hand.folder / "briefs" / f"{brief.due.id}.md").exists()
-                assert by_hand.record(hand, settings(tmp_path), brief.due.id, Reply(usual_reply(brief), model="m")) == ()
+                assert (
+                    by_hand.record(hand, settings(tmp_path), brief.due.id, Reply(usual_reply(brief), model="m")) == ()
+                )
     with begun(tmp_path, id="by-run") as run:
         assert isinstance(held(Run(run, Scripted(settings(tmp_path)), settings(tmp_path))), Plan)
     assert {id: said.body for id, said in hand.said.items()} == {id: said.body for id, said in run.said.items()}

@@ -89,10 +89,8 @@ def test_a_name_that_nobody_has() -> None:
 
 
 def test_a_named_speaker_that_cannot_speak_says_why(tmp_path: Path) -> None:
-    with pytest.raises(
-        AuthError,
-        match="api cannot speak: sonnet and haiku cannot be asked: A_KEY is not set, which the endpoint anthropic needs",
-    ):
+    says = "api cannot speak: sonnet and haiku cannot be asked: A_KEY is not set, which the endpoint anthropic needs"
+    with pytest.raises(AuthError, match=says):
         choose(here(), "api")
     with pytest.raises(AuthError, match="claude cannot speak: the `claude` program is not installed"):
         choose(here(), "claude")
