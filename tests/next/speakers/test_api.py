@@ -550,6 +550,21 @@ def test_without_a_cache_nothing_was_read_from_it(client: Client) -> None:
     assert spoken.usd == pytest.approx(14e-6)
 
 
+def test_a_count_that_the_end_takes_back_is_billed(client: Client) -> None:
+    """Some gateways end a stream with zeros in place of what they said before."""
+    first, last = usage(client)
+
+    def act(talk: Talk) -> None:
+        talk.begin(usage=first)
+        talk.text("Yes.")
+        talk.stop(usage=last)
+        zeros = {"input_tokens": 0, "output_tokens": 0, "prompt_tokens": 0, "completion_tokens": 0}
+        talk.event({"type": "message_delta", "delta": {"stop_reason": None}, "choices": [], "usage": zeros})
+        talk.end()
+
+    assert client.call(act).usd == pytest.approx(COST)
+
+
 def test_thinking_that_only_the_total_counts_is_billed_too() -> None:
     told = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 115}
     spoken = CLIENTS[2].call(with_usage(CLIENTS[2], None, told))

@@ -112,13 +112,12 @@ class Api(Speaker):
 
     def open(self, call: Call, brief: Brief) -> AsyncGenerator[Any, None]:
         """The events, by the client that the endpoint names."""
-        endpoint = call.model.endpoint
-        dialect = DIALECTS[endpoint.dialect]
+        endpoint, dialect = call.model.endpoint, DIALECTS[call.model.endpoint.dialect]
         if endpoint not in self._http:
             self._http[endpoint] = make_client(endpoint.base_url, self.settings.stall)
         http, body = self._http[endpoint], dialect.body(call.model, brief)
         if endpoint.client == "own":
-            return events(http, dialect.path, dialect.headers(call.key, call.bearer), body, call)
+            return events(http, dialect, body, call)
         return sdk.events(self._sdk, http, body, call)
 
     def finish(self, call: Call, brief: Brief, heard: Heard) -> Spoken:

@@ -37,8 +37,12 @@ class Heard:
     usage: dict[str, Any] = field(default_factory=dict)
 
     def count(self, usage: object) -> None:
-        """Keep the last count of each kind: they only grow. One that is not mentioned is no news."""
-        self.usage.update({name: value for name, value in table(usage).items() if value is not None})
+        """Keep the largest count of each kind: they only grow. One that is not mentioned is no news."""
+        for name, value in table(usage).items():
+            before = self.usage.get(name, value)
+            self.usage[name] = (
+                before if value is None or (type(before) is type(value) is int and before > value) else value
+            )
 
 
 class Messages:
@@ -127,7 +131,8 @@ class Chat:
         return sent, received, read, written
 
 
-DIALECTS: dict[str, Messages | Chat] = {"messages": Messages(), "chat": Chat()}
+Dialect = Messages | Chat
+DIALECTS: dict[str, Dialect] = {"messages": Messages(), "chat": Chat()}
 
 
 def label(value: object) -> str | None:

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from council.next.config.models import Model
 from council.next.errors import AuthError, CouncilError, UsageError
+from council.next.speakers.api.dialects import Dialect
 from council.next.speakers.base import PASSING, CallFailed
 from council.next.text import one_line
 
@@ -131,16 +132,15 @@ async def bound_body(response: httpx2.Response) -> None:
     response.stream = Bounded()
 
 
-async def events(
-    client: httpx2.AsyncClient, path: str, headers: Mapping[str, str], body: Any, call: Call
-) -> AsyncGenerator[Any, None]:
+async def events(client: httpx2.AsyncClient, dialect: Dialect, body: Any, call: Call) -> AsyncGenerator[Any, None]:
     """The events of one streamed call, as they come. Raises what a failure means."""
     import httpx2
 
+    headers = dialect.headers(call.key, call.bearer)
     try:
         url = httpx2.URL(call.model.endpoint.base_url)
         root = url.path.rstrip("/")
-        path = path.removeprefix("/v1") if root.endswith("/v1") else path
+        path = dialect.path.removeprefix("/v1") if root.endswith("/v1") else dialect.path
         async with client.stream("POST", url.copy_with(path=root + path), json=body, headers=headers) as response:
             if response.status_code != 200:
                 await response.aread()
