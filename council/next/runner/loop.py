@@ -181,8 +181,7 @@ class Run:
         self.listener.spoke(due, receipt, body)
 
     def _voice(self, due: Due) -> Speaker | None:
-        """Who speaks for a seat. None where nobody in this process does. A replay speaks for all. Council
-        speaks for its machines even where a debate is held by hand."""
+        """Who speaks for a seat. None where nobody in this process does. Council's machines speak also by hand."""
         if self.speaker and self.speaker.replays:
             return self.speaker
         if due.seat.is_person:

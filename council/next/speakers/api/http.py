@@ -146,7 +146,7 @@ async def events(client: httpx2.AsyncClient, dialect: Dialect, body: Any, call: 
                 await response.aread()
                 raise read_refusal(response, call)
             response.headers["content-type"] = "text/event-stream"  # a stream is known by its events
-            async for event in httpx2.EventSource(response, max_event_size=None):
+            async for event in httpx2.EventSource(response):
                 if data := event.data.strip():
                     yield END if data == "[DONE]" else json.loads(data)
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, ValueError, RecursionError) as error:
