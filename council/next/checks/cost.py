@@ -22,7 +22,7 @@ from council.next.checks.imagine import INSIDE, ITEM, TOPIC, WHOLE, Call
 from council.next.config.settings import Settings
 from council.next.prompts.brief import Brief
 from council.next.prompts.said import LONGEST_LINE
-from council.next.speakers.api.keys import find_price
+from council.next.speakers.api import find_price
 from council.next.speakers.base import Speaker, speakers
 from council.next.text import encode
 from council.next.workflow.model import MOST_ROUNDS, Workflow
@@ -68,7 +68,7 @@ def bound(
         brief = call.again or call.brief
         size = measure(brief.text, topic, reply) + beside
         most = speaker.price_limit(Brief(brief.session, call.due, "x" * size, ""))
-        tokens = speaker.voice(call.due).settings.model(call.due.tier).max_tokens
+        tokens = (speaker.voice(call.due) or speaker).settings.model(call.due.tier).max_tokens
         one = Bound(1, size, tokens, most)
         return one + one if call.again else one
 
@@ -101,7 +101,7 @@ def likely(
     speaker, templates = complete(workflow, settings, speaker, templates)
 
     def cost(call: Call) -> Bound:
-        brief, voice = call.brief, speaker.voice(call.due)
+        brief, voice = call.brief, speaker.voice(call.due) or speaker
         size = (len(brief.text) + brief.text.count(TOPIC) * topic) // CHARACTERS_A_TOKEN
         written = len(call.body) // CHARACTERS_A_TOKEN
         usd = speaker.price_limit(Brief(brief.session, call.due, "x", ""))

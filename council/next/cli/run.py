@@ -113,7 +113,7 @@ def hold(context: Context, session: Session, speaker: Speaker, settings: Setting
     most_usd, most_calls = (lower(given[name], limits.get(name)) for name in ("max_cost", "max_calls"))
     budget = Budget.of([session], most_usd, most_calls)
     person = start.person(settings, given)
-    if person and speaker.person:
+    if person and speaker.name == person.name:
         speaker = person
     watch = Watch(
         session,

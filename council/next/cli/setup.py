@@ -129,7 +129,7 @@ def check_home(settings: Settings) -> str:
 
 
 def describe_tier(settings: Settings, tier: str) -> str:
-    from council.next.speakers.api.keys import find_price
+    from council.next.speakers.api import find_price
 
     model = settings.model(tier)
     price = find_price(model)

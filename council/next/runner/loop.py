@@ -69,7 +69,7 @@ class Run:
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _dues: dict[str, Due] = field(default_factory=dict)
     _failed: dict[str, CallFailed] = field(default_factory=dict)
-    _named: dict[str, Speaker] = field(default_factory=dict)  # by seats: council's own machines are among them
+    _named: dict[str, Speaker] = field(default_factory=dict)  # whom the workflow names for its seats
     _begun: dict[tuple[str, ...], asyncio.Event] = field(default_factory=dict)
     _shares: list[float] = field(default_factory=list)  # of each call's time, until its answer began
     _used: dict[tuple[str, int], float] = field(default_factory=dict)  # seconds of calls, by phase and round
@@ -181,17 +181,17 @@ class Run:
         self.listener.spoke(due, receipt, body)
 
     def _voice(self, due: Due) -> Speaker | None:
-        """Who speaks for a seat. None where nobody in this process does. A replay speaks for all."""
+        """Who speaks for a seat. None where nobody in this process does. Council's machines speak also by hand."""
         if self.speaker and self.speaker.replays:
             return self.speaker
         if due.seat.is_person:
             return self.person
+        named: Speaker | None = None
         if name := due.seat.get("speaker"):
-            named = self._named.get(name) or speakers[name](self.settings)
-            self._named[name] = named
+            named = self._named[name] = self._named.get(name) or speakers[name](self.settings)
             if named.machine:
                 return named
-        return self.speaker.voice(due) if self.speaker and not self.speaker.by_hand else None
+        return self.speaker.voice(due, named) if self.speaker else None
 
     def _starts_after(self, brief: Brief, voice: Speaker) -> asyncio.Event | None:
         """The answer to wait for, where its beginning puts a long shared part into the cache. Otherwise every parallel
@@ -278,8 +278,8 @@ class Run:
         tasks = [*self._tasks.values()]
         self._drop([*self._tasks])
         await asyncio.gather(*tasks, return_exceptions=True)
-        for machine in self._named.values():
-            await machine.close()
+        for named in self._named.values():
+            await named.close()
 
 
 async def hold(run: Run) -> Plan:

@@ -6,15 +6,17 @@ finds it by the name that it registers. Heavy imports are inside the functions t
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import pkgutil
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any, ClassVar, TypeVar, cast
 
 from council.next import speakers as package
-from council.next.config.models import Endpoint, Model
+from council.next.config.settings import Settings
 from council.next.engine.planner import Due
 from council.next.engine.registry import Registry
 from council.next.errors import CouncilError, UsageError
@@ -22,44 +24,15 @@ from council.next.prompts.brief import Brief
 from council.next.record.session import Session
 from council.next.workflow.model import Workflow
 
-MOST_ATTACHED = 2_000_000  # bytes of one document
-MOST_TOKENS = 100_000_000  # no call has more: a larger count is no count
+PASSING = {408, 409, 425, 429, 499}  # any other 4xx would fail again
 
 
-class Settings(Protocol):
-    """What speakers need of the user's settings."""
-
-    @property
-    def speaker(self) -> str: ...  # the configured name, or auto
-    @property
-    def tiers(self) -> tuple[str, ...]: ...
-    @property
-    def endpoints(self) -> Mapping[str, Endpoint]: ...
-    @property
-    def configured(self) -> Collection[str]: ...  # the endpoints that the user asked for: nothing else may speak
-    @property
-    def usual(self) -> str: ...  # the endpoint of a model that names none
-    @property
-    def with_key(self) -> Collection[str]: ...  # the endpoints whose key is there
-    @property
-    def stall(self) -> float: ...  # the longest silence within a call, in seconds
-    @property
-    def deadline(self) -> float: ...  # for a whole call, in seconds
-    def model(self, tier: str) -> Model: ...
-    def named(self, word: str, tier: str) -> Model: ...  # ENDPOINT/NAME, a model's NAME or a tier's
-
-
-class Using:
-    """The settings with the model that this word names in every tier: what `--model` and `--seat` say."""
-
-    def __init__(self, settings: Settings, word: str) -> None:
-        self.settings, self.word = settings, word
-        self.speaker, self.tiers, self.endpoints = settings.speaker, settings.tiers, settings.endpoints
-        self.configured, self.usual, self.with_key = settings.configured, settings.usual, settings.with_key
-        self.stall, self.deadline, self.named = settings.stall, settings.deadline, settings.named
-
-    def model(self, tier: str) -> Model:
-        return self.settings.named(self.word, tier)
+def using(settings: Settings, word: str) -> Settings:
+    """The settings with the model that this word names in every tier: what `--seat` and a chosen endpoint say."""
+    tiers = {
+        tier: {**one, "model": settings.named(word, tier).full_name} for tier, one in settings.values["tiers"].items()
+    }
+    return replace(settings, values={**settings.values, "tiers": tiers})
 
 
 @dataclass(frozen=True)
@@ -118,29 +91,30 @@ class Refused(CallFailed):
         super().__init__(reason, again=False, usd=usd)
 
 
+class Rank(IntEnum):
+    """What `auto` takes first."""
+
+    CONFIGURED, KEY, PROGRAM, SERVER, EMBEDDED = range(5)
+
+
 @dataclass(frozen=True)
 class Offer:
     """A speaker that `auto` may choose: of the lowest rank, the first without an obstacle. One without a `speaker` is
     only listed, with the `words` that choose it. Before one with a `question` is chosen, a person must agree.
     """
 
-    rank: int
+    rank: Rank
     words: str
     why: str
     speaker: Speaker | None = None
     question: str = ""
 
 
-CONFIGURED, KEY, PROGRAM, SERVER, EMBEDDED = range(5)  # the ranks
-
-
 class Speaker:
     name: ClassVar[str] = ""
-    aliases: ClassVar[tuple[str, ...]] = ()
     machine: ClassVar[bool] = False  # council itself: free, no call, speaks only for seats that name it
     by_hand: ClassVar[bool] = False  # nobody is called: replies are recorded by `council record`
     replays: ClassVar[bool] = False  # its words were spoken elsewhere, for every seat: what `--from` names
-    person: ClassVar[bool] = False  # the one for the seats of persons
     calls_models: ClassVar[bool] = False  # the one for models by their names
 
     def __init__(self, settings: Settings, source: str = "") -> None:
@@ -154,9 +128,10 @@ class Speaker:
         """What `auto` may choose of this kind. Servers on this machine are looked for only at a terminal."""
         yield from ()
 
-    def voice(self, due: Due) -> Speaker:  # noqa: ARG002
-        """Who really speaks for this turn."""
-        return self
+    def voice(self, due: Due, named: Speaker | None = None) -> Speaker | None:  # noqa: ARG002
+        """Who really speaks for this turn: whom the workflow names for its seat, if it does. None where it is spoken by
+        hand."""
+        return None if self.by_hand else named or self
 
     def obstacle(self) -> str:
         """Why it cannot speak here, and what to do; or empty. Asked before anything is written, and by doctor."""
@@ -193,20 +168,17 @@ class Speaker:
         """Close connections and files. The code that made the speaker calls it once."""
 
 
-# ---- values of any type, as APIs and programs report them ----
-
-
-def count(value: object) -> int | None:
-    """A number of tokens. None if it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
-
-
-def table(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+@asynccontextmanager
+async def deadline(settings: Settings, name: str) -> AsyncIterator[None]:
+    """The time that a whole call may take. What it cost until then is unknown."""
+    try:
+        async with asyncio.timeout(settings.deadline) as clock:
+            yield
+    except TimeoutError:
+        if not clock.expired():
+            raise
+        why = f"{name} gave no whole answer within the deadline of {settings.deadline:g} s"
+        raise CallFailed(why, True, usd=None) from None
 
 
 # ---- finding them ----
@@ -218,8 +190,7 @@ class Speakers(Registry):
     """Every speaker by its names: those of the modules beside this one, and those of optional rooms."""
 
     def register(self, speaker_: Type) -> Type:  # type: ignore[override]  # classes, which know their names
-        for name in (speaker_.name, *speaker_.aliases):
-            self[name] = speaker_
+        self[speaker_.name] = speaker_
         return speaker_
 
     def load(self) -> None:
@@ -235,9 +206,7 @@ class Speakers(Registry):
     def types(self) -> list[type[Speaker]]:
         """Every speaker of the core, and those of rooms that were loaded. An alias is not listed again."""
         self.load()
-        return [
-            one for name, one in self.items() if isinstance(one, type) and issubclass(one, Speaker) and one.name == name
-        ]
+        return [*dict.fromkeys(cast("Iterable[type[Speaker]]", self.values()))]
 
     def that(self, does: str) -> type[Speaker]:
         """The first that has this trait, such as `replays`."""
@@ -262,20 +231,5 @@ class Attachment:
     text: str
 
 
-sources = Registry("source", 2)
+sources = Registry("source", 2)  # of rooms; files are read by the runner
 source = sources.register
-
-
-@source
-def file(path: str, say: Callable[[str], None]) -> Attachment:  # noqa: ARG001
-    """A text file."""
-    try:
-        with Path(path).open("rb") as opened:
-            data = opened.read(MOST_ATTACHED + 1)
-        if len(data) > MOST_ATTACHED:
-            raise UsageError(f"{path}: larger than {MOST_ATTACHED:,} bytes")
-        return Attachment(path, data.decode())
-    except OSError as failure:
-        raise UsageError(f"{path}: {failure.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: not a text file (UTF-8)") from None

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from council.next import rooms
+from council.next.config.settings import Settings
 from council.next.engine.planner import Due
 from council.next.errors import AuthError, UsageError
-from council.next.prompts.brief import Brief
-from council.next.speakers.base import CONFIGURED, Offer, Settings, Speaker, Spoken, Using, speakers
+from council.next.speakers.base import Offer, Rank, Speaker, speakers, using
 from council.next.text import join_words
 from council.next.workflow.model import HUMAN
 
@@ -47,7 +47,7 @@ def choose_first(settings: Settings, ask: Ask | None, say: Say) -> Speaker:
                 continue  # it is only named, or was asked in the first round
             if why := offer.speaker.obstacle():
                 reasons.append(why)
-                if offer.rank == CONFIGURED:
+                if offer.rank == Rank.CONFIGURED:
                     raise AuthError(f"{why}, or name another speaker with --speaker")
             elif not offer.question or (ask and ask(offer.question)):
                 others = [f"{one.words} ({one.why})" for one in found if one is not offer]
@@ -79,46 +79,21 @@ def describe(speaker: Speaker, why: str, others: list[str] | None = None) -> str
 
 
 class Mix(Speaker):
-    """One speaker for most seats, and others for those that the user, or the workflow, gives one of their own."""
+    """One speaker for most seats, and others for those that the user gives one of their own."""
 
-    def __init__(self, settings: Settings, usual: Speaker, seats: Mapping[str, Speaker] | None = None) -> None:
-        """`seats` has speakers by the seat's name. The one under `human` speaks for all seats of persons."""
+    def __init__(self, settings: Settings, usual: Speaker, seats: Mapping[str, Speaker]) -> None:
         super().__init__(settings)
-        self.usual, self.seats = usual, dict(seats or {})
-        self.made: dict[str, Speaker] = {}
+        self.usual, self.seats = usual, seats
 
-    @property
-    def all(self) -> list[Speaker]:
-        return [*dict.fromkeys((self.usual, *self.seats.values(), *self.made.values()))]
-
-    def voice(self, due: Due) -> Speaker:
-        """By hand, council itself still makes the turns of its machines; a replay has every turn."""
-        seat = HUMAN if due.seat.is_person else due.seat.name
-        if seat in self.seats:
-            return self.seats[seat]
-        name = speakers.that("person").name if due.seat.is_person else due.seat.get("speaker")
-        if not name or self.usual.replays or (self.usual.by_hand and not is_machine(name)):
-            return self.usual
-        if name not in self.made:
-            self.made[name] = speakers[name](self.settings)
-        return self.made[name]
+    def voice(self, due: Due, named: Speaker | None = None) -> Speaker | None:
+        return self.seats.get(due.seat.name) or self.usual.voice(due, named)
 
     def obstacle(self) -> str:
-        return "; ".join(dict.fromkeys(filter(None, (one.obstacle() for one in self.all))))
-
-    def price_limit(self, brief: Brief) -> float | None:
-        return self.voice(brief.due).price_limit(brief)
-
-    async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
-        return await self.voice(brief.due).speak(brief, began)
+        return "; ".join(dict.fromkeys(filter(None, (one.obstacle() for one in (self.usual, *self.seats.values())))))
 
     async def close(self) -> None:
-        for one in self.all:
+        for one in (self.usual, *self.seats.values()):
             await one.close()
-
-
-def is_machine(name: str) -> bool:
-    return bool(getattr(speakers[name], "machine", False))
 
 
 def read_seats(settings: Settings, given: Mapping[str, str]) -> dict[str, Speaker]:
@@ -129,9 +104,9 @@ def read_seats(settings: Settings, given: Mapping[str, str]) -> dict[str, Speake
         if seat == HUMAN:
             raise UsageError(f"--seat {seat}={word}: only a person speaks there")
         if name not in settings.endpoints and speakers.knows(name):
-            speaker: Speaker = speakers[name](Using(settings, model) if slash else settings)
+            speaker: Speaker = speakers[name](using(settings, model) if slash else settings)
         else:
-            speaker = speakers.that("calls_models")(Using(settings, word))
+            speaker = speakers.that("calls_models")(using(settings, word))
         if why := speaker.obstacle():
             raise AuthError(f"--seat {seat}={word}: {why}")
         found[seat] = speaker

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from council.next.config.identity import user_name
+from council.next.config.settings import Settings
 from council.next.engine import registry
 from council.next.errors import UsageError, Waiting
 from council.next.prompts.brief import Brief
@@ -15,7 +16,7 @@ from council.next.protocols.outcome import Outcome
 from council.next.replies.kinds import Code, Items, Kind, Text, is_nothing
 from council.next.replies.read import heading, read
 from council.next.replies.write import fenced, write, write_answer
-from council.next.speakers.base import Settings, Speaker, Spoken, speaker
+from council.next.speakers.base import Speaker, Spoken, speaker
 from council.next.text import join_words
 
 
@@ -51,7 +52,6 @@ class Person(Speaker):
     """Without an `ask`, nobody can be asked from here, and the turn waits for `council answer`."""
 
     name: ClassVar[str] = "human"
-    person: ClassVar[bool] = True
 
     def __init__(
         self, settings: Settings, source: str = "", ask: Ask | None = None, agree: Agree | None = None

@@ -19,24 +19,15 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any, ClassVar
 
 from council.next.config.models import Model
+from council.next.config.settings import Settings
 from council.next.errors import AuthError, UsageError
 from council.next.prompts.brief import Brief
-from council.next.speakers.base import (
-    PROGRAM,
-    CallFailed,
-    Offer,
-    Refused,
-    Settings,
-    Speaker,
-    Spoken,
-    count,
-    speaker,
-    table,
-    text,
-)
+from council.next.speakers.base import PASSING, CallFailed, Offer, Rank, Refused, Speaker, Spoken, deadline, speaker
+from council.next.speakers.values import MESSAGES, count, table, text, tokens
 from council.next.text import one_line
 
 MOST_PRINTED, MOST_USD = 16_000_000, 100_000  # bytes, and more than any call costs
+USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "")  # of codex, which tells of no writing to a cache
 PATIENCE = 5.0  # seconds for a program to say whether somebody is logged in
 # What a program needs of the environment: the system's variables, how to reach the network, and its own. It gets no key
 # of another vendor, but those of a cloud if the user has it ask there.
@@ -50,7 +41,6 @@ CLOUDS = {
     "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_",),
 }
 SECRET = ("KEY", "SECRET", "TOKEN")  # how the names of variables end that hold one
-PASSING = (408, 409, 425, 429, 499)
 
 
 @dataclass(frozen=True)
@@ -92,7 +82,7 @@ class Program(Speaker):
     def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:  # noqa: ARG003
         if cls.find():
             why = f"the `{cls.name}` program is installed"  # only the chosen one is asked for its login
-            yield Offer(PROGRAM, f"--speaker {cls.name}", why, cls(settings) if cls.chosen else None)
+            yield Offer(Rank.PROGRAM, f"--speaker {cls.name}", why, cls(settings) if cls.chosen else None)
 
     @classmethod
     def find(cls) -> str | None:
@@ -127,17 +117,11 @@ class Program(Speaker):
         own = {name: one for name, one in os.environ.items() if name.upper() in SYSTEM or name.startswith(families)}
         # A message that begins with a slash would be run as a command; an empty line before it prevents that.
         asked = f"\n{brief.text}" if brief.text.startswith("/") else brief.text
-        try:
-            async with asyncio.timeout(self.settings.deadline) as clock:
-                printed = await run([path, *self.words(model)], asked, {**own, **self.extra(model)})
-        except TimeoutError:
-            if not clock.expired():
-                raise
-            why = f"{self.name} gave no answer within the deadline of {self.settings.deadline:g} s"
-            raise CallFailed(why, True, usd=None) from None
+        async with deadline(self.settings, self.name):
+            printed = await run([path, *self.words(model)], asked, {**own, **self.extra(model)})
         spoken = await self.judge(printed, model, path)
         began(spoken.body)
-        return replace(spoken, asked=model.name, most=spoken.usd, via=f"{self.name}: {self.stays_on}")
+        return replace(spoken, most=spoken.usd, via=f"{self.name}: {self.stays_on}")
 
     async def judge(self, printed: Printed, model: Model, path: str) -> Spoken:
         """The reply, or why there is none. If a failure has no known kind, the program is asked for its login."""
@@ -190,7 +174,7 @@ class Claude(Program):
         result = found[-1] if isinstance(found, list) else found
         if result["type"] != "result":
             raise ValueError
-        usage, usd, used = table(result.get("usage")), result.get("total_cost_usd"), table(result.get("modelUsage"))
+        usd, used = result.get("total_cost_usd"), table(result.get("modelUsage"))
         usd = float(usd) if type(usd) in (int, float) and 0 <= usd < MOST_USD else None
         # It may call small models for purposes of its own: the one that wrote most is the one that answered.
         wrote = {name: count(table(one).get("outputTokens")) or 0 for name, one in used.items()}
@@ -211,11 +195,9 @@ class Claude(Program):
             raise CallFailed(why, again=True, usd=usd, tries=1)
         return Spoken(
             body,
-            answered=max(wrote, key=wrote.__getitem__, default=None),
-            input=count(usage.get("input_tokens")),
-            output=count(usage.get("output_tokens")),
-            cache_read=count(usage.get("cache_read_input_tokens", 0)),
-            cache_write=count(usage.get("cache_creation_input_tokens", 0)),
+            model.name,
+            max(wrote, key=wrote.__getitem__, default=None),
+            *tokens(result.get("usage"), MESSAGES),
             usd=usd,
             stop=stop,
             call=call,
@@ -241,25 +223,18 @@ class Codex(Program):
         effort = () if model.effort == "none" else ("-c", f'model_reasoning_effort="{model.effort}"')
         return (*self.alone, *effort, "--model", model.name, "-")
 
-    def read(self, printed: Printed, model: Model) -> Spoken:  # noqa: ARG002
+    def read(self, printed: Printed, model: Model) -> Spoken:
         """One event a line. The last message is the answer, if the turn was completed."""
         events = [table(json.loads(line)) for line in printed.out.splitlines() if line.startswith("{")]
         last = {str(event.get("type")): event for event in events}
         if failed := last.get("turn.failed") or last.get("error"):
             said = table(failed.get("error")).get("message") or failed.get("message") or "no reason given"
             raise CallFailed(f"codex failed: {one_line(str(said), 300)}", again=True, usd=None)
-        usage = table(last["turn.completed"].get("usage"))
+        used = tokens(last["turn.completed"].get("usage"), USAGE, includes_cache=True)
         items = (table(event.get("item")) for event in events if event.get("type") == "item.completed")
         bodies = [text(item.get("text")) for item in items if item.get("type") == "agent_message"]
-        sent, cached = count(usage.get("input_tokens")), count(usage.get("cached_input_tokens", 0))
-        return Spoken(
-            bodies[-1] if bodies else "",
-            input=None if sent is None or cached is None else count(sent - cached),
-            output=count(usage.get("output_tokens")),
-            cache_read=cached,
-            stop="end_turn",
-            call=text(table(last.get("thread.started")).get("thread_id")) or None,
-        )
+        call = text(table(last.get("thread.started")).get("thread_id")) or None
+        return Spoken(bodies[-1] if bodies else "", model.name, None, *used, stop="end_turn", call=call)
 
 
 # ---- the process ----

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from council.next.config.settings import Settings
 from council.next.engine.planner import RETRY
 from council.next.errors import UsageError, Waiting
 from council.next.prompts.brief import Brief
 from council.next.record.session import Session
 from council.next.schema import MOST_CHARACTERS, load_yaml
-from council.next.speakers.base import Settings, Speaker, Spoken, speaker
+from council.next.speakers.base import Speaker, Spoken, speaker
 
 ABSENT = "absent:"
 THOUGHT = 0.2  # the part of a turn's seconds that passes before its first word
@@ -38,11 +39,9 @@ class Replay(Speaker):
         session = Session(path) if path.is_dir() else None
         self.source = session.id if session else path.name
         self.spoken = dict(of_session(session) if session else of_script(path))
-        receipts = session.receipts if session else {}
-        self.seconds = {
-            turn: receipts[turn].seconds if turn in receipts else len(one.body) / RATE
-            for turn, one in self.spoken.items()
-        }
+        self.seconds = {turn: len(one.body) / RATE for turn, one in self.spoken.items()}
+        if session:
+            self.seconds.update({turn: receipt.seconds for turn, receipt in session.receipts.items()})
 
     def price(self) -> str:
         return "free"
@@ -84,10 +83,9 @@ def of_script(path: Path) -> Iterator[tuple[str, Spoken]]:
     try:
         with path.open("rb") as file:
             text = file.read(4 * MOST_CHARACTERS).decode()
-    except OSError as failure:
-        raise UsageError(f"{path}: {failure.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: not a text file (UTF-8)") from None
+    except (OSError, UnicodeDecodeError) as failure:
+        why = failure.strerror if isinstance(failure, OSError) else "not a text file (UTF-8)"
+        raise UsageError(f"{path}: {why}") from None
     turns = load_yaml(text, str(path))
     if not isinstance(turns, Mapping) or not all(isinstance(reply, str) for reply in turns.values()):
         raise UsageError(f"{path}: a script is turns with their replies, as in 01-positions/architect: |")

@@ -6,12 +6,14 @@ import asyncio
 import math
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from council.next.config import places
-from council.next.engine.planner import Plan
+from council.next.config.settings import Settings
+from council.next.engine.planner import Due, Plan
 from council.next.errors import AuthError, Interrupted, Paused, StorageError, Waiting
 from council.next.prompts.brief import Brief
 from council.next.record import desk
@@ -20,7 +22,10 @@ from council.next.record.session import Session
 from council.next.runner import process
 from council.next.runner.budget import Budget
 from council.next.runner.loop import Run, hold, limit_of
-from council.next.speakers.base import CallFailed, Refused, Speaker, Spoken
+from council.next.speakers.assistant import Assistant
+from council.next.speakers.base import CallFailed, Refused, Speaker, Spoken, speakers
+from council.next.speakers.choose import Mix
+from council.next.speakers.replay import Replay
 from tests.next.runner.debating import Scripted, Told, begun, held, settings, until, usual_reply
 
 FIRST = ["architect", "designer", "engineer", "researcher"]
@@ -287,6 +292,79 @@ def test_a_person_is_asked_here_and_costs_no_call(tmp_path: Path) -> None:
         assert isinstance(held(run), Plan)
     assert session.outcome.kind == "vetoed"
     assert session.receipts["01-positions-gate/human"].by == "ada"
+
+
+SEATS = """---
+name: seats
+description: Three members, two of whom have speakers of their own.
+seats: {members: [architect, {engineer: {speaker: guest}}, {researcher: {speaker: clockwork}}]}
+phases:
+  - {name: positions, sees: nothing, reply: {recommendation: text}}
+---
+"""
+
+
+class Guest(Scripted):
+    name = "guest"
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings, lambda brief: "## Recommendation\nMine.")
+
+
+class Clockwork(Guest):
+    """A machine of council itself, which writes its own brief."""
+
+    name = "clockwork"
+    machine = True
+
+    def brief(self, session: Session, due: Due) -> str:
+        return due.id
+
+
+@pytest.fixture
+def seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A workflow of the user's, and two speakers that it names."""
+    folder = tmp_path / "council" / "Workflows"
+    folder.mkdir(parents=True)
+    (folder / "Seats.md").write_text(SEATS)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    speakers.load()
+    for one in (Guest, Clockwork):
+        speakers.register(one)
+    yield
+    for one in (Guest, Clockwork):
+        del speakers[one.name]
+
+
+@pytest.mark.usefixtures("seats")
+def test_a_seat_that_names_its_speaker_is_asked_there_unless_the_user_names_another(tmp_path: Path) -> None:
+    usual, mine = (Scripted(settings(tmp_path), lambda brief: "## Recommendation\nOurs.") for _ in range(2))
+    expected = {"architect": "scripted", "engineer": "guest", "researcher": "clockwork"}
+    mix = Mix(settings(tmp_path), usual, {"engineer": mine, "researcher": mine})
+    for given, who in ((usual, "guest"), (mix, "scripted")):
+        with begun(tmp_path / who, workflow="seats") as session:
+            assert isinstance(held(Run(session, given, settings(tmp_path))), Plan)
+        assert {one.seat: one.speaker for one in session.receipts.values()} == {**expected, "engineer": who}
+    assert mine.asked == ["01-positions/engineer"], "nobody takes the place of a machine"
+
+
+@pytest.mark.usefixtures("seats")
+@pytest.mark.parametrize("named", [True, False])
+def test_by_hand_machines_alone_are_asked(tmp_path: Path, named: bool) -> None:
+    hand = Assistant(settings(tmp_path)) if named else None
+    with begun(tmp_path, workflow="seats") as session:
+        assert isinstance(held(Run(session, hand, settings(tmp_path))), Waiting)
+    assert [*session.said] == ["01-positions/researcher"]
+
+
+@pytest.mark.usefixtures("seats")
+def test_a_replay_speaks_for_every_seat(tmp_path: Path) -> None:
+    script = tmp_path / "turns.yaml"
+    words = "'## Recommendation\n\n  Again.'"
+    script.write_text("".join(f"01-positions/{seat}: {words}\n" for seat in ("architect", "engineer", "researcher")))
+    with begun(tmp_path, workflow="seats") as session:
+        assert isinstance(held(Run(session, Replay(settings(tmp_path), str(script)), settings(tmp_path))), Plan)
+    assert {one.speaker for one in session.receipts.values()} == {"replay"}
 
 
 def test_the_first_answer_counts_while_a_person_is_asked_here(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ import socket
 import ssl
 import struct
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, cast
 
 from council.next.config.models import Endpoint, Model, Price
+from council.next.config.settings import Settings, load
 from council.next.engine.planner import Due
-from council.next.errors import UsageError
 from council.next.prompts.brief import Brief
 from council.next.record.session import Session
 from council.next.speakers.api import Api
@@ -31,28 +31,18 @@ COST = (1000 * 2 + 50 * 10 + 300 * 0.1 + 200 * 2.5) / 1e6
 WORKFLOW = workflow_of([{"name": "positions", "prompt": "position", "reply": {"recommendation": "text"}}])
 
 
-@dataclass
-class Fixed:
-    """Settings with one model in every tier."""
-
-    one: Model
-    stall: float = 120.0
-    deadline: float = 120.0
-    speaker: str = "auto"
-    tiers: tuple[str, ...] = ("sonnet", "haiku")
-    endpoints: Mapping[str, Endpoint] = field(default_factory=dict)
-    configured: tuple[str, ...] = ()
-    usual: str = "test"
-    with_key: tuple[str, ...] = ()
-
-    def model(self, tier: str) -> Model:
-        return self.one
-
-    def named(self, word: str, tier: str) -> Model:
-        at, _, name = word.partition("/")
-        if at not in self.endpoints:
-            raise UsageError(f'there is no endpoint "{at}"')
-        return Model(tier, self.endpoints[at], name or self.endpoints[at].models[tier])
+def fixed(one: Model, endpoints: Mapping[str, Endpoint] | None = None, **changed: Any) -> Settings:
+    """The kit's settings, but with one model in every tier, and calls that may take two minutes."""
+    kit = load()
+    tier = {"model": one.full_name, "max_tokens": one.max_tokens, "effort": one.effort}
+    return replace(
+        kit,
+        values={**kit.values, "tiers": dict.fromkeys(("sonnet", "haiku"), tier)},
+        sources={**kit.sources, "tiers > sonnet > effort": "the test"},
+        endpoints={one.endpoint.name: one.endpoint, **(endpoints or {})},
+        prices={one.full_name: one.price} if one.price else {},
+        **{"stall": 120.0, "deadline": 120.0, **changed},
+    )
 
 
 @dataclass(frozen=True)
@@ -264,9 +254,9 @@ class Client:
         return Server(self.dialect, act, **more)
 
     async def ask(
-        self, model: Model, asked: Brief | None = None, began: Callable[[str], None] = lambda _: None, **limits: float
+        self, model: Model, asked: Brief | None = None, began: Callable[[str], None] = lambda _: None, **limits: Any
     ) -> Spoken:
-        api = Api(Fixed(model, **cast("dict[str, Any]", limits)))
+        api = Api(fixed(model, **limits))
         try:
             return await api.speak(asked or brief(), began)
         finally:

@@ -27,10 +27,10 @@ from tests.next.speakers.apis import (
     KEY,
     USAGE,
     Client,
-    Fixed,
     Talk,
     brief,
     counted,
+    fixed,
     in_chat,
 )
 
@@ -214,7 +214,7 @@ def test_a_command_may_print_the_key_and_is_asked_once(tmp_path: Path, client: C
             model = client.model(server.url)
             root = model.endpoint.base_url
             api = Api(
-                Fixed(client.model(server.url, endpoint=with_command(client, root, sys.executable, "-c", script)))
+                fixed(client.model(server.url, endpoint=with_command(client, root, sys.executable, "-c", script)))
             )
             await asyncio.gather(*(api.speak(brief(), lambda _: None) for _ in range(3)))
             await api.speak(brief(), lambda _: None)
@@ -232,7 +232,7 @@ def test_a_server_on_this_machine_that_does_not_listen_is_an_obstacle() -> None:
     async def run() -> tuple[str, str]:
         async with client.serve(Talk.answer) as server:
             secret = server.url.replace("://", "://me:secret@")
-            api = Api(Fixed(client.model(secret, key="")))
+            api = Api(fixed(client.model(secret, key="")))
             there = await asyncio.to_thread(api.obstacle)
         return there, api.obstacle()
 
@@ -550,6 +550,21 @@ def test_without_a_cache_nothing_was_read_from_it(client: Client) -> None:
     assert spoken.usd == pytest.approx(14e-6)
 
 
+def test_a_count_that_the_end_takes_back_is_billed(client: Client) -> None:
+    """Some gateways end a stream with zeros in place of what they said before."""
+    first, last = usage(client)
+
+    def act(talk: Talk) -> None:
+        talk.begin(usage=first)
+        talk.text("Yes.")
+        talk.stop(usage=last)
+        zeros = {"input_tokens": 0, "output_tokens": 0, "prompt_tokens": 0, "completion_tokens": 0}
+        talk.event({"type": "message_delta", "delta": {"stop_reason": None}, "choices": [], "usage": zeros})
+        talk.end()
+
+    assert client.call(act).usd == pytest.approx(COST)
+
+
 def test_thinking_that_only_the_total_counts_is_billed_too() -> None:
     told = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 115}
     spoken = CLIENTS[2].call(with_usage(CLIENTS[2], None, told))
@@ -580,14 +595,14 @@ LONG = Price(0.1, 0.5, 0.01, 0.125, long_over=100_000, long_input=0.5, long_outp
 @pytest.mark.parametrize("size", [10, 99_000, 99_950, 150_000])
 def test_no_call_can_cost_more_than_its_bound(size: int) -> None:
     """Each byte may be a token, each of them may be written to the cache, and a long prompt costs more."""
-    api = Api(Fixed(CLIENTS[0].model("http://127.0.0.1:9", price=LONG)))
+    api = Api(fixed(CLIENTS[0].model("http://127.0.0.1:9", price=LONG)))
     limit = api.price_limit(brief("é" * (size // 2), ""))
     assert limit is not None
     for tokens in (size // 4, size):
         worst = LONG.usd(0, 8000, 0, tokens)
         assert worst is not None
         assert worst <= limit
-    assert Api(Fixed(CLIENTS[0].model("https://a.example", price=None))).price_limit(brief()) is None
+    assert Api(fixed(CLIENTS[0].model("https://a.example", price=None))).price_limit(brief()) is None
 
 
 def test_the_model_that_answered_is_compared(client: Client) -> None:
@@ -607,7 +622,7 @@ def test_the_model_that_answered_is_compared(client: Client) -> None:
 def test_calls_one_after_the_other_share_a_connection(client: Client) -> None:
     async def run() -> int:
         async with client.serve(Talk.answer) as server:
-            api = Api(Fixed(client.model(server.url)))
+            api = Api(fixed(client.model(server.url)))
             for _ in range(3):
                 await api.speak(brief(), lambda _: None)
             await api.close()
@@ -629,7 +644,7 @@ def test_a_hundred_at_once(client: Client) -> None:
             talk.answer()
 
         async with client.serve(act) as server:
-            api = Api(Fixed(client.model(server.url)))
+            api = Api(fixed(client.model(server.url)))
             spoken = await asyncio.gather(*(api.speak(brief(), lambda _: None) for _ in range(100)))
             await api.close()
             return [one.body for one in spoken]
@@ -649,7 +664,7 @@ def test_a_cancellation_goes_through_at_once_and_closes_the_connection(client: C
             gone.set()
 
         async with client.serve(act) as server:
-            api = Api(Fixed(client.model(server.url)))
+            api = Api(fixed(client.model(server.url)))
             task = asyncio.create_task(api.speak(brief(), lambda piece: begun.set() if piece else None))
             await begun.wait()
             task.cancel()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import subprocess
 import sys
@@ -17,18 +16,18 @@ from typing import Any
 import pytest
 
 import council.next
-from council.next.config.models import Endpoint, Model, Price
+from council.next.config.models import Endpoint, Price
+from council.next.config.settings import Settings, load
 from council.next.engine.planner import Due
 from council.next.errors import AuthError, UsageError
 from council.next.speakers.api import Api
 from council.next.speakers.assistant import Assistant
 from council.next.speakers.base import Speaker, Spoken, is_same_model, sources, speaker, speakers
 from council.next.speakers.choose import Mix, choose, read_seats
-from council.next.speakers.person import Person
 from council.next.speakers.programs import Claude
 from council.next.speakers.replay import Replay
 from council.next.workflow.model import HUMAN, Seat
-from tests.next.speakers.apis import Fixed, brief, due
+from tests.next.speakers.apis import due
 
 PRICE = Price(2, 10)
 MODELS = {"sonnet": "one", "haiku": "two"}
@@ -47,25 +46,12 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
 
-class Here(Fixed):
-    """Settings as a user's: the usual endpoint is the first with a key."""
-
-    @property
-    def with_key(self) -> tuple[str, ...]:
-        return tuple(name for name, one in self.endpoints.items() if one.key and os.environ.get(one.key))
-
-    @with_key.setter
-    def with_key(self, value: Any) -> None:
-        pass
-
-    def model(self, tier: str) -> Model:
-        at = next(iter(self.with_key), "anthropic")
-        return Model(tier, self.endpoints[at], self.endpoints[at].models[tier], price=PRICE)
-
-
-def here(**more: Any) -> Here:
-    unused = Model("", ENDPOINTS["anthropic"], "")
-    return Here(unused, **{"endpoints": ENDPOINTS, **more})
+def here(**more: Any) -> Settings:
+    """The kit's settings, but for who may be called."""
+    tiers: dict[str, Any] = {"sonnet": {}, "haiku": {}}
+    prices = {"one": PRICE, "two": Price(1, 5)}
+    kit = load()
+    return replace(kit, **{"values": {**kit.values, "tiers": tiers}, "endpoints": ENDPOINTS, "prices": prices, **more})
 
 
 class Said(list[str]):
@@ -103,7 +89,8 @@ def test_a_name_that_nobody_has() -> None:
 
 
 def test_a_named_speaker_that_cannot_speak_says_why(tmp_path: Path) -> None:
-    with pytest.raises(AuthError, match=r"api cannot speak: A_KEY is not set, .* of the tiers sonnet and haiku"):
+    says = "api cannot speak: sonnet and haiku cannot be asked: A_KEY is not set, which the endpoint anthropic needs"
+    with pytest.raises(AuthError, match=says):
         choose(here(), "api")
     with pytest.raises(AuthError, match="claude cannot speak: the `claude` program is not installed"):
         choose(here(), "claude")
@@ -139,7 +126,8 @@ def test_a_key_comes_first_and_one_line_names_the_price_and_the_others(
     assert type(chosen) is Api
     assert chosen.settings.model("sonnet").endpoint.name == "anthropic"
     assert said == [
-        "api speaks (A_KEY is set; one and two at an unknown price); also here: --model openai/ (O_KEY is set), "
+        "api speaks (A_KEY is set; one $2/$10, two $1/$5 per million tokens); also here: "
+        "--model openai/ (O_KEY is set), "
         "--model mistral/NAME (M_KEY is set), --speaker claude (the `claude` program is installed) and "
         "--speaker codex (the `codex` program is installed)"
     ]
@@ -168,9 +156,9 @@ def test_then_a_program_that_is_logged_in_and_never_codex_by_itself(tmp_path: Pa
 def test_nothing_weaker_takes_the_place_of_what_is_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, "claude")
     monkeypatch.setenv("O_KEY", "k")
-    settings = replace(here(), configured=("anthropic",))
-    settings.model = lambda tier: Model(tier, ENDPOINTS["anthropic"], "one", price=PRICE)  # type: ignore[method-assign]
-    with pytest.raises(AuthError, match=r"A_KEY is not set, .* anthropic .* needs: set it, or name"):
+    model = {"model": "anthropic/one"}
+    settings = here(values={**here().values, "tiers": {"sonnet": model, "haiku": model}})
+    with pytest.raises(AuthError, match="A_KEY is not set, which the endpoint anthropic needs: set it, or name"):
         choose(settings, say=Said())
     monkeypatch.setenv("A_KEY", "k")
     said = Said()
@@ -236,8 +224,8 @@ def test_a_server_is_never_asked_where_something_else_can_speak(
 # ---- seats ----
 
 
-def at(name: str, **attributes: Any) -> Due:
-    return replace(due(), seat=Seat(name, attributes=attributes))
+def at(name: str) -> Due:
+    return replace(due(), seat=Seat(name))
 
 
 class Toy(Speaker):
@@ -255,44 +243,44 @@ def toy() -> Iterator[type[Speaker]]:
     del speakers["toy"]
 
 
-def test_seats_may_have_speakers_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toy: Any) -> None:
+def test_seats_may_have_speakers_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("O_KEY", "k")
     monkeypatch.setenv("A_KEY", "k")
     program(tmp_path, "claude")
     settings = here()
     seats = read_seats(settings, {"ada": "openai/gpt", "bo": "claude", "cy": "claude/anthropic/one"})
-    person, usual = Person(settings), Api(settings)
-    mix = Mix(settings, usual, {**seats, HUMAN: person})
-    ada, bo, cy = (mix.voice(at(name)) for name in ("ada", "bo", "cy"))
+    usual = Api(settings)
+    mix = Mix(settings, usual, seats)
+    ada, bo, cy = (seats[name] for name in ("ada", "bo", "cy"))
     assert (type(ada), type(bo), type(cy)) == (Api, Claude, Claude)
     assert ada.settings.model("sonnet").full_name == "openai/gpt"
     assert cy.settings.model("sonnet").full_name == "anthropic/one"
-    assert mix.voice(at("dee")) is usual
-    assert mix.voice(at(HUMAN)) is mix.voice(at("owner", speaker=HUMAN)) is person
-    assert mix.voice(at("tests", speaker="toy")) is mix.voice(at("more", speaker="toy"))
-    assert asyncio.run(mix.speak(replace(brief(), due=at("tests", speaker="toy")), lambda _: None)).body == "beep"
-    assert mix.price_limit(replace(brief(), due=at("bo"))) is None
+    named = Toy(settings)
+    assert [mix.voice(at(name), named) for name in seats] == [ada, bo, cy], "the user's word goes before the workflow's"
+    assert (mix.voice(at("dee"), named), mix.voice(at("dee"))) == (named, usual)
+    assert mix.obstacle() == ""
+    monkeypatch.delenv("O_KEY")
+    assert "O_KEY is not set" in mix.obstacle()
     asyncio.run(mix.close())
 
 
-def test_by_hand_and_in_a_replay_others_speak_for_nobody_but_machines(tmp_path: Path, toy: Any) -> None:
-    script = tmp_path / "turns.yaml"
-    script.write_text("a: b")
+def test_by_hand_only_the_seats_that_the_user_names_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("O_KEY", "k")
     settings = here()
-    hand, replay = Assistant(settings), Replay(settings, str(script))
-    for usual in (hand, replay):
-        assert Mix(settings, usual).voice(at("bo", speaker="claude")) is usual
-        assert Mix(settings, usual).voice(at(HUMAN)) is usual
-    assert type(Mix(settings, hand).voice(at("tests", speaker="toy"))) is Toy
-    assert Mix(settings, replay).voice(at("tests", speaker="toy")) is replay
+    mix = Mix(settings, Assistant(settings), read_seats(settings, {"ada": "openai/gpt"}))
+    assert type(mix.voice(at("ada"))) is Api
+    assert mix.voice(at("bo")) is mix.voice(at("bo"), Toy(settings)) is None
+
+
+def test_a_machine_speaks_for_no_whole_debate(toy: Any) -> None:
     with pytest.raises(UsageError, match="toy speaks only for seats that a workflow gives it"):
-        choose(settings, "toy")
+        choose(here(), "toy")
 
 
 @pytest.mark.parametrize(
     ("given", "kind", "says"),
     [
-        ({"ada": "openai/gpt"}, AuthError, "--seat ada=openai/gpt: O_KEY is not set"),
+        ({"ada": "openai/gpt"}, AuthError, "--seat ada=openai/gpt: .* O_KEY is not set"),
         ({"ada": "nobody/gpt"}, UsageError, "nobody"),
         ({HUMAN: "openai/gpt"}, UsageError, "only a person speaks there"),
     ],
@@ -327,17 +315,8 @@ def test_another_model_is_told_from_a_dated_name(asked: str, answered: str, same
     assert Spoken("", asked, answered).is_swapped is not same
 
 
-def test_a_file_is_a_source(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_bytes("é\r\n".encode())
-    found = sources["file"](str(path), print)
-    assert (found.name, found.text) == (str(path), "é\r\n")
-    path.write_bytes(b"\xff")
-    with pytest.raises(UsageError, match="not a text file"):
-        sources["file"](str(path), print)
-    with pytest.raises(UsageError, match="No such file"):
-        sources["file"](str(tmp_path / "none"), print)
-    with pytest.raises(UsageError, match='there is no source "fil"; did you mean "file"'):
+def test_a_source_that_nobody_has_is_named() -> None:
+    with pytest.raises(UsageError, match='there is no source "fil"'):
         sources["fil"]
 
 

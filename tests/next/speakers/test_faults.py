@@ -164,9 +164,7 @@ FAULTS: dict[str, Case] = {
         then(lambda talk: talk.event(talk.error("api_error", f"bad {KEY}"))), r"bad \[key\]"
     ),
     # a whole answer that is none
-    "a refusal": Case(
-        lambda talk: talk.answer("I would rather", reason="refusal"), "refused", False, COST, kind=Refused
-    ),
+    "a refusal": Case(lambda talk: talk.answer("I would", reason="refusal"), "refused", False, COST, kind=Refused),
     "a pause": Case(lambda talk: talk.answer("half", reason="pause_turn"), "paused in the middle", True, COST, tries=1),
     "a full context": Case(
         lambda talk: talk.answer("half", reason="model_context_window_exceeded"), "too long for", False, COST, tries=1
@@ -272,6 +270,16 @@ def test_a_proxy_that_is_gone_is_named_without_its_password(client: Client, monk
     with pytest.raises(CallFailed, match=says) as caught:
         asyncio.run(client.ask(client.model("http://api.example.invalid")))
     check(caught.value, Case(Talk.answer, "", again=False, usd=NOTHING))
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["socks5://me:secret@127.0.0.1:9", "gopher://me:secret@127.0.0.1:9"])
+def test_a_proxy_of_a_kind_that_is_not_spoken_is_named(
+    proxy: str, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(UsageError, match="the proxy in ALL_PROXY cannot be used") as caught:
+        asyncio.run(client.ask(client.model("http://api.example.invalid")))
     assert "secret" not in str(caught.value)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from council.next.config.settings import Settings
 from council.next.engine.planner import Due
 from council.next.engine.scene import Recorded
 from council.next.errors import Waiting
@@ -22,10 +23,13 @@ from council.next.speakers.person import Person, Question, Situation
 from council.next.text import encode
 from tests.next.debates import form
 from tests.next.record.sessions import born, receipt
-from tests.next.speakers.apis import CLIENTS, Fixed, brief
+from tests.next.speakers.apis import CLIENTS, brief, fixed
 
-SETTINGS = Fixed(CLIENTS[0].model("http://127.0.0.1:9"))
 REPLY = {"choice": "approve | reject", "reason": "text ?", "points": "list", "score": "0-100", "words": "text"}
+
+
+def settings() -> Settings:
+    return fixed(CLIENTS[0].model("http://127.0.0.1:9"))
 
 
 class Keyboard:
@@ -50,7 +54,7 @@ def speak(folder: Path, reply: dict[str, str], *entries: str) -> tuple[Spoken, K
     with born(folder) as session:
         pass
     keyboard, asked = Keyboard(*entries), asked_for(session, reply)
-    spoken = asyncio.run(Person(SETTINGS, ask=keyboard).speak(asked, lambda _: None))
+    spoken = asyncio.run(Person(settings(), ask=keyboard).speak(asked, lambda _: None))
     assert keyboard.entries == []
     return spoken, keyboard, dict(read(asked.due.step.reply, spoken.body).found)
 
@@ -131,7 +135,7 @@ def test_a_person_sees_what_each_side_recommends_and_what_blocks(tmp_path: Path)
         session.advance()
     keyboard = Keyboard("a")
     asked = asked_for(session, {"choice": "approve | reject"})
-    asyncio.run(Person(SETTINGS, ask=keyboard).speak(asked, lambda _: None))
+    asyncio.run(Person(settings(), ask=keyboard).speak(asked, lambda _: None))
     (seen,) = keyboard.seen
     assert [line.partition(",")[0] for line in seen.sides] == ["R1", "R2"]
     assert "Use Redis. (signed by architect)" in seen.sides[0]
@@ -148,4 +152,4 @@ def test_where_nobody_can_be_asked_the_turn_waits(tmp_path: Path) -> None:
     with born(tmp_path) as session:
         pass
     with pytest.raises(Waiting, match=f"waits for a person: council answer {session.id}"):
-        asyncio.run(Person(SETTINGS).speak(asked_for(session, REPLY), lambda _: None))
+        asyncio.run(Person(settings()).speak(asked_for(session, REPLY), lambda _: None))

@@ -23,7 +23,7 @@ from council.next.errors import AuthError, UsageError
 from council.next.speakers import programs
 from council.next.speakers.base import CallFailed, Speaker, Spoken, speakers
 from tests.fakeapi import Answer, FakeApi, sequence
-from tests.next.speakers.apis import Fixed, brief
+from tests.next.speakers.apis import brief, fixed
 
 REAL = os.environ.get("COUNCIL_TEST_CLAUDE", "")
 real = pytest.mark.skipif(not REAL, reason="COUNCIL_TEST_CLAUDE names no claude program")
@@ -68,7 +68,7 @@ if "status" in sys.argv:
 
 
 def made(name: str = "claude", model: Model = MODEL, **limits: Any) -> Speaker:
-    speaker: Speaker = speakers[name](Fixed(model, endpoints=ENDPOINTS, **limits))
+    speaker: Speaker = speakers[name](fixed(model, endpoints=ENDPOINTS, **limits))
     return speaker
 
 
@@ -406,7 +406,7 @@ def test_a_cancellation_ends_the_whole_family(stand_in: Callable[..., Path]) -> 
 
 def test_the_deadline_ends_a_call(stand_in: Callable[..., Path]) -> None:
     stand_in("time.sleep(600)")
-    with pytest.raises(CallFailed, match=r"gave no answer within the deadline of 0\.3 s") as caught:
+    with pytest.raises(CallFailed, match=r"gave no whole answer within the deadline of 0\.3 s") as caught:
         speak(deadline=0.3)
     assert (caught.value.again, caught.value.usd) == (True, None)
 

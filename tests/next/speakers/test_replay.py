@@ -8,19 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from council.next.config.settings import Settings
 from council.next.engine.planner import Due
 from council.next.errors import UsageError, Waiting
 from council.next.record.session import Session
 from council.next.speakers.base import Speaker, Spoken, speakers
 from council.next.workflow.model import HUMAN, Seat
 from tests.next.record.sessions import born, hold
-from tests.next.speakers.apis import CLIENTS, Fixed, brief
+from tests.next.speakers.apis import CLIENTS, brief, fixed
 
-SETTINGS = Fixed(CLIENTS[0].model("http://127.0.0.1:9"))
+
+def settings() -> Settings:
+    return fixed(CLIENTS[0].model("http://127.0.0.1:9"))
 
 
 def replay(source: object) -> Speaker:
-    made: Speaker = speakers["replay"](SETTINGS, str(source))
+    made: Speaker = speakers["replay"](settings(), str(source))
     return made
 
 
@@ -100,7 +103,7 @@ def test_a_replay_needs_a_source(source: str) -> None:
 
 def test_only_a_replay_takes_a_source() -> None:
     with pytest.raises(UsageError, match="--from is for a replay, and api is none"):
-        speakers["api"](SETTINGS, "turns.yaml")
+        speakers["api"](settings(), "turns.yaml")
 
 
 def test_at_its_own_pace_every_letter_comes_in_order(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from council.next.runner import by_hand
 from council.next.runner.assistant import members, notes, transcripts
 from council.next.runner.assistant.members import AGENT, HOOK, NO_BRIEF, Target, read_description, read_sentence
 from council.next.runner.assistant.show import PATIENCE, show_next
-from council.next.speakers.base import count, table, text
+from council.next.speakers.values import count, table, text
 from council.next.text import encode
 
 PROGRAM = "council"  # where hooks run, the assistant finds the program by its name

@@ -15,7 +15,7 @@ from typing import Any
 
 from council.next.errors import CouncilError
 from council.next.record import files
-from council.next.speakers.base import count, table, text
+from council.next.speakers.values import count, table, text
 from council.next.text import one_line
 
 USER, MODEL, ERROR = "user", "assistant", "error"  # who a line is from

@@ -7,44 +7,36 @@ only if the stream said why it ended.
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import socket
+import subprocess
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.error import URLError
 from urllib.parse import urlsplit
+from urllib.request import ProxyHandler, build_opener
 
-from council.next.config.models import Endpoint
+from council.next.config.models import Endpoint, Model, Price
+from council.next.config.settings import Settings
+from council.next.errors import AuthError
 from council.next.prompts.brief import Brief
+from council.next.speakers.api import sdk
 from council.next.speakers.api.dialects import DIALECTS, Heard
 from council.next.speakers.api.http import END, GOODBYE, ONCE, Call, broken, events, is_local, make_client, refusal
-from council.next.speakers.api.keys import (
-    authorize,
-    describe_prices,
-    find_key,
-    find_obstacle,
-    find_price,
-    list_models,
-    place_of,
-)
-from council.next.speakers.base import (
-    CONFIGURED,
-    KEY,
-    SERVER,
-    CallFailed,
-    Offer,
-    Refused,
-    Settings,
-    Speaker,
-    Spoken,
-    Using,
-    speaker,
-)
-from council.next.text import join_words, one_line
+from council.next.speakers.base import CallFailed, Offer, Rank, Refused, Speaker, Spoken, deadline, speakers, using
+from council.next.text import join_reasons, join_words, one_line
 
 if TYPE_CHECKING:
     import httpx2
 
 FORM = 100  # tokens that an API may add to a prompt for the form of the conversation
 MOST_REPLY = 2_000_000  # characters
+OWN, TOKEN = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"  # without the key, Anthropic's tools take the bearer token
+PATIENCE, LOOK = 30.0, 1.0  # seconds: for a command that prints a key, and for a server on this machine
+MOST_LISTED = 1_000_000  # bytes
+FREE = Price(0, 0, 0, 0)
 WHOLE = ("end_turn", "stop_sequence", "max_tokens")  # the last is cut as was asked: its receipt says so
 WHY = {  # other reasons to stop, in words, and whether another try may help
     "model_context_window_exceeded": ("the brief and its answer are too long for this model", False),
@@ -52,10 +44,9 @@ WHY = {  # other reasons to stop, in words, and whether another try may help
 }
 
 
-@speaker
+@speakers.register
 class Api(Speaker):
     name: ClassVar[str] = "api"
-    aliases: ClassVar[tuple[str, ...]] = ("anthropic",)
     calls_models: ClassVar[bool] = True
 
     def __init__(self, settings: Settings, source: str = "") -> None:
@@ -68,16 +59,26 @@ class Api(Speaker):
 
     async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
         model, heard = self.settings.model(brief.due.tier), Heard()
-        try:
-            async with asyncio.timeout(self.settings.deadline) as clock:
-                call = await authorize(model, self._printed)
-                await self.listen(call, brief, heard, began)
-        except TimeoutError:
-            if not clock.expired():
-                raise
-            limit = f"within the deadline of {self.settings.deadline:g} s"
-            raise CallFailed(f"{model.endpoint.name} gave no whole answer {limit}", True, usd=None) from None
+        async with deadline(self.settings, model.endpoint.name):
+            call = await self.authorize(model)
+            await self.listen(call, brief, heard, began)
         return self.finish(call, brief, heard)
+
+    async def authorize(self, model: Model) -> Call:
+        """The call with its key: from the variable that the endpoint names, or printed by its command. Several calls at
+        once ask the command once."""
+        endpoint = model.endpoint
+        if endpoint.key_command:
+            if endpoint not in self._printed:
+                self._printed[endpoint] = asyncio.ensure_future(asyncio.to_thread(print_key, endpoint))
+            key, place = await asyncio.shield(self._printed[endpoint]), " ".join(endpoint.key_command)
+        else:
+            key, place = find_key(endpoint)
+            if endpoint.key and not key:
+                raise AuthError(f'no key for the endpoint "{endpoint.name}": set {endpoint.key} in the environment')
+        if not (key.isascii() and key.isprintable()):  # the HTTP library's error would quote it, whole
+            raise AuthError(f"{place} holds characters that are not valid in an API key; set it again on one line")
+        return Call(model, key, bearer=place == TOKEN)
 
     async def listen(self, call: Call, brief: Brief, heard: Heard, began: Callable[[str], None]) -> None:
         """Read the stream to its end. With a reason to stop, a reply is whole and paid for, also without a goodbye.
@@ -111,29 +112,24 @@ class Api(Speaker):
 
     def open(self, call: Call, brief: Brief) -> AsyncGenerator[Any, None]:
         """The events, by the client that the endpoint names."""
-        endpoint = call.model.endpoint
-        dialect = DIALECTS[endpoint.dialect]
+        endpoint, dialect = call.model.endpoint, DIALECTS[call.model.endpoint.dialect]
         if endpoint not in self._http:
             self._http[endpoint] = make_client(endpoint.base_url, self.settings.stall)
         http, body = self._http[endpoint], dialect.body(call.model, brief)
         if endpoint.client == "own":
-            return events(http, dialect.path, dialect.headers(call.key, call.bearer), body, call)
-        from council.next.speakers.api import sdk
-
+            return events(http, dialect, body, call)
         return sdk.events(self._sdk, http, body, call)
 
     def finish(self, call: Call, brief: Brief, heard: Heard) -> Spoken:
         """The reply with what it cost; or the failure, with the same."""
         model, body = call.model, "".join(heard.text)
-        if heard.stop is None and not heard.begun:
-            what = f"{call.at} did not send events of the dialect {model.endpoint.dialect}"
-            raise CallFailed(f"{what}: check the base_url and the dialect of this endpoint", True, usd=None, tries=ONCE)
         if heard.stop is None:
-            raise CallFailed(f"{call.at} ended its stream before the answer was complete", True, usd=None)
-        sent, received, read, written = map(heard.tokens, ("input", "output", "cache_read", "cache_write"))
-        usd, price = None, find_price(model)
-        if price and sent is not None and received is not None and read is not None and written is not None:
-            usd = price.usd(sent, received, read, written)
+            other = f"send events of the dialect {model.endpoint.dialect}: check the base_url and the dialect"
+            what = "ended its stream before the answer was complete" if heard.begun else f"did not {other}"
+            raise CallFailed(f"{call.at} {what}", True, usd=None, tries=None if heard.begun else ONCE)
+        used, price = DIALECTS[model.endpoint.dialect].tokens(heard.usage), find_price(model)
+        known = [one for one in used if one is not None]
+        usd = price.usd(*known) if price and len(known) == len(used) else None
         if heard.stop == "refusal":
             raise Refused(f"{call.at}: the model refused to answer", usd)
         if heard.stop not in WHOLE:
@@ -146,7 +142,7 @@ class Api(Speaker):
         if not body.strip():
             raise CallFailed(f"{model.name} gave an empty answer ({heard.stop})", True, usd=usd, tries=ONCE)
         most = self.price_limit(brief) if usd is None else usd
-        return Spoken(body, model.name, heard.model, sent, received, read, written, usd, most, heard.stop, heard.call)
+        return Spoken(body, model.name, heard.model, *used, usd, most, heard.stop, heard.call)
 
     def price_limit(self, brief: Brief) -> float | None:
         """One token a byte of the prompt, and all that the reply may have."""
@@ -162,10 +158,17 @@ class Api(Speaker):
     # ---- before a call ----
 
     def obstacle(self) -> str:
-        return find_obstacle(self.settings)
+        """Which tiers cannot be asked: their key is missing, or their server on this machine does not listen."""
+        endpoints = {tier: self.settings.model(tier).endpoint for tier in self.settings.tiers}
+        return join_reasons((tier, find_obstacle(endpoint)) for tier, endpoint in endpoints.items())
 
     def price(self) -> str:
-        return describe_prices(self.settings)
+        prices = {model.name: find_price(model) for model in map(self.settings.model, self.settings.tiers)}
+        rates = [f"{name} ${one.input:g}/${one.output:g}" for name, one in prices.items() if one and one != FREE]
+        known = f"{', '.join(rates)} per million tokens" if rates else ""
+        names = [name for name, one in prices.items() if one is None]
+        unknown = f"{join_words(names)} at an unknown price" if names else ""
+        return ", ".join(filter(None, (known, unknown))) or "free"
 
     @classmethod
     def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:
@@ -173,17 +176,84 @@ class Api(Speaker):
         on this machine."""
         if settings.configured:
             why = f"configured: {join_words(sorted(settings.configured))}"
-            yield Offer(CONFIGURED, "--speaker api", why, cls(settings))
+            yield Offer(Rank.CONFIGURED, "--speaker api", why, cls(settings))
         for name, endpoint in settings.endpoints.items():
             if name in settings.with_key and name not in settings.configured:
                 variable = find_key(endpoint)[1]
                 why = f"{variable} is set" if variable else "it is set up"
                 knows = all(endpoint.models.get(tier) for tier in settings.tiers)
-                using = cls(Using(settings, f"{name}/")) if knows else None
-                yield Offer(KEY, f"--model {name}/{'' if knows else 'NAME'}", why, using)
-            elif terminal and not endpoint.key and is_local(urlsplit(endpoint.base_url).hostname or ""):
+                one = cls(using(settings, f"{name}/")) if knows else None
+                yield Offer(Rank.KEY, f"--model {name}/{'' if knows else 'NAME'}", why, one)
+            elif terminal and not endpoint.key and is_local(endpoint.base_url):
                 for model in list_models(endpoint)[:1]:
                     words = f"{name}/{model}"
                     ask = f"Ask {model} on this machine ({name} at {place_of(endpoint)})?"
                     why = f"{name} answers at {place_of(endpoint)}"
-                    yield Offer(SERVER, f"--model {words}", why, cls(Using(settings, words)), question=ask)
+                    yield Offer(Rank.SERVER, f"--model {words}", why, cls(using(settings, words)), question=ask)
+
+
+speakers["anthropic"] = Api  # the name that it had
+
+
+# ---- what is known of an endpoint before it is called ----
+
+
+def find_key(endpoint: Endpoint) -> tuple[str, str]:
+    """The key, and the variable that holds it. Both are empty if the endpoint needs none, or none is set."""
+    for variable in (endpoint.key, TOKEN if endpoint.key == OWN else ""):
+        if value := os.environ.get(variable, "").strip():
+            return value, variable
+    return "", ""
+
+
+def print_key(endpoint: Endpoint) -> str:
+    """Ask the command of an endpoint for its key. What it prints is never shown."""
+    shown = " ".join(endpoint.key_command)
+    try:
+        ended = subprocess.run(
+            endpoint.key_command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        why = "it took too long" if isinstance(failure, subprocess.TimeoutExpired) else str(failure.strerror)
+        raise AuthError(f'no key for the endpoint "{endpoint.name}": `{shown}` cannot be run: {why}') from None
+    key = ended.stdout.decode("utf-8", "replace").strip()
+    if ended.returncode or not key:
+        said = one_line(ended.stderr.decode("utf-8", "replace"), 200) or "it printed nothing"
+        why = f"`{shown}` ended with code {ended.returncode} ({said})"
+        raise AuthError(f'no key for the endpoint "{endpoint.name}": {why}')
+    return key
+
+
+def find_obstacle(endpoint: Endpoint) -> str:
+    """Why it cannot be called, as the end of a sentence. Only a server on this machine is tried: one elsewhere is not
+    asked before it is called."""
+    if endpoint.key and not (endpoint.key_command or find_key(endpoint)[0]):
+        return f"cannot be asked: {endpoint.key} is not set, which the endpoint {endpoint.name} needs: set it"
+    if is_local(endpoint.base_url):
+        url = urlsplit(endpoint.base_url)
+        try:
+            socket.create_connection((url.hostname, url.port or (443 if url.scheme == "https" else 80)), LOOK).close()
+        except OSError:
+            where = f"{place_of(endpoint)}, the endpoint {endpoint.name}"
+            return f"cannot be asked: nothing answers at {where}: start its server"
+    return ""
+
+
+def place_of(endpoint: Endpoint) -> str:
+    """Host and port, without a password that the address may hold."""
+    return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
+
+
+def find_price(model: Model) -> Price | None:
+    """A server on this machine asks for no money."""
+    return model.price or (FREE if not model.endpoint.key and is_local(model.endpoint.base_url) else None)
+
+
+def list_models(endpoint: Endpoint) -> list[str]:
+    """The models of a server on this machine. None if nothing answers there."""
+    root = endpoint.base_url.rstrip("/").removesuffix("/v1")
+    with suppress(URLError, OSError, ValueError, LookupError, TypeError):
+        with build_opener(ProxyHandler({})).open(f"{root}/v1/models", timeout=LOOK) as answer:
+            found = json.loads(answer.read(MOST_LISTED))["data"]
+        return [one["id"] for one in found if isinstance(one["id"], str)]
+    return []

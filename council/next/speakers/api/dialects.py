@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from council.next.config.models import Model
 from council.next.prompts.brief import Brief
-from council.next.speakers.base import count, table, text
+from council.next.speakers.values import MESSAGES, Tokens, count, table, text, tokens
 from council.next.text import one_line
 
 MOST_LABEL = 200  # characters of a model's name or a call's id
@@ -25,7 +25,7 @@ USAGE_UNASKED = ("api.mistral.ai",)
 
 @dataclass
 class Heard:
-    """What a stream has brought so far. A count that came in an impossible form is None, which is unknown."""
+    """What a stream has brought so far, with the usage as the API words it."""
 
     text: list[str] = field(default_factory=list)
     size: int = 0
@@ -34,17 +34,15 @@ class Heard:
     model: str | None = None
     call: str | None = None
     stop: str | None = None
-    counts: dict[str, int | None] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
 
-    def count(self, name: str, value: object) -> None:
-        """Keep the largest count: they only grow. One that is not mentioned is no news."""
-        if value is not None:
-            before, now = self.counts.get(name, 0), count(value)
-            self.counts[name] = None if before is None or now is None else max(before, now)
-
-    def tokens(self, name: str) -> int | None:
-        """An API without a cache does not mention it; of input and output, silence is no zero."""
-        return self.counts.get(name, 0 if name.startswith("cache") else None)
+    def count(self, usage: object) -> None:
+        """Keep the largest count of each kind: they only grow. One that is not mentioned is no news."""
+        for name, value in table(usage).items():
+            before = self.usage.get(name, value)
+            self.usage[name] = (
+                before if value is None or (type(before) is type(value) is int and before > value) else value
+            )
 
 
 class Messages:
@@ -69,12 +67,10 @@ class Messages:
         match event.get("type"):
             case "message_start":
                 message = event["message"]
-                heard.begun, heard.model, heard.call = (
-                    True,
-                    label(message.get("model")),
-                    label(message.get("id")),
-                )
-                self.count(table(message.get("usage")), heard)
+                heard.begun = True
+                heard.model, heard.call = label(message.get("model")), label(message.get("id"))
+                # The start says one token of output, whatever comes.
+                heard.count({**table(message.get("usage")), "output_tokens": None})
             case "content_block_start":
                 piece = event["content_block"].get("text") or ""
             case "content_block_delta":
@@ -82,20 +78,17 @@ class Messages:
             case "message_delta":
                 reason = event["delta"].get("stop_reason")
                 heard.stop = heard.stop if reason is None else str(reason)
-                usage = table(event.get("usage"))
-                self.count(usage, heard)
-                heard.count("output", usage.get("output_tokens"))  # the start says one token, whatever comes
+                heard.count(event.get("usage"))
         return keep(piece, heard)
 
-    def count(self, usage: Mapping[str, Any], heard: Heard) -> None:
-        heard.count("input", usage.get("input_tokens"))
-        heard.count("cache_read", usage.get("cache_read_input_tokens"))
-        heard.count("cache_write", usage.get("cache_creation_input_tokens"))
+    def tokens(self, usage: Mapping[str, Any]) -> Tokens:
+        return tokens(usage, MESSAGES)
 
 
 class Chat:
     path = "/chat/completions"
     STOPS: ClassVar[dict[str, str]] = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+    USAGE: ClassVar = ("prompt_tokens", "completion_tokens", "cached_tokens", "cache_write_tokens")
 
     def headers(self, key: str, bearer: bool) -> dict[str, str]:  # noqa: ARG002
         return {"authorization": f"Bearer {key}"} if key else {}
@@ -125,27 +118,21 @@ class Chat:
                 heard.stop = "refusal"
             elif (reason := choice.get("finish_reason")) is not None and heard.stop != "refusal":
                 heard.stop = self.STOPS.get(reason, str(reason))
-        self.count(table(event.get("usage")), heard)
+        heard.count(event.get("usage"))
         return keep(piece, heard)
 
-    def count(self, usage: Mapping[str, Any], heard: Heard) -> None:
-        """The prompt's count includes what came from the cache; some leave the thinking out of the reply's count, and
-        then only the total has it."""
-        details, told = table(usage.get("prompt_tokens_details")), usage.get
-        prompt, reply, total = (count(told(f"{one}_tokens")) for one in ("prompt", "completion", "total"))
-        read, written = details.get("cached_tokens"), details.get("cache_write_tokens")
-        heard.count("cache_read", read)
-        heard.count("cache_write", written)
-        heard.count("output", told("completion_tokens"))
-        if prompt is None:
-            heard.count("input", told("prompt_tokens"))
-            return
-        heard.count("input", prompt - (count(read) or 0) - (count(written) or 0))
-        if reply is not None and total is not None:
-            heard.count("output", max(reply, total - prompt))
+    def tokens(self, usage: Mapping[str, Any]) -> Tokens:
+        """Some leave the thinking out of the reply's count, and then only the total has it."""
+        told = {**usage, **table(usage.get("prompt_tokens_details"))}
+        sent, received, read, written = tokens(told, self.USAGE, includes_cache=True)
+        prompt, total = count(told.get("prompt_tokens")), count(told.get("total_tokens"))
+        if received is not None and prompt is not None and total is not None:
+            received = max(received, total - prompt)
+        return sent, received, read, written
 
 
-DIALECTS: dict[str, Messages | Chat] = {"messages": Messages(), "chat": Chat()}
+Dialect = Messages | Chat
+DIALECTS: dict[str, Dialect] = {"messages": Messages(), "chat": Chat()}
 
 
 def label(value: object) -> str | None:

@@ -23,7 +23,8 @@ from urllib.parse import urlsplit
 
 from council.next.config.models import Model
 from council.next.errors import AuthError, CouncilError, UsageError
-from council.next.speakers.base import CallFailed
+from council.next.speakers.api.dialects import Dialect
+from council.next.speakers.base import PASSING, CallFailed
 from council.next.text import one_line
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ MOST_ERROR = 100_000  # bytes of the body of an error, whose rest is not read
 MOST_ANSWER = 16_000_000  # bytes of a stream
 MOST_EVENT = 1_000_000  # bytes of a stream without an end of an event
 CONNECT, GOODBYE = 20.0, 1.0  # seconds
-PASSING = {408, 409, 425, 429, 499}  # any other 4xx would fail again
 UNANSWERED = {408, 499, *range(500, 600)} - {503, 529}  # a proxy may say so of a call that a model did answer
 END = {"type": "message_stop"}  # what `[DONE]` of the one dialect is called in the other
 REFUSALS = 4  # times that a refused connection or an unknown name is worth another try: seconds, not minutes
@@ -77,19 +77,25 @@ def make_client(base_url: str, stall: float) -> httpx2.AsyncClient:
     """Without TLS nobody needs this machine's certificates, which take longer to read than all the rest."""
     import httpx2
 
-    url = urlsplit(base_url)
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(stall, connect=min(stall, CONNECT), pool=None),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
-        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.scheme == "http" else httpx2.create_ssl_context(),
-        headers={"accept-encoding": "identity"},
-        follow_redirects=False,
-        trust_env=not is_local(url.hostname or ""),
-        event_hooks={"response": [bound_body]},
-    )
+    plain = urlsplit(base_url).scheme == "http"
+    try:
+        return httpx2.AsyncClient(
+            timeout=httpx2.Timeout(stall, connect=min(stall, CONNECT), pool=None),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx2.create_ssl_context(),
+            headers={"accept-encoding": "identity"},
+            follow_redirects=False,
+            trust_env=not is_local(base_url),
+            event_hooks={"response": [bound_body]},
+        )
+    except (ValueError, ImportError) as wrong:  # another kind of proxy than it knows, or than is installed
+        variable = (find_proxy(base_url) or ("the environment", ""))[0]
+        raise UsageError(f"the proxy in {variable} cannot be used: {one_line(str(wrong), 300)}") from None
 
 
-def is_local(host: str) -> bool:
+def is_local(address: str) -> bool:
+    """Whether it is on this machine."""
+    host = urlsplit(address).hostname or ""
     with suppress(ValueError):
         return ip_address(host).is_loopback
     return host == "localhost" or host.endswith(".localhost")
@@ -126,57 +132,38 @@ async def bound_body(response: httpx2.Response) -> None:
     response.stream = Bounded()
 
 
-async def events(
-    client: httpx2.AsyncClient, path: str, headers: Mapping[str, str], body: Any, call: Call
-) -> AsyncGenerator[Any, None]:
+async def events(client: httpx2.AsyncClient, dialect: Dialect, body: Any, call: Call) -> AsyncGenerator[Any, None]:
     """The events of one streamed call, as they come. Raises what a failure means."""
     import httpx2
 
+    headers = dialect.headers(call.key, call.bearer)
     try:
         url = httpx2.URL(call.model.endpoint.base_url)
         root = url.path.rstrip("/")
-        path = path.removeprefix("/v1") if root.endswith("/v1") else path
+        path = dialect.path.removeprefix("/v1") if root.endswith("/v1") else dialect.path
         async with client.stream("POST", url.copy_with(path=root + path), json=body, headers=headers) as response:
             if response.status_code != 200:
-                raise read_refusal(response.status_code, response.headers, await response.aread(), call)
-            async for data in read_events(response.aiter_raw()):
-                yield END if data == b"[DONE]" else json.loads(data)
+                await response.aread()
+                raise read_refusal(response, call)
+            response.headers["content-type"] = "text/event-stream"  # a stream is known by its events
+            async for event in httpx2.EventSource(response):
+                if data := event.data.strip():
+                    yield END if data == "[DONE]" else json.loads(data)
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, ValueError, RecursionError) as error:
         raise broken(error, call) from None
-
-
-async def read_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The data of each server-sent event. One that no blank line ends was cut off, and is none."""
-    buffer, data = bytearray(), list[bytes]()
-    async for piece in pieces:
-        buffer += piece
-        if b"\n" not in piece and b"\r" not in piece:
-            continue
-        lines = bytes(buffer).splitlines(keepends=True)
-        # An unended line waits for its rest, and a carriage return for the line feed that may follow it.
-        rest = lines.pop() if not lines[-1].endswith(b"\n") else b""
-        if rest.endswith(b"\r") and lines and not rest.strip():
-            lines, rest = [*lines, b"\n"], b""
-        buffer = bytearray(rest)
-        for line in (line.rstrip(b"\r\n") for line in lines):
-            if line.startswith(b"data:"):
-                data.append(line[5:].strip())
-            elif not line and data:
-                yield b"\n".join(data)
-                data.clear()
 
 
 # ---- what a failure means ----
 
 
-def read_refusal(status: int, headers: Mapping[str, str], body: bytes, call: Call) -> CouncilError:
+def read_refusal(response: httpx2.Response, call: Call) -> CouncilError:
     """The error for a response that is no stream. Its body may be the API's own words, or any web page."""
     try:
-        error = json.loads(body)
+        error = json.loads(response.content)
         error = error.get("error", error) if isinstance(error, dict) else error
     except (ValueError, RecursionError):
-        error = body.decode("utf-8", "replace")
-    return refusal(status, error, call, read_wait(headers.get("retry-after")))
+        error = response.content.decode("utf-8", "replace")
+    return refusal(response.status_code, error, call, read_wait(response.headers.get("retry-after")))
 
 
 def refusal(status: int, error: Any, call: Call, wait: float | None = None, spent: bool = False) -> CouncilError:
@@ -207,16 +194,15 @@ def advice(status: int, call: Call) -> str:
     model, endpoint = call.model, f'the endpoint "{call.at}"'
     key = f"the key in {model.endpoint.key}" if model.endpoint.key else "a key that a command printed"
     key = key if call.key else "no key (`key` of the endpoint names its variable)"
+    tier, called = f'the tier "{model.tier}"', f"It was called with {key}"
     return {
-        401: f"It was called with {key}: set one that {endpoint} accepts",
-        402: f'It was called with {key}: add credit to its account, or give the tier "{model.tier}" another endpoint',
-        403: f'It was called with {key}: give the tier "{model.tier}" a model that it may use, or use another key',
-        404: f'Give the tier "{model.tier}" a model that {endpoint} has (now "{model.name}"), or correct its base_url',
-        413: f'The brief is too long: shorten the documents, or give the tier "{model.tier}" another model',
+        401: f"{called}: set one that {endpoint} accepts",
+        402: f"{called}: add credit to its account, or give {tier} another endpoint",
+        403: f"{called}: give {tier} a model that it may use, or use another key",
+        404: f'Give {tier} a model that {endpoint} has (now "{model.name}"), or correct its base_url',
+        413: f"The brief is too long: shorten the documents, or give {tier} another model",
     }.get(
-        status,
-        f'Check model ("{model.name}"), effort ({model.effort}) and max_tokens ({model.max_tokens}) '
-        f'of the tier "{model.tier}"',
+        status, f'Check model ("{model.name}"), effort ({model.effort}) and max_tokens ({model.max_tokens}) of {tier}'
     )
 
 
@@ -237,9 +223,8 @@ def broken(error: BaseException, call: Call) -> CallFailed:
         return CallFailed(f"the connection to {call.at} was closed: {said}", True, usd=None, tries=ONCE)
     if isinstance(error, httpx2.HTTPError | httpx2.StreamError | OSError):
         return CallFailed(f"the connection to {call.at} was interrupted{via(call)}: {said}", True, usd=None)
-    return CallFailed(
-        f"{call.at} sent an event that cannot be read ({type(error).__name__})", True, usd=None, tries=ONCE
-    )
+    said = f"an event that cannot be read ({type(error).__name__})"
+    return CallFailed(f"{call.at} sent {said}", True, usd=None, tries=ONCE)
 
 
 def unreachable(cause: BaseException | None, said: str, call: Call) -> CallFailed:
@@ -247,23 +232,22 @@ def unreachable(cause: BaseException | None, said: str, call: Call) -> CallFaile
     that refuses, or a name that is not found, may be back in seconds, or needs another network or setting.
     """
     proxy, url = find_proxy(call.model.endpoint.base_url) or ("", call.model.endpoint.base_url)
-    address = urlsplit(url if "://" in url else f"http://{url}")
+    url = url if "://" in url else f"http://{url}"
+    address = urlsplit(url)
     host, port = address.hostname or "", address.port or {"http": 80, "https": 443}.get(address.scheme, 1080)
-    failed = f"the connection to {call.at} failed{via(call)}"
-    if isinstance(cause, socket.gaierror):
-        return CallFailed(f"{failed}: no address was found for {host} (are you online?)", True, tries=REFUSALS)
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return CallFailed(f"{failed}: the certificate of {host} is not trusted ({cause.verify_message})", again=False)
-    if isinstance(cause, ssl.SSLError):
-        return CallFailed(
-            f"{failed}: no secure connection with {host} ({call.hide(cause.reason or cause)})", again=False
-        )
-    refused = isinstance(cause, ConnectionRefusedError)
-    if refused and is_local(host):
+    if isinstance(cause, ConnectionRefusedError) and is_local(url):
         server = "it" if proxy else SERVERS.get(port, "its server")
         what = f"the proxy in {proxy}" if proxy else f'the base_url of the endpoint "{call.at}"'
         return CallFailed(f"nothing answers at {host}:{port}, {what}: is {server} running?", again=False)
-    return CallFailed(f"{failed}: {said}", True, tries=REFUSALS if refused else None)
+    if isinstance(cause, socket.gaierror):
+        said = f"no address was found for {host} (are you online?)"
+    elif isinstance(cause, ssl.SSLCertVerificationError):
+        said = f"the certificate of {host} is not trusted ({cause.verify_message})"
+    elif isinstance(cause, ssl.SSLError):
+        said = f"no secure connection with {host} ({call.hide(cause.reason or cause)})"
+    tries = REFUSALS if isinstance(cause, ConnectionRefusedError | socket.gaierror) else None
+    again = not isinstance(cause, ssl.SSLError)
+    return CallFailed(f"the connection to {call.at} failed{via(call)}: {said}", again, tries=tries)
 
 
 def find_cause(error: BaseException | None) -> BaseException | None:
@@ -285,7 +269,7 @@ def find_proxy(base_url: str) -> tuple[str, str] | None:
     from urllib.request import proxy_bypass
 
     url = urlsplit(base_url)
-    if is_local(url.hostname or "") or proxy_bypass(url.hostname or ""):
+    if is_local(base_url) or proxy_bypass(url.hostname or ""):
         return None
     names = (f"{url.scheme}_proxy", f"{url.scheme}_proxy".upper(), "all_proxy", "ALL_PROXY")
     return next(((name, value) for name in names if (value := os.environ.get(name))), None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from council.next.config.models import Endpoint
 from council.next.errors import AuthError
-from council.next.speakers.api.http import Call, broken, read_wait, refusal
+from council.next.speakers.api.http import Call, broken, read_refusal
 
 if TYPE_CHECKING:
     import anthropic
@@ -69,11 +69,7 @@ async def events(
         if error.status_code == 200:  # an error inside the stream
             yield error.body if isinstance(error.body, dict) else {"error": error.body or str(error)}
             return
-        wait = read_wait(error.response.headers.get("retry-after"))
-        about = (
-            error.body.get("error", error.body) if isinstance(error.body, dict) else error.body or error.response.text
-        )
-        raise refusal(error.status_code, about, call, wait) from None
+        raise read_refusal(error.response, call) from None
     except anthropic.APIError as error:
         raise broken(error.__cause__ or error, call) from None
     except (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError, RecursionError) as error:
