@@ -22,7 +22,7 @@ ROOMS = {
     "config": 1_180,
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_350,
-    "checks": 700,
+    "checks": 900,  # 200 more than planned: a debate that nobody held finds each template's mistake and bounds each brief
     "reports": 1_250,
     "runner": 1_600,
     "terminal": 350,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from council.next import rooms
@@ -25,7 +26,7 @@ from council.next.text import did_you_mean, fold
 from council.next.workflow import loader
 from council.next.workflow.model import HUMAN, Workflow, refs
 
-ROUNDS = 3  # in which templates are tried: later rounds hold nothing new
+ROUNDS, TURNS = 3, 200  # in which templates are tried: what comes later is nothing new, and a file may name any number
 # Options that the program reads by their names, without a rule.
 OPTIONS = (
     *("words", "accept", "patchlist", "token_budget", "round_timeout", "total_timeout", "checkpoint_timeout"),
@@ -111,7 +112,7 @@ def try_templates(workflow: Workflow, templates: Mapping[str, str]) -> list[str]
     found = [*find_unknown_facts(workflow, templates)]
     for style in (imagine.PLAIN, imagine.USUAL) if not found else ():
         try:
-            for _ in imagine.hold(workflow, templates, style, ROUNDS, fixed=False):
+            for _ in islice(imagine.hold(workflow, templates, style, ROUNDS, fixed=False), TURNS):
                 pass
         except UsageError as wrong:
             found.append(str(wrong).rpartition(" (for ")[0] or str(wrong))
