@@ -27,6 +27,10 @@ from council.next.schema import LONGEST_MESSAGE
 from council.next.text import did_you_mean, fold, one_line
 from council.next.workflow.model import Cast, Condition, Phase, Ref, Seat, Step, Workflow, refs
 
+OLD_SCALE = (
+    "reply: stance: nobody can tell what is agreed to; write `signs: vote` instead, and ask for a `recommendation` in "
+    "an earlier step, so that members sign a text"
+)
 REGISTERED = protocols.REGISTERED  # importing them makes their words known
 
 
@@ -68,18 +72,23 @@ class Checker:
             if place in views:
                 self.problems.append(f'{where}: "{place}" is the name of a view; give it another name')
         for step in phase.steps:
-            for name, kind in step.reply.items():
-                wanted, noun = READ.get(name, (Kind, ""))
-                if not kind.room and not isinstance(kind, wanted):
-                    self.report(where, [f"reply: {name}: the program reads this answer, so it must be {noun}"])
-                self.answers.setdefault(name, []).append(kind)
-                for place in (phase.name, step.name):
-                    self.asked_in.setdefault(place, {})[name] = kind
+            self.check_answers(step, phase, where)
         for step in phase.steps:
             self.check_step(step, where if len(phase.steps) == 1 else f"{where}, step {step.name}")
         for name, condition in phase.until.items():
             self.check_condition(condition, f"{where}: until {name}")
         self.endings[phase.name] = {*phase.until, LIMIT if phase.until else DONE}
+
+    def check_answers(self, step: Step, phase: Phase, where: str) -> None:
+        for name, kind in step.reply.items():
+            wanted, noun = READ.get(name, (Kind, ""))
+            if not kind.room and not isinstance(kind, wanted):
+                self.report(where, [f"reply: {name}: the program reads this answer, so it must be {noun}"])
+            if name == "stance" and isinstance(kind, Choice) and {"agree", "disagree"} <= {*map(fold, kind.options)}:
+                self.report(where, [OLD_SCALE])
+            self.answers.setdefault(name, []).append(kind)
+            for place in (phase.name, step.name):
+                self.asked_in.setdefault(place, {})[name] = kind
 
     def check_step(self, step: Step, where: str) -> None:
         if step.when:
