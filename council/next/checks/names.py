@@ -72,25 +72,23 @@ class Checker:
             if place in views:
                 self.problems.append(f'{where}: "{place}" is the name of a view; give it another name')
         for step in phase.steps:
-            self.check_answers(step, phase, where)
+            for name, kind in step.reply.items():
+                wanted, noun = READ.get(name, (Kind, ""))
+                if not kind.room and not isinstance(kind, wanted):
+                    self.report(where, [f"reply: {name}: the program reads this answer, so it must be {noun}"])
+                self.answers.setdefault(name, []).append(kind)
+                for place in (phase.name, step.name):
+                    self.asked_in.setdefault(place, {})[name] = kind
         for step in phase.steps:
             self.check_step(step, where if len(phase.steps) == 1 else f"{where}, step {step.name}")
         for name, condition in phase.until.items():
             self.check_condition(condition, f"{where}: until {name}")
         self.endings[phase.name] = {*phase.until, LIMIT if phase.until else DONE}
 
-    def check_answers(self, step: Step, phase: Phase, where: str) -> None:
-        for name, kind in step.reply.items():
-            wanted, noun = READ.get(name, (Kind, ""))
-            if not kind.room and not isinstance(kind, wanted):
-                self.report(where, [f"reply: {name}: the program reads this answer, so it must be {noun}"])
-            if name == "stance" and isinstance(kind, Choice) and {"agree", "disagree"} <= {*map(fold, kind.options)}:
-                self.report(where, [OLD_SCALE])
-            self.answers.setdefault(name, []).append(kind)
-            for place in (phase.name, step.name):
-                self.asked_in.setdefault(place, {})[name] = kind
-
     def check_step(self, step: Step, where: str) -> None:
+        scale = step.reply.get("stance")
+        if isinstance(scale, Choice) and {"agree", "disagree"} <= {*map(fold, scale.options)}:
+            self.report(where, [OLD_SCALE])
         if step.when:
             self.check_condition(step.when, f"{where}: when")
         named = [name for name in step.seats if isinstance(name, str)]
