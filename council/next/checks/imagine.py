@@ -61,7 +61,8 @@ class Imagined(Session):
 
 
 class Straight(Plan):
-    """Leaves out what the options rule out, and nothing else. `most` limits the rounds; without it they are few."""
+    """Leaves out what the options rule out, and nothing else. There are `most` rounds, as far as a phase may have so
+    many; or, where it is 0, as few as each phase may have."""
 
     def __init__(self, workflow: Workflow, scene: Scene, most: int, fixed: bool) -> None:
         self.most, self.fixed = most, fixed
@@ -73,7 +74,7 @@ class Straight(Plan):
 
     def _ending(self, phase: Phase, least: int) -> str:
         ending = super()._ending(phase, least)
-        last = max(least, min(self.most, self.scene.cap))
+        last = min(self.most, self.scene.cap) if self.most else least
         return "" if self.scene.round < last else ending or LIMIT
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from council.next import rooms
@@ -19,13 +20,12 @@ from council.next.config.settings import Settings
 from council.next.errors import UsageError
 from council.next.prompts.brief import choose
 from council.next.prompts.facts import facts
-from council.next.replies.kinds import Choice
 from council.next.speakers.base import speakers
-from council.next.text import did_you_mean, fold
+from council.next.text import did_you_mean
 from council.next.workflow import loader
 from council.next.workflow.model import HUMAN, Workflow, refs
 
-ROUNDS = 3  # in which templates are tried: later rounds hold nothing new
+ROUNDS, TURNS = 3, 200  # in which templates are tried: what comes later is nothing new, and a file may name any number
 # Options that the program reads by their names, without a rule.
 OPTIONS = (
     *("words", "accept", "patchlist", "token_budget", "round_timeout", "total_timeout", "checkpoint_timeout"),
@@ -56,7 +56,7 @@ def lint(source: Path | str, settings: Settings) -> list[Problem]:
     except UsageError as wrong:
         said = str(wrong).removeprefix(f"{where}: ")
         return [Problem(said, 0 if "line " in said else find_line(text, said))]
-    mistakes = [*find_old_scale(workflow), *names.find_problems(workflow)]
+    mistakes = names.find_problems(workflow)
     known, templates = personas.load(settings.overlays), dict[str, str]()
     try:
         if "specialists" in workflow.options:  # its members are taken from a list
@@ -72,17 +72,6 @@ def lint(source: Path | str, settings: Settings) -> list[Problem]:
     found = {**dict.fromkeys(remarks, False), **dict.fromkeys(mistakes, True)}
     problems = [Problem(said, find_line(text, said), is_mistake) for said, is_mistake in found.items()]
     return sorted(problems, key=lambda one: (one.line, not one.is_mistake))
-
-
-def find_old_scale(workflow: Workflow) -> Iterator[str]:
-    """The scale of earlier versions: members said what they think of something that nobody had named."""
-    for step in workflow.steps():
-        kind = step.reply.get("stance")
-        if isinstance(kind, Choice) and {"agree", "disagree"} <= {*map(fold, kind.options)}:
-            yield (
-                f"step {step.name}: reply: stance: nobody can tell what is agreed to; write `signs: vote` instead, and "
-                "ask for a `recommendation` in an earlier step, so that members sign a text"
-            )
 
 
 def find_unknown(workflow: Workflow, settings: Settings, known: Personas) -> Iterator[str]:
@@ -111,7 +100,7 @@ def try_templates(workflow: Workflow, templates: Mapping[str, str]) -> list[str]
     found = [*find_unknown_facts(workflow, templates)]
     for style in (imagine.PLAIN, imagine.USUAL) if not found else ():
         try:
-            for _ in imagine.hold(workflow, templates, style, ROUNDS, fixed=False):
+            for _ in islice(imagine.hold(workflow, templates, style, ROUNDS, fixed=False), TURNS):
                 pass
         except UsageError as wrong:
             found.append(str(wrong).rpartition(" (for ")[0] or str(wrong))

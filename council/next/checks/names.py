@@ -26,6 +26,10 @@ from council.next.schema import LONGEST_MESSAGE
 from council.next.text import did_you_mean, fold, one_line
 from council.next.workflow.model import Cast, Condition, Phase, Ref, Seat, Step, Workflow, refs
 
+OLD_SCALE = (
+    "reply: stance: nobody can tell what is agreed to; write `signs: vote` instead, and ask for a `recommendation` in "
+    "an earlier step, so that members sign a text"
+)
 REGISTERED = protocols.REGISTERED  # importing them makes their words known
 
 
@@ -78,6 +82,9 @@ class Checker:
         self.endings[phase.name] = {*phase.until, LIMIT if phase.until else DONE}
 
     def check_step(self, step: Step, where: str) -> None:
+        scale = step.reply.get("stance")
+        if isinstance(scale, Choice) and {"agree", "disagree"} <= {*map(fold, scale.options)}:
+            self.report(where, [OLD_SCALE])
         if step.when:
             self.check_condition(step.when, f"{where}: when")
         named = [name for name in step.seats if isinstance(name, str)]

@@ -272,6 +272,14 @@ def test_a_file_that_is_none_is_refused_in_a_sentence(home: Path, settings: Sett
     assert [one.is_mistake for one in lint("---\n" + "[" * 100_000, settings)] == [True]
 
 
+def test_a_workflow_of_any_number_of_seats_and_rounds_is_checked_to_the_end(settings: Settings) -> None:
+    seats = ", ".join(f"seat-{number}" for number in range(600))
+    text = PROGRAM.replace("architect, engineer", seats).replace("rounds: [1, 3]", "rounds: 99")
+    found = lint(text, settings)
+    assert len(found) == 600
+    assert {one.line for one in found} == {5}
+
+
 def test_a_users_personas_count(home: Path) -> None:
     text = PROGRAM.replace("engineer]", "poet]")
     assert len(lint(text, config.load())) == 1
