@@ -117,8 +117,8 @@ class Mix(Speaker):
             await one.close()
 
 
-def is_machine(name: str) -> bool:
-    return bool(getattr(speakers[name], "machine", False))
+def is_machine(name: str | None) -> bool:
+    return bool(name and getattr(speakers[name], "machine", False))
 
 
 def read_seats(settings: Settings, given: Mapping[str, str]) -> dict[str, Speaker]:

@@ -97,7 +97,8 @@ def harvest(session: Session) -> bool:
             is_lost = answer.body.strip() == NO_BRIEF or (answer.is_refusal and writes_result(session, due))
             if not is_lost:
                 store(session, due, brief.hash, answer)
-            notes.forget(session.folder, note.turn)  # one that said nothing of use is asked again
+            if is_lost or not note.background:
+                notes.forget(session.folder, note.turn)  # one that said nothing of use is asked again
     notes.clear(session.folder, [due.id for due in session.plan.due])
     return len(session.said) > before
 
