@@ -22,7 +22,7 @@ from council.next.record.session import Session
 from council.next.runner import by_hand
 from council.next.runner.assistant import members, notes, transcripts
 from council.next.runner.assistant.members import AGENT, HOOK, NO_BRIEF, Target, read_description, read_sentence
-from council.next.runner.assistant.show import PATIENCE, show_next
+from council.next.runner.assistant.show import show_next
 from council.next.speakers.base import count, table, text
 from council.next.text import encode
 
@@ -114,7 +114,7 @@ def is_member(tool: Mapping[str, Any]) -> bool:
 def ask(event: Event, settings: Settings, id: str, turn: str) -> dict[str, Any]:
     """What a member is given. It is noted, so that two calls at once do not both ask."""
     session = places.find_session(settings.home, id)
-    with session.hold(PATIENCE):
+    with members.hold(session):
         due = by_hand.find_due(session, turn)
         if due.seat.is_person:
             raise UsageError(f"{turn} is a person's turn: `{PROGRAM} answer {session.id}`")
@@ -162,7 +162,7 @@ def on_end(event: Event, tool: Mapping[str, Any], settings: Settings) -> Answer:
     status, target = response.get("status"), target_of(tool, settings)
     if status == LAUNCHED and target:
         session = places.find_session(settings.home, target[0])
-        with session.hold(PATIENCE):
+        with members.hold(session):
             notes.write(session.folder, note_of(event, target[1], background=True))
         return None
     if status == ENDED and target:
@@ -200,7 +200,7 @@ def collect(settings: Settings, id: str, ended: str = "", words: str = "") -> Se
     The member of `ended` is over, and may be asked again. Its `words` count where it has no transcript.
     """
     session = places.find_session(settings.home, id)
-    with session.hold(PATIENCE):
+    with members.hold(session):
         found = members.harvest(session)
         if any(due.id == ended for due in session.plan.due) and words.strip() not in ("", NO_BRIEF):
             by_hand.record(session, settings, ended, by_hand.Reply(words, stored=HOOK))
@@ -271,7 +271,7 @@ def hand_over(name: str, settings: Settings, ids: Iterable[str]) -> Answer:
 def describe_next(settings: Settings, id: str) -> str:
     """What `council next` prints."""
     session = places.find_session(settings.home, id)
-    with session.hold(PATIENCE):
+    with members.hold(session):
         by_hand.due_now(session, settings)
     return show_next(session, PROGRAM)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from council.next.config import places
 from council.next.engine.planner import Due
 from council.next.errors import Busy
@@ -18,9 +20,15 @@ ALIASES = ("opus", "sonnet", "haiku")  # what Claude Code calls the models that 
 HOOK = "hook"  # who stored a turn
 NO_BRIEF = "no brief"  # what a member answers that was given none
 LONGEST_NAME = 40
+PATIENCE = 30.0  # seconds
 IN_A_NAME = " _()'’.,&/+-"  # beside letters and digits
 RUN, IT = "Run `", "` and do what it prints."
 Target = tuple[str, str]  # a session and a turn of it
+
+
+def hold(session: Session) -> AbstractContextManager[None]:
+    """Hold a session for a moment. Commands by hand and hooks wait for one another."""
+    return session.hold(PATIENCE)
 
 
 def sentence(program: str, session: Session, due: Due) -> str:

@@ -123,7 +123,6 @@ def show_end(session: Session, program: str) -> Iterator[str]:
 
 # ---- what a member is asked ----
 
-PATIENCE = 30.0  # seconds: commands by hand and hooks wait for one another
 LARGEST_PART = 16_000  # bytes: clients cut longer output of a command, in the middle or at its end
 PLACEHOLDER = "YOUR ANSWER"
 BREAK = "\n\n---\n\n"
@@ -153,7 +152,7 @@ def hand_out(session: Session, due: Due, program: str, part: int | None = None) 
     With a part's number only that part, and then how to read on. The last part counts as handed out to a member.
     """
     if (made := briefs.stored(session, due)) is None:
-        with session.hold(PATIENCE):
+        with members.hold(session):
             made = briefs.write(session, due)
     brief = encode(made.text)
     if due.seat.is_person:
