@@ -83,9 +83,10 @@ def agent_of(due: Due) -> str:
 
 
 def model_of(session: Session, due: Due) -> str:
-    """The model that was chosen for the turn's tier when the session began."""
+    """The model that was chosen for the turn's tier when the session began, without the name of its endpoint."""
     models = session.program.get("models")
-    return one_line(str(models.get(due.tier, due.tier)) if isinstance(models, dict) else due.tier)
+    named = one_line(str(models.get(due.tier, due.tier)) if isinstance(models, dict) else due.tier)
+    return named.partition("/")[2] or named
 
 
 def alias_of(model: str) -> str:
