@@ -116,6 +116,14 @@ def test_a_member_that_the_user_interrupted_is_due_again(client: Client) -> None
     assert "updatedInput" in client.ask(client.sentence(FOUR[0]))
 
 
+def test_who_has_answered_before_an_interruption_is_not_asked_again(client: Client) -> None:
+    """The interruption ended the hook that would have recorded the answer."""
+    client.launch(FOUR[0], answer("I agree."), interrupted())
+    said = client.ask(client.sentence(FOUR[0]))
+    assert f"{FOUR[0]} is recorded already" in said["permissionDecisionReason"]
+    assert client.body(FOUR[0]) == b"I agree."
+
+
 def test_of_a_dead_assistant_nothing_is_awaited(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_PID", str(NOT_RUNNING))
     client.launch(FOUR[0])

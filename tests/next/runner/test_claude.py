@@ -29,7 +29,7 @@ from council.next.runner.assistant.show import show_next
 from council.next.runner.loop import Run
 from tests.assistant import Assistant, ask, is_member, rule
 from tests.assistant import by_hand as skill
-from tests.claude_terminal import client
+from tests.claude_terminal import ESCAPE, FOREGROUND, client
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.next.runner.debating import Scripted, begun, held, settings, usual_reply
 
@@ -134,9 +134,9 @@ class Room:
 def room(place: Path, slow: tuple[str, ...] = ()) -> Iterator[Room]:
     with begun(place / "home") as session:
         by_hand.due_now(session, settings(place / "home"))
-        told = show_next(session, "council")
     members = Members(session.folder, slow)
-    rules = [*skill(""), rule(r".", ask(told, general=False))]
+    told = rule(r".", lambda *_: ask(show_next(Session(session.folder), "council"), general=False))
+    rules = [*skill(""), told]
     with FakeApi(Assistant(rules, members)) as api:
         yield Room(place, session, api, members)
 
@@ -205,6 +205,21 @@ def test_on_a_terminal_the_host_is_woken_once_a_batch_and_hears_nobodys_words(tm
         calls = here.of_host()
         assert len(calls) <= 1 + 2 * 3, "it ends its turn after each launch, and is woken"
         assert "ZEBRA" not in json.dumps([request.messages for request in calls])
+
+
+@pytest.mark.full
+def test_members_that_were_interrupted_in_round_two_are_asked_again_and_only_those(tmp_path: Path) -> None:
+    slow = ("02-challenges/designer", "02-challenges/researcher")
+    with room(tmp_path, slow) as here:
+        here.env[FOREGROUND] = "1"
+        with client(here, "go on with the council") as running:  # type: ignore[arg-type]  # it takes any room
+            running.wait(lambda: len(here.members.asked) == 8 and len(whole(tmp_path)) == 6)
+            running.press(ESCAPE)
+            running.wait(lambda: running.wrote("[Request interrupted by user"))
+            running.say("go on, please")
+            running.wait(lambda: running.wrote("The council has spoken."))
+        assert here.session.plan.done
+        assert Counter(here.members.asked) == {turn: 2 if turn in slow else 1 for turn in here.session.said}
 
 
 def whole(place: Path) -> list[Path]:

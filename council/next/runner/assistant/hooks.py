@@ -113,7 +113,7 @@ def is_member(tool: Mapping[str, Any]) -> bool:
 
 def ask(event: Event, settings: Settings, id: str, turn: str) -> dict[str, Any]:
     """What a member is given. It is noted, so that two calls at once do not both ask."""
-    session = places.find_session(settings.home, id)
+    session = collect(settings, id)  # an answer may be there that no hook recorded
     with members.hold(session):
         due = by_hand.find_due(session, turn)
         if due.seat.is_person:
