@@ -24,7 +24,7 @@ ROOMS = {
     "speakers": 1_350,
     "checks": 700,
     "reports": 1_250,
-    "runner": 2_200,  # of it 850 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
+    "runner": 2_250,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
     "terminal": 350,
     "cli": 1_450,
 }
