@@ -28,6 +28,7 @@ class Client:
 
     def __init__(self, home: Path, **request: Any) -> None:
         self.home, self.calls = home, 0
+        self.launched: dict[str, str] = {}  # the call of each member, by its description
         with begun(home, **request) as session:
             by_hand.due_now(session, self.settings)
         self.folder = session.folder
@@ -97,6 +98,7 @@ class Client:
     def launch(self, turn: str, *lines: dict[str, Any]) -> tuple[dict[str, Any], Path]:
         """A member that was given its brief, and its transcript, which these lines continue."""
         given = self.ask(self.sentence(turn))["updatedInput"]
+        self.launched[given["description"]] = self.call
         path = self.transcripts / "subagents" / f"agent-{self.call}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         about = {"toolUseId": self.call, "description": given["description"], "agentType": given["subagent_type"]}
@@ -117,7 +119,9 @@ class Client:
     def end(self, given: dict[str, Any], words: str, **facts: Any) -> str:
         """The call of a member ends, as the host would be told. Returns what it is told instead."""
         response = {"status": "completed", "agentId": "a1", "content": [{"type": "text", "text": words}], **facts}
-        said = self.tell("PostToolUse", tool_name="Agent", tool_input=given, tool_response=response)
+        call = self.launched.get(given["description"], "toolu_other")
+        told = {"tool_name": "Agent", "tool_input": given, "tool_use_id": call, "tool_response": response}
+        said = self.tell("PostToolUse", **told)
         return str(said["updatedToolOutput"]["content"][0]["text"]) if said else ""
 
     def batch(self, *given: dict[str, Any], response: str = "x") -> str:

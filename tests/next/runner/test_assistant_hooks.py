@@ -116,6 +116,14 @@ def test_a_member_that_the_user_interrupted_is_due_again(client: Client) -> None
     assert "updatedInput" in client.ask(client.sentence(FOUR[0]))
 
 
+def test_who_has_answered_before_an_interruption_is_not_asked_again(client: Client) -> None:
+    """The interruption ended the hook that would have recorded the answer."""
+    client.launch(FOUR[0], answer("I agree."), interrupted())
+    said = client.ask(client.sentence(FOUR[0]))
+    assert f"{FOUR[0]} is recorded already" in said["permissionDecisionReason"]
+    assert client.body(FOUR[0]) == b"I agree."
+
+
 def test_of_a_dead_assistant_nothing_is_awaited(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_PID", str(NOT_RUNNING))
     client.launch(FOUR[0])
@@ -403,24 +411,38 @@ def test_of_members_in_the_background_only_the_last_wakes_the_host(client: Clien
     assert told[3] == show_next(client.session, "council"), "and no words of the member's"
 
 
-def test_of_members_that_end_together_one_wakes_the_host(client: Client) -> None:
+def test_of_members_that_end_together_the_last_notification_wakes_the_host(client: Client) -> None:
+    """Woken with an earlier one, the client would stop at the next one that is held back, and wait for ever."""
     found = in_background(client)
-    for number, (turn, member) in enumerate(found.items()):
+    for member in found.values():
         finish(client, member)
-        os.utime(client.folder / "turns" / f"{turn}.md", ns=(number, number))
-    told = [client.notify(given, "x") for given, _, _ in found.values()]
+    told = [client.notify(found[turn][0], "x") for turn in (FOUR[2], FOUR[3], FOUR[0], FOUR[1])]
+    assert [bool(said) for said in told] == [False, False, False, True]
+    assert not [*notes.read(client.folder)]
+
+
+def test_a_member_that_ended_before_its_launch_was_told_is_waited_for_too(client: Client) -> None:
+    launched = [client.launch(turn, answer(client.reply(turn))) for turn in FOUR]
+    for given, path in launched:
+        client.stop(path)
+        client.end(given, "", status="async_launched")
+    told = [client.notify(given, "x") for given, _ in launched]
     assert [bool(said) for said in told] == [False, False, False, True]
 
 
-def test_of_members_recorded_within_a_tick_of_the_clock_one_wakes_the_host(client: Client) -> None:
-    """Nothing tells which of them was the last, and the one that was notified first was held back for the other."""
+def test_members_of_a_client_that_is_gone_keep_no_other_client_asleep(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as other:
+        other.setenv("CLAUDE_PID", str(NOT_RUNNING))
+        given, path = client.launch(FOUR[0], answer(client.reply(FOUR[0])))
+        client.end(given, "", status="async_launched")
+        client.stop(path)
     told = []
-    for member in reversed(in_background(client).values()):
+    for member in in_background(client).values():
         finish(client, member)
-        for turn in client.folder.rglob("turns/*/*.md"):
-            os.utime(turn, ns=(0, 0))
         told.append(client.notify(member[0], "x"))
-    assert [bool(said) for said in told] == [False, False, False, True]
+    assert [bool(said) for said in told] == [False, False, True]
 
 
 def test_a_turn_from_elsewhere_does_not_keep_the_host_asleep(client: Client) -> None:

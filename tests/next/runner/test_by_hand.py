@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-from council.next.engine.planner import Plan
+from council.next.engine.planner import Due, Plan
 from council.next.errors import UsageError
+from council.next.prompts.brief import Brief
 from council.next.record.session import Session
 from council.next.runner import by_hand
 from council.next.runner.by_hand import Reply
 from council.next.runner.loop import Run
+from council.next.speakers.base import Speaker, Spoken, speaker, speakers
 from tests.next.runner.debating import Scripted, begun, held, settings, usual_reply
 
 
@@ -108,3 +112,49 @@ def test_answers_that_cannot_be_used_are_refused(tmp_path: Path, answers: dict[s
             by_hand.record(session, settings(tmp_path), brief.due.id, Reply(usual_reply(brief)))
         with pytest.raises(UsageError, match=why):
             by_hand.compose(session, "01-positions-gate/human", answers)
+
+
+MACHINE = """---
+name: bench
+seats: {members: [architect], bench: [{tests: {speaker: toy}}]}
+phases:
+  - {name: positions}
+  - {name: trial, seats: tests}
+---
+# Prompts
+## positions
+Write it.
+"""
+
+
+class Toy(Speaker):
+    name: ClassVar[str] = "toy"
+    machine: ClassVar[bool] = True
+
+    def brief(self, session: Session, due: Due) -> str:
+        return f"try {due.id} of {session.id}"
+
+    async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
+        return Spoken("passed", machine={"passed": True}, usd=0.0)
+
+
+@pytest.fixture
+def toy() -> Iterator[None]:
+    speakers.load()
+    speaker(Toy)
+    yield
+    del speakers["toy"]
+
+
+@pytest.mark.usefixtures("toy")
+def test_what_council_makes_itself_is_recorded_for_nobody(tmp_path: Path) -> None:
+    """An assistant that could store the turn of a bench could say that its tests passed."""
+    path = tmp_path / "bench.md"
+    path.write_text(MACHINE)
+    with begun(tmp_path, workflow=str(path)) as session:
+        by_hand.record(session, settings(tmp_path), "01-positions/architect", Reply("Done."))
+        for reply in (Reply("passed"), Reply(absent="no time")):
+            with pytest.raises(UsageError, match="is for no member: council makes it itself"):
+                by_hand.record(session, settings(tmp_path), "02-trial/tests", reply)
+        assert by_hand.due_now(session, settings(tmp_path)) == []
+        assert session.receipts["02-trial/tests"].machine == {"passed": True}

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,14 +28,16 @@ from council.next.record.session import Session
 from council.next.runner import by_hand
 from council.next.runner.assistant.show import show_next
 from council.next.runner.loop import Run
-from tests.assistant import Assistant, ask, is_member, rule
+from tests.assistant import Assistant, ask, bash, is_member, rule
 from tests.assistant import by_hand as skill
-from tests.claude_terminal import client
+from tests.claude_terminal import ESCAPE, FOREGROUND, client
 from tests.fakeapi import Answer, FakeApi, Request
 from tests.next.runner.debating import Scripted, begun, held, settings, usual_reply
 
 CLAUDE = os.environ.get("COUNCIL_TEST_CLAUDE", "")
 pytestmark = pytest.mark.skipif(not CLAUDE, reason="COUNCIL_TEST_CLAUDE names no claude program")
+commands = find_spec("council.next.cli.by_hand")
+by_commands = pytest.mark.skipif(commands is None, reason="`council start` and `council next` are not there yet")
 ROOT = Path(__file__).parents[3]
 QUIET = (
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
@@ -70,14 +73,15 @@ def hooks(program: Path) -> dict[str, Any]:
 
 @dataclass
 class Members:
-    """What the members say, and who was asked. Some never answer the first time."""
+    """What the members say, and who was asked. Some never answer the first time. `root` is where sessions are."""
 
-    folder: Path
+    root: Path
     slow: tuple[str, ...] = ()
     asked: list[str] = field(default_factory=list)
 
     def __call__(self, request: Request) -> Answer:
-        session = Session(self.folder)
+        (folder,) = self.root.iterdir()
+        session = Session(folder)
         made = [
             found for due in session.plan.due if (found := briefs.stored(session, due)) and found.text in request.text
         ]
@@ -89,16 +93,17 @@ class Members:
 
 
 class Room:
-    """A home with the skill in it, an empty project, and a session that has begun."""
+    """A home with the skill in it, an empty project, and an API that speaks for everybody."""
 
-    def __init__(self, place: Path, session: Session, api: FakeApi, members: Members) -> None:
-        self.place, self.folder, self.api, self.members = place, session.folder, api, members
+    def __init__(self, place: Path, api: FakeApi, slow: tuple[str, ...] = ()) -> None:
+        self.place, self.api, self.root = place, api, place / "home" / "STATE" / "council-sessions"
+        self.members = Members(self.root, slow)
         program, plugin = place / "bin" / "council", place / ".claude" / "skills" / "council"
         for folder in (program.parent, plugin / "hooks", place / "work"):
             folder.mkdir(parents=True)
         program.write_text(PROGRAM)
         program.chmod(0o755)
-        for name in ("SKILL.md", "agents", ".claude-plugin"):
+        for name in ("SKILL.md", "Workflows", "agents", ".claude-plugin"):
             (plugin / name).symlink_to(ROOT / name)
         (plugin / "hooks" / "hooks.json").write_text(json.dumps({"hooks": hooks(program)}))
         self.env = {
@@ -114,15 +119,26 @@ class Room:
 
     @property
     def session(self) -> Session:
-        return Session(self.folder)
+        (folder,) = self.root.iterdir()
+        return Session(folder)
 
     @property
     def user(self) -> SimpleNamespace:
         """What the terminal's client needs to know of a user."""
         return SimpleNamespace(root=self.place, work=self.place / "work", environment=self.env)
 
-    def claude(self, prompt: str) -> subprocess.Popen[bytes]:
-        command = [CLAUDE, "-p", prompt, "--output-format", "json"]
+    def to_its_end(self, prompt: str, *more: str) -> dict[str, Any]:
+        """What the client prints."""
+        with self.claude(prompt, *more) as process:
+            try:
+                out, err = process.communicate(timeout=PATIENCE)
+            finally:
+                process.kill()
+        assert process.returncode == 0, err.decode()
+        return dict(json.loads(out))
+
+    def claude(self, prompt: str, *more: str) -> subprocess.Popen[bytes]:
+        command = [CLAUDE, "-p", prompt, "--output-format", "json", *more]
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen(command, cwd=self.place / "work", env=self.env, start_new_session=True, **streams)  # type: ignore[call-overload, no-any-return]
 
@@ -132,24 +148,19 @@ class Room:
 
 @contextmanager
 def room(place: Path, slow: tuple[str, ...] = ()) -> Iterator[Room]:
+    """A session has begun, and the host knows who is due."""
     with begun(place / "home") as session:
         by_hand.due_now(session, settings(place / "home"))
-        told = show_next(session, "council")
-    members = Members(session.folder, slow)
-    rules = [*skill(""), rule(r".", ask(told, general=False))]
-    with FakeApi(Assistant(rules, members)) as api:
-        yield Room(place, session, api, members)
+    told = rule(r".", lambda *_: ask(show_next(Session(session.folder), "council"), general=False))
+    with FakeApi() as api:
+        here = Room(place, api, slow)
+        api.responder = Assistant([*skill(""), told], here.members)
+        yield here
 
 
 def test_a_debate_is_held_recorded_byte_for_byte_and_the_host_hears_no_words(tmp_path: Path) -> None:
     with room(tmp_path) as here:
-        with here.claude("go on with the council") as process:
-            try:
-                out, err = process.communicate(timeout=PATIENCE)
-            finally:
-                process.kill()
-        assert process.returncode == 0, err.decode()
-        ended = json.loads(out)
+        ended = here.to_its_end("go on with the council")
         assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
         session = here.session
         assert session.plan.done
@@ -173,6 +184,43 @@ def test_a_debate_is_held_recorded_byte_for_byte_and_the_host_hears_no_words(tmp
             assert request.text.endswith(tuple(session.brief(turn).decode() for turn in session.said))
         assert list((tmp_path / "home" / "RESEARCH").rglob("*.md")), "the last reply archives it"
         assert not list(session.folder.rglob("desk/.asked/*"))
+
+
+@by_commands
+def test_from_the_call_to_the_end_by_the_skill(tmp_path: Path) -> None:
+    """The prompt is routed to the skill, one command begins the session, and `council next` is never needed."""
+    topic = 'Redis or "not"? $(touch P) `touch P` ☕'
+    with FakeApi() as api:
+        here = Room(tmp_path, api)
+        api.responder = Assistant(skill(f"Council: {topic}"), here.members)
+        ended = here.to_its_end(f"Council: {topic}", "--allowedTools", "Skill(council)")
+        assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
+        assert here.session.topic.removesuffix("\n") == topic
+        assert here.session.plan.done
+        assert not list(tmp_path.rglob("P"))
+        assert Counter(here.members.asked) == dict.fromkeys(here.session.said, 1)
+        assert "ZEBRA" not in json.dumps([request.messages for request in here.of_host()])
+
+
+@by_commands
+def test_a_debate_that_is_resumed_asks_for_no_permission(tmp_path: Path) -> None:
+    """What the skill asks for ends with its turn. `council` alone is allowed later, and nothing that resembles it."""
+    with room(tmp_path) as here:
+        id = here.session.id
+        tries = [f"council status {id}; touch PWNED", f"council next {id} --json", f"council record {id} x --absent y"]
+
+        def one_by_one(_: object, request: Request) -> Answer:
+            done = json.dumps(request.messages).count('"tool_use"')
+            return bash(tries[done]) if done < len(tries) else Answer("Denied.\n")
+
+        here.api.responder = Assistant([rule(r".", one_by_one)], here.members)
+        ended = here.to_its_end("hello")
+        assert [one["tool_input"]["command"] for one in ended["permission_denials"]] == tries
+        assert not (tmp_path / "work" / "PWNED").exists()
+        here.api.responder = Assistant([*skill(""), rule(r".", bash(f"council next {id}"))], here.members)
+        ended = here.to_its_end("go on with the council")
+        assert (ended["result"], ended["permission_denials"]) == ("The council has spoken.\n", [])
+        assert here.session.plan.done
 
 
 def test_killed_in_round_two_and_finished_by_a_run(tmp_path: Path) -> None:
@@ -205,6 +253,21 @@ def test_on_a_terminal_the_host_is_woken_once_a_batch_and_hears_nobodys_words(tm
         calls = here.of_host()
         assert len(calls) <= 1 + 2 * 3, "it ends its turn after each launch, and is woken"
         assert "ZEBRA" not in json.dumps([request.messages for request in calls])
+
+
+@pytest.mark.full
+def test_members_that_were_interrupted_in_round_two_are_asked_again_and_only_those(tmp_path: Path) -> None:
+    slow = ("02-challenges/designer", "02-challenges/researcher")
+    with room(tmp_path, slow) as here:
+        here.env[FOREGROUND] = "1"
+        with client(here, "go on with the council") as running:  # type: ignore[arg-type]  # it takes any room
+            running.wait(lambda: len(here.members.asked) == 8 and len(whole(tmp_path)) == 6)
+            running.press(ESCAPE)
+            running.wait(lambda: running.wrote("[Request interrupted by user"))
+            running.say("go on, please")
+            running.wait(lambda: running.wrote("The council has spoken."))
+        assert here.session.plan.done
+        assert Counter(here.members.asked) == {turn: 2 if turn in slow else 1 for turn in here.session.said}
 
 
 def whole(place: Path) -> list[Path]:

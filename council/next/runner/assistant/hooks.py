@@ -22,7 +22,7 @@ from council.next.record.session import Session
 from council.next.runner import by_hand
 from council.next.runner.assistant import members, notes, transcripts
 from council.next.runner.assistant.members import AGENT, HOOK, NO_BRIEF, Target, read_description, read_sentence
-from council.next.runner.assistant.show import PATIENCE, show_next
+from council.next.runner.assistant.show import show_next
 from council.next.speakers.values import count, table, text
 from council.next.text import encode
 
@@ -30,7 +30,8 @@ PROGRAM = "council"  # where hooks run, the assistant finds the program by its n
 VERBS = ("next", "status", "show", "verify", "brief")  # of the commands that only read
 HARMLESS = {"command", "description", "timeout"}  # what a shell may be told without running anything differently
 NOTICE, SUMMARY = "<task-notification>", '<summary>Agent "'
-BACKGROUND = "Async agent launched"  # how the result of a call begins whose member has only begun
+LAUNCHED, ENDED = "async_launched", "completed"  # the status of a call: in the background, the member has only begun
+BACKGROUND = "Async agent launched"  # how the result of such a call begins
 LAG, LOOK = 5.0, 0.02  # seconds until a transcript has what its member said, at most
 ROUTED = (
     "The person calls a council. Use the skill `council` for it now, by the Skill tool, with their words "
@@ -52,7 +53,7 @@ def answer(event: Event, settings: Settings, program: str) -> Answer:
         case "SubagentStop":
             on_stop(Path(text(event.get("agent_transcript_path"))), settings)
         case "PostToolUse":
-            return on_end(tool, table(event.get("tool_response")), settings)
+            return on_end(event, tool, settings)
         case "PostToolUseFailure":
             if target := target_of(tool, settings):  # it may be asked again
                 collect(settings, *target)
@@ -112,19 +113,15 @@ def is_member(tool: Mapping[str, Any]) -> bool:
 
 def ask(event: Event, settings: Settings, id: str, turn: str) -> dict[str, Any]:
     """What a member is given. It is noted, so that two calls at once do not both ask."""
-    session = places.find_session(settings.home, id)
-    with session.hold(PATIENCE):
+    session = collect(settings, id)  # an answer may be there that no hook recorded
+    with members.hold(session):
         due = by_hand.find_due(session, turn)
         if due.seat.is_person:
             raise UsageError(f"{turn} is a person's turn: `{PROGRAM} answer {session.id}`")
         if turn in notes.in_flight(session.folder, session.said):
             raise UsageError(f"{turn} was asked for already, and its answer is still to come; wait for it")
         brief = briefs.write(session, due)
-        client = os.environ.get("CLAUDE_PID", "")  # while it runs, its members may answer
-        folder = Path(text(event.get("transcript_path")) or os.devnull).with_suffix("") / "subagents"
-        pid = int(client) if client.isdecimal() else os.getppid()
-        note = notes.Note(due.id, text(event.get("tool_use_id")), pid, time.time(), str(folder))
-        notes.write(session.folder, note)
+        notes.write(session.folder, note_of(event, due.id))
     model = members.alias_of(members.model_of(session, due))
     return {
         "prompt": brief.text,
@@ -133,6 +130,18 @@ def ask(event: Event, settings: Settings, id: str, turn: str) -> dict[str, Any]:
         "run_in_background": False,
         **({"model": model} if model else {}),
     }
+
+
+def note_of(event: Event, turn: str, background: bool = False) -> notes.Note:
+    """Which call a member was given its turn by."""
+    folder = Path(text(event.get("transcript_path")) or os.devnull).with_suffix("") / "subagents"
+    return notes.Note(turn, text(event.get("tool_use_id")), client(), time.time(), str(folder), background)
+
+
+def client() -> int:
+    """The assistant's process: while it runs, its members may answer."""
+    given = os.environ.get("CLAUDE_PID", "")
+    return int(given) if given.isdecimal() else os.getppid()
 
 
 # ---- a member has ended ----
@@ -147,14 +156,19 @@ def on_stop(path: Path, settings: Settings) -> None:
         collect(settings, *target)
 
 
-def on_end(tool: Mapping[str, Any], response: Mapping[str, Any], settings: Settings) -> Answer:
+def on_end(event: Event, tool: Mapping[str, Any], settings: Settings) -> Answer:
     """A member's call is over: its words are recorded, and the host is told that in place of them."""
-    if response.get("status") != "completed":
+    response = table(event.get("tool_response"))
+    status, target = response.get("status"), target_of(tool, settings)
+    if status == LAUNCHED and target:
+        session = places.find_session(settings.home, target[0])
+        with members.hold(session):
+            notes.write(session.folder, note_of(event, target[1], background=True))
         return None
-    if target := target_of(tool, settings):
+    if status == ENDED and target:
         session = collect(settings, *target, words=words_of(response))
         said = f"{'recorded' if target[1] in session.said else 'nothing to record for'} {target[1]}"
-    elif is_member(tool) and (lost := read_sentence(tool.get("prompt"))):
+    elif status == ENDED and is_member(tool) and (lost := read_sentence(tool.get("prompt"))):
         said = f"{NO_BRIEF}\n\nA hook failed before it was asked; `{PROGRAM} next {lost[0]}` lists its turn again."
     else:
         return None
@@ -186,13 +200,13 @@ def collect(settings: Settings, id: str, ended: str = "", words: str = "") -> Se
     The member of `ended` is over, and may be asked again. Its `words` count where it has no transcript.
     """
     session = places.find_session(settings.home, id)
-    with session.hold(PATIENCE):
+    with members.hold(session):
         found = members.harvest(session)
         if any(due.id == ended for due in session.plan.due) and words.strip() not in ("", NO_BRIEF):
             by_hand.record(session, settings, ended, by_hand.Reply(words, stored=HOOK))
         elif found:
             by_hand.publish(session, settings)
-        if ended:
+        if ended and ended not in session.said:
             notes.forget(session.folder, ended)
     return session
 
@@ -229,12 +243,17 @@ def on_prompt(event: Event, settings: Settings) -> Answer:
 
 
 def wake(event: Event, settings: Settings) -> str:
-    """What the host is told in place of a member's notification, once for all members that run at the same time."""
+    """What the host is told in place of its members' notifications, with the last of them.
+
+    With an earlier one it would be too soon: where the client takes up this and a notification that is held back
+    together, it stops, and the host is not woken.
+    """
     if not (found := find_notified(event)):
         return ""
     session = collect(settings, found[0])
-    running = found[1] not in session.said or notes.in_flight(session.folder, session.said)
-    return "" if running or not was_last(session, found[1]) else describe_next(settings, found[0])
+    notes.forget(session.folder, found[1])
+    is_last = found[1] in session.said and not notes.in_background(session.folder, client())
+    return describe_next(settings, found[0]) if is_last else ""
 
 
 def find_notified(event: Event) -> Target | None:
@@ -242,17 +261,6 @@ def find_notified(event: Event) -> Target | None:
     head = text(event.get("prompt")).partition("<result>")[0]
     name, end, _ = head.partition(SUMMARY)[2].partition('" ')
     return read_description(name) if end and "\n" not in name and " · " in name and NOTICE in head[:40] else None
-
-
-def was_last(session: Session, turn: str) -> bool:
-    """Whether no member's turn was recorded later by a hook. Nobody tells the host of any other turn.
-
-    Two that were recorded within a tick of the file system's clock are both the last: a host that is woken twice only
-    looks again, and one that is never woken waits for ever.
-    """
-    own = [id for id, receipt in session.receipts.items() if receipt.stored == HOOK]
-    times = {id: (session.folder / "turns" / f"{id}.md").stat().st_mtime_ns for id in own}
-    return turn not in times or times[turn] == max(times.values())
 
 
 def hand_over(name: str, settings: Settings, ids: Iterable[str]) -> Answer:
@@ -263,7 +271,7 @@ def hand_over(name: str, settings: Settings, ids: Iterable[str]) -> Answer:
 def describe_next(settings: Settings, id: str) -> str:
     """What `council next` prints."""
     session = places.find_session(settings.home, id)
-    with session.hold(PATIENCE):
+    with members.hold(session):
         by_hand.due_now(session, settings)
     return show_next(session, PROGRAM)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from council.next.config import places
 from council.next.engine.planner import Due
 from council.next.errors import Busy
@@ -18,9 +20,15 @@ ALIASES = ("opus", "sonnet", "haiku")  # what Claude Code calls the models that 
 HOOK = "hook"  # who stored a turn
 NO_BRIEF = "no brief"  # what a member answers that was given none
 LONGEST_NAME = 40
+PATIENCE = 30.0  # seconds
 IN_A_NAME = " _()'’.,&/+-"  # beside letters and digits
 RUN, IT = "Run `", "` and do what it prints."
 Target = tuple[str, str]  # a session and a turn of it
+
+
+def hold(session: Session) -> AbstractContextManager[None]:
+    """Hold a session for a moment. Commands by hand and hooks wait for one another."""
+    return session.hold(PATIENCE)
 
 
 def sentence(program: str, session: Session, due: Due) -> str:
@@ -75,10 +83,10 @@ def agent_of(due: Due) -> str:
 
 
 def model_of(session: Session, due: Due) -> str:
-    """The model that was chosen for the turn's tier when the session began."""
+    """The model that was chosen for the turn's tier when the session began, without the name of its endpoint."""
     models = session.program.get("models")
-    name = str(models.get(due.tier, due.tier)) if isinstance(models, dict) else due.tier
-    return one_line(name.partition("/")[2] or name)  # without its endpoint
+    named = one_line(str(models.get(due.tier, due.tier)) if isinstance(models, dict) else due.tier)
+    return named.partition("/")[2] or named
 
 
 def alias_of(model: str) -> str:
@@ -99,7 +107,8 @@ def harvest(session: Session) -> bool:
             is_lost = answer.body.strip() == NO_BRIEF or (answer.is_refusal and needed)
             if not is_lost:
                 store(session, due, brief.hash, answer)
-            notes.forget(session.folder, note.turn)  # one that said nothing of use is asked again
+            if is_lost or not note.background:
+                notes.forget(session.folder, note.turn)  # one that said nothing of use is asked again
     notes.clear(session.folder, [due.id for due in session.plan.due])
     return len(session.said) > before
 

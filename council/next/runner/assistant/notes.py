@@ -23,13 +23,17 @@ MOST_SILENCE = 900.0  # seconds without a sign of life, after which no answer is
 
 @dataclass(frozen=True)
 class Note:
-    """A member was given a turn: by which call of which process, and in which folder its transcript will be."""
+    """A member was given a turn: by which call of which process, and in which folder its transcript will be.
+
+    One in the `background` has a note until the client has told of its end.
+    """
 
     turn: str
     call: str
     pid: int
     at: float
     transcripts: str
+    background: bool = False
 
     def find_transcript(self) -> Path | None:
         return transcripts.find(Path(self.transcripts), self.call)
@@ -74,7 +78,7 @@ def read(folder: Path) -> Iterator[Note]:
 def is_ours(note: Note, path: Path) -> bool:
     known = vars(note)
     words = all(isinstance(known[key], str) and "\0" not in known[key] for key in ("turn", "call", "transcripts"))
-    process = type(note.pid) is int and 0 < note.pid < 1 << 31
+    process = type(note.pid) is int and 0 < note.pid < 1 << 31 and isinstance(known["background"], bool)
     return words and process and files.is_amount(note.at) and path.name == name_of(note.turn, CALL)
 
 
@@ -83,13 +87,19 @@ def in_flight(folder: Path, said: Collection[str]) -> set[str]:
     return {note.turn for note in read(folder) if note.turn not in said and note.is_running()}
 
 
+def in_background(folder: Path, pid: int) -> set[str]:
+    """The turns of members in the background of whose end their client has not told yet."""
+    return {note.turn for note in read(folder) if note.background and note.pid == pid and note.is_running()}
+
+
 def forget(folder: Path, turn: str) -> None:
     files.remove(place(folder, turn, CALL))
 
 
 def clear(folder: Path, due: Collection[str]) -> None:
-    """Remove the notes of all turns but those that are due."""
-    kept = {place(folder, turn, ending) for turn in due for ending in (CALL, BRIEF)}
+    """Remove the notes of all turns but those that are due, and of members in the background."""
+    background = {note.turn for note in read(folder) if note.background and note.is_running()}
+    kept = {place(folder, turn, ending) for turn in {*due, *background} for ending in (CALL, BRIEF)}
     for path in files.list_folder(folder / desk.FOLDER / FOLDER):
         if path not in kept and path.suffix in (CALL, BRIEF):
             files.remove(path)

@@ -123,7 +123,6 @@ def show_end(session: Session, program: str) -> Iterator[str]:
 
 # ---- what a member is asked ----
 
-PATIENCE = 30.0  # seconds: commands by hand and hooks wait for one another
 LARGEST_PART = 16_000  # bytes: clients cut longer output of a command, in the middle or at its end
 PLACEHOLDER = "YOUR ANSWER"
 BREAK = "\n\n---\n\n"
@@ -153,16 +152,16 @@ def hand_out(session: Session, due: Due, program: str, part: int | None = None) 
     With a part's number only that part, and then how to read on. The last part counts as handed out to a member.
     """
     if (made := briefs.stored(session, due)) is None:
-        with session.hold(PATIENCE):
+        with members.hold(session):
             made = briefs.write(session, due)
-    parts = [*split(encode(made.text))] if part and not due.seat.is_person else [encode(made.text)]
-    number, command = part or 1, f"{program} record {session.id} {due.id} --file -"
+    brief = encode(made.text)
     if due.seat.is_person:
-        person = record_command(session, due, program)
-        ending = TO_PERSON.format(answer=f"{program} answer {session.id}", command=person)
-    elif number > len(parts):
+        command = record_command(session, due, program)
+        return brief + encode(BREAK + TO_PERSON.format(answer=f"{program} answer {session.id}", command=command))
+    parts, number = [*split(brief)] if part else [brief], part or 1
+    if number > len(parts):
         raise UsageError(f"the brief of {due.id} has only {len(parts)} part{'s' * (len(parts) > 1)}")
-    elif due.id in notes.in_flight(session.folder, session.said):
+    if due.id in notes.in_flight(session.folder, session.said):
         ending = ASKED
     elif number < len(parts):
         command = f"{program} brief {session.id} {due.id} --part {number + 1}"
@@ -171,9 +170,9 @@ def hand_out(session: Session, due: Due, program: str, part: int | None = None) 
         if part:
             notes.hand_out(session.folder, due.id)
         # Nobody who wrote a part of the brief knows the session's key, so no text in it can end the command.
-        end = f"ANSWER-{session.key('answer', due.id)}"
+        end, command = f"ANSWER-{session.key('answer', due.id)}", f"{program} record {session.id} {due.id} --file -"
         ending = TO_STORE.format(command=command, placeholder=PLACEHOLDER, end=end)
-    return parts[number - 1 if len(parts) > 1 else 0] + encode(BREAK + ending)
+    return parts[number - 1] + encode(BREAK + ending)
 
 
 def split(brief: bytes) -> Iterator[bytes]:
