@@ -434,7 +434,7 @@ def long(place: Path, repeats: int) -> Iterator[Figure]:
     yield Figure("l  12 seats, 50 rounds: briefs and turns written, a plan after each", found["wall"], unit="s")
     yield Figure("   the same files by bare write, fsync, rename, fsync", found["floor"], unit="s")
     yield Figure("   written and planned / bare", ratios, 2.0)
-    yield Figure("   a plan after a turn, CPU", found["plan"], 2.0, "ms")
+    yield Figure("   a plan after a turn, CPU", found["plan"], 3.0, "ms")
     yield Figure("   the last ten rounds / the first ten, CPU with longer briefs", found["growth"], 4.0)
     yield Figure("   the whole debate planned again from its files", found["again"], 2.0, "s")
     yield Figure("   peak memory", found["memory"], 80, "MB")

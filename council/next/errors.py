@@ -9,6 +9,7 @@ class CouncilError(Exception):
     """An error with a sentence for the user, which says what is wrong and what to do."""
 
     code = 1
+    session_id = ""  # the session that it is about, for callers of the Python API
 
 
 class Damaged(CouncilError):

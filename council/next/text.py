@@ -14,6 +14,7 @@ UNPRINTABLE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
+LONGEST_WORD = 200  # putting the accents of one letter in order takes time with the square of their number
 REMEMBERED = 2_000  # names, items and answers are compared often; whole replies are not worth the memory
 MOST_LISTED, LONGEST_LISTED = 100, 80  # known names in an error: a cloned repository may bring any number of files
 
@@ -25,12 +26,20 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _fold(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    if not text.isascii():
+        text = " ".join(map(_normalize, text.split()))
+    return " ".join(text.casefold().split())
+
+
+def _normalize(word: str) -> str:
+    parts = (word[at : at + LONGEST_WORD] for at in range(0, len(word), LONGEST_WORD))
+    return "".join(unicodedata.normalize("NFKC", part) for part in parts)
 
 
 def slug(text: str, most: int = 50) -> str:
     """Lowercase letters and digits of any script, joined by hyphens; accents go. Empty if the text has neither."""
-    plain = "".join(letter for letter in unicodedata.normalize("NFKD", text.casefold()) if letter not in ACCENTS)
+    text = text[: 20 * most].casefold()
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", text) if letter not in ACCENTS)
     words = "".join(letter if letter.isalnum() else " " for letter in unicodedata.normalize("NFC", plain)).split()
     return "-".join(words)[:most].strip("-")
 
@@ -78,6 +87,15 @@ def join_words(words: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = [*words] or [""]
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def join_reasons(reasons: Iterable[tuple[str, str]]) -> str:
+    """`a and b not heard; c absent`, of names with their reasons. Names without a reason are left out."""
+    groups: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        if reason:
+            groups.setdefault(reason, []).append(name)
+    return "; ".join(f"{join_words(names)} {reason}" for reason, names in groups.items())
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

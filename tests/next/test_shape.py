@@ -12,23 +12,23 @@ import council.next
 
 PACKAGE = Path(council.next.__file__).parent
 # The rooms in their order, with the most lines that each may have. A room imports only rooms before it.
-# terminal: it draws, wraps and asks itself, because rich is no dependency. cli: by hand, sessions and runs have 900,
-# help and options 700, and what sets council up has the rest.
+# terminal: it draws, wraps and asks itself, because rich is no dependency. cli: runs, sessions and the loop by hand
+# have 1,000, options and help 600, and what sets council up or is one's own 850.
 # config: beside settings, overlays and models it drafts lists of specialists and keeps sessions where no home can be.
 ROOMS = {
     "replies": 700,
     "workflow": 650,
     "engine": 1_270,
     "protocols": 1_300,
-    "record": 1_180,
-    "config": 1_200,
-    "prompts": 750,
-    "speakers": 1_350,
+    "record": 1_165,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
+    "config": 1_190,
+    "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
+    "speakers": 1_850,  # two dialects, two clients, two programs, and the failures of each in words
     "checks": 700,
     "reports": 1_250,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
-    "runner": 1_600,
+    "runner": 1_700,
     "terminal": 660,
-    "cli": 2_150,
+    "cli": 2_450,
 }
 TOP = {"__init__", "errors", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
@@ -74,6 +74,10 @@ def test_every_file_has_a_room_and_every_room_keeps_its_size() -> None:
         assert sum(map(lines_of, files)) <= most, room
         assert len(files) <= MOST_MODULES, room
     assert sum(lines_of(path) for path in FILES if room_of(path) in TOP) <= TOP_LINES
+
+
+def test_what_a_debate_came_to_is_found_in_seven_hundred_lines() -> None:
+    assert sum(lines_of(PACKAGE / "protocols" / f"{name}.py") for name in ("ids", "voices", "outcome")) <= 700
 
 
 def test_the_pure_rooms_have_no_clock_no_dice_and_no_disk() -> None:

@@ -21,7 +21,6 @@ from council.next.engine.registry import Registry, orders, rules, views
 from council.next.engine.scene import Scene
 from council.next.engine.views import is_place
 from council.next.errors import UsageError
-from council.next.protocols.checks import READ
 from council.next.replies.kinds import Choice, Items, Kind
 from council.next.schema import LONGEST_MESSAGE
 from council.next.text import did_you_mean, fold, one_line
@@ -69,9 +68,6 @@ class Checker:
                 self.problems.append(f'{where}: "{place}" is the name of a view; give it another name')
         for step in phase.steps:
             for name, kind in step.reply.items():
-                wanted, noun = READ.get(name, (Kind, ""))
-                if not kind.room and not isinstance(kind, wanted):
-                    self.report(where, [f"reply: {name}: the program reads this answer, so it must be {noun}"])
                 self.answers.setdefault(name, []).append(kind)
                 for place in (phase.name, step.name):
                     self.asked_in.setdefault(place, {})[name] = kind

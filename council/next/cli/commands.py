@@ -90,9 +90,6 @@ CORE = {
             'council record last 01-positions/designer --absent "on holiday"',
         ),
     ),
-    "help": Entry(
-        f"{HERE}.help:help_", SET_UP, "Show the help of a command.", ("council help run", "council help keys")
-    ),
 }
 
 
@@ -109,6 +106,61 @@ OF_ROOMS = {
     "search": "index",
     "serve": "web",
     "stats": "index",
+}
+
+
+CORE |= {
+    "doctor": Entry(f"{HERE}.setup:doctor", SET_UP, "See what is set up, and who would speak.", ("council doctor",)),
+    "config": Entry(
+        f"{HERE}.setup:config",
+        SET_UP,
+        "Show the settings in force, and where each is from.",
+        ("council config", "council config consensus"),
+    ),
+    "cost": Entry(
+        f"{HERE}.own:cost",
+        SET_UP,
+        "Estimate what a debate costs before you begin it.",
+        ("council cost", 'council cost board "Monolith or services?" --with security'),
+    ),
+    "install-skill": Entry(
+        f"{HERE}.skill:install_skill",
+        SET_UP,
+        "Let AI assistants find council.",
+        ("council install-skill", "council install-skill --project --copy", "council install-skill --undo"),
+    ),
+    "completion": Entry(
+        f"{HERE}.setup:completion",
+        SET_UP,
+        "Print a completion script for your shell.",
+        ("council completion bash > ~/.local/share/bash-completion/completions/council",),
+    ),
+    "help": Entry(
+        f"{HERE}.setup:help_",
+        SET_UP,
+        "Explain a command, or list all of them.",
+        ("council help run", "council help all", "council help keys"),
+    ),
+    "new-workflow": Entry(
+        f"{HERE}.own:new_workflow",
+        OWN,
+        "Write a workflow to start from.",
+        ("council new-workflow weigh", "council new-workflow weigh --from delphi --user"),
+    ),
+    "lint": Entry(
+        f"{HERE}.own:lint", OWN, "Check workflows, and name each mistake.", ("council lint", "council lint weigh")
+    ),
+    "diagram": Entry(f"{HERE}.own:diagram", OWN, "Draw a workflow as a flowchart.", ("council diagram board",)),
+    "specialists": Entry(
+        f"{HERE}.own:specialists",
+        OWN,
+        "List, draft or copy the specialists that Consensus chooses from.",
+        (
+            "council specialists",
+            "council specialists draft --to .council/Specialists.md",
+            "council specialists use web-service",
+        ),
+    ),
 }
 
 

@@ -74,7 +74,7 @@ class Plan:
 
     def advance(self, said: Said) -> Plan:
         """Go on as far as the recorded turns reach. A walk that failed or was interrupted begins again."""
-        self._said = said
+        self._said, self.open = said, ()
         try:
             self.due = next(self._walk, ())
         except BaseException:
@@ -127,10 +127,10 @@ class Plan:
             turns: dict[str, Turn] = {}
             self._sees = {}
             while due := tuple(missing for one in asked if (missing := self._missing(one, turns))):
-                ids = [*(one.id for one in (*asked, *due)), *tries(turns.values())]
-                self.open = tuple(dict.fromkeys(ids))
+                # A second try may be on record before its turn is whole: it is no stray.
+                ids = {*(one.id for one in (*asked, *due)), *tries(turns.values())}
+                self.open = tuple(sorted(ids))
                 yield due
-            self.open = ()
             spoken = [turns[one.id] for one in asked]
             self.batches.append(tuple(tries(spoken)))
             scene.add(spoken)

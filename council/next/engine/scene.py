@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from council.next.replies.read import Passage
-from council.next.text import encode, join_words, one_line
+from council.next.text import encode, join_reasons, join_words, one_line
 from council.next.workflow.model import Seat, Workflow
 
-Moment = tuple[str, int, str]  # phase, round, step: the turns that were asked for together
+Moment = tuple[str, int, str]  # phase, round, step. Its turns are one batch, or several where seats follow each other
 
 
 @dataclass(frozen=True)
@@ -230,8 +230,4 @@ class Scene:
 
 def describe_silent(turns: Iterable[Turn], *names: str) -> str:
     """`engineer not heard; designer spoke, score unreadable`. Empty if all gave these answers."""
-    reasons: dict[str, list[str]] = {}
-    for turn in turns:
-        if why := turn.silence(*names):
-            reasons.setdefault(why, []).append(turn.seat.name)
-    return "; ".join(f"{join_words(seats)} {why}" for why, seats in reasons.items())
+    return join_reasons((turn.seat.name, turn.silence(*names)) for turn in turns)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from council.next.engine.planner import Due
-from council.next.errors import UsageError
+from council.next.errors import Damaged, UsageError
 from council.next.prompts import said, table
 from council.next.prompts.facts import Context, facts
 from council.next.record import files
@@ -63,13 +63,16 @@ def render(session: Session, due: Due) -> Brief:
     """The brief as the frozen templates make it. Nothing is written."""
     from council.next.prompts.sandbox import FAILURES, explain, sandbox
 
-    templates = session.program["templates"]
-    name = choose(session.workflow, due.step.prompt, templates.get)
+    templates = session.program.get("templates")
+    if not isinstance(templates, dict) or not all(isinstance(text, str) for text in templates.values()):
+        raise Damaged(session.folder / "program.json", "it holds no templates; restore it from a backup")
+    if not (name := choose(session.workflow, due.step.prompt, templates.get)):
+        raise Damaged(session.folder / "program.json", f'it holds no template for the prompt "{due.step.prompt}"')
     cut = session.key("cut", due.id)  # nobody outside of this session knows it, so no reply can hold it
     context = Context(session, due)
     environment = sandbox(frozenset(templates.items()))
     try:
-        names = environment.names(name)
+        names = environment.names(name) - {"cut"}
     except FAILURES as wrong:
         raise UsageError(f"{explain(wrong, name)} (for {due.id})") from None
     # The facts are computed outside of the template, so an error of ours is not taken for one of the template.

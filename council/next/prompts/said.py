@@ -11,9 +11,9 @@ from council.next.engine.scene import Seen
 from council.next.errors import UsageError
 from council.next.prompts.facts import Context, shared_fact
 from council.next.protocols.checks import offered as offered_options
-from council.next.protocols.details import read_acts
 from council.next.protocols.ids import Item
-from council.next.protocols.voices import count, target_of, vote_field
+from council.next.protocols.outcome import read_acts
+from council.next.protocols.voices import count
 from council.next.replies.write import write
 from council.next.text import one_line
 from council.next.workflow.model import Workflow
@@ -77,13 +77,13 @@ def blocking(c: Context) -> list[dict[str, Any]]:
 def open_items(c: Context, letter: str) -> Iterator[dict[str, Any]]:
     """The items that somebody lists: who, for which text, what it is the same as, and who rejects it and why."""
     sides = {one.seat: one.side for one in count(c.scene).voices if one.side in c.register.items}
-    for item in c.register.of_letter(letter):
+    for item in c.register.by_letter[letter]:
         holders = [seat for seat in item.holders if seat in c.readable]
         if not holders:
             continue
         labels, owner = [c.readable[seat] for seat in holders], name_of(c, item)
-        against = {seat: one.by.text for seat, one in item.rejections().items() if seat in c.readable}
-        first = c.register.canonical(item.id)
+        against = {one.seat: one.text for one in c.register.rejections(item.id) if one.seat in c.readable}
+        first = c.register.same[item.id][0]
         yield {
             **describe(c, item),
             "by": " and ".join(labels) if item.by.seat in holders else f"{owner}, kept by {' and '.join(labels)}",
@@ -123,15 +123,15 @@ def leading(c: Context) -> str:
 @shared_fact
 def target(c: Context) -> str:
     """The score that every seat has to reach, where one is compared."""
-    found = target_of(c.scene, vote_field(c.scene))
+    found = c.register.target
     return "" if found is None else f"{found:g}"
 
 
 @shared_fact
 def scores(c: Context) -> list[dict[str, Any]]:
     """For each round the scores of the members and their mean, the oldest first."""
-    field = vote_field(c.scene)
-    if c.is_anonymous or not c.readable or target_of(c.scene, field) is None:
+    field = c.register.asked
+    if c.is_anonymous or not c.readable or c.register.target is None:
         return []
     rows = []
     for turns in c.scene.moments_that_ask(field):

@@ -67,7 +67,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             keep_trailing_newline=True,
             optimized=False,  # the compiler would compute constants before anything is counted
         )
-        self.steps = 0
+        self.templates, self.steps = templates, 0
         self.globals = {"range": self.globals["range"]}
         own = {"counted": self.count, "looped": self.loop, "join": self.join, "replace": self.replace}
         self.filters = {**{name: self.counting(self.filters[name]) for name in FILTERS}, **own}
@@ -78,17 +78,15 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if template not in self.used:
             found, waiting, seen = set[str](), [template], {template}
             while waiting:
-                text = self.source(waiting.pop())
+                name = waiting.pop()
+                if (text := self.templates.get(name)) is None:
+                    raise jinja2.TemplateNotFound(name)
                 found |= meta.find_undeclared_variables(self.parse(text))
                 inner = references(text)
                 waiting += inner - seen
                 seen |= inner
             self.used[template] = frozenset(found)
         return self.used[template]
-
-    def source(self, name: str) -> str:
-        assert self.loader
-        return self.loader.get_source(self, name)[0]
 
     def render(self, template: str, facts: Mapping[str, Any]) -> str:
         """The text. Raises one of FAILURES."""

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from council.next.engine.registry import check
-from council.next.engine.scene import Scene
-from council.next.errors import UsageError
-from council.next.protocols.ids import NONE, WORDS, Register, items_in, read_word
-from council.next.protocols.voices import count
-from council.next.replies.kinds import Ident, Items, Kind, Number, Signature, Text, Vote, split_id
+from council.next.engine.scene import Scene, Turn
+from council.next.protocols.ids import NONE, Register, items_of, read_word
+from council.next.protocols.voices import count, open_items
+from council.next.replies.kinds import split_id
 from council.next.replies.read import heading
 from council.next.text import fold, join_words
 from council.next.workflow.model import Seat
@@ -18,14 +17,6 @@ from council.next.workflow.model import Seat
 MOST_ITEMS = 2  # conditions, and blocking items, of one member: of more nobody reads all
 MOST_WORDS, MOST_CHARACTERS = 80, 400  # of a recommendation, and of the chair's answer
 Problems = dict[str, str]
-# Answers that the program reads by name, with the kind that it reads. A room's own kind is the room's business.
-READ: dict[str, tuple[type[Kind], str]] = {
-    "signs": (Vote, "a vote"),
-    "recommendation": (Text, "a text"),
-    "follows": (Ident, "an id"),
-    "grant": (Number, "a number"),
-    **dict.fromkeys(("conditions", "blocking", "rulings", "challenges", "options", "perspectives"), (Items, "a list")),
-}
 
 
 def problem(name: str, what: str) -> Problems:
@@ -35,15 +26,13 @@ def problem(name: str, what: str) -> Problems:
 @check
 def signs(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     """A text that the seat has read, or its own; and which one, if it gives a new text and signs another."""
-    given = answers.get("signs", Signature(""))
-    if not isinstance(given, Signature):
-        raise UsageError(f"{scene.workflow.name}: {scene.phase}: reply: signs must be declared as a vote")
-    register, text = Register.of(scene), str(answers.get("recommendation") or "")
-    meant = register.resolve(given, seat.name, text)
+    register, text = Register.of(scene), answers.get("recommendation", "")
+    meant = register.resolve(answers, seat.name)
+    if "signs" not in answers:
+        return {}
     if not meant.side:
-        return problem(
-            "signs", f"there is no {given.side} to sign; the texts are {join_words(register.listed) or 'none'}"
-        )
+        texts = join_words(register.listed) or "none"
+        return problem("signs", f"there is no {answers['signs'].side} to sign; the texts are {texts}")
     if register.is_new(text) and meant.side != "own":
         return problem("signs", f"you give a new text and sign {meant.side}: which is it? For your new text, write own")
     if meant.side in ("none", "undecided") and not meant.why:
@@ -55,7 +44,7 @@ def signs(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
 def recommendation(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     words = str(answers.get("recommendation") or "")
     if len(words.split()) > MOST_WORDS or len(words) > 10 * MOST_WORDS:
-        return problem("recommendation", f"it has more than {MOST_WORDS} words; what can others sign?")
+        return problem("recommendation", f"it has more than {MOST_WORDS} words, and others are to sign it; shorten it")
     return {}
 
 
@@ -71,10 +60,10 @@ def blocking(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
 
 def few(name: str, letter: str, answers: Mapping[str, Any], scene: Scene) -> Problems:
     """Ids that there are; and beside a signature or an answer to the question, at most two items."""
-    items = items_in(answers, name)
+    items = items_of(answers, name)
     ids = [id for id, _ in map(split_id, items) if id[:1] == letter]
     if unknown := [id for id in ids if id not in Register.of(scene).items]:
-        return problem(name, f"there is no {join_words(unknown)} in the list above")
+        return problem(name, f"not in the list above: {join_words(unknown)}")
     if len(items) > MOST_ITEMS and ("signs" in answers or "says" in answers):
         return problem(name, f"{len(items)} are too many: name the {MOST_ITEMS} without which you would not sign")
     return {}
@@ -84,7 +73,7 @@ def few(name: str, letter: str, answers: Mapping[str, Any], scene: Scene) -> Pro
 def rulings(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
     """Each ruling is about an item that there is. The chair rules on each blocking item that is open."""
     register = Register.of(scene)
-    lines = [*map(split_id, items_in(answers, "rulings"))]
+    lines = [*map(split_id, items_of(answers, "rulings"))]
     unknown = [id or words[:40] for id, words in lines if id not in register.items]
     if unknown:
         return problem(
@@ -92,10 +81,12 @@ def rulings(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
         )
     if not is_writing(scene):
         wrong = [id for id, words in lines if not read_word(words)[0]]
-        return problem("rulings", f"{join_words(wrong)}: say {', '.join(WORDS)} K1") if wrong else {}
-    open_ = [item.id for item in register.of_letter("C") if item.holders]
-    left = [id for id in open_ if id not in {one for one, _ in lines}]
-    return problem("rulings", f"{join_words(left)}: say what becomes of it") if left else {}
+        forms = 'write "- K2: reject: why", or withdrawn, stands, or same as K1 in place of reject'
+        return problem("rulings", f"{join_words(wrong)}: {forms}") if wrong else {}
+    named = {id for id, _ in lines}
+    left = [item.id for item in open_items(register, "C") if not named & {*register.same[item.id]}]
+    wanted = f'say what becomes of it, as in "- {left[0]}: stands: why"' if left else ""
+    return problem("rulings", f"{join_words(left)}: {wanted}") if left else {}
 
 
 def is_writing(scene: Scene) -> bool:
@@ -148,5 +139,9 @@ def option(answers: Mapping[str, Any], scene: Scene, seat: Seat) -> Problems:
 def offered(scene: Scene) -> list[tuple[str, str]]:
     """The options that were offered last, with their letters."""
     turns = next(scene.moments_that_ask("options"), [])
-    items = turns[-1].answers.get("options") or () if turns else ()
-    return list(zip("ABCDEFGH", items, strict=False))
+    return list(letters_of(turns[-1]).items()) if turns else []
+
+
+def letters_of(turn: Turn) -> dict[str, str]:
+    """The options that a turn offers, by their letters."""
+    return dict(zip("ABCDEFGH", turn.answers.get("options") or (), strict=False))

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from council.next.engine.planner import Plan
-from council.next.engine.scene import Scene, Turn
-from council.next.protocols.details import (
-    DONE,
-    Act,
-    Term,
-    open_items,
-    read_acts,
-    read_check,
-    read_dissents,
-    read_terms,
-)
-from council.next.protocols.ids import Item, Register, Said, said
-from council.next.protocols.voices import Count, Voice, count, vote_field, votes_of
-from council.next.workflow.model import AllOf, AnyOf, Condition, Not, Workflow
+from council.next.engine.scene import Scene
+from council.next.protocols.checks import letters_of
+from council.next.protocols.ids import Quote, Register, Voice, quote
+from council.next.protocols.voices import Count, count, open_items, read_dissents, read_terms, settle
+from council.next.text import fold, join_reasons
+from council.next.workflow.model import HUMAN
 
 VETOED, REJECTED, STOPPED, INSUFFICIENT = "vetoed", "rejected", "stopped", "insufficient"
 BY_PERSON, ANSWERED, WITH_DISSENT = "decided by a person", "answered", "agreed with dissent"
@@ -34,243 +28,190 @@ STATUS = {
     **dict.fromkeys((VETOED, REJECTED), "rejected"),
     STOPPED: "",  # nothing is filed
 }
-EXIT = {INSUFFICIENT: 3, STOPPED: 3}  # of a debate that is over; 0 for every other kind
 LEVELS = ("low", "medium", "high")
+DONE = {"approve": "approved", "reject": "rejected", "veto": "vetoed", "adopt": "decided"}
 
 
 @dataclass(frozen=True)
+class Act:
+    """What a person did: approved, rejected, vetoed, decided, guided or said something, and in which words."""
+
+    what: str
+    by: Quote
+    at: str
+    option: str = ""
+    option_text: str = ""
+
+
 class Outcome:
     """`kind` is empty while a turn is due; `standing` is what the votes so far would give."""
 
-    kind: str
-    standing: str
-    reason: str
-    status: str
-    decided_by: str
-    title: str
-    answer: str
-    follows: str
-    count: Count
-    votes: tuple[tuple[Voice, ...], ...]
-    recommendations: tuple[Item, ...]
-    conditions: tuple[Term, ...]
-    blocking: tuple[Item, ...]
-    dissents: tuple[Said, ...]
-    acts: tuple[Act, ...]
-    check: Mapping[str, Any]
-    absent: tuple[Said, ...]
-    models: Mapping[str, int]
-    confidence: str
-    confidence_said: str
-    ended: Mapping[str, str]
-    elected: str
-    movement: str | None
-    rounds: int
-    synthesis: str
-    converged: bool | None
-    proceed_to_round3: bool | None
-
-    @property
-    def exit_code(self) -> int:
-        return EXIT.get(self.kind, 0)
+    def __init__(self, plan: Plan) -> None:
+        scene, register = plan.scene, Register.of(plan.scene)
+        written = next((turn for turn in reversed(scene.turns) if register.is_result(turn) and not turn.absent), None)
+        answers = written.answers if written else {}
+        # What was said and counted.
+        self.count = count(scene)
+        votes = [tuple(settle(one, register) for one in vote) for vote in register.votes.values()]
+        self.votes = (*votes[:-1], self.count.voices) if votes else ()
+        self.recommendations = tuple(register.by_letter["R"])
+        self.conditions = tuple(read_terms(self.count, register))
+        self.blocking = tuple(open_items(register, "C"))
+        self.dissents = tuple(read_dissents(self.count, register))
+        self.acts = tuple(read_acts(scene))
+        self.check = read_check(scene)
+        self.absent = tuple(quote(turn, turn.absent) for turn in scene.turns if turn.absent)
+        self.models = dict(sorted(Counter(turn.said.model for turn in scene.turns if turn.said.model).items()))
+        self.movement = movement_of(self.votes)
+        self.follows = self.count.leading
+        self.ended, self.elected = dict(scene.ended), scene.elected
+        debate = [phase.name for phase in plan.workflow.phases if plan.workflow.is_of_the_debate(phase)]
+        self.rounds = len({moment[:2] for moment in scene.moments if moment[0] in debate})
+        self.proceed_to_round3 = third_round(plan, self.votes)
+        # What that comes to.
+        self.standing = self._kind(plan) if plan.done or self.count.of else ""
+        self.kind = self.standing if plan.done else ""
+        self.reason = self._reason(plan)
+        self.decided_by = self._decided_by()
+        self.status = self._status(plan)
+        self.exit_code = 3 if self.kind in (INSUFFICIENT, STOPPED) else 0  # of a debate that is over
+        self.converged = self.standing in (AGREED, ON_CONDITIONS) if self.count.of else None
+        # What the writer of the result made of it.
+        self.synthesis = written.id if written else ""
+        self.title, self.answer = str(answers.get("title", "")), str(answers.get("answer", ""))
+        self.confidence_said = str(answers.get("confidence") or "")
+        self.confidence = self._cap(self.confidence_said)
 
     def as_data(self) -> dict[str, Any]:
         """The outcome as plain data, for state.json."""
-        return {**asdict(self), "exit_code": self.exit_code}
+        return dict(json.loads(json.dumps(vars(self), default=asdict)))
+
+    def _kind(self, plan: Plan) -> str:
+        """The first kind that holds."""
+        heard = [why != "not heard" for why in asked_last(plan.scene, self.count).values()]  # or unreadable
+        decided = any(act.what == "decided" for act in self.acts)
+        ranked = not self.count.of and any(ref.name == "vote" for ref in plan.workflow.endings())
+        kinds = {
+            VETOED: plan.halted == VETOED,
+            REJECTED: plan.halted == REJECTED,
+            STOPPED: bool(why_ended(plan)),
+            INSUFFICIENT: not decided and 2 * sum(heard) <= len(heard) > 0,
+            BY_PERSON: decided or (self._approved and not self.count.carried),
+            UNDECIDED_: ranked and plan.done and not plan.scene.elected,
+            ANSWERED: self.count.of < 2,
+            WITH_DISSENT: self.count.carried and bool(self.dissents),
+            ON_CONDITIONS: self.count.carried and any(term.standing != "refused" for term in self.conditions),
+            AGREED: self.count.carried,
+            # A text that a majority signs, but that too many block or want otherwise, is undecided.
+            SPLIT: len(self.count.sides) > 1 and 2 * len(self.count.signers) <= self.count.of,
+        }
+        return next((kind for kind, holds in kinds.items() if holds), UNDECIDED_)
+
+    @property
+    def _approved(self) -> bool:
+        """Whether a person approved the result."""
+        return any(act.what == "approved" and act.at == "synthesis" for act in self.acts)
+
+    def _reason(self, plan: Plan) -> str:
+        """Why it ended as it did, in counted facts."""
+        if self.standing in (VETOED, REJECTED, STOPPED):
+            return why_ended(plan)
+        done = [f"{act.by.label} {act.what} {act.option}".strip() for act in self.acts if act.what in DONE.values()]
+        ranked = [note.verdict.reason for note in plan.notes if "votes" in note.verdict.tally]
+        counted = ranked[-1] if ranked and not self.count.of else self.count.sentence
+        silent = join_reasons(asked_last(plan.scene, self.count).items()) if not self.count.of else ""
+        return "; ".join(filter(None, [*done[-1:], counted, silent]))
+
+    def _decided_by(self) -> str:
+        """`models`, `person` or `both`. A seat for which a person spoke counts as a person."""
+        if self.standing in (VETOED, REJECTED, BY_PERSON):
+            return "person"
+        if self.standing not in (AGREED, ON_CONDITIONS, WITH_DISSENT):
+            return ""
+        by_hand = [bool(one.by) for one in self.count.agreeing]
+        if by_hand and all(by_hand):
+            return "person"
+        return "both" if any(by_hand) or self._approved else "models"
+
+    def _status(self, plan: Plan) -> str:
+        status = STATUS.get(self.kind, "")
+        if self.kind == WITH_DISSENT and any(term.standing != "refused" for term in self.conditions):
+            status = "accepted on conditions, with dissent"
+        inaccurate = self.check and 2 * self.check["accurate"] <= self.check["of"]
+        by_person = any(act.what in DONE.values() for act in self.acts)
+        is_open = inaccurate or (plan.workflow.options.get("accept") == "person" and not by_person)
+        return "proposed" if status.startswith("accepted") and is_open else status
+
+    def _cap(self, confidence: str) -> str:
+        """The writer's word, but never above what was counted."""
+        most = 0 if self.standing in (SPLIT, UNDECIDED_, INSUFFICIENT) else 1 if self.dissents else 2
+        return LEVELS[min(LEVELS.index(confidence), most)] if confidence in LEVELS else ""
 
 
 def outcome(plan: Plan) -> Outcome:
-    scene = plan.scene
-    register, counted, acts = Register.of(scene), count(scene), tuple(read_acts(scene))
-    written = synthesis_of(scene)
-    terms = tuple(read_terms(counted, register))
-    dissents = tuple(read_dissents(scene, counted, register))
-    standing = find_kind(plan, counted, acts, terms, dissents) if plan.done or counted.of else ""
-    answers = written.answers if written else {}
-    confidence = str(answers.get("confidence") or "")
-    checked = read_check(scene)
-    votes = tuple(votes_of(scene))
-    kind = standing if plan.done else ""
-    took_vote = bool(counted.of)
-    return Outcome(
-        kind=kind,
-        standing=standing,
-        reason=explain(plan, standing, counted, acts),
-        status=find_status(plan, kind, terms, checked, acts),
-        decided_by=who_decided(standing, counted, acts),
-        title=str(answers.get("title") or ""),
-        answer=str(answers.get("answer") or ""),
-        follows=counted.leading,
-        count=counted,
-        votes=votes,
-        recommendations=tuple(register.of_letter("R")),
-        conditions=terms,
-        blocking=tuple(open_items(register)),
-        dissents=dissents,
-        acts=acts,
-        check=checked,
-        absent=tuple(said(turn, turn.absent) for turn in scene.turns if turn.absent),
-        models=models_of(scene),
-        confidence=cap(confidence, standing, bool(dissents)),
-        confidence_said=confidence,
-        ended=dict(scene.ended),
-        elected=scene.elected,
-        movement=movement_of(votes),
-        rounds=rounds_of(plan),
-        synthesis=written.id if written else "",
-        converged=standing in (AGREED, ON_CONDITIONS) if took_vote else None,
-        proceed_to_round3=third_round(plan),
-    )
+    return Outcome(plan)
 
 
-def find_kind(
-    plan: Plan, counted: Count, acts: tuple[Act, ...], terms: tuple[Term, ...], dissents: tuple[Said, ...]
-) -> str:
-    """The first kind that holds."""
-    decided = any(act.what == "decided" for act in acts)
-    approved = any(act.what == "approved" and act.at == "synthesis" for act in acts)
-    ranked = ranks(plan.workflow) and not counted.of
-    kinds = {
-        VETOED: plan.halted == VETOED,
-        REJECTED: plan.halted == REJECTED,
-        STOPPED: is_stopped(plan),
-        INSUFFICIENT: not decided and too_few(plan, counted),
-        BY_PERSON: decided or (approved and not counted.carried),
-        UNDECIDED_: ranked and plan.done and not plan.scene.elected,
-        ANSWERED: counted.of < 2,
-        WITH_DISSENT: counted.carried and bool(dissents),
-        ON_CONDITIONS: counted.carried and any(term.standing != "refused" for term in terms),
-        AGREED: counted.carried,
-        SPLIT: len(counted.sides) > 1 and counted.target is None and not leads_by_majority(counted),
-    }
-    return next((kind for kind, holds in kinds.items() if holds), UNDECIDED_)
-
-
-def leads_by_majority(counted: Count) -> bool:
-    """Whether a majority signs one text, though too many of them block or had a condition refused."""
-    return 2 * len(counted.sides.get(counted.leading, ())) > counted.of
-
-
-def is_stopped(plan: Plan) -> bool:
-    """The debate was ended from outside of itself: by a budget, by an absent person, or by a synthesis not held."""
-    scene, writer = plan.scene, plan.workflow.phase("synthesis")
-    if plan.halted not in ("", VETOED, REJECTED):
-        return True
-    after = writer.number if writer else 99
-    numbers = {phase.name: phase.number for phase in plan.workflow.phases}
-    gates = {phase.name for phase in plan.workflow.phases if phase.gates}
-    persons = (turn for turn in scene.turns if turn.seat.is_person and turn.absent)
-    if any(turn.phase in gates or numbers[turn.phase] < after for turn in persons):
-        return True
-    return writer is not None and any(note.kind == "skipped" and note.phase == writer.name for note in plan.notes)
-
-
-def too_few(plan: Plan, counted: Count) -> bool:
-    """At most half of those who were asked last were heard. Who spoke and could not be read was heard."""
-    if counted.of:
-        return 2 * counted.heard <= counted.of
+def why_ended(plan: Plan) -> str:
+    """What ended the debate before its result: a rule, an absent person, or a condition. Empty if nothing did."""
     writer = plan.workflow.phase("synthesis")
-    talk = [
-        turns
-        for (phase, _, _), turns in plan.scene.moments.items()
-        if not (writer and phase == writer.name) and not any(turn.seat.is_person for turn in turns)
-    ]
-    last = talk[-1] if talk else []
-    return bool(last) and 2 * sum(not turn.absent for turn in last) <= len(last)
+    before = {phase.name for phase in plan.workflow.phases if not writer or phase.number < writer.number}
+    gone = [turn for turn in plan.scene.turns if turn.seat.is_person and turn.absent and turn.phase in before]
+    for note in plan.notes:
+        skips = writer and note.kind == "skipped" and (note.phase, note.step) == (writer.name, "")
+        if note.kind == "halted" or (skips and not gone):
+            return note.verdict.reason or note.kind
+    return f"{gone[-1].seat.label} absent: {gone[-1].absent}" if gone else ""
 
 
-def ranks(workflow: Workflow) -> bool:
-    """Whether an ending of the workflow is a vote among candidates."""
-
-    def finds(condition: Condition) -> bool:
-        if isinstance(condition, AnyOf | AllOf):
-            return any(map(finds, condition.of))
-        return finds(condition.of) if isinstance(condition, Not) else condition.name == "vote"
-
-    return any(finds(condition) for phase in workflow.phases for condition in phase.until.values())
-
-
-def explain(plan: Plan, standing: str, counted: Count, acts: tuple[Act, ...]) -> str:
-    """Why it ended as it did, in counted facts."""
-    if plan.halted:
-        return next(note.verdict.reason for note in plan.notes if note.kind == "halted")
-    if standing == STOPPED:
-        gone = [turn for turn in plan.scene.turns if turn.seat.is_person and turn.absent]
-        skipped = [note.verdict.reason for note in plan.notes if note.kind == "skipped" and not note.step]
-        return f"{gone[-1].seat.label} absent: {gone[-1].absent}" if gone else skipped[-1]
-    parts = [f"{act.by.label} {act.what} {act.option}".strip() for act in acts if act.what in DONE.values()]
-    if plan.scene.elected:
-        parts.append(f"{plan.scene.elected} elected")
-    return "; ".join([*parts[-1:], counted.sentence])
+def asked_last(scene: Scene, counted: Count) -> dict[str, str]:
+    """Why each of those who were asked last was silent: in the last vote or, where none is taken, the last round."""
+    silence = {one.seat: one.silence for one in counted.voices}
+    writer = scene.workflow.phase("synthesis")
+    talk = [turn for turn in scene.turns if turn.seat.name != HUMAN and not (writer and turn.phase == writer.name)]
+    for turn in talk if not counted.of else ():
+        if (turn.phase, turn.round) == (talk[-1].phase, talk[-1].round) and silence.get(turn.seat.name) != "":
+            silence[turn.seat.name] = turn.silence()
+    return silence
 
 
-def find_status(
-    plan: Plan, kind: str, terms: tuple[Term, ...], checked: Mapping[str, Any], acts: tuple[Act, ...]
-) -> str:
-    status = STATUS.get(kind, "")
-    if kind == WITH_DISSENT and any(term.standing != "refused" for term in terms):
-        status = "accepted on conditions, with dissent"
-    inaccurate = checked and 2 * checked["accurate"] <= checked["of"]
-    unapproved = plan.workflow.options.get("accept") == "person" and not any(act.what in DONE.values() for act in acts)
-    return "proposed" if status.startswith("accepted") and (inaccurate or unapproved) else status
+def read_acts(scene: Scene) -> Iterator[Act]:
+    """What persons did at their own seats, the oldest first. An option is one of those that were offered last."""
+    places = {phase.name: phase.gates or phase.name for phase in scene.workflow.phases}
+    options: dict[str, str] = {}
+    for turn in scene.turns:
+        if "options" in turn.asked:
+            options = letters_of(turn)
+        if not turn.seat.is_person:
+            continue
+        given = turn.answers.get("gate") or turn.answers.get("decision") or "said"
+        letter = fold(turn.answers.get("option", "")).upper() if given == "adopt" else ""
+        words = [turn.answers[name] for name in ("guidance", "reason") if turn.answers.get(name)]
+        is_of_result = scene.workflow.phase(places[turn.phase]) is scene.workflow.phase("synthesis")
+        at = "synthesis" if is_of_result else places[turn.phase]
+        what = "absent" if turn.absent else DONE.get(given, given)
+        yield Act(what, quote(turn, "\n\n".join(words) or turn.prose), at, letter, options.get(letter, ""))
 
 
-def who_decided(standing: str, counted: Count, acts: tuple[Act, ...]) -> str:
-    """`models`, `person` or `both`. A seat for which a person spoke counts as a person."""
-    if standing in (VETOED, REJECTED, BY_PERSON):
-        return "person"
-    if standing not in (AGREED, ON_CONDITIONS, WITH_DISSENT):
-        return ""
-    by_hand = sum(bool(one.by) for one in counted.agreeing)
-    if by_hand and by_hand == len(counted.agreeing):
-        return "person"
-    approved = any(act.what == "approved" and act.at == "synthesis" for act in acts)
-    return "both" if by_hand or approved else "models"
-
-
-def synthesis_of(scene: Scene) -> Turn | None:
-    """The newest text of the seat that writes the result."""
-    phase = scene.workflow.phase("synthesis")
-    turns = [turn for turn in scene.named(phase.name) if turn.step == phase.steps[0].name] if phase else []
-    return next((turn for turn in reversed(turns) if not turn.absent), None)
-
-
-def models_of(scene: Scene) -> dict[str, int]:
-    """How many turns each model spoke."""
-    names = [turn.said.model for turn in scene.turns if turn.said.model]
-    return {name: names.count(name) for name in sorted({*names})}
-
-
-def cap(confidence: str, standing: str, dissent: bool) -> str:
-    """The writer's word, but never above what was counted."""
-    if confidence not in LEVELS:
-        return ""
-    most = 0 if standing in (SPLIT, UNDECIDED_, INSUFFICIENT) else 1 if dissent else 2
-    return LEVELS[min(LEVELS.index(confidence), most)]
+def read_check(scene: Scene) -> dict[str, Any]:
+    """What the members found when they last checked the document. Empty if nobody did."""
+    turns = next(scene.moments_that_ask("accurate"), [])
+    wrong = [turn for turn in turns if turn.answers.get("accurate") == "no"]
+    corrections = [asdict(quote(turn, "\n".join(turn.answers.get("correction", ())))) for turn in wrong]
+    accurate = sum(turn.answers.get("accurate") == "yes" for turn in turns)
+    return {"of": len(turns), "accurate": accurate, "corrections": corrections} if turns else {}
 
 
 def movement_of(votes: tuple[tuple[Voice, ...], ...]) -> str | None:
     """Whether somebody signs another text than in the vote before. None where nobody voted twice."""
     if len(votes) < 2:
         return None
-    before = {one.seat: one.side for one in votes[-2] if not one.silence}
-    changed = (before.get(one.seat, one.side) != one.side for one in votes[-1] if not one.silence)
-    return "moving" if any(changed) else "stable"
+    before, after = ({one.seat: one.side for one in vote if not one.silence} for vote in votes[-2:])
+    return "moving" if any(before.get(seat, side) != side for seat, side in after.items()) else "stable"
 
 
-def rounds_of(plan: Plan) -> int:
-    """How many rounds of the debate were spoken: those of its numbered phases, without the synthesis."""
-    writer = plan.workflow.phase("synthesis")
-    numbered = {
-        phase.name for phase in plan.workflow.phases if phase.numbered and phase is not writer and not phase.gates
-    }
-    return len({(phase, round) for phase, round, _ in plan.scene.moments if phase in numbered})
-
-
-def third_round(plan: Plan) -> bool | None:
+def third_round(plan: Plan, votes: tuple[tuple[Voice, ...], ...]) -> bool | None:
     """Whether the vote called another round. None before that was decided, or where nothing asks."""
-    field = vote_field(plan.scene)
-    votes = [*plan.scene.moments_that_ask(field)] if field else []
-    first = plan.scene.turns.index(votes[-1][0]) if votes else len(plan.scene.turns)
+    voted = [turn.id for turn in plan.scene.turns].index(votes[0][0].turn) if votes else len(plan.scene.turns)
     decided = (note for note in plan.notes if note.kind in ("entered", "skipped") and not note.step)
-    return next((note.kind == "entered" for note in decided if note.turns > first), None)
+    return next((note.kind == "entered" for note in decided if note.turns > voted), None)

@@ -1,257 +1,150 @@
-"""Who supports what, and how it is counted: one table and one count for every protocol.
+"""Who supports what, and how it is counted: one count for every protocol.
 
-A voice is a side and whether it counts as agreeing. Members sign a text, answer the question itself (`says`), or give
-the design a score. Silence agrees to nothing, and stays in every denominator.
+Members sign a text, answer the question itself (`says`), or give the design a score. Silence agrees to nothing, and
+stays in every denominator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from council.next.engine.registry import rule
-from council.next.engine.scene import Scene, Turn, Verdict
-from council.next.protocols.ids import NONE, UNDECIDED, UNREADABLE, Item, Register, Said, said
-from council.next.replies.kinds import Number
-from council.next.text import fold, join_words
-from council.next.workflow.model import AllOf, AnyOf, Condition, Not
-
-SIGNS, SAYS = "signs", "says"
-DESIGN = "the design"  # what a score is given to
-SHORTEST_QUOTE = 12  # characters that nobody repeats by chance
-
-
-@dataclass(frozen=True)
-class Move:
-    """What a member says moved it, and whose turn holds these words. Without a turn nobody said them."""
-
-    words: str = ""
-    by: Said | None = None
-
-
-@dataclass(frozen=True)
-class Voice:
-    """What one member declared in one vote. `side` is an id, an answer, `none`, `undecided`, or empty."""
-
-    seat: str
-    label: str
-    turn: str
-    round: int
-    side: str = UNREADABLE
-    why: str = ""
-    score: float | None = None
-    recommends: str = ""
-    conditions: tuple[str, ...] = ()
-    blocking: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()  # those of its conditions that the others refuse
-    move: Move | None = None
-    silence: str = ""
-    by: str = ""  # the person who spoke for this seat
-    agrees: bool = False
+from council.next.engine.scene import Scene, Verdict
+from council.next.protocols.ids import NONE, SIGNS, UNDECIDED, UNREADABLE, Item, Quote, Register, Voice
+from council.next.text import join_reasons, join_words
 
 
 @dataclass(frozen=True)
 class Count:
     """The last vote. `leading` is what more members sign than anything else; in a tie nothing leads."""
 
-    asked: str = ""  # the answer that is counted
-    voices: tuple[Voice, ...] = ()
-    sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    leading: str = ""
-    target: float | None = None
-    carried: bool = False
+    asked: str  # the answer that is counted
+    voices: tuple[Voice, ...]
+    sides: Mapping[str, tuple[str, ...]]
+    leading: str
+    target: float | None
+    carried: bool
 
     @property
     def of(self) -> int:
         return len(self.voices)
 
     @property
+    def signers(self) -> tuple[str, ...]:
+        return self.sides.get(self.leading, ())
+
+    @property
     def agreeing(self) -> tuple[Voice, ...]:
         return tuple(one for one in self.voices if one.agrees)
-
-    @property
-    def blocking(self) -> tuple[Voice, ...]:
-        return tuple(one for one in self.voices if one.blocking)
-
-    @property
-    def heard(self) -> int:
-        return sum(one.silence != "not heard" for one in self.voices)
 
     @property
     def sentence(self) -> str:
         """The count in words, as in `3 of 4 sign R2; chair not heard`."""
         if not self.of:
             return "no vote was taken"
+        signs = self.asked == SIGNS
         if self.target is not None:
-            reached = sum(one.score is not None and one.score >= self.target for one in self.voices)
-            parts = [f"{reached} of {self.of} reach {self.target:g}"]
+            reached = sum(reaches(one, self.target) for one in self.voices)
+            parts = [f"{reached} of {self.of} reach {self.target:.15g}"]
         elif self.leading:
-            clean = [one for one in self.voices if one.side == self.leading and not one.refused]
-            signers = len(self.sides[self.leading])
-            verb = "sign" if self.asked == SIGNS else "say"
-            parts = [f"{signers} of {self.of} {verb} {self.leading}"]
-            parts += [f"{len(clean)} without a refused condition"] if len(clean) < signers else []
+            refused = sum(bool(one.refused) for one in self.voices)
+            parts = [f"{len(self.signers)} of {self.of} {'sign' if signs else 'say'} {self.leading}"]
+            parts += [f"{len(self.signers) - refused} without a refused condition"] if refused else []
         else:
             shown = [f"{len(seats)} for {side}" for side, seats in self.sides.items()]
-            parts = [f"no text leads: {join_words(shown)}" if shown else "nobody signs a text"]
-        blocked = [one.seat for one in self.blocking]
-        parts += [f"{join_words(blocked)} block{'s' * (len(blocked) == 1)}"] if blocked else []
-        silent: dict[str, list[str]] = {}
-        for one in self.voices:
-            if one.silence:
-                silent.setdefault(one.silence, []).append(one.seat)
-        return "; ".join([*parts, *(f"{join_words(seats)} {why}" for why, seats in silent.items())])
+            nothing = "nobody signs a text" if signs else "nobody answers"
+            parts = [f"no {'text' if signs else 'answer'} leads: {join_words(shown)}" if shown else nothing]
+        blocking = [one.seat for one in self.voices if one.blocking]
+        parts += [f"{join_words(blocking)} block{'s' * (len(blocking) == 1)}"] if blocking else []
+        return "; ".join(filter(None, [*parts, join_reasons((one.seat, one.silence) for one in self.voices)]))
+
+
+@dataclass(frozen=True)
+class Term:
+    """A condition of those who sign the leading text. `standing` is `stands`, `not ruled on` or `refused`."""
+
+    item: Item
+    standing: str
+    rejections: tuple[Quote, ...] = ()
 
 
 def count(scene: Scene) -> Count:
-    """The count of the last vote. It is derived once for each turn that is added."""
-    kept = scene.kept.get("count")
-    if kept is None or kept[0] != len(scene.turns):
-        kept = scene.kept["count"] = (len(scene.turns), compute(scene))
-    found: Count = kept[1]
-    return found
-
-
-def compute(scene: Scene) -> Count:
-    register, name = Register.of(scene), vote_field(scene)
-    turns = next(scene.moments_that_ask(name), []) if name else []
-    if not turns:
-        return Count()
-    voices = [voice(turn, name, register) for turn in turns]
+    """The count of the last vote."""
+    register = Register.of(scene)
+    vote = next(reversed(register.votes.values()), [])
     sides: dict[str, tuple[str, ...]] = {}
-    for one in voices:
+    for one in vote:
         if one.side not in (NONE, UNDECIDED, UNREADABLE):
             sides[one.side] = (*sides.get(one.side, ()), one.seat)
     most = max(map(len, sides.values()), default=0)
-    leading = [side for side, seats in sides.items() if len(seats) == most]
-    first = leading[0] if len(leading) == 1 else ""
-    target = target_of(scene, name)
-    refused = {item.id for item in register.of_letter("K") if is_refused(item, sides.get(first, ()), register)}
-    voices = [settle(one, first, refused, target) for one in voices]
-    agreeing = sum(one.agrees for one in voices)
-    blocking = sum(bool(one.blocking) for one in voices)
-    carried = 2 * agreeing > len(voices)
-    if target is not None:
-        reached = all(one.score is not None and one.score >= target for one in voices)
-        carried = reached and 2 * blocking < len(voices)
-    return Count(name, tuple(voices), sides, first, target, carried)
+    largest = [side for side, seats in sides.items() if len(seats) == most]
+    leading = largest[0] if len(largest) == 1 else ""
+    voices = tuple(settle(one, register, leading, sides.get(leading, ())) for one in vote)
+    enough = register.target is None or all(reaches(one, register.target) for one in voices)
+    carried = enough and 2 * sum(one.agrees for one in voices) > len(voices)
+    return Count(register.asked if vote else "", voices, sides, leading, register.target if vote else None, carried)
 
 
-def votes_of(scene: Scene) -> Iterator[tuple[Voice, ...]]:
-    """The voices of every vote, the oldest first. Only the last one knows what the whole vote made of it."""
-    register, name = Register.of(scene), vote_field(scene)
-    votes = [*scene.moments_that_ask(name)][::-1] if name else []
-    for turns in votes[:-1]:
-        yield tuple(voice(turn, name, register) for turn in turns)
-    if votes:
-        yield count(scene).voices
-
-
-def voice(turn: Turn, name: str, register: Register) -> Voice:
-    seat, given = turn.seat.name, turn.answers.get(name)
-    side, why, score = UNREADABLE, "", None
-    if name == SIGNS:
-        signature = register.signed.get(turn.id)
-        side, why = (signature.side, signature.why) if signature else ("", "")
-    elif name == SAYS:
-        side = str(given) if given is not None else UNREADABLE
-    elif given is not None:
-        side, score = DESIGN, float(given)
-    recommends, conditions, blocking = register.held_at(turn)
-    silence = turn.silence(name) or ("" if side else f"spoke, {name} unreadable")
-    return Voice(
-        seat=seat,
-        label=turn.seat.label,
-        turn=turn.id,
-        round=turn.round,
-        side=side,
-        why=why,
-        score=score,
-        recommends=recommends,
-        conditions=conditions,
-        blocking=blocking,
-        move=find_move(turn, register.scene),
-        silence=silence,
-        by=turn.said.by,
-    )
-
-
-def settle(one: Voice, leading: str, refused: set[str], target: float | None) -> Voice:
+def settle(one: Voice, register: Register, leading: str = "", signers: tuple[str, ...] = ()) -> Voice:
     """The voice as the whole vote counts it. A seat that blocks, or whose condition is refused, does not agree."""
-    lost = tuple(id for id in one.conditions if id in refused) if one.side == leading else ()
-    supports = bool(leading) and one.side == leading and not one.silence
-    if target is not None:
-        supports = one.score is not None and one.score >= target
-    return replace(one, refused=lost, agrees=supports and not lost and not one.blocking)
+    conditions = tuple(dict.fromkeys(register.same[id][0] for id in one.conditions))  # by the first of their ids
+    blocking = tuple(dict.fromkeys(register.same[id][0] for id in one.blocking))
+    supports = one.side == leading != ""
+    refused = tuple(id for id in conditions if supports and is_refused(id, {*signers}, register))
+    enough = register.target is None or reaches(one, register.target)
+    agrees = supports and enough and not refused and not blocking
+    return replace(one, conditions=conditions, blocking=blocking, refused=refused, agrees=agrees)
 
 
-def is_refused(item: Item, signers: tuple[str, ...], register: Register) -> bool:
+def is_refused(id: str, signers: set[str], register: Register) -> bool:
     """Whether at least half of those who sign the leading text, the condition's owner included, reject it."""
-    joined = register.joined(item.id)
-    holders = {seat for one in joined for seat in one.holders}
-    if not holders & {*signers}:
-        return False
-    against = {seat for one in joined for seat in one.rejections()} & {*signers} - holders
-    return 2 * len(against) >= len(signers)
+    against = {one.seat for one in register.rejections(id)} & signers
+    return bool(register.holders(id) & signers) and 2 * len(against) >= len(signers) > 0
 
 
-def find_move(turn: Turn, scene: Scene) -> Move | None:
-    """The sentence that moved a member, if an earlier turn of somebody else has it."""
-    given = str(turn.answers.get("moved_by") or "").strip()
-    moves: dict[str, Move] = scene.kept.setdefault("moves", {})
-    if given and turn.id not in moves:
-        moves[turn.id] = look_for(given, turn, scene)
-    return moves.get(turn.id)
+def reaches(one: Voice, target: float) -> bool:
+    return one.score is not None and one.score >= target
 
 
-def look_for(given: str, turn: Turn, scene: Scene) -> Move:
-    folded: dict[str, str] = scene.kept.setdefault("folded", {})
-    for words in quotations(given):
-        for other in scene.turns:
-            if other.id == turn.id:
-                break
-            if other.seat.name != turn.seat.name:
-                if other.id not in folded:
-                    folded[other.id] = fold(other.text)
-                if fold(words) in folded[other.id]:
-                    return Move(words, said(other, words))
-    return Move()
+def open_items(register: Register, letter: str) -> Iterator[Item]:
+    """What somebody lists now, each under the first id of those that were called the same."""
+    for item in register.by_letter[letter]:
+        if item.id == register.same[item.id][0] and register.holders(item.id):
+            yield item
 
 
-def quotations(given: str) -> Iterator[str]:
-    """What is in quotation marks, or else the whole, where it is long enough to be somebody's words."""
-    plain = given
-    for mark in "“”„«»":
-        plain = plain.replace(mark, '"')
-    parts = plain.split('"')
-    for words in parts[1::2] if len(parts) > 2 else [plain]:
-        if len(words.strip()) >= SHORTEST_QUOTE:
-            yield words.strip().rstrip(".…")
+def read_terms(counted: Count, register: Register) -> Iterator[Term]:
+    """The conditions of those who sign the leading text. Those of another text are dropped with it."""
+    signers = {*counted.signers}
+    refused = {id for one in counted.voices for id in one.refused}
+    asked = {register.asked, "rulings"}
+    rulings = [number for number, turns in enumerate(register.scene.batches, 1) if asked <= {*turns[0].asked}]
+    for item in open_items(register, "K"):
+        if signers & register.holders(item.id):
+            ruled = bool(rulings) and item.batch < rulings[-1]
+            standing = "refused" if item.id in refused else "stands" if ruled else "not ruled on"
+            yield Term(item, standing, tuple(register.rejections(item.id)))
 
 
-def vote_field(scene: Scene) -> str:
-    """The answer that is counted: `signs`, `says`, or a score that an ending compares with a target."""
-    asked = {name: kind for step in scene.workflow.steps() for name, kind in step.reply.items()}
-    scores = (name for name, kind in asked.items() if isinstance(kind, Number) and target_of(scene, name) is not None)
-    return next((name for name in (SIGNS, SAYS) if name in asked), "") or next(scores, "")
+def read_dissents(counted: Count, register: Register) -> Iterator[Quote]:
+    """In their owners' words: what blocks, why a member signs none, what it signs instead, and a refused condition.
 
-
-def target_of(scene: Scene, name: str) -> float | None:
-    """What every seat must reach for this answer, as in `consensus: {every: {score: ">= target"}}`."""
-    wanted = (one for phase in scene.workflow.phases for rule_ in phase.until.values() for one in compared(rule_, name))
-    found = next(wanted, "")
-    return scene.workflow.number(found.removeprefix(">=").strip()) if found else None
-
-
-def compared(condition: Condition, name: str) -> Iterator[str]:
-    if isinstance(condition, AnyOf | AllOf):
-        for one in condition.of:
-            yield from compared(one, name)
-    elif not isinstance(condition, Not) and condition.name == "every" and isinstance(condition.args, dict):
-        value: Any = condition.args.get(name, "")
-        if isinstance(value, str) and value.startswith(">="):
-            yield value
+    Of a member that was silent in the last vote, its earlier objection stays."""
+    for item in open_items(register, "C"):
+        yield item.by
+    heard = {one.seat: one for vote in register.votes.values() for one in vote if not one.silence}
+    for voice in counted.voices:
+        one = heard.get(voice.seat, voice)
+        revised = voice.silence and register.is_later(counted.leading, one.side)
+        if counted.target is None and signs_another(one, counted) and not revised:
+            if one.side == NONE:
+                yield Quote(one.seat, one.label, one.turn, one.why)
+            elif counted.leading:
+                text = register.items[one.side].by.text if one.side in register.items else one.why
+                yield Quote(one.seat, one.label, one.turn, f"{one.side}: {text}" if text else one.side)
+        for id in voice.refused:
+            yield Quote(one.seat, one.label, one.turn, f"{id}: {register.items[id].by.text}")
 
 
 # ---- the rules that call a third round ----
@@ -263,22 +156,17 @@ def majority_signs(scene: Scene) -> Verdict:
     counted = count(scene)
     free = [one.seat for one in counted.agreeing if not one.conditions]
     reason = f"{len(free)} of {counted.of} sign {counted.leading or 'one text'} without a condition"
-    return Verdict(2 * len(free) > counted.of, reason, tally={SIGNS: sizes(counted)})
+    return Verdict(2 * len(free) > counted.of, reason, tally={SIGNS: dict(counted.sides)})
 
 
 @rule
 def opposed(scene: Scene) -> Verdict:
     """Somebody signs another text than the leading one, signs none, or blocks. Where none leads, everybody does."""
     counted = count(scene)
-    against = [one.seat for one in counted.voices if opposes(one, counted)]
+    against = [one.seat for one in counted.voices if signs_another(one, counted) or one.blocking]
     reason = f"{join_words(against)} oppose{'s' * (len(against) == 1)}" if against else "nobody opposes"
-    return Verdict(bool(against), reason, tally={SIGNS: sizes(counted)})
+    return Verdict(bool(against), reason, tally={SIGNS: dict(counted.sides)})
 
 
-def opposes(one: Voice, counted: Count) -> bool:
-    signs_another = one.side not in (UNDECIDED, UNREADABLE) and one.side != counted.leading
-    return signs_another or bool(one.blocking)
-
-
-def sizes(counted: Count) -> dict[str, int]:
-    return {side: len(seats) for side, seats in counted.sides.items()}
+def signs_another(one: Voice, counted: Count) -> bool:
+    return one.side not in (UNDECIDED, UNREADABLE, counted.leading)

@@ -1,6 +1,6 @@
 """The desk of a session: what others leave there for the process that holds it.
 
-`desk/STEP~SEAT/answer.md` answers a person's turn, `desk/pause` asks the run to stop before its next turns. The desk
+`desk/STEP~SEAT/answer.json` answers a person's turn, `desk/pause` asks the run to stop before its next turns. The desk
 does not belong to the record: what is on it becomes a turn, or is removed.
 """
 
@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from council.next.errors import Busy, CouncilError
+from council.next.errors import Busy, CouncilError, Damaged
 from council.next.record import files, lock
 from council.next.record.session import Session
-from council.next.record.turn_file import Receipt
+from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, one_line
 
 FOLDER, PAUSE, ANSWER = "desk", "pause", "answer.json"
@@ -37,7 +37,7 @@ def leave(folder: Path, answer: Answer) -> bool:
     """Put an answer on the desk, whole and at once. False if there is one already: the first one counts."""
     files.refuse_links(folder, (FOLDER,))
     desk = files.make_folder(folder / FOLDER)
-    return files.publish(desk / answer.turn.replace("/", "~").lstrip("."), {ANSWER: files.to_json(asdict(answer))})
+    return files.publish(desk / answer.turn.replace("/", "~"), {ANSWER: files.to_json(asdict(answer))})
 
 
 def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
@@ -51,7 +51,7 @@ def answers(folder: Path) -> Iterator[tuple[Path, Answer]]:
             if not all(isinstance(one, str) for one in words) or not files.is_amount(found.at):
                 raise TypeError
             yield place, found
-        except (CouncilError, TypeError):
+        except (Damaged, TypeError):
             files.discard(place)
 
 
@@ -67,7 +67,7 @@ def take(session: Session) -> list[str]:
                 step=due.step.name,
                 round=due.round,
                 speaker="human",
-                started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(answer.at)),
+                started=time.strftime(MOMENT, time.gmtime(answer.at)),
                 by=answer.by,
                 via=answer.via,
                 absent=answer.absent,
@@ -83,9 +83,9 @@ def take(session: Session) -> list[str]:
 
 def answer(folder: Path, answer: Answer) -> str:
     """Answer a person's turn from anywhere: `recorded`, `left` for the process that holds it, or `too late`."""
-    if not leave(folder, answer):
-        return "too late"
     session = Session(folder)
+    if answer.turn not in session.plan.open or not leave(folder, answer):
+        return "too late"
     with suppress(Busy), session.hold(wait=0.05):  # somebody may just be looking who holds it
         return "recorded" if answer.turn in take(session) else "too late"
     return "left"

@@ -171,7 +171,7 @@ def make_folder(folder: Path) -> Path:
 
 def list_folder(folder: Path) -> list[Path]:
     """What is in a folder, in the order of the names. Empty if there is no such folder."""
-    with explained(folder), suppress(FileNotFoundError):
+    with explained(folder, DAMAGE), suppress(FileNotFoundError):
         return sorted(folder.iterdir())
     return []
 
@@ -193,7 +193,7 @@ def sync_folder(folder: Path) -> None:
 
 def read(path: Path, most: int = LARGEST) -> bytes:
     """The bytes of a regular file. A link, a pipe or a huge file in its place is damage, and so is nothing."""
-    with explained(path), open(path, "rb", 0, opener=open_plainly) as file:
+    with explained(path, DAMAGE), open(path, "rb", 0, opener=open_plainly) as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
             raise Damaged(path, SPECIAL)
@@ -245,16 +245,16 @@ def sweep(folder: Path, held: bool = True) -> None:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explained(path: Path, damage: Mapping[int, str] | None = None) -> Iterator[None]:
+    """Turn an error of the disk into one that says what to do. Some are damage, where a file is read."""
     try:
         yield
     except OSError as failure:
+        if problem := (damage or {}).get(failure.errno or 0):
+            raise Damaged(path, problem) from None
         raise storage_error(path, failure) from failure
 
 
-def storage_error(path: Path, failure: OSError) -> CouncilError:
-    """What is wrong with a file, in a sentence with what to do."""
-    number = failure.errno or 0
-    if number in DAMAGE:
-        return Damaged(path, DAMAGE[number])
-    return StorageError(f"{path}: {os.strerror(number)}: {ADVICE.get(number, 'check the disk, then try again')}")
+def storage_error(path: Path, failure: OSError) -> StorageError:
+    advice = ADVICE.get(failure.errno or 0, "check the disk, then try again")
+    return StorageError(f"{path}: {os.strerror(failure.errno or 0)}: {advice}")

@@ -74,11 +74,9 @@ def claim(path: Path) -> int | None:
 
 
 def lock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    from filelock import lock_descriptor  # a reader does without it
+
+    return lock_descriptor(handle, blocking=False)
 
 
 def is_at(path: Path, handle: int) -> bool:

@@ -22,7 +22,7 @@ from council.next.engine.scene import Recorded, Scene
 from council.next.errors import Damaged, UsageError
 from council.next.protocols.outcome import Outcome, outcome
 from council.next.record import files, lock, turn_file
-from council.next.record.turn_file import Receipt
+from council.next.record.turn_file import MOMENT, Receipt
 from council.next.text import encode, join_words
 from council.next.workflow import gates, loader
 from council.next.workflow.model import Workflow
@@ -34,7 +34,7 @@ LEFT_BEHIND = (".swp", ".swo", "~", ".tmp", ".bak", ".orig", "Thumbs.db", "deskt
 
 
 def now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return time.strftime(MOMENT, time.gmtime())
 
 
 class Session:
@@ -220,8 +220,8 @@ class Session:
         files.remove(mine)  # it is written last: where it is, the brief is whole
         if files.write_once(common, first) or files.read(common) == first:
             files.remove(special)
-        else:
-            files.write(special, first)  # in a sequence, everybody has read something else
+        else:  # in a sequence, everybody has read something else
+            files.write(special, first)
         files.write(mine, second)
         return files.sha256(first, second)
 

@@ -6,6 +6,7 @@ python-frontmatter strips and folds what it reads, so these files are split by o
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,6 +16,7 @@ from council.next.errors import Damaged
 from council.next.record.files import VISIBLE, is_amount
 
 OPEN, CLOSE = b"---\n", b"\n---\n"
+MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 REMEDY = "restore it from a backup; or move it away, and `council recover` asks for that turn again"
 
 
@@ -85,6 +87,8 @@ def read(data: bytes, path: Path) -> tuple[Receipt, bytes]:
             **{key: json.loads(one) for key, one in (line.split(": ", 1) for line in lines.decode().split("\n"))}
         )
         body.decode()
+        if receipt.started:
+            time.strptime(receipt.started, MOMENT)
         if head(receipt) + body == data and all(fits(one.type, getattr(receipt, one.name)) for one in fields(receipt)):
             return receipt, body
     except (ValueError, TypeError, RecursionError):

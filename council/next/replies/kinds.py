@@ -13,13 +13,16 @@ from typing import Any, ClassVar
 
 from council.next import rooms
 from council.next.errors import UsageError
-from council.next.replies.markdown import BULLETS, Block
+from council.next.replies.markdown import Block, split_label
 from council.next.text import did_you_mean, fold, one_line
 
-DRESS = "*_`\"'“”\u2018’«»„[]() \n\t"  # what people put around a word
+# What people put around a word: emphasis, quotation marks of many languages, and signs that nobody sees.
+DRESS = "*_`\"'“”\u2018’«»\u2039\u203a„「」『』【】 \n\t\u200b\u2060\ufeff"
+BULLETS = ("- ", "• ", "◦ ", "‣ ", "– ", "— ")  # Markdown knows the first alone
 NOTHING = frozenset({"none", "nothing", "n/a", "-", "–", "—", ""})
-NUMBER = re.compile(r"([0-9]{1,9})(?:[.,]([0-9]{1,2}))?(?:\s*%|\s*(?:/|out of)\s*([0-9]{1,9}))?")
+NUMBER = re.compile(r"([0-9]{1,9}(?:[.,][0-9]{1,2})?)(?:\s*(%)|\s*(?:/|(?:out )?of)\s*([0-9]{1,9}))?")
 IDENT = re.compile(r"([rkc])([1-9][0-9]{0,3})([b-z]?)(?![^\W_])", re.I)
+NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # the wide letters of Chinese and Japanese keyboards
 
 
 class Unreadable(ValueError):
@@ -27,24 +30,17 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True)
-class Field:
-    """The answer as a field of a form. `type` is text, list, code, number, choice or vote."""
-
-    type: str
-    options: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    required: bool = True
-
-
-@dataclass(frozen=True)
 class Kind:
-    """One kind of answer. A room adds its own with `@answer`."""
+    """One kind of answer, and all that a form must know of it. A room adds its own with `@answer`."""
 
-    filled: bool = False  # declared with `+`: an empty answer is not enough
-    optional: bool = False  # declared with `?`: it may be left out, which means nothing
+    type: ClassVar[str] = "text"  # of the field in a form
     whole: ClassVar[bool] = False  # reads all that stands under no other answer's heading
     room: ClassVar[str] = ""  # set by `@answer`: the optional room that has this kind
+    filled: bool = False  # declared with `+`: an empty answer is not enough
+    optional: bool = False  # declared with `?`: it may be left out, which means nothing
+    options: tuple[str, ...] = ()  # the words to choose from
+    low: int = 0
+    high: int | None = None
 
     def placeholder(self) -> str:
         """The format, as the brief prints it below the heading."""
@@ -62,9 +58,6 @@ class Kind:
         """The value as plain data, for state.json."""
         return list(value) if isinstance(value, tuple) else value
 
-    def field(self) -> Field:
-        return Field("text", required=not self.optional)
-
     def unreadable(self) -> Unreadable:
         return Unreadable(f"it must be {self.wanted()}")
 
@@ -75,95 +68,86 @@ class Text(Kind):
         return "your answer in your own words" if self.optional or self.filled else 'your answer, or "none"'
 
     def read(self, block: Block) -> str:
-        text = block.text
         if block.fenced:  # a text that would not read back otherwise, such as a log
-            text = block.code[0].removesuffix("\n")
-        elif not text:
-            raise Unreadable("there is nothing below the heading")
-        if block.fenced or not is_nothing(text):
-            return text
-        if self.filled:
-            raise self.unreadable()
-        return ""
+            return block.code[0].removesuffix("\n")
+        text = block.text
+        if not text:
+            raise Unreadable(f"there is nothing below the heading; write {self.wanted()}")
+        if self.filled and is_nothing(text):
+            raise Unreadable(f'"none" is no answer here; write {self.wanted()}')
+        if "\n" not in text and text.startswith("[") and text.endswith("]"):
+            raise Unreadable("put your own words in place of those in brackets")
+        return "" if is_nothing(text) else text
 
 
 @dataclass(frozen=True)
 class Items(Kind):
+    type: ClassVar[str] = "list"
+
     def wanted(self) -> str:
         none = "" if self.filled or self.optional else ', or "none"'
         return f'one item a line, each beginning with "- "{none}'
 
     def read(self, block: Block) -> tuple[str, ...]:
-        """The items of the lists, or the only line. Lines that are no items may be one sentence that was wrapped."""
-        loose, items = block.loose, block.items
-        if block.fenced:
-            loose, items = [], [line.removeprefix("- ") for line in block.code[0].splitlines()]
-        if not items:
-            marked = [line for line in loose if line.startswith(BULLETS) or split_id(line)[0]]
-            if len(loose) > 1 and len(marked) < len(loose):
-                raise self.unreadable()
-            items = [line.removeprefix(next(filter(line.startswith, BULLETS), "")).strip() for line in loose]
-        elif any(is_nothing(line) for line in loose):
-            raise Unreadable('it holds items and the word "none"')
-        if not items:
-            raise self.unreadable()
-        kept = tuple(item for item in items if not is_nothing(item))
-        if self.filled and not kept:
-            raise Unreadable("there must be at least one item")
-        return kept
-
-    def field(self) -> Field:
-        return Field("list", required=not self.optional)
+        """The items of the lists, and lines with a bullet or an id. Another line may be a part of an item, a remark
+        that takes the items back, or "Nothing blocks": it is asked for again."""
+        lines = [line.strip() for line in block.code[0].split("\n")] if block.fenced else block.loose
+        marked = [line for line in lines if line.startswith(BULLETS) or begins_with_ids(line) or is_nothing(line)]
+        if len(marked) < len(lines):
+            raise Unreadable(f"it must be {self.wanted()}; other words go above the first heading")
+        items = [line.removeprefix(next(filter(line.startswith, BULLETS), "")).strip() for line in marked]
+        items = [item for item in (*block.items, *items) if item]
+        empty = [item for item in items if is_nothing(item)]
+        if empty and len(items) > 1:
+            raise Unreadable('it has items and the word "none"; write one or the other')
+        if not items or (empty and self.filled):
+            raise Unreadable(f"there is no item; write {self.wanted()}")
+        return () if empty else tuple(items)
 
 
 @dataclass(frozen=True)
 class Code(Kind):
+    type: ClassVar[str] = "code"
+
     def wanted(self) -> str:
-        return "one fenced block of code"
+        return "one block of code between two lines of ```"
 
     def read(self, block: Block) -> str:
         if len(block.code) != 1:
             raise self.unreadable()
         return block.code[0]
 
-    def field(self) -> Field:
-        return Field("code", required=not self.optional)
-
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A whole number, or one in a range."""
+    """A whole number, or one from `low` to `high`."""
 
-    low: int = 0
-    high: int | None = None
+    type: ClassVar[str] = "number"
 
     def wanted(self) -> str:
         return "a whole number, alone" if self.high is None else f"a number from {self.low} to {self.high}, alone"
 
     def read(self, block: Block) -> float | int:
         """`85`, `85 %`, `85/100` and `92,5`. With a condition beside it, for example, it would be another answer."""
-        match = NUMBER.fullmatch(bare(block))
+        match = NUMBER.fullmatch(undress(plain(block)))
         if not match:
             raise self.unreadable()
-        whole, decimals, scale = match.groups()
-        value = float(f"{whole}.{decimals or 0}")
+        number, percent, scale = match.groups()
+        value, is_whole = float(number.replace(",", ".")), number.isdecimal()
         if self.high is None:
-            fits = not decimals and scale is None and "%" not in match[0]
+            fits = is_whole and not percent and not scale
         else:
+            fits = self.low <= value <= self.high and self.high == (100 if percent else int(scale or self.high))
             # On a wide scale, a share of one such as 0.9 may mean 90.
-            fits = self.low <= value <= self.high and not (self.high >= 10 and decimals and value <= 1)
-            fits = fits and (scale is None or int(scale) == self.high) and ("%" not in match[0] or self.high == 100)
+            fits = fits and (is_whole or value > 1 or self.high < 10)
         if not fits:
             raise self.unreadable()
         return int(value) if value == int(value) else value
 
-    def field(self) -> Field:
-        return Field("number", (), self.low, self.high, not self.optional)
-
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    options: tuple[str, ...] = ()
+    type: ClassVar[str] = "choice"
 
     def wanted(self) -> str:
         *most, last = self.options
@@ -171,14 +155,11 @@ class Choice(Kind):
 
     def read(self, block: Block) -> str:
         """One of the options alone. A remark behind it may be a condition, so it is asked for again without one."""
-        words = bare(block)
+        words = undress(plain(block))
         for option in self.options:
             if words == fold(option):
                 return option
         raise self.unreadable()
-
-    def field(self) -> Field:
-        return Field("choice", self.options, required=not self.optional)
 
 
 @dataclass(frozen=True)
@@ -192,12 +173,10 @@ class Ident(Kind):
         return f"one id from the lists above, such as R1{none}, and nothing else"
 
     def read(self, block: Block) -> str:
-        words = bare(block)
-        if self.or_none and words == "none":
-            return words
-        if not (id := find_id(words)):
-            raise self.unreadable()
-        return id
+        words = undress(plain(block))
+        if id := "none" if self.or_none and words == "none" else find_id(words):
+            return id
+        raise self.unreadable()
 
 
 @dataclass(frozen=True)
@@ -212,28 +191,23 @@ class Signature:
 class Vote(Kind):
     """The one required answer of a debate: the text that a member would sign."""
 
-    words: ClassVar[tuple[str, ...]] = ("own", "none", "undecided")
+    type: ClassVar[str] = "vote"
+    options: tuple[str, ...] = ("own", "none", "undecided")
 
     def wanted(self) -> str:
-        return 'one id, as in R2; or "own"; or "none: why"; or "undecided: what is missing"'
+        return 'one id and nothing else, as in R2; or "own"; or "none: why"; or "undecided: what is missing"'
 
     def read(self, block: Block) -> Signature:
-        words = bare(block)
-        if words == "own" or (side := find_id(words)):
-            return Signature("own" if words == "own" else side)
-        word, colon, _ = words.partition(":")
-        word = word.strip(DRESS)
-        if word not in ("none", "undecided") or (not colon and words != word):
+        words = undress(plain(block))
+        if words == "own" or find_id(words):
+            return Signature(find_id(words) or words)
+        label, why = split_label(plain(block))
+        if (word := undress(label)) not in ("none", "undecided"):
             raise self.unreadable()
-        text = block.own.replace("\uff1a", ":")
-        why = " ".join(text.partition(":")[2].split()).strip(DRESS)
-        return Signature(word, why)
+        return Signature(word, " ".join(why.split()).strip(DRESS))
 
     def data(self, value: Any) -> dict[str, str]:
         return {"side": value.side, "why": value.why}
-
-    def field(self) -> Field:
-        return Field("vote", self.words, required=not self.optional)
 
 
 NAMED: dict[str, Callable[[], Kind]] = {
@@ -264,37 +238,34 @@ def kind(declared: object) -> Kind:
     filled, words = words.endswith("+"), words.removesuffix("+").strip()
     low, dash, high = words.partition("-")
     options = tuple(option.strip() for option in words.split("|"))
+    read_back = [undress(option) for option in options]  # reading must take nothing off an option
     if words in NAMED or (words.isidentifier() and rooms.load("answer", words)):
         found: Kind = NAMED[words]()
     elif dash and low.isdecimal() and high.isdecimal() and len(high) < 10 and int(low) < int(high):
         found = Number(low=int(low), high=int(high))
     elif options == ("id", "none"):
         found = Ident(or_none=True)
-    elif len(options) > 1 and all(map(is_word, options)) and len(set(map(fold, options))) == len(options):
+    elif len({*read_back}) == len(options) > 1 and all(read_back) and read_back == [*map(fold, options)]:
         found = Choice(options=options)
     else:
         known = did_you_mean(words, [*NAMED, *rooms.names("answer"), "0-100", "yes | no"])
-        shown = one_line(str(declared))
-        raise UsageError(f'"{shown}" is not a kind of answer, with or without + and ? behind it; {known}')
+        raise UsageError(f'"{one_line(str(declared))}" is not a kind of answer (+ and ? may follow one); {known}')
     return replace(found, filled=filled, optional=optional)
 
 
-def is_word(option: str) -> bool:
-    """Whether an option of a choice can be read back: it is not empty, and reading takes nothing off it."""
-    return bool(option) and option == option.strip(DRESS).rstrip(".:").strip(DRESS)
-
-
-def bare(block: Block) -> str:
-    """The folded words of a short answer, without the emphasis, quotation marks, list or fence around them."""
-    text = block.own
+def plain(block: Block) -> str:
+    """The text of a short answer, without the fence, the list or the bullet around it."""
     if block.fenced:
-        text = block.code[0]
-    elif len(block.items) == 1 and not block.loose:
-        text = block.items[0]
-    words = fold(text)
-    for bullet in BULLETS:
-        words = words.removeprefix(bullet)
-    return words.strip(DRESS).rstrip(".:").strip(DRESS)
+        return block.code[0]
+    text = block.items[0] if len(block.items) == 1 and not block.loose else block.own
+    return text.removeprefix(next(filter(text.startswith, BULLETS), ""))
+
+
+def undress(text: str) -> str:
+    """The folded words without emphasis, quotation marks, a pair of brackets and a full stop around them."""
+    words = fold(text).strip(DRESS)
+    words = words[:-1].strip(DRESS) if words.endswith((".", ":", ";", ",", "!", "。")) else words
+    return words[1:-1].strip(DRESS) if words[:1] + words[-1:] in ("[]", "()") else words
 
 
 def find_id(words: str) -> str:
@@ -303,16 +274,21 @@ def find_id(words: str) -> str:
     return "" if rest else id
 
 
+def begins_with_ids(line: str) -> bool:
+    """`K1`, `K1, K2` or `K2: reject`, but not `K2 is done`."""
+    return all(map(find_id, split_label(line)[0].split(",")))
+
+
 def split_id(item: str) -> tuple[str, str]:
     """`K2: reject: why` is about K2 and says `reject: why`. An item that begins with no id has an empty one."""
-    start = len(item) - len(item.lstrip(DRESS))
-    match = IDENT.match(item, start)
+    start = len(item) - len(item.lstrip(DRESS + "[("))
+    match = IDENT.match(item.translate(NARROW), start)
     if not match:
         return "", item
     id = f"{match[1].upper()}{match[2]}{match[3].lower()}"
-    return id, item[match.end() :].lstrip(DRESS + ".,;:\uff1a–—-").rstrip()
+    return id, item[match.end() :].lstrip(DRESS + ")].,;:\uff1a–—-").rstrip()
 
 
 def is_nothing(text: str) -> bool:
     """Whether an answer says that there is nothing, in one of the words for it: `none`, `- None.`, `n/a`, `—`."""
-    return fold(text).removeprefix("- ").strip(DRESS + ".") in NOTHING
+    return fold(text).removeprefix("- ").strip(DRESS + "[]().。") in NOTHING

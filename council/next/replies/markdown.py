@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,47 +17,55 @@ if TYPE_CHECKING:  # importing it takes 40 ms, and many commands read no reply
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-BULLETS = ("• ", "◦ ", "‣ ", "– ", "— ")  # written as bullets, though Markdown does not know them as such
 WRAPPERS = ("", "markdown", "md", "text")
+LONGEST_NAME = 120
 LABEL = 9  # the level of a bold label, which is below every heading
+BOLD = ("**", "__")
+SEPARATOR = re.compile(r"[:\uff1a]| [-–—|](?: |$)")  # between a label and its answer
+# Where a line stands. A rule (`---`) is nobody's words.
+OWN, LIST, QUOTED, RULE = "own", "list", "quoted", "rule"
+PLACES = {"bullet_list_open": LIST, "ordered_list_open": LIST, "blockquote_open": QUOTED, "hr": RULE}
 
 
 @dataclass
 class Block:
-    """The part below one answer's heading. Without a name, the part below none.
-
-    `own` is the text without quotations, `items` are those of its top-level lists, `loose` are the lines of `own`
-    outside of lists and code, and `code` is what its fences hold.
-    """
+    """The part below one answer's heading; without a name, the part below none. Each line has its place."""
 
     name: str
     level: int = 0
-    lines: list[str] = field(default_factory=list)
-    own_lines: list[str] = field(default_factory=list)
-    loose: list[str] = field(default_factory=list)
-    items: list[str] = field(default_factory=list)
-    code: list[str] = field(default_factory=list)
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)  # of its top-level lists
+    code: list[str] = field(default_factory=list)  # what its fences hold
+    named: list[str] = field(default_factory=list)  # answers with a label in it that is no heading
+    labels: list[Block] = field(default_factory=list)  # those labels at its end, each with the rest of its line
+
+    def add(self, lines: list[str], place: str = OWN) -> None:
+        self.lines += [(place, line) for line in lines]
+        if place != RULE and any(map(str.strip, lines)):
+            self.labels.clear()
 
     @property
     def text(self) -> str:
-        return "\n".join(self.lines).strip()
+        """All of it. A rule at its end only parts it from what follows."""
+        end = len(self.lines)
+        while end and (self.lines[end - 1][0] == RULE or not self.lines[end - 1][1].strip()):
+            end -= 1
+        return "\n".join(line for _, line in self.lines[:end]).strip()
 
     @property
     def own(self) -> str:
-        return "\n".join(self.own_lines).strip()
+        """The text without quotations."""
+        return "\n".join(line for place, line in self.lines if place in (OWN, LIST)).strip()
+
+    @property
+    def loose(self) -> list[str]:
+        """The seat's own lines outside of lists."""
+        return [line.strip() for place, line in self.lines if place == OWN and line.strip()]
 
     @property
     def fenced(self) -> bool:
         """Whether the block is one fence and nothing else."""
         return len(self.code) == 1 and self.own.count("\n") == self.code[0].count("\n") + 1
-
-
-@dataclass
-class Scan:
-    """The blocks of a reply in its order, and the answers that are labelled without a heading."""
-
-    blocks: list[Block]
-    mislabelled: set[str]
 
 
 @lru_cache(maxsize=1)
@@ -66,34 +76,35 @@ def parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).disable(["inline", "reference"])
 
 
-def scan(body: str, names: Collection[str]) -> Scan:
+def scan(body: str, names: Collection[str]) -> list[Block]:
     """The blocks of a reply. Only the top level can begin one: a heading inside a quotation, a list or
     a block of code is not this seat's own answer."""
     lines, tokens = parse(body)
-    found = Scan([Block("")], set())
+    blocks = [Block("")]
     reached = 0
     for place, token in enumerate(tokens):
-        if token.level or token.map is None:
+        if token.map is None:
             continue
-        first, last = token.map
-        keep(found.blocks[-1], lines[reached:first])  # blank lines
-        reached = last
+        part = lines[slice(*token.map)]
+        if token.type == "list_item_open" and token.level == 1:
+            blocks[-1].items.append(item_text(part, token))
+            note_label(blocks[-1], blocks[-1].items[-1].partition("\n")[0], names)
+        if token.level:
+            continue
+        blocks[-1].add(lines[reached : token.map[0]])  # blank lines
+        reached = token.map[1]
         if token.type == "heading_open":
-            add_heading(found, int(token.tag[1]), tokens[place + 1].content, lines[first:last], names)
+            add_heading(blocks, token, tokens[place + 1].content, part, names)
         elif token.type == "paragraph_open":
-            for line in lines[first:last]:
-                add_line(found, line, names)
+            add_paragraph(blocks, part, names)
         else:
-            keep(found.blocks[-1], lines[first:last], own=token.type != "blockquote_open")
-        if token.type == "fence":
-            found.blocks[-1].code.append(token.content)
-        elif token.type.endswith("list_open"):
-            add_items(found, tokens, place, lines, names)
-    return found
+            blocks[-1].add(part, PLACES.get(token.type, OWN))
+            blocks[-1].code += [token.content] if token.type == "fence" else []
+    return blocks
 
 
 def parse(body: str) -> tuple[list[str], list[Token]]:
-    plain = body.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    plain = body.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     lines = without_passages(plain.split("\n"))
     tokens = parser().parse("\n".join(lines))
     if len(tokens) == 1 and tokens[0].type == "fence" and tokens[0].info.strip() in WRAPPERS:
@@ -102,101 +113,92 @@ def parse(body: str) -> tuple[list[str], list[Token]]:
     return lines, tokens
 
 
-def add_heading(found: Scan, level: int, content: str, lines: list[str], names: Collection[str]) -> None:
+def add_heading(blocks: list[Block], token: Token, title: str, part: list[str], names: Collection[str]) -> None:
     """A heading begins its answer's block. Another one ends the block before, unless it is a part of that answer."""
-    title, rest = split_label(content)
-    if (name := answer_name(title)) in names:
-        found.blocks.append(Block(name, level))
-        keep_loose(found.blocks[-1], [rest] if rest else [])
-        return
-    if level <= found.blocks[-1].level:
-        found.blocks.append(Block("", level))
-    keep(found.blocks[-1], lines)
+    level, (label, rest) = int(token.tag[1]), split_label(title)
+    if (name := answer_name(label)) in names:
+        blocks.append(Block(name, level))
+        blocks[-1].add([rest] if rest else [])
+    elif token.markup == "-":  # people part answers with `---`, and need no blank line before it
+        add_paragraph(blocks, part[:-1], names)
+        blocks[-1].add(part[-1:], RULE)
+    else:
+        if level <= blocks[-1].level:
+            blocks.append(Block("", level))
+        blocks[-1].add(part)
 
 
-def add_items(found: Scan, tokens: list[Token], place: int, lines: list[str], names: Collection[str]) -> None:
-    """The items of a top-level list, and the labels in it that should have been headings."""
-    quotations = 0
-    while (token := tokens[(place := place + 1)]).level > 0:
-        quotations += token.nesting if token.type.startswith("blockquote") else 0
-        if token.type == "list_item_open" and token.level == 1 and token.map:
-            found.blocks[-1].items.append(item_text(lines[slice(*token.map)], token))
-        elif token.type == "inline" and not quotations:
-            labels = (label(line, names)[0] for line in token.content.splitlines())
-            found.mislabelled.update(filter(None, labels))
+def add_paragraph(blocks: list[Block], part: list[str], names: Collection[str]) -> None:
+    """Each line that begins with a bold label begins a block, as in `**Signs:** R2`."""
+    for line in part:
+        label, rest = split_label(line)
+        if label.startswith(BOLD) and (name := answer_name(label)) in names:
+            blocks.append(Block(name, LABEL))
+            blocks[-1].add([rest])
+        else:
+            blocks[-1].lines.append((OWN, line))
+            note_label(blocks[-1], line, names)
 
 
-def add_line(found: Scan, line: str, names: Collection[str]) -> None:
-    """Add a paragraph's line, which begins a block if it begins with a bold label, as in `**Signs:** R2`."""
-    name, bold, rest = label(line, names)
-    if name and bold:
-        found.blocks.append(Block(name, LABEL))
-        line = rest
-    elif name:
-        found.mislabelled.add(name)
-    keep_loose(found.blocks[-1], [line])
-
-
-def keep(block: Block, lines: list[str], own: bool = True) -> None:
-    block.lines += lines
-    block.own_lines += lines if own else []
-
-
-def keep_loose(block: Block, lines: list[str]) -> None:
-    keep(block, lines)
-    block.loose += [line.strip() for line in lines if line.strip()]
-
-
-def label(line: str, names: Collection[str]) -> tuple[str, bool, str]:
-    """The answer that a line labels, whether the label is bold, and the rest of the line. An empty name is none."""
-    title, rest = split_label(line.strip())
-    bold = title.startswith("**")
-    if title == line.strip() and not (bold and title.endswith("**")):
-        return "", False, ""
-    name = answer_name(title.removeprefix("**").removesuffix("**"))
-    return (name, bold, rest.removeprefix("**").strip()) if name in names else ("", False, "")
+def note_label(block: Block, line: str, names: Collection[str]) -> None:
+    """A line such as `Signs: R2`. It may be talk, and it may be the only place where a seat says it."""
+    label, rest = split_label(line)
+    if (name := answer_name(label)) in names:
+        block.named.append(name)
+        block.labels.append(Block(name, lines=[(OWN, rest)]))
+    else:
+        block.labels.clear()
 
 
 def split_label(line: str) -> tuple[str, str]:
-    """The parts of a line before and after its first colon."""
-    place = min((at for colon in ":\uff1a" if (at := line.find(colon)) >= 0), default=len(line))
-    return line[:place], line[place + 1 :].strip()
+    """The parts of a line before and after its first colon or dash. Bold letters may end behind either."""
+    label, *rest = SEPARATOR.split(line.strip(), maxsplit=1)
+    bold = label[:2] if label.startswith(BOLD) and not label.endswith(BOLD) else ""
+    return label.strip(), "".join(rest).replace(bold, "", 1).strip()
 
 
 def answer_name(title: str) -> str:
     """A heading's words as the name of an answer: `2. Suggested Changes (optional)` is `suggested_changes`."""
-    words = fold(title).partition("(")[0].strip("*_`# ")
+    words = fold(title) if len(title) <= LONGEST_NAME else ""
     start = next((place for place, letter in enumerate(words) if letter.isalpha()), len(words))
-    before = words[:start]  # a number or a picture may stand before the words
-    if any(unicodedata.category(one)[0] not in "NPSZM" and one != "\u200d" for one in before):
+    before = words[:start]  # a number, a bullet or a picture may stand before the words, but no mark of a quotation
+    if ">" in before or any(unicodedata.category(one)[0] not in "NPSZM" and one != "\u200d" for one in before):
         return ""
-    return words[start:].strip("*_`: ").replace("-", "_").replace(" ", "_")
+    return words[start:].partition("(")[0].strip("*_`# ").replace("-", "_").replace(" ", "_")
 
 
 def item_text(lines: list[str], token: Token) -> str:
     """An item without its marker: one line, unless it has a list or a block of code inside."""
     marker = len(token.info) + len(token.markup)
     text = lines[0].lstrip()[marker:].strip()
-    rest = [line.strip() for line in lines[1:]]
-    while rest and not rest[-1]:
-        rest.pop()
-    if "" in rest or any(line.startswith(("- ", "* ", "+ ", "```", "~~~")) for line in rest):
-        return f"{text}\n{dedent(chr(10).join(lines[1:]))}".strip()
-    return " ".join([text, *rest])
+    rest = dedent("\n".join(lines[1:])).rstrip()
+    parts = [line.strip() for line in rest.split("\n")]
+    if rest and any(not part or part.startswith(("- ", "* ", "+ ", "```", "~~~")) for part in parts):
+        return f"{text}\n{rest}".strip()
+    return " ".join([text, *parts]).strip()
 
 
 def without_passages(lines: list[str]) -> list[str]:
-    """The lines of a reply without passages that it copied from its brief together with the marks around them."""
+    """The lines of a reply without passages that it copied from its brief together with the marks around them.
+
+    A mark without its counterpart takes nothing away: what follows it may be the seat's own.
+    """
     kept: list[str] = []
-    opened: int | None = None  # where in `kept` a passage begins
+    opened: list[tuple[str, int]] = []  # of each passage that has begun: its last mark, and where it begins in `kept`
+    awaited: Counter[str] = Counter()
     for line in lines:
-        if opened is None and line.startswith('<said by="'):
-            opened = len(kept)
-        elif opened is not None and line.startswith("</said"):
-            del kept[opened:]
-            opened = None
-            continue
         kept.append(line)
+        mark = line.rstrip()  # an indented one is a text that says what marks look like
+        if mark.startswith('<said by="'):
+            opened.append((f"</{mark[1:]}", len(kept) - 1))
+            awaited[opened[-1][0]] += 1
+        elif opened and (mark == "</said>" or awaited[mark]):
+            last, begin = opened.pop()
+            while mark not in (last, "</said>"):
+                awaited[last] -= 1
+                last, begin = opened.pop()
+            awaited[last] -= 1
+            del kept[begin:]
     return kept
 
 

@@ -13,15 +13,19 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
+
+from jinja2 import Environment as AnyEnvironment
+from jinja2 import FunctionLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
 
 from council.next.errors import UsageError
+from council.next.prompts.sandbox import FAILURES, Sandbox, explain
 from council.next.replies.read import heading
 from council.next.text import printable
 
-if TYPE_CHECKING:  # importing it takes 50 ms, and many commands print no report
-    from jinja2.sandbox import SandboxedEnvironment
-
+Environment = TypeVar("Environment", bound=AnyEnvironment)
 KIT = Path(__file__).parent.parent / "kit" / "templates" / "report"
 LEAD = " \t>+0123456789.)"  # what may stand before a rule in a list or a quotation
 SIGNS = frozenset("\\`<]#~")
@@ -30,22 +34,30 @@ RULES = frozenset("-=*_ \t")  # a line of these alone is a rule, or makes a head
 
 def render(name: str, data: Mapping[str, Any], text: str = "") -> str:
     """A template of the kit, or the text of somebody's own in its place. Data that it lacks is an error."""
-    from jinja2 import TemplateError
-
-    environment = environment_of(html=name.endswith(".html.j2"))
     if not text:
-        return environment.get_template(name).render(data)
+        return kit(html=name.endswith(".html.j2")).get_template(name).render(data)
+    parts = {path.name: path.read_text("utf-8") for path in KIT.glob("_*.j2")}
+    own = dressed(Sandbox({**parts, name: text}), html=False)
     try:
-        return environment.from_string(text).render(data)
-    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as wrong:
-        raise UsageError(f"the template {name}: {wrong}") from None
+        return own.render(name, data)
+    except FAILURES as wrong:
+        raise UsageError(explain(wrong, name)) from None
 
 
 @lru_cache(maxsize=2)
-def environment_of(html: bool) -> SandboxedEnvironment:
-    from jinja2 import FunctionLoader, StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-    from markupsafe import Markup
+def kit(html: bool) -> ImmutableSandboxedEnvironment:
+    plain = ImmutableSandboxedEnvironment(
+        loader=FunctionLoader(lambda name: (KIT / name).read_text("utf-8") if "/" not in name else None),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return dressed(plain, html)
+
+
+def dressed(found: Environment, html: bool) -> Environment:
+    """The environment with our filters, in which words are printed as one harmless line."""
 
     def safe(function: Callable[[str], str]) -> Callable[[object], Markup]:
         return lambda value: Markup(function(str(value)))
@@ -55,20 +67,12 @@ def environment_of(html: bool) -> SandboxedEnvironment:
             return "" if value is None else value
         return Markup(in_line(str(value)))
 
-    found = ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(lambda name: (KIT / name).read_text("utf-8") if "/" not in name else None),
-        undefined=StrictUndefined,
-        autoescape=True,
-        finalize=finish,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    found.autoescape, found.finalize = True, finish
     words = {"block": in_html if html else in_markdown, "item": in_item, "cell": in_cell, "quote": in_quote}
     found.filters |= {name: safe(function) for name, function in words.items()}
     found.filters |= {"json": lambda value: Markup(in_json(value)), "hashes": lambda level: Markup("#" * level)}
-    found.filters |= {"name": heading, "money": in_dollars}
-    del found.filters["safe"]  # nobody's words are printed as they are
+    found.filters |= {"name": heading, "money": in_dollars, "amount": in_words}
+    found.filters.pop("safe", None)  # nobody's words are printed as they are
     return found
 
 
@@ -112,6 +116,10 @@ def in_item(text: str) -> str:
 
 def in_dollars(usd: float | None) -> str:
     return "unknown cost" if usd is None else f"${usd:.4f}"
+
+
+def in_words(amount: int | None) -> str:
+    return "unknown" if amount is None else str(amount)
 
 
 def in_json(value: object) -> str:

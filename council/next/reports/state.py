@@ -13,12 +13,12 @@ from council.next.engine.planner import Note, Plan
 from council.next.engine.scene import Turn
 from council.next.protocols import outcome as kinds
 from council.next.protocols.checks import offered
-from council.next.protocols.details import Act
+from council.next.protocols.outcome import Act
 from council.next.protocols.voices import count
 from council.next.record.session import SCHEMA, Session
 from council.next.reports.section import added_by_rooms
-from council.next.reports.turns import describe_items, describe_turn, describe_votes
-from council.next.workflow.model import Phase, Seat, Workflow
+from council.next.reports.turns import describe_items, describe_turn, describe_votes, tokens_of
+from council.next.workflow.model import Phase, Seat
 
 # What the writer's answer is called where nobody agreed to it.
 OPINION = {
@@ -35,7 +35,7 @@ def state(session: Session) -> dict[str, Any]:
     """The debate so far, as plain data."""
     plan, metadata, outcome = session.plan, session.metadata, session.outcome
     sections = dict(added_by_rooms(session))
-    counted = [phase for phase in plan.workflow.phases if is_of_the_debate(phase, plan.workflow)]
+    counted = [phase for phase in plan.workflow.phases if plan.workflow.is_of_the_debate(phase)]
     said = {turn.id: describe_turn(turn, plan, outcome, session.receipts[turn.id]) for turn in plan.scene.turns}
     seats = seats_of(plan)
     voices = {seat.name for seat in seats}
@@ -102,9 +102,10 @@ def totals(session: Session) -> dict[str, Any]:
     failed = [one for id, tries in attempts.items() for one in (tries[:-1] if id in spoken else tries)]
     costs: list[Any] = [*(one.usd for one in spoken.values()), *(one.get("usd") for one in failed)]
     known = all(isinstance(cost, int | float) for cost in costs)
+    tokens = [tokens_of(one) for one in session.receipts.values()]
     return {
         "calls": len(costs),
-        "tokens": sum(one.tokens for one in session.said.values()),
+        "tokens": None if costs and None in tokens and not any(tokens) else sum(one or 0 for one in tokens),
         "usd": round(float(sum(costs)), 6) if known else None,
     }
 
@@ -118,12 +119,7 @@ def find_status(plan: Plan) -> str:
         return "checkpoint"
     if due.phase is plan.workflow.phase("synthesis"):
         return "synthesizing"
-    return "in_round" if is_of_the_debate(due.phase, plan.workflow) else "analyzing"
-
-
-def is_of_the_debate(phase: Phase, workflow: Workflow) -> bool:
-    """Whether the rounds of a phase count as rounds of the debate."""
-    return phase.numbered and not phase.role and phase is not workflow.phase("synthesis") and not phase.gates
+    return "in_round" if plan.workflow.is_of_the_debate(due.phase) else "analyzing"
 
 
 def rounds_of(plan: Plan) -> Iterator[tuple[int | None, Phase, int, list[Turn]]]:
@@ -134,7 +130,7 @@ def rounds_of(plan: Plan) -> Iterator[tuple[int | None, Phase, int, list[Turn]]]
         rounds.setdefault((turn.phase, turn.round), []).append(turn)
     number = 0
     for (name, round), turns in rounds.items():
-        counts = is_of_the_debate(phases[name], plan.workflow)
+        counts = plan.workflow.is_of_the_debate(phases[name])
         number += counts
         yield number if counts else None, phases[name], round, turns
 
@@ -179,7 +175,7 @@ def told_after(spoken: int, number: int | None, plan: Plan) -> Iterator[str]:
         if note.kind == "ended" and phase.until:
             yield f"{title_of(phase)} ended: {note.ending}{why.replace(':', ';', 1)}"
         elif note.kind in ("entered", "skipped"):
-            counts = number and is_of_the_debate(phase, plan.workflow)
+            counts = number and plan.workflow.is_of_the_debate(phase)
             name = f"Round {(number or 0) + 1}" if counts else title_of(phase)
             yield f"{name} {'needed' if note.kind == 'entered' else 'skipped'}{why}"
 
@@ -190,7 +186,7 @@ def seats_of(plan: Plan) -> list[Seat]:
     cast = {turn.seat.name: turn.seat for turn in turns if turn.seat.name not in workflow.all_seats()}
     if own := [seat for seat in cast.values() if not seat.is_person]:
         return own
-    talk = {phase.name for phase in workflow.phases if is_of_the_debate(phase, workflow)}
+    talk = {phase.name for phase in workflow.phases if workflow.is_of_the_debate(phase)}
     spoke = {turn.seat.name: turn.seat for turn in turns if turn.phase in talk and not turn.seat.is_person}
     if voters := [one.seat for one in count(plan.scene).voices]:
         return [spoke[name] for name in voters if name in spoke]

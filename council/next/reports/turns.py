@@ -12,7 +12,7 @@ from council.next.protocols.ids import Item, Register, items_of
 from council.next.protocols.outcome import Outcome
 from council.next.record.turn_file import Receipt
 from council.next.replies.kinds import Choice, Ident, Kind, Number, Vote, split_id
-from council.next.replies.read import Reply, heading
+from council.next.replies.read import Reply, heading, read
 from council.next.text import fold, join_words
 from council.next.workflow.model import Seat
 
@@ -24,7 +24,7 @@ RECEIPT = ("speaker", "asked", "answered", "started", "seconds", "usd", "by", "v
 def describe_turn(turn: Turn, plan: Plan, outcome: Outcome, receipt: Receipt) -> dict[str, Any]:
     register = Register.of(plan.scene)
     kinds = next(step.reply for step in plan.workflow.steps() if step.name == turn.step)
-    again = turn.first is not None and turn.first.body != turn.said.body
+    first, was = first_of(turn, kinds)
     missing = [f'"## {heading(name)}"' for name in turn.asked if name not in turn.answers]
     lost = any(problem.startswith(name) for name in missing for problem in turn.problems)
     return {
@@ -37,18 +37,35 @@ def describe_turn(turn: Turn, plan: Plan, outcome: Outcome, receipt: Receipt) ->
         "answers": {name: kinds[name].data(value) for name, value in turn.answers.items()},
         "shown": [] if lost else [*shown_of(turn, kinds, register)],
         "line": line_of(turn, kinds, outcome),
-        "first": turn.first.body.strip() if turn.first and again else None,
+        "first": first,
+        "was": was,
         "problems": list(turn.problems),
         "responding_to": answered_by(turn, register) or None,
         "absent": turn.absent,
-        "receipt": {**{name: getattr(receipt, name) for name in RECEIPT}, "tokens": receipt.tokens},
+        "receipt": {**{name: getattr(receipt, name) for name in RECEIPT}, "tokens": tokens_of(receipt)},
     }
+
+
+def tokens_of(receipt: Receipt) -> int | None:
+    """The tokens of a turn. None where a call was made and nobody counted them."""
+    uncounted = receipt.input is None and receipt.output is None and receipt.usd != 0
+    return None if uncounted else receipt.tokens
+
+
+def first_of(turn: Turn, kinds: Reply) -> tuple[str | None, dict[str, Any]]:
+    """The first reply of a turn that was asked once more: the whole, or where only answers differ, these."""
+    if turn.first is None or turn.first.body == turn.said.body:
+        return None, {}
+    before = read(kinds, turn.first.body)
+    if before.problems or before.prose != turn.prose:
+        return turn.first.body.strip(), {}
+    return None, {name: kinds[name].data(one) for name, one in before.found.items() if one != turn.answers.get(name)}
 
 
 def shown_of(turn: Turn, kinds: Reply, register: Register) -> Iterator[str]:
     """The answers that are somebody's words, and are printed with the turn."""
     for name, value in turn.answers.items():
-        if name == "rulings" and any(split_id(one)[0] not in register.items for one in items_of(turn, name)):
+        if name == "rulings" and any(split_id(one)[0] not in register.items for one in items_of(turn.answers, name)):
             yield name  # a ruling on no item is in no list
         elif value and isinstance(value, str | tuple) and not is_short(kinds[name]) and name not in BY_ID + IN_LINE:
             yield name
@@ -74,8 +91,8 @@ def line_of(turn: Turn, kinds: Reply, outcome: Outcome) -> str:
     if voice and voice.blocking:
         parts.append(f"blocks for {join_words(voice.blocking)}")
     if voice and voice.move:
-        by = voice.move.by
-        parts.append(f"moved by {by.label} ({by.turn})" if by else "moved by words that nobody had said")
+        by = voice.move
+        parts.append(f"moved by {by.label} ({by.turn})" if by.turn else "moved by words that nobody had said")
     elif voice and not voice.silence:
         sides = [one.side for one in own[: own.index(voice)] if not one.silence]
         parts += ["moved, no reason given"] if sides and sides[-1] != voice.side else []
@@ -99,8 +116,10 @@ def describe_votes(seats: list[Seat], said: Mapping[str, Any], rounds: list[dict
 
 def answered_by(turn: Turn, register: Register) -> list[str]:
     """The seats whose texts, conditions or blocking items a turn names by their ids."""
-    named = [split_id(item)[0] for name in ("challenges", "rulings", "conditions") for item in items_of(turn, name)]
-    named += [register.signed[turn.id].side] if turn.id in register.signed else []
+    named = [
+        split_id(item)[0] for name in ("challenges", "rulings", "conditions") for item in items_of(turn.answers, name)
+    ]
+    named += [one.side for one in register.votes.get(turn.moment, ()) if one.turn == turn.id]
     owners = (register.items[id].by.seat for id in named if id in register.items)
     return list(dict.fromkeys(seat for seat in owners if seat != turn.seat.name))
 
@@ -110,23 +129,25 @@ def describe_items(plan: Plan, outcome: Outcome) -> list[dict[str, Any]]:
     register = Register.of(plan.scene)
     terms = {term.item.id: term.standing for term in outcome.conditions}
     leads = bool(outcome.count.leading)
+    labels = {turn.seat.name: turn.seat.label for turn in plan.scene.turns}
     return [
         {
             "id": item.id,
             "by": asdict(item.by),
             "standing": terms.get(item.id) or standing_of(item, register, leads),
+            "others": [labels[seat] for seat in labels if seat in register.holders(item.id) and seat != item.by.seat],
             "adopted": [asdict(one) for one in item.adopted],
             "rulings": [{"word": one.word, **asdict(one.by)} for one in item.rulings],
         }
-        for item in (*register.of_letter("K"), *register.of_letter("C"))
+        for item in (*register.by_letter["K"], *register.by_letter["C"])
     ]
 
 
 def standing_of(item: Item, register: Register, leads: bool) -> str:
     """What became of an item that is not a condition of the leading text."""
-    if register.canonical(item.id) != item.id:
-        return f"same as {register.canonical(item.id)}"
-    if not any(one.holders for one in register.joined(item.id)):
+    if (first := register.same[item.id][0]) != item.id:
+        return f"same as {first}"
+    if not register.holders(item.id):
         return "withdrawn"
     if item.id[0] == "C":
         return "open"

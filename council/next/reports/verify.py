@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from council.next.errors import CouncilError
+from council.next.record.proof import problems
 from council.next.record.session import Session
 
 COVERED = "the workflow, the templates, the question, the given files, the options and every turn with its brief"
@@ -30,7 +30,7 @@ class Report:
 def verify(session: Session, noted: str = "") -> Report:
     """Read the whole record again. With a noted head this proves that nothing before it was changed."""
     noted = noted.strip().lower()
-    found = [*problems(session, noted)]
+    found = [*problems(session.folder, noted)]
     try:
         heads, said, batches = session.heads, len(session.said), session.plan.batches
     except CouncilError:
@@ -43,28 +43,3 @@ def verify(session: Session, noted: str = "") -> Report:
     if said > covered:
         sentences.append(f"{said - covered} turns are not covered by {'that' if noted else 'any'} head yet.")
     return Report(heads[-1], said, tuple(found), (*sentences, *([] if noted else [BLIND]), NEVER))
-
-
-def problems(session: Session, noted: str) -> Iterator[str]:
-    """What is wrong with the record, in sentences that name the file."""
-    try:
-        heads, plan = session.heads, session.plan
-    except CouncilError as damage:
-        yield str(damage)
-        return
-    if noted and noted not in heads:
-        yield f"{noted} is not a head of this session, which is at {heads[-1]}; what it covered was changed or removed"
-    for head, batch in zip(heads, plan.batches, strict=False):
-        for id in batch:
-            if session.receipts[id].after != head:
-                yield f"turns/{id}.md: its receipt names another past than the files before it have"
-    asked = {id for batch in plan.batches for id in batch}
-    now = {due.id.rpartition("/")[0] for due in plan.due}
-    for id, receipt in session.receipts.items():
-        if id not in asked and id.rpartition("/")[0] not in now:
-            yield f"turns/{id}.md: the workflow never asked for this turn; move it away"
-        try:
-            if receipt.brief:
-                session.brief(id)
-        except CouncilError as wrong:
-            yield str(wrong)

@@ -117,7 +117,7 @@ def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
     if unknown := [name for name in answers if name not in due.step.reply]:
         raise UsageError(f'{turn} does not ask for "{unknown[0]}"; {did_you_mean(unknown[0], due.step.reply)}')
     for name, text in answers.items():
-        if any(block.name for block in scan(text, due.step.reply).blocks):
+        if any(block.name for block in scan(text, due.step.reply)):
             raise UsageError(f'"{name}": an answer cannot hold the heading of another')
     body = "\n\n".join(f"## {heading(name)}\n{text.strip()}" for name, text in answers.items())
     check_answer(session, due, Reply(body))

@@ -28,7 +28,7 @@ from council.next.reports.build import build
 from council.next.reports.finish import finish
 from council.next.runner.budget import Budget
 from council.next.runner.calls import Caller, receive
-from council.next.speakers.base import CallFailed, Speaker, Spoken, speakers
+from council.next.speakers.base import CallFailed, Refused, Speaker, Spoken, speakers
 from council.next.text import encode, join_words
 
 LOOK = 0.2  # seconds between two looks at the desk while a person is waited for
@@ -218,9 +218,11 @@ class Run:
         await asyncio.sleep(LOOK)
 
     def _settle(self) -> None:
-        """Record the members whose calls failed as absent, where the quorum allows it. Otherwise pause."""
+        """Record members as absent: those that refused and, where the quorum allows it, those whose calls failed.
+        Otherwise pause."""
         lost = [(self._dues[id], failed) for id, failed in self._failed.items()]
-        if not self._has_quorum([due for due, _ in lost]):
+        cannot_go = [due for due, failed in lost if not isinstance(failed, Refused) or self._writes_result(due)]
+        if cannot_go and not self._has_quorum(cannot_go):
             raise Paused(explain(lost))
         for due, failed in lost:
             voice = self._voice(due)

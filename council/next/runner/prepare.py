@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from council.next.checks import names
 from council.next.config import personas, places, specialists
 from council.next.config.options import configured, spell
 from council.next.config.personas import Personas
@@ -101,6 +102,7 @@ def lay(request: Request, settings: Settings) -> Table:
     workflow = gates.insert(plain.with_options(options).with_members(members), gated).with_personas(known)
     if wrong := next((seat for seat in request.seats if seat not in workflow.all_seats()), ""):
         raise UsageError(f'there is no seat "{wrong}" in {workflow.name}; {did_you_mean(wrong, workflow.all_seats())}')
+    names.check(workflow)
     return Table(text, workflow, members, options, gated, needed(workflow, known), freeze_templates(workflow, folders))
 
 
@@ -190,9 +192,18 @@ def choose_members(request: Request, workflow: Workflow, known: Personas) -> tup
     if absent := [name for name in without if name not in members]:
         raise UsageError(f"{join_words(absent)}: not a member, so not to be left out; there are {join_words(members)}")
     members = [name for name in members if name not in without]
-    if len(members) < min(2, len(own)):
-        raise UsageError(f"{workflow.name} needs at least two members")
+    alone = {*seats_beside(workflow)} <= {*own}
+    if len(members) < (min(2, len(own)) if alone else 1):
+        raise UsageError(f"{workflow.name} needs at least {'two members' if alone else 'one member'}")
     return tuple(members)
+
+
+def seats_beside(workflow: Workflow) -> Iterator[str]:
+    """The seats of every step in which the members speak."""
+    group = next(iter(workflow.groups))
+    for step in workflow.steps():
+        if group in step.seats:
+            yield from (seat.name for seat in workflow.seats(name for name in step.seats if isinstance(name, str)))
 
 
 def find_names(names: Iterable[str], workflow: Workflow, known: Personas) -> Iterator[str]:

@@ -111,6 +111,13 @@ class CallFailed(CouncilError):
         self.reason, self.again, self.wait, self.usd, self.tries = reason, again, wait, usd, tries
 
 
+class Refused(CallFailed):
+    """The model does not want to answer this. A member that refuses is absent; the others go on."""
+
+    def __init__(self, reason: str, usd: float | None) -> None:
+        super().__init__(reason, again=False, usd=usd)
+
+
 @dataclass(frozen=True)
 class Offer:
     """A speaker that `auto` may choose: of the lowest rank, the first without an obstacle. One without a `speaker` is

@@ -48,7 +48,7 @@ def choose_first(settings: Settings, ask: Ask | None, say: Say) -> Speaker:
             if why := offer.speaker.obstacle():
                 reasons.append(why)
                 if offer.rank == CONFIGURED:
-                    raise AuthError(f"{why}; set it, or name another speaker with --speaker")
+                    raise AuthError(f"{why}, or name another speaker with --speaker")
             elif not offer.question or (ask and ask(offer.question)):
                 others = [f"{one.words} ({one.why})" for one in found if one is not offer]
                 say(describe(offer.speaker, offer.why, others))

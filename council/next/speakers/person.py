@@ -12,7 +12,7 @@ from council.next.engine import registry
 from council.next.errors import UsageError, Waiting
 from council.next.prompts.brief import Brief
 from council.next.protocols.outcome import Outcome
-from council.next.replies.kinds import Code, Field, Items, Kind, Text, is_nothing
+from council.next.replies.kinds import Code, Items, Kind, Text, is_nothing
 from council.next.replies.read import heading, read
 from council.next.replies.write import fenced, write, write_answer
 from council.next.speakers.base import Settings, Speaker, Spoken, speaker
@@ -26,7 +26,7 @@ class Question:
     name: str
     title: str
     wanted: str
-    field: Field
+    kind: Kind
     problem: str = ""
     typed: str = ""
 
@@ -89,7 +89,7 @@ class Person(Speaker):
             if (value := await self.answer(situation, name, kind, found)) is not None:
                 found[name] = value
         body = write(reply, found)
-        question = Question("", "Your words", "your answer in your own words", Field("text"))
+        question = Question("", "Your words", "your answer in your own words", Text())
         while not body.strip():
             body = await self.ask(situation, question)
             question = replace(question, problem="there is nothing in it")
@@ -98,7 +98,7 @@ class Person(Speaker):
     async def answer(self, situation: Situation, name: str, kind: Kind, found: dict[str, Any]) -> Any:
         """Ask until the answer reads back as it was meant. None if it was left out."""
         assert self.ask is not None
-        question, due = Question(name, heading(name), kind.wanted(), kind.field()), situation.brief.due
+        question, due = Question(name, heading(name), kind.wanted(), kind), situation.brief.due
         while True:
             typed = await self.ask(situation, question)
             try:
@@ -126,7 +126,7 @@ def value_of(name: str, kind: Kind, typed: str) -> Any:
         lines = [line.strip().removeprefix("- ").strip() for line in text.splitlines()]
         said = text if not is_nothing(text) else ""
         return said if isinstance(kind, Text) else tuple(line for line in lines if not is_nothing(line))
-    near = [option for option in kind.field().options if text and option.casefold().startswith(text.casefold())]
+    near = [option for option in kind.options if text and option.casefold().startswith(text.casefold())]
     text = near[0] if len(near) == 1 else fenced(text) if isinstance(kind, Code) else text
     answers = read({name: kind}, f"## {heading(name)}\n{text}")
     if name not in answers.found:

@@ -12,11 +12,11 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import Any, ClassVar
+from typing import IO, Any, ClassVar
 
 from council.next.config.models import Model
 from council.next.errors import AuthError, UsageError
@@ -25,6 +25,7 @@ from council.next.speakers.base import (
     PROGRAM,
     CallFailed,
     Offer,
+    Refused,
     Settings,
     Speaker,
     Spoken,
@@ -54,16 +55,15 @@ PASSING = (408, 409, 425, 429, 499)
 
 @dataclass(frozen=True)
 class Printed:
-    """How a program ended. `hide` makes one line of what it said, without the secrets that it was given."""
+    """How a program ended, without the secrets that it was given."""
 
     code: int
     out: str
     err: str
-    hide: Callable[[str], str]
 
     @property
     def said(self) -> str:
-        return self.hide(self.err.strip() or self.out) or "it printed nothing"
+        return one_line(self.err.strip() or self.out, 300) or "it printed nothing"
 
 
 class Program(Speaker):
@@ -88,14 +88,10 @@ class Program(Speaker):
         """More variables, whatever the user's are."""
         return {}
 
-    def confirms(self, out: str) -> bool:  # noqa: ARG002
-        """Whether this, with a return code of 0, means that somebody is logged in."""
-        return True
-
     @classmethod
     def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:  # noqa: ARG003
         if cls.find():
-            why = f"the `{cls.name}` program is logged in"
+            why = f"the `{cls.name}` program is installed"  # only the chosen one is asked for its login
             yield Offer(PROGRAM, f"--speaker {cls.name}", why, cls(settings) if cls.chosen else None)
 
     @classmethod
@@ -110,11 +106,9 @@ class Program(Speaker):
 
     def is_logged_in(self, path: str) -> bool:
         """What the program says of itself: it is asked as it would be called."""
-        with suppress(OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
-            done = subprocess.run(
-                [path, *self.status], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
-            )
-            return done.returncode == 0 and self.confirms(done.stdout.decode())
+        quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        with suppress(OSError, subprocess.TimeoutExpired):
+            return subprocess.run([path, *self.status], **quiet, timeout=PATIENCE, check=False).returncode == 0
         return False
 
     def price(self) -> str:
@@ -189,11 +183,6 @@ class Claude(Program):
         effort = {} if model.effort == "none" else {"CLAUDE_CODE_EFFORT_LEVEL": model.effort}
         return {"CLAUDE_CODE_MAX_RETRIES": "0", "DISABLE_AUTOUPDATER": "1", **effort}
 
-    def confirms(self, out: str) -> bool:
-        with suppress(ValueError, LookupError, TypeError):
-            return json.loads(out)["loggedIn"] is True
-        return False
-
     def read(self, printed: Printed, model: Model) -> Spoken:
         """One result; with verbose output, a list of messages that ends with it. The return code and `is_error` say
         whether it failed; `subtype` says success even of a failure."""
@@ -208,9 +197,9 @@ class Claude(Program):
         stop, call = text(result.get("stop_reason")) or "end_turn", text(result.get("session_id")) or None
         body, status = text(result.get("result")), count(result.get("api_error_status")) or 0
         if stop == "refusal":
-            raise CallFailed("the model refused to answer", again=False, usd=usd)
+            raise Refused("the model refused to answer", usd)
         if printed.code or result.get("is_error"):
-            said = printed.hide(body or "no reason given")
+            said = one_line(body or "no reason given", 300)
             if status in (401, 403):
                 raise AuthError(f"claude is not logged in: {self.login} ({said})")
             if 400 <= status < 500 and status not in PASSING:
@@ -258,7 +247,7 @@ class Codex(Program):
         last = {str(event.get("type")): event for event in events}
         if failed := last.get("turn.failed") or last.get("error"):
             said = table(failed.get("error")).get("message") or failed.get("message") or "no reason given"
-            raise CallFailed(f"codex failed: {printed.hide(str(said))}", again=True, usd=None)
+            raise CallFailed(f"codex failed: {one_line(str(said), 300)}", again=True, usd=None)
         usage = table(last["turn.completed"].get("usage"))
         items = (table(event.get("item")) for event in events if event.get("type") == "item.completed")
         bodies = [text(item.get("text")) for item in items if item.get("type") == "agent_message"]
@@ -295,14 +284,13 @@ async def run(command: list[str], asked: str, environment: Mapping[str, str]) ->
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
-        out.seek(0)
-        err.seek(0)
-        said, wrong = (file.read(MOST_PRINTED).decode("utf-8", "replace") for file in (out, err))
-    secrets = [one for name, one in environment.items() if name.endswith(SECRET) and len(one) > 5]
+        secrets = [one for name, one in environment.items() if name.endswith(SECRET) and len(one) > 5]
+        return Printed(code, read_printed(out, secrets), read_printed(err, secrets))
 
-    def hide(words: str) -> str:
-        for secret in secrets:
-            words = words.replace(secret, "[key]")
-        return one_line(words, 300)
 
-    return Printed(code, said, wrong, hide)
+def read_printed(file: IO[bytes], secrets: Iterable[str]) -> str:
+    file.seek(0)
+    said = file.read(MOST_PRINTED).decode("utf-8", "replace")
+    for secret in secrets:
+        said = said.replace(secret, "[key]")
+    return said

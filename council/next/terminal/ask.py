@@ -47,7 +47,7 @@ class Keyboard:
         if question.problem:
             note(question.problem, "! ", fg="red")
         note(f"\n{question.title}", bold=True)
-        long = question.field.type in LONG
+        long = question.kind.type in LONG
         say(question.wanted + "; an empty line ends it, e opens your editor" * long)
         typed = await self.read(situation.brief, long, question.typed)
         self.typed[question.title] = typed

@@ -23,6 +23,7 @@ SEAT_KEYS = ("persona", "speaker", "title", "tier", "weight", "of")
 ROLES = ("synthesis", "impact", "control")  # what a phase is for, where the program has to know
 NAME, ANSWER = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*"), re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 LONGEST_NAME, MOST_WEIGHT = 40, 1_000
+ANSWERS: dict[str, tuple[str, ...]] = {}  # examples of the kinds that an answer may have; protocols add those they read
 
 
 def load(text: str, where: str) -> Workflow:
@@ -134,6 +135,10 @@ def read_reply(table: Table) -> Reply:
             reply[name] = kind(declared)
         except UsageError as wrong:
             raise table.wrong(f"reply: {name}: {wrong}") from None
+        examples = ANSWERS.get(name, (declared,))
+        is_of_a_room = reply[name].room and "list" in examples
+        if not is_of_a_room and not any(isinstance(reply[name], type(kind(one))) for one in examples):
+            raise table.wrong(f'reply: {name} must be declared as {" or ".join(examples)}, not as "{declared}"')
     if sum(kind.whole for kind in reply.values()) > 1:
         raise table.wrong("reply: only one answer can be read from the whole reply")
     return reply

@@ -158,6 +158,14 @@ class Workflow:
         named = {phase.role: phase for phase in self.phases} | {phase.name: phase for phase in self.phases}
         return named.get(name)
 
+    def is_of_the_debate(self, phase: Phase) -> bool:
+        """Whether the rounds of a phase count as rounds of the debate."""
+        return phase.numbered and not phase.role and phase is not self.phase("synthesis")
+
+    def endings(self) -> Iterator[Ref]:
+        """The rules that can end a phase."""
+        return (ref for phase in self.phases for condition in phase.until.values() for ref in refs(condition))
+
     def places(self) -> set[str]:
         """The names of all phases and steps."""
         return {phase.name for phase in self.phases} | {step.name for step in self.steps()}

@@ -53,10 +53,6 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"until": {"over": {"some": {"redy": "yes"}}}},
         'until over: some: "redy" is no answer asked for so far; did you mean "ready"?',
     ),
-    "answer that the program reads": (
-        {"reply": {"signs": "a | b"}},
-        "reply: signs: the program reads this answer, so it must be a vote",
-    ),
     "answer of a later phase": ({"until": {"over": {"split": "late"}}}, '"late" is no answer asked for so far'),
     "answer asked for first afterwards": (
         {"when": {"some": {"ready": "yes"}}},

@@ -45,7 +45,7 @@ def test_every_other_name_is_one_of_an_option_that_exists() -> None:
         ("{consensus: {custom_perspectives: 1}}", "write each as a section of AgentPersonalities.md"),
         ("{consensus: {target: 95, target_satisfaction: 90}}", "another name of target"),
         ("{consensus: {target: [95]}}", "must be a word or a number"),
-        ("{consensus: {analysis: maybe}}", 'must be true or false, not "maybe"'),
+        ("{consensus: {analysis: maybe}}", "must be true or false, not 'maybe'"),
         ("{consensus: {max_rounds: many}}", "protocols: consensus: max_rounds:"),
     ],
 )

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from council.next.engine.voting import AUTO, METHODS, Ballot, count, read
@@ -98,6 +98,7 @@ def test_an_unknown_method_is_refused() -> None:
 POLLS = st.lists(st.lists(st.sampled_from(OPTIONS), max_size=3, unique=True), min_size=1, max_size=7)
 
 
+@settings(deadline=None)
 @given(poll=POLLS, method=st.sampled_from([*METHODS, AUTO]), order=st.randoms(use_true_random=False))
 def test_what_no_method_may_do(poll: list[list[str]], method: str, order: Any) -> None:
     """Depend on the order of the voters, on the options' names, or choose what nobody named."""
@@ -114,6 +115,7 @@ def test_what_no_method_may_do(poll: list[list[str]], method: str, order: Any) -
         assert other.winner == (renamed[result.winner] if result.winner else "")
 
 
+@settings(deadline=None)
 @given(poll=POLLS)
 def test_the_methods_against_their_definitions(poll: list[list[str]]) -> None:
     ballots = [read(tuple(one)) for one in poll]

@@ -6,10 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from council.next import rooms
 from council.next.engine.planner import Due
 from council.next.errors import Damaged, UsageError
 from council.next.prompts.brief import Brief, render, write
@@ -35,6 +37,7 @@ PEOPLE = {
 }
 WRITE = """
 import sys
+from itertools import pairwise
 from pathlib import Path
 from council.next.prompts.brief import write
 from council.next.record.session import Session
@@ -150,7 +153,7 @@ def test_what_a_kill_left_of_a_brief_is_made_whole(tmp_path: Path) -> None:
         own.unlink()
         assert write(session, due).text == whole
         (own.parent / "shared.md").unlink()
-        with pytest.raises(Damaged, match="this brief is missing; restore it from a backup"):
+        with pytest.raises(Damaged, match=r"shared\.md: it is missing; restore it from a backup"):
             write(session, due)
 
 
@@ -181,6 +184,26 @@ def test_facts_that_a_batch_shares_are_computed_once(tmp_path: Path, monkeypatch
         hold(session, lambda due, _: held.reply(due))
     folders = [id.partition("/")[0] for id in asked]
     assert sorted({*folders}) == sorted(folders), "each batch once"
+
+
+def test_a_debate_of_the_core_asks_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with begun(tmp_path) as session:
+        monkeypatch.setattr(rooms, "load", lambda kind, name: pytest.fail(f"{kind} {name}"))
+        held = spoken(session)
+        hold(session, lambda due, _: held.reply(due))
+
+
+@pytest.mark.parametrize("templates", [None, [], {"positions.md.j2": 1}, {}, {"other.md.j2": "x"}])
+def test_a_session_whose_templates_were_edited_is_damaged(templates: object, tmp_path: Path) -> None:
+    with pytest.raises(Damaged, match=r"program\.json"), begun(tmp_path, program={"templates": templates}) as session:
+        write(session, session.plan.due[0])
+
+
+def test_a_session_that_lacks_an_included_template_names_it(tmp_path: Path) -> None:
+    wrong = pytest.raises(UsageError, match=r"the template positions\.md\.j2: _gone\.md\.j2 \(for 01-positions")
+    texts = {"positions.md.j2": "{% include '_gone.md.j2' %}"}
+    with begun(tmp_path, program={"templates": texts}) as session, wrong:
+        write(session, session.plan.due[0])
 
 
 @pytest.mark.usefixtures("toys")
@@ -231,3 +254,16 @@ def test_golden_briefs_of_a_debate_that_real_members_held(tmp_path: Path) -> Non
             (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
             (GOLDEN / name).write_bytes(data)
     assert found == files_of(GOLDEN)
+
+
+def test_each_round_begins_as_the_one_before_did_so_that_it_is_cached(tmp_path: Path) -> None:
+    """Each later turn reads the same beginning: the question, its documents and all passages so far."""
+    with begun(tmp_path, options={"three_rounds": True}, attached={"a.md": b"long"}) as session:
+        held = spoken(session)
+        briefs = hold(session, lambda due, _: held.reply(due))
+    steps = [briefs[f"{place}/architect"] for place in ("01-positions", "02-challenges", "03-closing")]
+    for before, after in pairwise([*steps, briefs["04-synthesis/chair"]]):
+        marks = [cut for cut in before.cuts[:-1] if before.due.sees or cut == before.cuts[0]]
+        assert len(marks) == max(1, len(before.due.sees) + 1)
+        assert {*marks} <= {*after.cuts}
+        assert after.text.startswith(before.text[: marks[-1]])

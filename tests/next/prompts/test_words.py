@@ -226,7 +226,7 @@ def test_a_second_try_names_what_is_wrong_and_shows_the_reply(tmp_path: Path) ->
         assert again.shared == first.shared
         assert again.own.startswith(first.own.rstrip("\n"))
         added = again.own.removeprefix(first.own.rstrip("\n"))
-        assert '- "## Recommendation": the heading is missing, or nothing of your own is below it\n' in added
+        assert '- "## Recommendation": the heading is missing, or nothing of your own is below it' in added
         assert "No headings at all." in added
         record(session, due, "## Recommendation\nKeep one.\n\n## Normative\nno")
         due = to(session, "challenges")[0]

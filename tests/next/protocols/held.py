@@ -56,7 +56,7 @@ def usual(kind: Kind) -> Any:
 class Held:
     """Speaks for everybody. `votes` are those of the steps named; everybody else gives the usual answers."""
 
-    def __init__(self, workflow: Workflow, seed: str = "seed", **votes: Vote | list[Vote]) -> None:
+    def __init__(self, workflow: Workflow, seed: str = "seed", /, **votes: Any) -> None:
         self.plan, self.votes, self.tries = Plan(workflow, seed), votes, 0
         self.said: dict[str, Recorded] = {}
         self.briefs: dict[str, Due] = {}

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from council.next.protocols.ids import Quote
 from council.next.protocols.outcome import Outcome
+from tests.next.debates import workflow_of
 from tests.next.protocols.held import Held, debate, kit, signs, standing
+from tests.next.protocols.test_kit import stubs  # noqa: F401
 
 R1 = signs("R1")
 IF1 = signs("R1", conditions="the load is measured first")
@@ -47,6 +52,7 @@ def test_03_two_texts_with_two_signatures_each() -> None:
 
 def test_04_four_texts_with_one_signature_each() -> None:
     found = debate({"all": signs("own")})
+    assert found.dissents == (), "where no text leads, nobody dissents from one"
     assert (found.kind, found.reason) == ("split", "no text leads: 1 for R1, 1 for R2, 1 for R3 and 1 for R4")
 
 
@@ -66,6 +72,16 @@ def test_05_three_conditions_that_half_of_the_signers_reject() -> None:
     assert (found.kind, found.reason) == ("undecided", "4 of 4 sign R1; 1 without a refused condition")
     assert terms(found) == {"K1": "refused", "K2": "refused", "K3": "refused"}
     assert all(len(term.rejections) == 3 and term.rejections[0].text == "reject: too dear" for term in found.conditions)
+
+
+def test_05a_a_condition_is_refused_by_half_of_the_signers_and_by_nobody_else() -> None:
+    challenges = {"all": R1, "D": IF1, "R": signs("R4")}
+    half = debate(challenges, {"A": R1, "D": R1, "E": rejecting("K1"), "R": rejecting("K1")})
+    assert (terms(half), half.kind) == ({"K1": "refused"}, "agreed with dissent")
+    other = signs("R4", rulings="K1: reject: not for me")
+    found = debate(challenges, {"A": R1, "D": R1, "E": rejecting("K1"), "R": other})
+    assert (terms(found), found.status) == ({"K1": "stands"}, "accepted on conditions, with dissent")
+    assert [one.text for one in found.conditions[0].rejections] == ["reject: too dear", "reject: not for me"]
 
 
 def test_06_one_of_three_others_rejects_the_condition() -> None:
@@ -266,6 +282,12 @@ def test_23_one_signs_none() -> None:
     assert (found.kind, words(found)) == ("agreed with dissent", [("designer", "nobody is on call")])
 
 
+def test_23a_who_signs_none_is_on_no_side() -> None:
+    found = debate({"all": R1, "E": NONE, "R": NONE})
+    assert (found.kind, found.reason) == ("undecided", "2 of 4 sign R1")
+    assert [one.seat for one in found.dissents] == ["engineer", "researcher"]
+
+
 def test_24_an_unknown_id_or_two_are_asked_for_once_more() -> None:
     for wrong in ("## Signs\nR9", "## Signs\nR1 or R2"):
         found = debate({"all": R1, "D": f"Some talk that is long enough to be nobody else's.\n\n{wrong}"})
@@ -277,6 +299,54 @@ def test_25_workflows_that_take_no_vote() -> None:
     for name in ("Quick", "Confirm"):
         found = Held(kit(name)).until().outcome
         assert (found.kind, found.status, found.converged, found.exit_code) == ("answered", "proposed", None, 0)
+
+
+def test_25_where_no_vote_is_taken_half_of_those_asked_in_the_last_round_must_be_heard() -> None:
+    two: dict[str, Any] = {"all": {}, "A": None, "D": None}
+    assert Held(kit("Quick"), positions={"all": {}, "A": None}).until().outcome.kind == "answered"
+    for gone in (two, {**two, "E": None}):
+        found = Held(kit("Quick"), positions=gone).until().outcome
+        assert (found.kind, found.exit_code) == ("insufficient", 3)
+    assert found.reason == "no vote was taken; architect, designer and engineer not heard"
+    cast = {"all": {"perspectives": ("Cost: what it costs", "Safety: what can fail"), "opposed": ("Cost, Safety",)}}
+    votes = {
+        "analyze": cast,
+        "argue": {"all": None},
+        "rebut": {"all": None},
+        "evaluate": {"all": {"reading": "agreement"}},
+    }
+    found = Held(kit("Perspectives", checkpoints=False), **votes).until().outcome
+    assert (found.kind, found.reason) == ("insufficient", "no vote was taken; cost and safety not heard")
+    for heard, lost in (("argue", "rebut"), ("rebut", "argue")):
+        once = Held(kit("Perspectives", checkpoints=False), **{**votes, heard: {"all": {}}, lost: {"all": None}})
+        assert once.until().outcome.kind == "answered", "who was heard once in a round was heard"
+
+
+def test_25_a_person_who_is_a_member_is_heard_and_one_who_looks_on_is_not() -> None:
+    phases: list[dict[str, Any]] = [{"name": "talk", "steps": [{"name": "say"}, {"name": "ask", "seats": "human"}]}]
+    four = workflow_of(phases, seats={"members": ["ada", "bo", "cy", "di"]})
+    gone: dict[str, Any] = {"all": {}, "ada": None, "bo": None}
+    assert Held(four, say=gone).until().outcome.kind == "insufficient"
+    three = workflow_of([{"name": "say"}], seats={"members": [{"ada": {"speaker": "human"}}, "bo", "cy"]})
+    assert Held(three, say={"all": {}, "bo": None}).until().outcome.kind == "answered"
+
+
+def test_25a_perspectives_take_no_vote_and_the_moderators_reading_is_beside_them() -> None:
+    cast = {"all": {"perspectives": ("Cost: what it costs", "Safety: what can fail"), "opposed": ("Cost, Safety",)}}
+    found = Held(kit("Perspectives", checkpoints=False), analyze=cast, evaluate={"all": {"reading": "stagnation"}})
+    assert (found.until().outcome.kind, found.outcome.status, found.outcome.confidence) == (
+        "answered",
+        "proposed",
+        "high",
+    )
+    assert found.outcome.ended["debate"] == "stagnation"
+
+
+@pytest.mark.usefixtures("stubs")
+@pytest.mark.parametrize("name", ["Patchlist", "Tree"])
+def test_25b_workflows_of_optional_rooms_that_take_no_vote(name: str) -> None:
+    found = Held(kit(name)).until().outcome
+    assert (found.kind, found.status, found.converged, found.exit_code) == ("answered", "proposed", None, 0)
 
 
 def says(**votes: str) -> dict[str, Any]:
@@ -317,8 +387,12 @@ def test_28a_consensus_with_a_blocking_item() -> None:
     votes = {"all": scores(95), "database": scores(95, blocking=("no backup",))}
     found = Held(kit("Consensus"), propose=votes).until().outcome
     assert (found.kind, words(found)) == ("agreed with dissent", [("database", "no backup")])
-    half = Held(kit("Consensus"), propose={"all": scores(95, blocking=("no backup",))}).until().outcome
-    assert half.kind == "undecided"
+    all_block = Held(kit("Consensus"), propose={"all": scores(95, blocking=("no backup",))}).until().outcome
+    assert all_block.kind == "undecided"
+    below = (
+        Held(kit("Consensus", escalation=False), propose={"all": scores(95), "database": scores(80)}).until().outcome
+    )
+    assert (below.kind, below.reason, below.dissents) == ("undecided", "9 of 10 reach 90", ())
 
 
 def test_28b_consensus_that_nobody_decides() -> None:
@@ -355,6 +429,7 @@ def test_31_a_person_grants_a_round() -> None:
     rising = [{"all": scores(8 * round)} for round in range(1, 11)] + [{"all": scores(95)}]
     found = Held(kit("Consensus"), propose=rising, appeal=person, **OFFER).until().outcome
     assert (found.kind, found.rounds) == ("agreed", 11)
+    assert [(act.what, act.by.seat) for act in found.acts] == [("continue", "human")]
 
 
 def test_32_vetoed_after_the_synthesis() -> None:
@@ -388,6 +463,30 @@ def test_35_the_workflows_own_budget() -> None:
     assert (found.kind, found.status, found.exit_code, found.reason) == ("stopped", "", 3, "8 calls spent")
 
 
+def test_35a_a_synthesis_that_its_when_skips() -> None:
+    phases = [
+        {"name": "talk", "reply": {"says": "yes | no"}},
+        {"name": "synthesis", "role": "synthesis", "when": {"every": {"says": "yes"}}, "seats": "chair"},
+    ]
+    found = Held(workflow_of(phases), talk={"all": {"says": "yes"}, "cy": {"says": "no"}}).until().outcome
+    assert (found.kind, found.status, found.exit_code) == ("stopped", "", 3)
+    assert found.reason == "2 of 3 say says yes"
+
+
+def test_35b_a_person_who_is_absent_before_the_synthesis_but_not_after_it() -> None:
+    phases: list[dict[str, Any]] = [
+        {"name": "talk", "reply": {"says": "yes | no"}},
+        {"name": "before", "seats": "human", "reply": {"guidance": "text"}},
+        {"name": "synthesis", "role": "synthesis", "seats": "chair"},
+        {"name": "after", "seats": "human", "reply": {"guidance": "text"}},
+    ]
+    votes = {"all": {"says": "yes"}}
+    before = Held(workflow_of(phases), talk=votes, before={"human": None}).until().outcome
+    after = Held(workflow_of(phases), talk=votes, after={"human": None}).until().outcome
+    assert (before.kind, before.reason, before.exit_code) == ("stopped", "Human absent: no answer", 3)
+    assert (after.kind, after.reason, after.exit_code) == ("agreed", "3 of 3 say yes", 0)
+
+
 def test_36_the_chairs_step_stays_due_until_it_is_written() -> None:
     held = Held(kit("Debate"), challenges={"all": R1}).until("synthesis")
     assert [due.id for due in held.plan.due] == ["04-synthesis/chair"]
@@ -398,6 +497,8 @@ def test_37_a_persons_decision_is_shown_while_the_clerk_is_due() -> None:
     person = {"human": {"decision": "adopt", "option": "A"}}
     held = Held(kit("Consensus"), propose={"all": scores(50)}, appeal=person, **OFFER).until("synthesis")
     assert (held.outcome.kind, held.outcome.standing) == ("", "decided by a person")
+    assert [(act.what, act.option_text) for act in held.outcome.acts] == [("decided", "keep the queue")]
+    assert (held.outcome.status, held.outcome.exit_code) == ("", 0)
 
 
 def board(**more: Any) -> Outcome:
@@ -438,6 +539,10 @@ def test_41_a_document_that_its_checkers_find_inaccurate() -> None:
     found = board(check={"all": no, "ceo": {"accurate": "yes"}})
     assert (found.kind, found.status) == ("agreed", "proposed")
     assert (found.check["of"], found.check["accurate"], len(found.check["corrections"])) == (6, 1, 5)
+    yes = {"accurate": "yes"}
+    half = board(check={"all": no, "ceo": yes, "cto": yes, "cfo": yes})
+    most = board(check={"all": no, "ceo": yes, "cto": yes, "cfo": yes, "coo": yes})
+    assert (half.status, most.status) == ("proposed", "accepted")
 
 
 def test_42_split_and_approved_after_the_synthesis() -> None:
@@ -454,6 +559,32 @@ def test_43_agreed_and_approved_with_a_remark() -> None:
     assert (found.kind, found.decided_by, found.acts[0].by.text) == ("agreed", "both", "with three hires")
 
 
+@pytest.mark.parametrize(
+    ("ballots", "kind", "elected", "reason"),
+    [
+        (
+            {"ada": "Alder", "bo": "alder", "cy": "birch"},
+            "answered",
+            "alder",
+            "alder with 2 by majority",
+        ),
+        (
+            {"ada": "alder", "bo": "birch", "cy": "cedar"},
+            "undecided",
+            "",
+            "no choice: alder, birch and cedar with 1 by majority",
+        ),
+    ],
+)
+def test_44_a_ranked_vote_among_candidates(ballots: dict[str, str], kind: str, elected: str, reason: str) -> None:
+    until = {"chosen": {"vote": {"field": "ranking", "method": "majority"}}}
+    workflow = workflow_of([{"name": "choose", "reply": {"ranking": "list"}, "until": until}])
+    held = Held(workflow, choose={seat: {"ranking": (one,)} for seat, one in ballots.items()}).until("choose")
+    assert (held.outcome.kind, held.outcome.standing) == ("", "")
+    found = held.until().outcome
+    assert (found.kind, found.elected, found.reason, found.status) == (kind, elected, reason, "proposed")
+
+
 def test_45_what_moved_a_member_is_quoted_or_not() -> None:
     talk = "Nobody has measured why these nine queries are slow."
     closing = {
@@ -464,9 +595,11 @@ def test_45_what_moved_a_member_is_quoted_or_not() -> None:
     }
     found = debate({"all": signs("own"), "R": {**signs("own"), "talk": talk}}, closing)
     moves = {one.seat: one.move for one in found.count.voices}
-    assert moves["architect"].by.seat == "researcher"  # type: ignore[union-attr]
-    assert moves["architect"].words == "measured why  these NINE queries"  # type: ignore[union-attr]
-    assert moves["designer"].by is moves["engineer"].by is None  # type: ignore[union-attr]
+    assert moves["architect"] == Quote(
+        "researcher", "Researcher", "02-challenges/researcher", "measured why  these NINE queries"
+    )
+    assert moves["designer"] == Quote("", "", "", '"the cache is cheap and safe"')
+    assert moves["engineer"] == Quote("", "", "", "the others")
     assert moves["researcher"] is None
     assert found.movement == "moving"
 
@@ -484,6 +617,27 @@ def test_a_member_for_whom_a_person_spoke_is_a_person() -> None:
     assert debate({"all": {**R1, "by": "ada"}}).decided_by == "person"
 
 
+def test_converged_and_moving() -> None:
+    agreed = debate({"all": R1, "D": IF1}, options={"three_rounds": True})
+    assert (agreed.kind, agreed.converged, agreed.proceed_to_round3) == ("agreed on conditions", True, True)
+    dissenting, none = debate({"all": R1, "D": NONE}), debate({"all": OPEN})
+    assert (dissenting.converged, dissenting.movement, none.converged) == (False, "stable", False)
+    assert debate({"all": R1}).movement is None, "nobody voted twice"
+    late = debate({"all": R1, "D": None, "R": signs("R4")}, {"all": R1, "R": signs("R4")})
+    assert late.movement == "stable", "who was not heard before has not moved"
+
+
+def test_the_third_round_is_the_vote_that_follows_the_first_one() -> None:
+    phases = [
+        {"name": "first", "when": {"option": "on"}},
+        {"name": "vote", "reply": {"signs": "vote"}},
+        {"name": "again", "when": "opposed", "reply": {"signs": "vote"}},
+    ]
+    held = Held(workflow_of(phases, options={"on": True}), vote={"all": OPEN}).until("vote")
+    assert held.outcome.proceed_to_round3 is None
+    assert held.until().outcome.proceed_to_round3 is False
+
+
 def test_confidence_is_capped_by_what_was_counted() -> None:
     for votes, shown in (({"all": R1}, "high"), ({"all": R1, "D": NONE}, "medium"), ({"all": OPEN}, "low")):
         found = debate(votes, synthesis={"chair": {"confidence": "high"}})
@@ -497,7 +651,7 @@ def test_the_chair_rules_on_each_blocking_item_and_follows_the_leading_text() ->
     held.until()
     assert held.briefs["04-synthesis/chair.2"].problems == (
         '"## Follows": the members\' text is R1: write your title and answer to it',
-        '"## Rulings": C1: say what becomes of it',
+        '"## Rulings": C1: say what becomes of it, as in "- C1: stands: why"',
     )
 
 

@@ -35,7 +35,7 @@ def use(session: Session) -> None:
         assert session.attached is not None
         assert [session.read_frozen(path) for path in session.program["frozen"]]
         assert session.head
-        assert session.outcome
+        assert session.outcome is not None
         for due in session.plan.due:
             session.write_brief(due.id, "shared", "own")
 
@@ -143,7 +143,7 @@ STRAYS = ["09-extra/x", "01-positions/ada", "01-positions/engineer.2", "02-chall
 def test_a_turn_that_nobody_asked_for_is_named(folder: Path, id: str, turns: int) -> None:
     hold(Session(folder), turns)
     earlier = Session(folder)
-    assert earlier.plan
+    assert earlier.plan is not None
     path = forge(folder, id)
     before = path.read_bytes()
     session = Session(folder)
@@ -153,7 +153,7 @@ def test_a_turn_that_nobody_asked_for_is_named(folder: Path, id: str, turns: int
     assert [*problems(folder)]
     assert path.read_bytes() == before, "and it is never touched"
     path.unlink()
-    assert Session(folder).plan
+    assert Session(folder).plan is not None
 
 
 def test_a_turn_that_is_missing_is_named_and_not_asked_for_again(folder: Path) -> None:
@@ -220,6 +220,18 @@ def test_text_that_is_not_utf8_is_damage(folder: Path, name: str) -> None:
         use(rewrite(folder, files=hashes))
 
 
+def test_a_reply_that_is_not_utf8_is_damage_and_never_recorded(folder: Path) -> None:
+    session = Session(folder)
+    with session.hold(), pytest.raises(Damaged):
+        session.record(receipt(session.plan.due[0]), b"caf\xe9")
+    assert not [*(folder / "turns").rglob("*.md")]
+    hold(session, 1)
+    (path,) = (folder / "turns").rglob("*.md")
+    path.write_bytes(path.read_bytes() + b"\xe9")
+    with pytest.raises(Damaged, match="it is torn or was edited"):
+        Session(folder).plan  # noqa: B018
+
+
 def test_a_brief_that_is_not_utf8_is_damage(folder: Path) -> None:
     session = Session(folder)
     with session.hold():
@@ -274,6 +286,23 @@ def test_an_attempt_of_other_types_is_damage(folder: Path, key: str, value: str)
         Session(folder).attempts()
 
 
+@pytest.mark.parametrize("value", ["yesterday", "2026-01-01", "2026-02-31T00:00:00Z", "2026-01-01T00:00:00+02:00", "9"])
+def test_a_time_that_is_none_is_damage(folder: Path, value: str) -> None:
+    session = Session(folder)
+    with session.hold(), pytest.raises(Damaged, match="it is torn or was edited"):
+        session.record(receipt(session.plan.due[0], started=value), b"")
+    assert not [*(folder / "turns").rglob("*.md")]
+
+
+@pytest.mark.parametrize("turn", ["", ".", "pause", "a\0/b", "\ud800/x", "x" * 999, "a/b/c", "../x", "/x", "~"])
+def test_an_answer_to_no_turn_leaves_nothing(tmp_path: Path, turn: str) -> None:
+    with born(tmp_path, workflow=PERSON):
+        pass
+    before = sorted(tmp_path.rglob("*"))
+    assert desk.answer(tmp_path / ID, desk.Answer(turn, "words", "me", "page", 1.0)) == "too late"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_half_of_a_surrogate_pair_becomes_an_escape_that_people_see(tmp_path: Path) -> None:
     with create(tmp_path, replace(birth(), topic="caf\udce9"), ID) as session:
         assert session.topic == session.metadata["topic"] == "caf\\udce9"
@@ -287,6 +316,17 @@ def test_half_of_a_surrogate_pair_becomes_an_escape_that_people_see(tmp_path: Pa
     path.write_bytes(path.read_bytes().replace(b'"ad\\\\udce9"', b'"ad\\udce9"'))
     with pytest.raises(Damaged, match="it is torn or was edited"):
         Session(tmp_path / ID).plan  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "value", ["1e999", "-Infinity", "NaN", '"\\ud800"', '["a", {"b": "\\udfff"}]', "1" + 5000 * "0"]
+)
+@pytest.mark.parametrize("name", ["program.json", "metadata.json"])
+def test_json_that_nobody_could_write_again_is_damage(folder: Path, name: str, value: str) -> None:
+    data = {**json.loads((folder / name).read_bytes()), "more": "HERE"}
+    (folder / name).write_text(json.dumps(data).replace('"HERE"', value))
+    with pytest.raises(Damaged, match=f"{name}: it is torn or was edited"):
+        use(Session(folder))
 
 
 @pytest.mark.parametrize("name", ["turns", "attempts", "briefs", "desk"])
@@ -311,7 +351,7 @@ def test_what_is_larger_than_what_can_be_read_is_never_written(tmp_path: Path, m
 
 
 def test_a_list_of_sessions_reads_no_huge_metadata(folder: Path) -> None:
-    (folder / "metadata.json").write_bytes(b"[" + b"[]," * 2_000_000 + b"[]]")
+    (folder / "metadata.json").write_bytes(b'{"topic": [' + b"[]," * 2_000_000 + b"[]]}")
     assert [*catalog.rows(folder.parent)] == [(ID, {})], "it is listed, and known to be damaged"
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from council.next.errors import CouncilError, StorageError
+from council.next.errors import CouncilError, Damaged, StorageError
 from council.next.record import catalog, desk, files, lock
 from council.next.record import create as births
 from council.next.record.catalog import list_ids
@@ -49,12 +50,15 @@ def ask_to_pause(root: Path) -> None:
         assert desk.pause(root / ID, "ada")
 
 
+BRIEFS = (("one", "a"), ("another", "b"), ("one", "c"), ("shared of positions\n", "d"))
+
+
 def write_again(root: Path) -> None:
     """A brief of a turn that was not spoken yet becomes another one, and then what the batch shares."""
     session = Session(root / ID)
     with session.hold():
         id = session.plan.due[0].id
-        for shared, own in (("one", "a"), ("another", "b"), ("one", "c"), ("shared of positions\n", "d")):
+        for shared, own in BRIEFS:
             session.write_brief(id, shared, own)
             assert session.brief(id) == f"{shared}{own}".encode()
 
@@ -172,6 +176,24 @@ def kill(name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         with Session(root / ID).hold():
             assert [path for path in root.rglob("*") if "council-temp" in path.name] == []
         shutil.rmtree(root)
+
+
+@pytest.mark.parametrize("kind", ["before", "after"])
+def test_a_brief_that_is_there_is_whole(kind: str, tmp_path: Path) -> None:
+    """Whenever the writer is killed: never the shared part of one brief with the own part of another."""
+    begun(tmp_path)
+    id = Session(tmp_path / ID).plan.due[0].id
+    shutil.copytree(tmp_path, tmp_path / "count")
+    found = set()
+    for at in range(1, count(write_again, tmp_path / "count").number + 1):
+        root = tmp_path / f"{kind}-{at}"
+        shutil.copytree(tmp_path / ID, root / ID)
+        die(write_again, root, kind, at)
+        brief = ""
+        with suppress(Damaged):
+            brief = Session(root / ID).brief(id).decode()
+        found.add(brief)
+    assert found == {"", *(f"{shared}{own}" for shared, own in BRIEFS)}
 
 
 @pytest.mark.parametrize("kind", ERRORS)

@@ -7,7 +7,6 @@ import os
 import shutil
 import stat
 import threading
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,15 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from council.next.engine import views
-from council.next.engine.scene import Scene, Seen
 from council.next.errors import Busy, CouncilError, Damaged, StorageError, UsageError
 from council.next.record import catalog, desk, files, lock, turn_file
 from council.next.record import create as births
 from council.next.record.session import Session
 from council.next.record.turn_file import Receipt
 from council.next.text import encode
-from council.next.workflow.model import Ref, Seat
 from tests.next.debates import facts
 from tests.next.protocols.held import Held, kit
 from tests.next.record.sessions import ID, MEMBERS, born, contents, hold, receipt, speak
@@ -269,7 +265,7 @@ def test_a_receipt_that_was_edited_is_damage(data: bytes) -> None:
 def test_a_receipt_that_could_not_be_read_again_is_never_written() -> None:
     for wrong in ({"usd": float("nan")}, {"round": "1"}, {"seat": None}):
         with pytest.raises((ValueError, Damaged)):
-            turn_file.write(replace(RECEIPT, **wrong), b"")  # type: ignore[arg-type]
+            turn_file.write(replace(RECEIPT, **wrong), b"")
 
 
 @given(body=st.binary(max_size=200))
@@ -490,7 +486,7 @@ def test_two_who_answer_at_once(tmp_path: Path) -> None:
     threads = [
         threading.Thread(target=lambda who=who: given.append(desk.answer(session.folder, said_by(who))))
         for who in "abcdefgh"
-    ]  # type: ignore[misc]
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -527,28 +523,3 @@ def test_a_pause_is_asked_for_and_taken_back(session: Session) -> None:
         assert desk.is_paused(session.folder) == "ada"
         desk.resume(session.folder)
         assert desk.is_paused(session.folder) == ""
-
-
-def test_what_a_turn_sees_is_looked_up_once_a_batch(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a long debate that is the longest part of a plan, and there is a plan after every turn."""
-    looks: list[str] = []
-    real = views.look
-
-    def look(refs: Iterable[Ref], seat: Seat, scene: Scene) -> tuple[Seen, ...]:
-        looks.append(f"{scene.phase}/{seat.name}")
-        return real(refs, seat, scene)
-
-    monkeypatch.setattr(views, "look", look)
-    hold(session, 2)
-    looks.clear()
-    held = Held(kit("Debate"))
-    with session.hold():
-        due, other = session.plan.due
-        assert len(due.sees) == 2
-        held.plan = session.plan
-        speak(session, held, due)
-        assert [(one.id, one.sees) for one in session.advance().due] == [(other.id, other.sees)]
-        session.record(receipt(other), b"Unreadable.")
-        (again,) = session.advance().due
-        assert (again.id, again.sees) == (f"{other.id}.2", other.sees)
-    assert looks == []

@@ -60,6 +60,14 @@ SIGNED = {
     "none\uff1a没有人值班": Signature("none", "没有人值班"),
     "none: R1 and R2 both cost too much": Signature("none", "R1 and R2 both cost too much"),
     "none: two\nlines": Signature("none", "two lines"),
+    "none: two\n\nparagraphs": Signature("none", "two paragraphs"),
+    "- none: nobody is on call": Signature("none", "nobody is on call"),
+    "```\nnone: nobody is on call\n```": Signature("none", "nobody is on call"),
+    "none – nobody – ever": Signature("none", "nobody – ever"),
+    "**None** — nobody is on call": Signature("none", "nobody is on call"),
+    "none - nobody: ever": Signature("none", "nobody: ever"),
+    "undecided\uff1a缺少数据。": Signature("undecided", "缺少数据。"),
+    "none: R1": Signature("none", "R1"),
     "none": Signature("none"),
     "undecided: the load at the end of the month": Signature("undecided", "the load at the end of the month"),
     "Undecided": Signature("undecided"),
@@ -80,6 +88,21 @@ NOT_SIGNED = [
     "2",
     "K2 and R2",
     "none of these",
+    "none, nobody is on call",
+    "none (nobody is on call)",
+    "none because nobody is on call",
+    "own: see below",
+    "R2: because it is cheap",
+    "R2 - cheap",
+    "[ ] R2",
+    "- [ ] R2",
+    "- R2\n\nIt is cheap.",
+    "undecided\n\nFigures are missing.",
+    "none\n- R2",
+    "\u041a2",
+    "R\u200b2",
+    "R2\u0336",
+    "~~R1~~ R2",
     "none, I sign my new text",
     "own text",
     "mine",
@@ -110,20 +133,64 @@ def test_what_is_no_signature_is_asked_for_again(block: str) -> None:
     assert answer("vote", block) is MISSING
 
 
-CHOSEN = [
-    "yes",
-    "Yes",
-    "YES",
-    "**yes**",
-    "yes.",
-    '"yes"',
-    "`yes`",
-    "- yes",
-    "[yes]",
-    "\uff59\uff45\uff53",
-    "\n\nyes",
-    "```\nyes\n```",
-]
+CHOSEN = {
+    **dict.fromkeys(
+        [
+            "yes",
+            "Yes",
+            "YES",
+            "yEs",
+            "**yes**",
+            "*yes*",
+            "__yes__",
+            "_yes_",
+            "***yes***",
+            "`yes`",
+            "yes.",
+            "yes!",
+            "yes,",
+            "yes:",
+            "yes;",
+            "Yes.",
+            "**Yes.**",
+            "**yes**.",
+            '"yes"',
+            "'yes'",
+            "“yes”",
+            "„yes“",
+            "«yes»",
+            "« yes »",
+            "\u2018yes’",
+            "[yes]",
+            "(yes)",
+            "**[yes]**",
+            "「yes」",
+            "『yes』",
+            "【yes】",
+            "yes。",
+            "- yes",
+            "* yes",
+            "+ yes",
+            "1. yes",
+            "• yes",
+            "– yes",
+            "- **yes**",
+            "\uff59\uff45\uff53",
+            "\n\nyes",
+            "  yes  ",
+            "yes\n\n---",
+            "```\nyes\n```",
+            "~~~\nyes\n~~~",
+            "> no\n\nyes",
+            "\u200byes",
+            "yes\u00a0",
+            "\ufeffyes",
+            "yes\r\n",
+        ],
+        "yes",
+    ),
+    **dict.fromkeys(["no", "No.", "**NO**", "- no", "“No.”", "`no`", "[no]", "no!", "NO\n---"], "no"),
+}
 NOT_CHOSEN = [
     "yes, but the cost is open",
     "yes (mostly)",
@@ -131,28 +198,183 @@ NOT_CHOSEN = [
     "- yes\n- no",
     "yes or no",
     "yes | no",
+    "yes, no",
     "no. Wait: yes",
+    "yes yes",
     "yeah",
+    "y",
+    "yes?",
+    "yes…",
+    "yes...",
+    "yes!?",
     "ja",
     "yes 👎",
     "❌ yes",
     "yes ✅",
     "not yes",
+    "~~no~~ yes",
+    "~~yes~~",
     "yes: if K2",
     "yes, because it is cheap",
+    "yes - pending the audit",
     "sí",
+    "oui",
     "是",
+    "да",
+    "y\u0435s",  # with a Cyrillic letter
+    "ye\u0301s",
+    "ye\u200bs",
+    "\u202eyes",
+    "y e s",
+    "[ ] yes",
+    "[] yes",
+    "[x] yes",
+    "- [ ] yes",
+    "- [x] yes\n- [ ] no",
+    "[yes",
+    "(yes",
+    "(yesx",
+    "[yes] [no]",
     "> yes",
     "",
     "yes/no",
     "true",
+    "1",
+    "| yes |",
+    "<b>yes</b>",
+    "&#121;es",
     "yes\n\nThat is all.",
+    "- yes\n\nThat is all.",
+    "That is:\n- yes",
+    "- yes\n  - mostly",
 ]
 
 
-@pytest.mark.parametrize("block", CHOSEN)
-def test_a_choice_is_one_word_and_nothing_else(block: str) -> None:
-    assert answer("yes | no", block) == "yes"
+@pytest.mark.parametrize(("block", "wanted"), CHOSEN.items())
+def test_a_choice_is_one_word_and_nothing_else(block: str, wanted: str) -> None:
+    assert answer("yes | no", block) == wanted
+
+
+def test_a_choice_may_have_several_words() -> None:
+    declared = "agree | agree if | disagree"
+    assert [answer(declared, block) for block in ("Agree if", "**agree if**.", "agree  IF:", "agree")] == [
+        "agree if",
+        "agree if",
+        "agree if",
+        "agree",
+    ]
+    assert answer(declared, "agree if K1 holds") is MISSING
+
+
+IDENTS = {
+    **dict.fromkeys(
+        [
+            "R2",
+            "r2",
+            "**R2**",
+            "*R2*",
+            "_R2_",
+            "__R2__",
+            "`R2`",
+            "R2.",
+            "R2:",
+            "R2;",
+            "R2,",
+            "R2!",
+            "R2。",
+            "[R2]",
+            "(R2)",
+            '"R2"',
+            "'R2'",
+            "“R2”",
+            "„R2“",
+            "«R2»",
+            "« R2 »",
+            "\u2018R2’",
+            "「R2」",
+            "【R2】",
+            "- R2",
+            "* R2",
+            "1. R2",
+            "• R2",
+            "- **R2**",
+            "**R2.**",
+            "**R2**.",
+            "**[R2]**",
+            "\uff32\uff12",
+            "\n\nR2\n",
+            "```\nR2\n```",
+            "R2\n\n---",
+            "> R1\n\nR2",
+            "\u200bR2",
+            "R2\u00a0",
+            "R2 –",
+            "R2\r\n",
+        ],
+        "R2",
+    ),
+    **dict.fromkeys(["R2b", "r2B", "R2B", "**r2b**"], "R2b"),
+    **dict.fromkeys(["K12", "k12.", "[K12]"], "K12"),
+    **dict.fromkeys(["C3", "(c3)"], "C3"),
+    **dict.fromkeys(["R9999", "r9999"], "R9999"),
+    **dict.fromkeys(["none", "None.", "**none**", "- none", '"None"', "[none]"], "none"),
+}
+NO_IDENTS = [
+    "R1 or R2",
+    "R1, R2",
+    "R1/R2",
+    "R1-R4",
+    "R2 (Architect)",
+    "R2, by Architect",
+    "R2: the cache",
+    "R2 – the cache",
+    "the R2",
+    "Recommendation 2",
+    "R 2",
+    "R-2",
+    "R#2",
+    "#2",
+    "2",
+    "R",
+    "R0",
+    "R02",
+    "R2a",
+    "R2bc",
+    "R2x9",
+    "R12345",
+    "R2.5",
+    "X2",
+    "R٢",
+    "\u042f2",
+    "\u041a2",
+    "R\u200b2",
+    "R\u03012",
+    "R2\u0336",
+    "~~R2~~",
+    "R2 ✅",
+    "[ ] R2",
+    "[R2] [R3]",
+    "R2\nR3",
+    "- R2\n- R3",
+    "> R2",
+    "| R2 |",
+    "own",
+    "none of them",
+    "none, R2 is dear",
+    "undecided",
+    "",
+]
+
+
+@pytest.mark.parametrize(("block", "wanted"), IDENTS.items())
+def test_an_id_is_read_however_it_is_dressed(block: str, wanted: str) -> None:
+    assert answer("id | none", block) == wanted
+    assert answer("id", block) == (MISSING if wanted == "none" else wanted)
+
+
+@pytest.mark.parametrize("block", NO_IDENTS)
+def test_what_is_no_id_is_asked_for_again(block: str) -> None:
+    assert answer("id | none", block) is MISSING
 
 
 @pytest.mark.parametrize("block", NOT_CHOSEN)
@@ -204,6 +426,8 @@ def test_a_number_is_read(declared: str, block: str, wanted: float) -> None:
         ("0-100", "nan"),
         ("0-100", "1e2"),
         ("0-3", "50 %"),
+        ("0-3", "2 %"),
+        ("0-1", "1%"),
         ("0-3", "4"),
         ("integer", "2.5"),
         ("integer", "99 repeating rounds"),
@@ -223,9 +447,7 @@ def test_a_number_with_anything_beside_it_is_asked_for_again(declared: str, bloc
         ("* a\n* b", ("a", "b")),
         ("1. a\n2. b", ("a", "b")),
         ("• a\n• b", ("a", "b")),
-        ("a single line", ("a single line",)),
         ("- one that goes\n  on here\n- b", ("one that goes on here", "b")),
-        ("Two things:\n- a\n- b", ("a", "b")),
         ("- a\n\n- b", ("a", "b")),
         ("none", ()),
         ("- none", ()),
@@ -246,17 +468,34 @@ def test_the_items_of_a_list(block: str, wanted: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "block", ["One sentence that\nwas wrapped by somebody", "none\n- a", "a\n\nb", "", "> - a", "***"]
+    "block",
+    [
+        "One sentence that\nwas wrapped by somebody",
+        "a single line",
+        "Nothing blocks.",
+        "Two things:\n- a\n- b",
+        "I drop these:\n- a",
+        "- a\n\nThat is all.",
+        "- a\n\n```\nmake\n```",
+        "### Needed\n- a",
+        "none\n- a",
+        "- a\n- none",
+        "a\n\nb",
+        "",
+        "-",
+        "> - a",
+        "***",
+    ],
 )
-def test_a_list_without_items_is_asked_for_again(block: str) -> None:
-    """Lines without a mark may be one sentence or several: nobody knows."""
+def test_a_list_with_other_lines_or_without_items_is_asked_for_again(block: str) -> None:
+    """Lines without a mark may be one sentence or several, or say something about the items: nobody knows."""
     assert answer("list", block) is MISSING
 
 
 def test_an_answer_that_must_not_be_empty() -> None:
     assert answer("list+", "none") is MISSING
     assert answer("text+", "none") is MISSING
-    assert answer("text", "none") == ""
+    assert [answer("text", nothing) for nothing in ("none", "- none", "(None.)", "—", "N/A")] == [""] * 5
     assert answer("text+", "None of us measured it.") == "None of us measured it."
 
 
@@ -297,7 +536,25 @@ def test_an_id_is_written_in_one_way() -> None:
     assert [find_id(words) for words in ("r2B", "K1.", "(c3)", "R2 and R3", "R", "")] == ["R2b", "K1", "C3", "", "", ""]
 
 
-@pytest.mark.parametrize("declared", ["txt", "a |", "100-0", "5-5", "a | A", "list++", "| b", "", "vote | vote", "--"])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "txt",
+        "a |",
+        "100-0",
+        "5-5",
+        "a | A",
+        "list++",
+        "| b",
+        "",
+        "vote | vote",
+        "--",
+        "go! | stop",
+        "(a) | b",
+        "a: | b",
+        "0-" + "9" * 5_000,
+    ],
+)
 def test_an_unknown_kind_is_refused(declared: str) -> None:
     with pytest.raises(UsageError, match="is not a kind of answer"):
         kind(declared)

@@ -1,12 +1,9 @@
-"""Six debates as files that a person can read. Nothing in them is changed that somebody has not read.
-
-`python -m tests.next.reports.test_goldens` writes them again.
-"""
+"""Six debates as files that a person can read. Nothing in them is changed that somebody has not read."""
 
 from __future__ import annotations
 
+import os
 import re
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -31,19 +28,12 @@ def texts(session: Session, name: str) -> dict[str, str]:
     return {file: re.sub(r"[0-9a-f]{64}", "HASH", text) for file, text in found.items()}
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_debate_is_shown_as_somebody_has_read_it(name: str, tmp_path: Path) -> None:
-    expected = {path.name: path.read_text("utf-8") for path in sorted((FOLDER / name).iterdir())}
-    assert texts(SESSIONS[name](tmp_path), name) == expected
-
-
-def write() -> None:
-    for name, begin in SESSIONS.items():
-        with tempfile.TemporaryDirectory() as root:
-            for file, text in texts(begin(Path(root)), name).items():
-                (FOLDER / name).mkdir(parents=True, exist_ok=True)
-                (FOLDER / name / file).write_text(text, "utf-8")
-
-
-if __name__ == "__main__":
-    write()
+    found = texts(SESSIONS[name](tmp_path), name)
+    if os.environ.get("COUNCIL_UPDATE_GOLDEN"):
+        (FOLDER / name).mkdir(parents=True, exist_ok=True)
+        for file, text in found.items():
+            (FOLDER / name / file).write_text(text, "utf-8")
+    assert found == {path.name: path.read_text("utf-8") for path in sorted((FOLDER / name).iterdir())}

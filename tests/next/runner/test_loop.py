@@ -19,7 +19,7 @@ from council.next.record.session import Session
 from council.next.runner import loop
 from council.next.runner.budget import Budget
 from council.next.runner.loop import Run, hold
-from council.next.speakers.base import CallFailed, Speaker, Spoken
+from council.next.speakers.base import CallFailed, Refused, Speaker, Spoken
 from tests.next.runner.debating import Scripted, Told, begun, held, settings, until, usual_reply
 
 FIRST = ["architect", "designer", "engineer", "researcher"]
@@ -170,6 +170,18 @@ def test_a_member_that_declines_is_absent(tmp_path: Path) -> None:
     with begun(tmp_path) as session:
         assert isinstance(held(Run(session, Scripted(settings(tmp_path), declines), settings(tmp_path))), Plan)
     assert [one.absent for one in session.receipts.values() if one.absent] == ["the model declined"] * 2
+
+
+def test_a_member_that_refuses_is_absent_and_the_writer_is_asked_again(tmp_path: Path) -> None:
+    def refuses(brief: Brief) -> Refused | None:
+        return Refused("the model refused to answer", 0.01) if brief.due.seat.name in ("designer", "chair") else None
+
+    with begun(tmp_path) as session:
+        ended = held(Run(session, Scripted(settings(tmp_path), refuses, most=0.01), settings(tmp_path)))
+    assert isinstance(ended, Paused)
+    assert [one.absent for one in session.receipts.values() if one.absent] == ["the model refused to answer"] * 2
+    assert [due.seat.name for due in session.plan.due] == ["chair"]
+    assert Budget.of([session]).spent == pytest.approx(0.09)  # six replies and three refusals
 
 
 def test_a_refused_key_ends_the_run_and_is_no_failure_of_a_member(tmp_path: Path) -> None:

@@ -115,3 +115,11 @@ def test_nothing_that_a_session_uses_is_read_again_from_the_kit(tmp_path: Path) 
         assert {*session.program["personas"]} == {"architect", "designer", "engineer", "researcher", "chair"}
     assert session.metadata["members"] == ["architect", "designer", "engineer", "researcher"]
     assert session.metadata["rounds_planned"] == "adaptive"
+
+
+def test_one_specialist_is_enough_beside_those_who_always_sit(tmp_path: Path) -> None:
+    table = lay(Request("x", workflow="consensus", only=("database",)), settings(tmp_path))
+    assert table.members == ("database",)
+    assert table.options["analysis"] is False
+    with pytest.raises(UsageError, match="another role"):
+        lay(Request("x", workflow="consensus", with_=("clerk",)), settings(tmp_path))

@@ -36,8 +36,8 @@ class Fixed:
     """Settings with one model in every tier."""
 
     one: Model
-    stall: float = 20.0
-    deadline: float = 20.0
+    stall: float = 120.0
+    deadline: float = 120.0
     speaker: str = "auto"
     tiers: tuple[str, ...] = ("sonnet", "haiku")
     endpoints: Mapping[str, Endpoint] = field(default_factory=dict)
@@ -177,6 +177,10 @@ def in_chat(usage: Mapping[str, Any]) -> dict[str, Any]:
 Act = Callable[[Talk], Any]
 
 
+def is_accepting(task: asyncio.Task[Any]) -> bool:
+    return getattr(task.get_coro(), "__name__", "") == "_accept_connection2"
+
+
 class Server:
     """Answers every request by the act. `failures` are its own errors: a test hears of them."""
 
@@ -197,11 +201,15 @@ class Server:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         self.over.set()
-        self._server.close()
-        while self._talks:
+        # A connection that came a moment ago is still being accepted by a task of the loop's own, which a closed server
+        # would leave open. So nobody new is let in first.
+        for listening in self._server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
+        while tasks := {*self._talks, *filter(is_accepting, asyncio.all_tasks())}:
             for task in self._talks:
                 task.cancel()
-            await asyncio.wait(self._talks)
+            await asyncio.wait(tasks)
+        self._server.close()
         if self.failures and error is None:
             raise self.failures[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import ssl
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from council.next.config.models import Endpoint, Price
 from council.next.errors import AuthError
 from council.next.speakers.api import Api
+from council.next.speakers.api.dialects import DIALECTS
 from council.next.speakers.api.http import make_client, read_wait
 from council.next.speakers.base import CallFailed
 from tests.next.speakers.apis import (
@@ -31,8 +33,6 @@ from tests.next.speakers.apis import (
     counted,
     in_chat,
 )
-
-OWN = [one for one in CLIENTS if one.client == "own"]
 
 
 @pytest.fixture(autouse=True)
@@ -86,12 +86,20 @@ def test_a_model_without_effort_is_asked_without(client: Client) -> None:
     assert not {"output_config", "reasoning_effort", "temperature"} & {*seen.requests[0].body}
 
 
-def test_the_newest_openai_models_want_another_name_for_the_limit() -> None:
-    model = CLIENTS[2].model("https://api.openai.com/v1")
-    from council.next.speakers.api.dialects import Chat
-
-    body = Chat().body(model, brief())
-    assert (body.get("max_completion_tokens"), "max_tokens" in body) == (8000, False)
+@pytest.mark.parametrize(
+    ("url", "limit", "usage"),
+    [
+        ("https://api.openai.com/v1", "max_completion_tokens", True),
+        ("https://mine.openai.azure.com/openai/v1", "max_completion_tokens", True),
+        ("https://api.mistral.ai/v1", "max_tokens", False),
+        ("https://openrouter.ai/api/v1", "max_tokens", True),
+    ],
+)
+def test_some_hosts_refuse_what_others_want(url: str, limit: str, usage: bool) -> None:
+    model = CLIENTS[2].model("", endpoint=Endpoint("test", url, "chat"))
+    body = DIALECTS["chat"].body(model, brief())
+    assert {"max_tokens", "max_completion_tokens"} & {*body} == {limit}
+    assert ("stream_options" in body) is usage
 
 
 @pytest.mark.parametrize("root", ["", "/", "/v1", "/v1/"])
@@ -208,13 +216,31 @@ def test_a_command_may_print_the_key_and_is_asked_once(tmp_path: Path, client: C
             api = Api(
                 Fixed(client.model(server.url, endpoint=with_command(client, root, sys.executable, "-c", script)))
             )
-            await api.speak(brief(), lambda _: None)
+            await asyncio.gather(*(api.speak(brief(), lambda _: None) for _ in range(3)))
             await api.speak(brief(), lambda _: None)
             await api.close()
 
     asyncio.run(run())
-    assert [sent(request) for request in seen.requests] == [KEY, KEY]
+    assert [sent(request) for request in seen.requests] == [KEY] * 4
     assert log.read_text() == "x"
+
+
+def test_a_server_on_this_machine_that_does_not_listen_is_an_obstacle() -> None:
+    """Before anything is written, and for doctor."""
+    client = CLIENTS[2]
+
+    async def run() -> tuple[str, str]:
+        async with client.serve(Talk.answer) as server:
+            secret = server.url.replace("://", "://me:secret@")
+            api = Api(Fixed(client.model(secret, key="")))
+            there = await asyncio.to_thread(api.obstacle)
+        return there, api.obstacle()
+
+    there, gone = asyncio.run(run())
+    assert there == ""
+    assert "nothing answers at 127.0.0.1:" in gone
+    assert "secret" not in gone
+    assert "the endpoint test: start its server" in gone
 
 
 @pytest.mark.parametrize(
@@ -237,6 +263,40 @@ def test_a_command_that_is_none() -> None:
     endpoint = with_command(client, "http://127.0.0.1:9", "/nowhere/at-all")
     with pytest.raises(AuthError, match="`/nowhere/at-all` cannot be run: No such file"):
         asyncio.run(client.ask(client.model("", endpoint=endpoint)))
+
+
+# ---- logins that the SDK finds ----
+
+
+@pytest.mark.parametrize("client", ["profile", "bedrock", "vertex", "foundry"])
+def test_a_login_that_is_missing_is_named_and_nothing_is_sent(client: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("AWS_", "ANTHROPIC_", "GOOGLE_", "CLOUD_ML_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    seen = Seen()
+
+    async def run() -> None:
+        async with CLIENTS[0].serve(seen) as server:
+            endpoint = Endpoint("cloud", server.url, client=client)
+            await CLIENTS[0].ask(CLIENTS[0].model(server.url, endpoint=endpoint))
+
+    with pytest.raises(AuthError, match=f'no login for the endpoint "cloud" \\({client}\\): '):
+        asyncio.run(run())
+    assert seen.requests == []
+
+
+def test_a_login_of_a_cloud_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Foundry needs no package of its own: a key in its own variable is enough."""
+    monkeypatch.setenv("ANTHROPIC_FOUNDRY_API_KEY", KEY)
+    seen = Seen()
+
+    async def run() -> Any:
+        async with CLIENTS[0].serve(seen) as server:
+            endpoint = Endpoint("cloud", server.url, client="foundry")
+            return await CLIENTS[0].ask(CLIENTS[0].model(server.url, endpoint=endpoint))
+
+    assert asyncio.run(run()).body == "Yes, and no.\n"
+    assert KEY in str(seen.requests[0].headers)
 
 
 # ---- what comes back ----
@@ -328,6 +388,94 @@ def test_events_may_be_cut_anywhere_and_end_as_they_like(end: bytes, size: int, 
         talk.chunk(b"")
 
     assert client.call(act).body == "Yes, and no.\n"
+
+
+def test_a_long_stream_whose_blank_lines_come_in_two_pieces_is_not_cut_off(client: Client) -> None:
+    async def act(talk: Talk) -> None:
+        whole = talk.chunk
+
+        def halves(data: bytes) -> None:
+            whole(data[:-1])
+            whole(data[-1:])
+
+        talk.begin()
+        talk.chunk = lambda data: halves(data) if data else whole(data)  # type: ignore[method-assign]
+        for _ in range(30):
+            talk.text("x" * 50_000)
+            await talk.writer.drain()
+        talk.stop()
+        talk.end()
+
+    assert len(client.call(act).body) == 1_500_000
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream", "text/event-stream; charset=utf-8"])
+def test_a_stream_is_known_by_its_events_not_by_its_type(kind: str, client: Client) -> None:
+    def act(talk: Talk) -> None:
+        head = talk.head
+        talk.head = lambda *_: head(200, kind)  # type: ignore[method-assign]
+        talk.answer()
+
+    assert client.call(act).body == "Yes, and no.\n"
+
+
+def test_events_that_come_twice_count_once(client: Client) -> None:
+    """Of the text nobody could tell; the rest says the same."""
+
+    def act(talk: Talk) -> None:
+        whole = talk.event
+
+        def twice(data: Any) -> None:
+            whole(data)
+            if "delta" not in str(data) or "stop_reason" in str(data):
+                whole(data)
+
+        talk.event = twice  # type: ignore[method-assign]
+        talk.begin()
+        talk.text("Yes.")
+        talk.stop()
+        talk.end()
+
+    spoken = client.call(act)
+    assert spoken.body == "Yes."
+    assert spoken.usd == pytest.approx(COST)
+
+
+def test_a_model_that_does_not_say_its_name_is_unknown(client: Client) -> None:
+    def act(talk: Talk) -> None:
+        talk.begin(model=None)
+        talk.text("Yes.")
+        talk.stop()
+        talk.end()
+
+    spoken = client.call(act)
+    assert (spoken.body, spoken.answered, spoken.is_swapped) == ("Yes.", None, False)
+
+
+def test_names_that_an_api_reports_are_made_harmless(client: Client) -> None:
+    def act(talk: Talk) -> None:
+        talk.begin(model="\x1b[31mm\n" + "x" * 5000, id="\x00")
+        talk.text("Yes.")
+        talk.stop()
+        talk.end()
+
+    spoken = client.call(act)
+    assert (spoken.answered or "").startswith("m xxx")
+    assert len(spoken.answered or "") == 200
+    assert spoken.call is None
+
+
+def test_text_in_parts_is_text() -> None:
+    """As some models send it that think aloud."""
+    parts = [{"type": "thinking", "thinking": [{"text": "Hm."}]}, {"type": "text", "text": "Yes."}]
+
+    def act(talk: Talk) -> None:
+        talk.begin()
+        talk.text(parts)
+        talk.stop()
+        talk.end()
+
+    assert CLIENTS[2].call(act).body == "Yes."
 
 
 def test_an_answer_with_numbers_for_names_can_be_put_on_record(client: Client) -> None:
@@ -569,12 +717,9 @@ def test_a_certificate_of_the_users_own_authority_is_trusted(
 
 
 def test_a_server_that_speaks_no_tls(client: Client) -> None:
-    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-        try:
-            await reader.read()
-        finally:
-            writer.transport.abort()
+        writer.close()
 
     async def run() -> None:
         async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:

@@ -139,9 +139,9 @@ def test_a_key_comes_first_and_one_line_names_the_price_and_the_others(
     assert type(chosen) is Api
     assert chosen.settings.model("sonnet").endpoint.name == "anthropic"
     assert said == [
-        "api speaks (A_KEY is set; one and two at an unknown price); also here: --model openai/ (O_KEY is set), --model "
-        "mistral/NAME (M_KEY is set), --speaker claude (the `claude` program is logged in) and --speaker codex (the "
-        "`codex` program is logged in)"
+        "api speaks (A_KEY is set; one and two at an unknown price); also here: --model openai/ (O_KEY is set), "
+        "--model mistral/NAME (M_KEY is set), --speaker claude (the `claude` program is installed) and "
+        "--speaker codex (the `codex` program is installed)"
     ]
 
 
@@ -170,7 +170,7 @@ def test_nothing_weaker_takes_the_place_of_what_is_configured(tmp_path: Path, mo
     monkeypatch.setenv("O_KEY", "k")
     settings = replace(here(), configured=("anthropic",))
     settings.model = lambda tier: Model(tier, ENDPOINTS["anthropic"], "one", price=PRICE)  # type: ignore[method-assign]
-    with pytest.raises(AuthError, match=r"A_KEY is not set, .* anthropic .* needs; set it, or name"):
+    with pytest.raises(AuthError, match=r"A_KEY is not set, .* anthropic .* needs: set it, or name"):
         choose(settings, say=Said())
     monkeypatch.setenv("A_KEY", "k")
     said = Said()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from council.next.errors import AuthError, CouncilError, UsageError
-from council.next.speakers.base import CallFailed
+from council.next.speakers.base import CallFailed, Refused
 from tests.next.speakers.apis import CLIENTS, COST, IDS, KEY, Act, Client, Talk
 
 UNKNOWN, NOTHING = None, 0.0
@@ -120,6 +120,7 @@ FAULTS: dict[str, Case] = {
     "429 without credit": Case(refuses(429, "insufficient_quota"), "add credit", kind=AuthError),
     "500": Case(refuses(500), "answered 500"),
     "500 with the key echoed": Case(refuses(500, "", f"{'x' * 280} {KEY}"), r"x \[key\]"),
+    "500 with escapes": Case(refuses(500, "", "\x1b[31mred\x07 \u202e"), "answered 500: red$"),
     "502, a web page": Case(bytes_(HTML * 1000, "text/html", 502), "answered 502: <html>"),
     "503": Case(refuses(503), "answered 503", usd=NOTHING),
     "504": Case(refuses(504), "answered 504"),
@@ -163,7 +164,7 @@ FAULTS: dict[str, Case] = {
         then(lambda talk: talk.event(talk.error("api_error", f"bad {KEY}"))), r"bad \[key\]"
     ),
     # a whole answer that is none
-    "a refusal": Case(lambda talk: talk.answer("I would rather", reason="refusal"), "refused", False, COST, tries=1),
+    "a refusal": Case(lambda talk: talk.answer("I would rather", reason="refusal"), "refused", False, COST, kind=Refused),
     "a pause": Case(lambda talk: talk.answer("half", reason="pause_turn"), "paused in the middle", True, COST, tries=1),
     "a full context": Case(
         lambda talk: talk.answer("half", reason="model_context_window_exceeded"), "too long for", False, COST, tries=1
@@ -186,7 +187,7 @@ def test_a_fault_is_told_as_what_it_is(name: str, client: Client) -> None:
 def check(error: CouncilError, case: Case) -> None:
     assert type(error) is case.kind
     assert KEY[:10] not in str(error)
-    assert "\n" not in str(error)
+    assert not {*"\n\x1b\x07\u202e"} & {*str(error)}
     assert len(str(error)) < 600
     assert error.__suppress_context__ or error.__context__ is None
     if isinstance(error, CallFailed):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from council.next.errors import UsageError
@@ -190,7 +190,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "of its own group": ({"seats": {"a": ["c", {"b": {"of": "a"}}]}}, 'of: there is no other group "a"'),
     "a range without end": ({"phases": phase(reply={"a": "0-" + "9" * 5_000})}, "is not a kind of answer"),
-    "a choice that cannot be read back": ({"phases": phase(reply={"a": "[yes] | no"})}, '"[yes] | no" is not a kind'),
+    "a choice that cannot be read back": ({"phases": phase(reply={"a": "*yes* | no"})}, '"*yes* | no" is not a kind'),
     "a phase that is a word": ({"phases": ["talk"]}, "phases[0]: must be keys with values"),
 }
 
@@ -228,6 +228,7 @@ def test_a_file_that_is_no_workflow_is_refused(text: str, problem: str) -> None:
     assert problem in str(refused.value)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.text(alphabet="{}[]&*!|>:-,#'\"\n abc", max_size=200))
 def test_whatever_a_file_holds_the_answer_is_a_workflow_or_one_sentence(body: str, head: str) -> None:
     for text in (body, f"---\n{head}\n---\n{body}"):
@@ -284,6 +285,24 @@ def test_a_gate_follows_its_phase_and_keeps_its_number() -> None:
     ]
     assert set(gated.halt) == {"vetoed", "rejected", "unanswered"}
     assert gates.insert(loaded(), []) == loaded()
+
+
+def test_a_gate_shows_its_phase_alone_and_is_skipped_with_it() -> None:
+    optional = loaded(phases=[{"name": "talk"}, {"name": "vote", "when": {"option": "quick"}}])
+    after_talk, after_vote = (one for one in gates.insert(optional, ["talk", "vote"]).phases if one.gates)
+    assert (after_talk.when, after_vote.when) == (None, Ref("ended", {"vote": "any"}))
+    assert after_vote.steps[0].sees == (Ref("vote"),)
+    assert not after_vote.numbered
+
+
+def test_the_first_group_with_a_seat_says_what_it_is() -> None:
+    found = loaded(seats={"members": [{"ada": {"tier": "opus"}}], "others": ["ada", "bo"]}, phases=phase())
+    assert [seat.get("tier") for seat in found.seats(["ada", "bo"])] == ["opus", ""]
+
+
+def test_phases_are_counted_from_one_and_an_analysis_before_them_is_zero() -> None:
+    phases = [{"name": "who", "role": "impact"}, *phase()]
+    assert [(one.number, one.numbered) for one in loaded(phases=phases).phases] == [(0, False), (1, True)]
 
 
 def test_a_gate_that_means_nothing_is_refused() -> None:

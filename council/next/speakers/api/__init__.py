@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from council.next.config.models import Endpoint
 from council.next.prompts.brief import Brief
 from council.next.speakers.api.dialects import DIALECTS, Heard
 from council.next.speakers.api.http import END, GOODBYE, ONCE, Call, broken, events, is_local, make_client, refusal
-from council.next.speakers.api.keys import authorize, describe_prices, find_key, find_obstacle, find_price, list_models
+from council.next.speakers.api.keys import (
+    authorize,
+    describe_prices,
+    find_key,
+    find_obstacle,
+    find_price,
+    list_models,
+    place_of,
+)
 from council.next.speakers.base import (
     CONFIGURED,
     KEY,
     SERVER,
     CallFailed,
     Offer,
+    Refused,
     Settings,
     Speaker,
     Spoken,
@@ -36,13 +45,8 @@ if TYPE_CHECKING:
 
 FORM = 100  # tokens that an API may add to a prompt for the form of the conversation
 MOST_REPLY = 2_000_000  # characters
-WHOLE = (
-    "end_turn",
-    "stop_sequence",
-    "max_tokens",
-)  # at max_tokens the reply is cut, as was asked, and its receipt says so
+WHOLE = ("end_turn", "stop_sequence", "max_tokens")  # the last is cut as was asked: its receipt says so
 WHY = {  # other reasons to stop, in words, and whether another try may help
-    "refusal": ("the model refused to answer", False),
     "model_context_window_exceeded": ("the brief and its answer are too long for this model", False),
     "pause_turn": ("the model paused in the middle of its answer", True),
 }
@@ -56,8 +60,9 @@ class Api(Speaker):
 
     def __init__(self, settings: Settings, source: str = "") -> None:
         super().__init__(settings, source)
-        self._clients: dict[Endpoint, httpx2.AsyncClient] = {}
-        self._printed: dict[Endpoint, str] = {}
+        self._http: dict[Endpoint, httpx2.AsyncClient] = {}
+        self._sdk: dict[Endpoint, Any] = {}
+        self._printed: dict[Endpoint, asyncio.Future[str]] = {}  # keys, by commands
 
     # ---- a call ----
 
@@ -75,48 +80,47 @@ class Api(Speaker):
         return self.finish(call, brief, heard)
 
     async def listen(self, call: Call, brief: Brief, heard: Heard, began: Callable[[str], None]) -> None:
-        """Read the stream to its end. Errors of `began` are not the API's."""
-        dialect, size, told = DIALECTS[call.model.endpoint.dialect], 0, False
+        """Read the stream to its end. With a reason to stop, a reply is whole and paid for, also without a goodbye.
+        Errors of `began` are not the API's."""
+        dialect, told = DIALECTS[call.model.endpoint.dialect], False
         async with aclosing(self.open(call, brief)) as stream:
             while not heard.over:
                 try:
-                    if (event := await anext(stream, None)) is None:
+                    event = await anext(stream, None)
+                    if isinstance(event, dict) and (event.get("type") == "error" or event.get("error")):
+                        raise refusal(200, event.get("error"), call, spent=heard.begun)
+                except CallFailed:
+                    if heard.stop:
                         return
-                    if (error := event.get("error")) or event.get("type") == "error":
-                        raise refusal(200, error, call, spent=heard.begun)
+                    raise
+                if event is None:
+                    return
+                try:
                     heard.over = event.get("type") == END["type"]
                     piece = dialect.hear(event, heard)
                 except (TypeError, AttributeError, LookupError, ValueError) as wrong:
                     raise broken(wrong, call) from None
-                except CallFailed:
-                    if heard.stop:
-                        return  # the reply is whole and paid for: only the goodbye was lost
-                    raise
-                size += len(piece)
-                if size > MOST_REPLY:
+                if heard.size > MOST_REPLY:
                     raise CallFailed(f"{call.at} sent a reply of more than {MOST_REPLY:,} characters", False, usd=None)
                 if piece or (heard.begun and not told):
                     told = True
                     began(piece)
-            try:
+            with suppress(TimeoutError, CallFailed):
                 async with asyncio.timeout(GOODBYE):  # a connection can be used again once it was read to its end
                     await anext(stream, None)
-            except (TimeoutError, CallFailed):
-                pass
 
     def open(self, call: Call, brief: Brief) -> AsyncGenerator[Any, None]:
         """The events, by the client that the endpoint names."""
         endpoint = call.model.endpoint
         dialect = DIALECTS[endpoint.dialect]
-        body = dialect.body(call.model, brief)
-        if endpoint not in self._clients:
-            self._clients[endpoint] = make_client(endpoint.base_url, self.settings.stall)
-        if endpoint.client != "own":
-            from council.next.speakers.api import sdk
+        if endpoint not in self._http:
+            self._http[endpoint] = make_client(endpoint.base_url, self.settings.stall)
+        http, body = self._http[endpoint], dialect.body(call.model, brief)
+        if endpoint.client == "own":
+            return events(http, dialect.path, dialect.headers(call.key, call.bearer), body, call)
+        from council.next.speakers.api import sdk
 
-            return cast("AsyncGenerator[Any, None]", sdk.events(self._clients[endpoint], body, call))
-        headers = dialect.headers(call.key, call.bearer)
-        return cast("AsyncGenerator[Any, None]", events(self._clients[endpoint], dialect.path, headers, body, call))
+        return sdk.events(self._sdk, http, body, call)
 
     def finish(self, call: Call, brief: Brief, heard: Heard) -> Spoken:
         """The reply with what it cost; or the failure, with the same."""
@@ -130,10 +134,11 @@ class Api(Speaker):
         usd, price = None, find_price(model)
         if price and sent is not None and received is not None and read is not None and written is not None:
             usd = price.usd(sent, received, read, written)
+        if heard.stop == "refusal":
+            raise Refused(f"{call.at}: the model refused to answer", usd)
         if heard.stop not in WHOLE:
-            why, again = WHY.get(
-                heard.stop, (f"the model ended its answer for another reason: {one_line(heard.stop)}", True)
-            )
+            other = f"the model ended its answer for another reason: {one_line(heard.stop)}"
+            why, again = WHY.get(heard.stop, (other, True))
             raise CallFailed(f"{call.at}: {why}", again, usd=usd, tries=ONCE)
         if not body.strip() and heard.stop == "max_tokens":
             raised = f'raise max_tokens of the tier "{model.tier}", or the token budget of the workflow'
@@ -150,8 +155,8 @@ class Api(Speaker):
         return price.bound(size + FORM, model.max_tokens) if price else None
 
     async def close(self) -> None:
-        while self._clients:
-            _, client = self._clients.popitem()
+        while self._http:
+            _, client = self._http.popitem()
             await client.aclose()
 
     # ---- before a call ----
@@ -170,15 +175,15 @@ class Api(Speaker):
             why = f"configured: {join_words(sorted(settings.configured))}"
             yield Offer(CONFIGURED, "--speaker api", why, cls(settings))
         for name, endpoint in settings.endpoints.items():
-            host = urlsplit(endpoint.base_url)
             if name in settings.with_key and name not in settings.configured:
-                why = f"{find_key(endpoint)[1] or endpoint.address or name} is set"
+                variable = find_key(endpoint)[1]
+                why = f"{variable} is set" if variable else "it is set up"
                 knows = all(endpoint.models.get(tier) for tier in settings.tiers)
                 using = cls(Using(settings, f"{name}/")) if knows else None
                 yield Offer(KEY, f"--model {name}/{'' if knows else 'NAME'}", why, using)
-            elif terminal and not endpoint.key and is_local(host.hostname or ""):
+            elif terminal and not endpoint.key and is_local(urlsplit(endpoint.base_url).hostname or ""):
                 for model in list_models(endpoint)[:1]:
                     words = f"{name}/{model}"
-                    ask = f"Ask {model} on this machine ({name} at {host.netloc})?"
-                    why = f"{name} answers at {host.netloc}"
+                    ask = f"Ask {model} on this machine ({name} at {place_of(endpoint)})?"
+                    why = f"{name} answers at {place_of(endpoint)}"
                     yield Offer(SERVER, f"--model {words}", why, cls(Using(settings, words)), question=ask)

@@ -13,10 +13,14 @@ from urllib.parse import urlsplit
 from council.next.config.models import Model
 from council.next.prompts.brief import Brief
 from council.next.speakers.base import count, table, text
+from council.next.text import one_line
 
+MOST_LABEL = 200  # characters of a model's name or a call's id
 MOST_MARKS = 4  # the Messages API takes no more marks of the cache in one request
-# Hosts whose newer models refuse `max_tokens`; others do not know the name that these want.
+# Hosts whose newer models refuse `max_tokens`, where others do not know the name that these want; and hosts that refuse
+# to be asked for the usage, and send it anyway.
 COMPLETION_TOKENS = ("api.openai.com", ".openai.azure.com")
+USAGE_UNASKED = ("api.mistral.ai",)
 
 
 @dataclass
@@ -24,6 +28,7 @@ class Heard:
     """What a stream has brought so far. A count that came in an impossible form is None, which is unknown."""
 
     text: list[str] = field(default_factory=list)
+    size: int = 0
     begun: bool = False  # the model has begun to answer
     over: bool = False  # the stream said that nothing more comes
     model: str | None = None
@@ -66,8 +71,8 @@ class Messages:
                 message = event["message"]
                 heard.begun, heard.model, heard.call = (
                     True,
-                    text(message.get("model")) or None,
-                    text(message.get("id")) or None,
+                    label(message.get("model")),
+                    label(message.get("id")),
                 )
                 self.count(table(message.get("usage")), heard)
             case "content_block_start":
@@ -103,7 +108,7 @@ class Chat:
             limit: model.max_tokens,
             "messages": [{"role": "user", "content": sendable(brief.text)}],
             "stream": True,
-            "stream_options": {"include_usage": True},
+            **({} if host.endswith(USAGE_UNASKED) else {"stream_options": {"include_usage": True}}),
             **({} if model.effort == "none" else {"reasoning_effort": model.effort}),
         }
 
@@ -111,10 +116,11 @@ class Chat:
         """Take in one event. Returns its text."""
         piece = ""
         heard.begun = heard.begun or "choices" in event
-        heard.model, heard.call = text(event.get("model")) or heard.model, text(event.get("id")) or heard.call
+        heard.model, heard.call = label(event.get("model")) or heard.model, label(event.get("id")) or heard.call
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
-            piece += delta.get("content") or ""
+            said = delta.get("content") or ""
+            piece += "".join(text(one.get("text")) for one in said) if isinstance(said, list) else said
             if delta.get("refusal"):
                 heard.stop = "refusal"
             elif (reason := choice.get("finish_reason")) is not None and heard.stop != "refusal":
@@ -142,11 +148,17 @@ class Chat:
 DIALECTS: dict[str, Messages | Chat] = {"messages": Messages(), "chat": Chat()}
 
 
+def label(value: object) -> str | None:
+    """A model or an id as an API reports it, harmless and short. None if it is missing or no text."""
+    return one_line(text(value), MOST_LABEL) or None
+
+
 def keep(piece: object, heard: Heard) -> str:
     if not isinstance(piece, str):
         raise TypeError("a piece of text that is none")
     if piece:
         heard.text.append(piece)
+        heard.size += len(piece)
     return piece
 
 

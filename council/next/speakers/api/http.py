@@ -13,12 +13,12 @@ import os
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from council.next.config.models import Model
@@ -57,7 +57,7 @@ class Call:
     """One call: the model that is asked, and the key with which."""
 
     model: Model
-    key: str = ""
+    key: str = field(default="", repr=False)
     bearer: bool = False
 
     @property
@@ -101,34 +101,34 @@ async def bound_body(response: httpx2.Response) -> None:
 
     if (encoding := response.headers.get("content-encoding", "identity")) != "identity":
         raise httpx2.DecodingError(f"it sent a body that is compressed ({encoding[:20]}), which was not asked for")
-    pieces, failed = response.stream, response.status_code >= 300
+    pieces, failed = cast("httpx2.AsyncByteStream", response.stream), response.status_code >= 300
     has_events = "eventstream" not in response.headers.get("content-type", "")  # Amazon's frames have no blank lines
 
     class Bounded(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            size = event = 0
-            async for piece in pieces:  # type: ignore[union-attr]
+            size, event, before = 0, 0, b""
+            async for piece in pieces:
                 await asyncio.sleep(0)  # other tasks run, so a deadline is noticed in time
-                size += len(piece)
-                ended = max(piece.rfind(end) for end in (b"\n\n", b"\r\r", b"\r\n\r\n"))
-                event = event + len(piece) if ended < 0 else len(piece) - ended
+                seen = before + piece  # a blank line may come in two pieces
+                ended = max(seen.rfind(end) for end in (b"\n\n", b"\r\r", b"\n\r\n"))
+                event = event + len(piece) if ended < 0 else len(seen) - ended
+                size, before = size + len(piece), seen[-2:]
                 if failed and size > MOST_ERROR:
                     return
-                if size > MOST_ANSWER or (has_events and event > MOST_EVENT):
-                    raise httpx2.DecodingError(
-                        f"it sent more than {MOST_EVENT if size <= MOST_ANSWER else MOST_ANSWER:,} bytes"
-                    )
+                for bound, reached in ((MOST_ANSWER, size), (MOST_EVENT, event if has_events else 0)):
+                    if reached > bound:
+                        raise httpx2.DecodingError(f"it sent more than {bound:,} bytes")
                 yield piece
 
         async def aclose(self) -> None:
-            await pieces.aclose()  # type: ignore[union-attr]
+            await pieces.aclose()
 
     response.stream = Bounded()
 
 
 async def events(
     client: httpx2.AsyncClient, path: str, headers: Mapping[str, str], body: Any, call: Call
-) -> AsyncIterator[Any]:
+) -> AsyncGenerator[Any, None]:
     """The events of one streamed call, as they come. Raises what a failure means."""
     import httpx2
 
@@ -225,10 +225,10 @@ def broken(error: BaseException, call: Call) -> CallFailed:
     import httpx2
 
     said = call.hide(error) or type(error).__name__
-    unsent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError)
-    if unsent:
-        late = isinstance(error, httpx2.ConnectTimeout)
-        return unreachable(None if late else find_cause(error), "it did not answer" if late else said, call)
+    if isinstance(error, httpx2.ConnectTimeout):
+        return unreachable(None, "it did not answer", call)
+    if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
+        return unreachable(find_cause(error), said, call)
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
         return CallFailed(f"{call.at} has no address that can be called: correct its base_url ({said})", again=False)
     if isinstance(error, httpx2.TimeoutException):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import subprocess
 from contextlib import suppress
 from urllib.error import URLError
@@ -31,13 +32,14 @@ def find_key(endpoint: Endpoint) -> tuple[str, str]:
     return "", ""
 
 
-async def authorize(model: Model, printed: dict[Endpoint, str]) -> Call:
-    """The call with its key: from the variable that the endpoint names, or printed by its command."""
+async def authorize(model: Model, printed: dict[Endpoint, asyncio.Future[str]]) -> Call:
+    """The call with its key: from the variable that the endpoint names, or printed by its command, which several calls
+    at once ask once."""
     endpoint = model.endpoint
     if endpoint.key_command:
         if endpoint not in printed:
-            printed[endpoint] = await asyncio.to_thread(print_key, endpoint)
-        key, place = printed[endpoint], " ".join(endpoint.key_command)
+            printed[endpoint] = asyncio.ensure_future(asyncio.to_thread(print_key, endpoint))
+        key, place = await asyncio.shield(printed[endpoint]), " ".join(endpoint.key_command)
     else:
         key, place = find_key(endpoint)
         if endpoint.key and not key:
@@ -66,17 +68,37 @@ def print_key(endpoint: Endpoint) -> str:
 
 
 def find_obstacle(settings: Settings) -> str:
-    """Which keys are missing of the endpoints that the tiers use."""
+    """Which keys are missing of the endpoints that the tiers use, and which servers on this machine do not listen."""
     tiers: dict[Endpoint, list[str]] = {}
+    silent: list[str] = []
     for tier in settings.tiers:
         endpoint = settings.model(tier).endpoint
         if endpoint.key and not (endpoint.key_command or find_key(endpoint)[0]):
             tiers.setdefault(endpoint, []).append(tier)
-    return "; ".join(
+        elif is_silent(endpoint):
+            where = f"{place_of(endpoint)}, the endpoint {endpoint.name}"
+            silent.append(f"nothing answers at {where}: start its server")
+    return "; ".join(dict.fromkeys(silent)) or "; ".join(
         f"{endpoint.key} is not set, which the endpoint {endpoint.name} of the tier{'s' if len(names) > 1 else ''} "
-        f"{join_words(names)} needs"
+        f"{join_words(names)} needs: set it"
         for endpoint, names in tiers.items()
     )
+
+
+def place_of(endpoint: Endpoint) -> str:
+    """Host and port, without a password that the address may hold."""
+    return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
+
+
+def is_silent(endpoint: Endpoint) -> bool:
+    """Whether a server on this machine does not listen. One elsewhere is not asked before it is called."""
+    url = urlsplit(endpoint.base_url)
+    if is_local(url.hostname or ""):
+        try:
+            socket.create_connection((url.hostname, url.port or 80), LOOK).close()
+        except OSError:
+            return True
+    return False
 
 
 def find_price(model: Model) -> Price | None:

@@ -6,9 +6,10 @@ It is given our HTTP client, so proxies, certificates, bounds and redirects are 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from council.next.config.models import Endpoint
 from council.next.errors import AuthError
 from council.next.speakers.api.http import Call, broken, read_wait, refusal
 
@@ -43,22 +44,27 @@ def make_client(http: httpx2.AsyncClient, call: Call) -> Any:
     return client
 
 
-async def events(http: httpx2.AsyncClient, body: Mapping[str, Any], call: Call) -> AsyncIterator[Any]:
+async def events(
+    clients: dict[Endpoint, Any], http: httpx2.AsyncClient, body: Mapping[str, Any], call: Call
+) -> AsyncGenerator[Any, None]:
     """The events of one streamed call as plain data. Raises what a failure means."""
     import anthropic
     import httpx2
 
+    endpoint = call.model.endpoint
     try:
         try:
-            stream: anthropic.AsyncStream[Any] = await make_client(http, call).messages.create(**body)
+            if endpoint not in clients:  # it keeps a login's token
+                clients[endpoint] = make_client(http, call)
+            stream: anthropic.AsyncStream[Any] = await clients[endpoint].messages.create(**body)
         except (TypeError, ValueError, RuntimeError, anthropic.AnthropicError) as lost:
             if isinstance(lost, anthropic.APIError):
                 raise
             why = call.hide(lost)  # no login was found, or the package that finds it is not installed
-            raise AuthError(f'no login for the endpoint "{call.at}" ({call.model.endpoint.client}): {why}') from None
+            raise AuthError(f'no login for the endpoint "{call.at}" ({endpoint.client}): {why}') from None
         async with stream:
             async for event in stream:
-                yield event.model_dump(warnings=False)
+                yield event.model_dump(warnings=False) if hasattr(event, "model_dump") else event
     except anthropic.APIStatusError as error:
         if error.status_code == 200:  # an error inside the stream
             yield error.body if isinstance(error.body, dict) else {"error": error.body or str(error)}

@@ -1,0 +1,174 @@
+"""A debate that nobody held. Every step that can come speaks, in the fewest rounds or the most, and nothing is written.
+
+`lint` renders all its briefs, so a template fails here and not in a paid round. `cost` measures them. What a reply can
+hold is too long to be generated, so replies are short and hold marks: letters that no workflow uses. Their number in a
+brief says how often it shows a whole reply, an item in a list, and the topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from council.next.checks.reachability import possible
+from council.next.config import places
+from council.next.engine.planner import LIMIT, Due, Plan
+from council.next.engine.scene import Recorded, Scene
+from council.next.errors import UsageError
+from council.next.prompts import brief as briefs
+from council.next.prompts.brief import Brief
+from council.next.protocols.casting import MOST_CAST
+from council.next.protocols.checks import is_writing
+from council.next.protocols.ids import Register
+from council.next.protocols.voices import count
+from council.next.record.session import Session
+from council.next.replies.kinds import Choice, Code, Ident, Items, Kind, Number, Signature, Text, Vote
+from council.next.replies.write import write_answer
+from council.next.speakers.base import speakers
+from council.next.workflow.model import Cast, Condition, Phase, Workflow
+
+WHOLE, INSIDE, ITEM, TOPIC = "\ua500\ua501\ua502\ua503"  # a reply; each item inside it; an item anywhere; the topic
+WIDE = "\U00010428"  # a letter of four bytes, for what is cut after so many characters
+LONGEST_GIST, LONGEST_PROBLEM = 300, 600  # characters
+
+
+@dataclass(frozen=True)
+class Style:
+    """How members write here: `talk` before the answers, `text` as an answer or an item, `long` in a synthesis. Of a
+    choice they take the option at this place, as far as there is one."""
+
+    talk: str
+    text: str
+    long: str
+    choice: int = 1
+
+
+MARKED = Style(WIDE * LONGEST_GIST + WHOLE, ITEM, ITEM)  # a gist ends before the mark
+USUAL = Style("word " * 180, "word " * 24, "word " * 70)
+PLAIN = Style("Some words.", "some words", "some words", 0)
+
+
+class Imagined(Session):
+    """A session without files: a brief is rendered from it as from any other."""
+
+    def __init__(self, plan: Plan, templates: Mapping[str, str]) -> None:
+        self.folder, self.id = Path("imagined"), "imagined"
+        self.program = {"templates": dict(templates), "seed": "", "frozen": {}, "attached": {}}
+        scene = plan.scene
+        vars(self).update(workflow=plan.workflow, topic=scene.topic, attached=scene.attached, plan=plan)
+
+
+class Straight(Plan):
+    """Leaves out what the options rule out, and nothing else. `most` limits the rounds; without it they are few."""
+
+    def __init__(self, workflow: Workflow, scene: Scene, most: int, fixed: bool) -> None:
+        self.most, self.fixed = most, fixed
+        super().__init__(workflow, scene=scene)
+
+    def _holds(self, condition: Condition, step: str = "") -> bool:
+        super()._holds(condition, step)
+        return True in possible(condition, self.workflow, self.scene.cap, self.fixed)
+
+    def _ending(self, phase: Phase, least: int) -> str:
+        ending = super()._ending(phase, least)
+        last = max(least, min(self.most, self.scene.cap))
+        return "" if self.scene.round < last else ending or LIMIT
+
+
+@dataclass(frozen=True)
+class Call:
+    """A turn of a member who reads a brief. `again` is the brief of its second try, if there can be one."""
+
+    due: Due
+    body: str
+    brief: Brief
+    again: Brief | None
+
+
+def hold(
+    workflow: Workflow, templates: Mapping[str, str], style: Style, most: int = 0, fixed: bool = True
+) -> Iterator[Call]:
+    """The debate, brief by brief. With `fixed` its options are what they are; otherwise they may be anything."""
+    scene = Scene(workflow, topic=TOPIC)
+    plan = Straight(replace(workflow, halt={}), scene, most, fixed)
+    session = Imagined(plan, templates)
+    said: dict[str, Recorded] = {}
+    while plan.advance(said).due:
+        bodies = [write_reply(due, plan.scene, style) for due in plan.due]
+        for due, body in zip(plan.due, bodies, strict=True):
+            if due.first is None and reads_brief(due):
+                yield Call(due, body, briefs.render(session, due), render_again(session, due, body))
+        said |= {due.id: Recorded(body) for due, body in zip(plan.due, bodies, strict=True)}
+
+
+def reads_brief(due: Due) -> bool:
+    name = due.seat.get("speaker")
+    return not name or due.seat.is_person or not speakers[name].machine  # type: ignore[attr-defined]  # a class
+
+
+def render_again(session: Session, due: Due, body: str) -> Brief | None:
+    problems = tuple(WIDE * LONGEST_PROBLEM for _ in due.step.reply)
+    return briefs.render(session, replace(due, first=Recorded(body), problems=problems)) if problems else None
+
+
+def freeze(workflow: Workflow, folders: Sequence[Path]) -> dict[str, str]:
+    """The templates that the workflow's briefs are made of."""
+
+    def find(name: str) -> str | None:
+        path = places.find_template(name, folders)
+        return places.read(path) if path else None
+
+    tops = [folder / "templates" for folder in folders]
+    known = (path.relative_to(top).as_posix() for top in tops for path in top.rglob(f"*{places.TEMPLATE}"))
+    return briefs.freeze(workflow, find, known)
+
+
+# ---- what members say ----
+
+
+def write_reply(due: Due, scene: Scene, style: Style) -> str:
+    text = style.long if scene.workflow.phase("synthesis") is due.phase else style.text
+    parts = []
+    for name, kind in due.step.reply.items():
+        with suppress(UsageError):  # a kind of an optional room, whose words nobody knows here
+            parts.append(write_answer(name, kind, answer(name, kind, due, scene, replace(style, text=text))))
+    inside = INSIDE * "".join(parts).count(ITEM)
+    return "\n\n".join([style.talk.strip() + inside, *parts])
+
+
+def answer(name: str, kind: Kind, due: Due, scene: Scene, style: Style) -> object:
+    """An answer that fits what was said before, so that nobody is asked again."""
+    listed = Register.of(scene).listed
+    if isinstance(kind, Vote):
+        side = "own" if "recommendation" in due.step.reply else next(iter(listed), "none")
+        return Signature(side, style.text.strip() if side == "none" else "")
+    if isinstance(kind, Choice):
+        return kind.options[min(style.choice, len(kind.options) - 1)]
+    if isinstance(kind, Number):
+        return kind.low
+    if isinstance(kind, Ident):
+        return (count(scene).leading or "none") if name == "follows" else next(iter(listed), "R1")
+    if isinstance(kind, Items):
+        return tuple(list_items(name, due, scene, style.text.strip()))
+    if isinstance(kind, Code):
+        return f"{style.text}\n"
+    if not isinstance(kind, Text):
+        raise UsageError(f"{name}: nobody here knows what such an answer is")
+    return WIDE * LONGEST_GIST if name == "gist" and style is MARKED else f"{style.text.strip()} {due.seat.name}"
+
+
+def list_items(name: str, due: Due, scene: Scene, text: str) -> Iterator[str]:
+    register, own = Register.of(scene), f"{due.seat.name} {due.round}"
+    sources = {one.source for step in scene.workflow.steps() for one in step.seats if isinstance(one, Cast)}
+    if f"{due.step.name}.{name}" in sources:
+        yield from (f"Perspective {number}: {text}" for number in range(1, MOST_CAST + 1))
+    elif name == "rulings" and is_writing(scene):
+        yield from (f"{item.id}: {text}" for item in register.by_letter["C"] if item.holders)
+    elif name == "rulings":
+        yield from (f"{item.id}: reject: {text}" for item in register.by_letter["K"][:2])
+    elif name == "challenges":
+        yield f"{next(iter(register.items), 'R1')}: {text} {own}"
+    else:
+        yield from (f"{text} {own} {number}" for number in (1, 2))

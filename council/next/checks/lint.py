@@ -1,0 +1,211 @@
+"""Checks a workflow's file from end to end: its form, all that it names, what can never happen, and every template.
+
+A mistake is something that would stop a debate or mislead its members. The rest are remarks about what is allowed and
+probably not meant. Each names its line where it can be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from council.next import rooms
+from council.next.checks import imagine, names
+from council.next.checks.reachability import find_unreachable
+from council.next.config import personas, places, specialists
+from council.next.config.personas import Personas
+from council.next.config.settings import Settings
+from council.next.errors import UsageError
+from council.next.prompts.brief import choose
+from council.next.prompts.facts import facts
+from council.next.replies.kinds import Choice
+from council.next.speakers.base import speakers
+from council.next.text import did_you_mean, fold
+from council.next.workflow import loader
+from council.next.workflow.model import HUMAN, Workflow, refs
+
+ROUNDS = 3  # in which templates are tried: later rounds hold nothing new
+# Options that the program reads by their names, without a rule.
+OPTIONS = (
+    *("words", "accept", "patchlist", "token_budget", "round_timeout", "total_timeout", "checkpoint_timeout"),
+    *("specialists", "analysis", "document"),
+)
+# The rooms that workflows of the kit need. Without its room, such a workflow is no mistake.
+NEEDED = {"patchlist": "reviews", "planning-3": "planning"}
+NEEDED |= dict.fromkeys(("code", "evolve", "redblue", "reflexion", "tree"), "candidates")
+
+
+@dataclass(frozen=True)
+class Problem:
+    text: str
+    line: int = 0  # 0 where it is not known
+    is_mistake: bool = True
+
+
+def lint(source: Path | str, settings: Settings) -> list[Problem]:
+    """What is wrong with a workflow: a file, or its text."""
+    where = source.name if isinstance(source, Path) else "workflow"
+    text = places.read(source) if isinstance(source, Path) else source
+    if isinstance(source, Path) and source.is_relative_to(places.KIT):
+        room = NEEDED.get(source.stem.lower(), "")
+        if room and not rooms.has(room):
+            return [Problem(f"it needs the room {room}, which is not installed", is_mistake=False)]
+    try:
+        workflow = loader.load(text, where)
+    except UsageError as wrong:
+        said = str(wrong).removeprefix(f"{where}: ")
+        return [Problem(said, 0 if "line " in said else find_line(text, said))]
+    mistakes = [*find_old_scale(workflow), *names.find_problems(workflow)]
+    known, templates = personas.load(settings.overlays), dict[str, str]()
+    try:
+        if "specialists" in workflow.options:  # its members are taken from a list
+            listed = specialists.load(str(workflow.options["specialists"]), settings.overlays)
+            known = listed.personas(known)
+        templates = imagine.freeze(workflow, settings.overlays)
+    except UsageError as wrong:
+        mistakes.append(str(wrong).removeprefix(f"{workflow.name}, "))
+    mistakes += find_unknown(workflow, settings, known)
+    if not mistakes:  # otherwise many briefs cannot be made
+        mistakes += try_templates(workflow.with_personas(known), templates)
+    remarks = [*find_unreachable(workflow), *find_unused(workflow, templates), *find_strangers(workflow, known)]
+    found = {**dict.fromkeys(remarks, False), **dict.fromkeys(mistakes, True)}
+    problems = [Problem(said, find_line(text, said), is_mistake) for said, is_mistake in found.items()]
+    return sorted(problems, key=lambda one: (one.line, not one.is_mistake))
+
+
+def find_old_scale(workflow: Workflow) -> Iterator[str]:
+    """The scale of earlier versions: members said what they think of something that nobody had named."""
+    for step in workflow.steps():
+        kind = step.reply.get("stance")
+        if isinstance(kind, Choice) and {"agree", "disagree"} <= {*map(fold, kind.options)}:
+            yield (
+                f"step {step.name}: reply: stance: nobody can tell what is agreed to; write `signs: vote` instead, and "
+                "ask for a `recommendation` in an earlier step, so that members sign a text"
+            )
+
+
+def find_unknown(workflow: Workflow, settings: Settings, known: Personas) -> Iterator[str]:
+    """Tiers, personas and speakers that are not there; and what speakers say of a workflow that seats them."""
+    tiers = {f"step {step.name}": step.tier for step in workflow.steps()}
+    for seat in workflow.all_seats().values():
+        tiers[f"seats: {seat.name}"] = seat.get("tier")
+        if (name := seat.get("persona")) and name not in known:
+            yield f'seats: {seat.name}: there is no persona "{name}"; {did_you_mean(name, known)}'
+        if (name := seat.get("speaker")) and name != HUMAN and not speakers.knows(name):
+            able = [one.name for one in speakers.types()]
+            yield f'seats: {seat.name}: there is no speaker "{name}"; {did_you_mean(name, able)}'
+    for place, tier in tiers.items():
+        if tier and tier not in settings.tiers:
+            yield f'{place}: Config.md has no tier "{tier}"; {did_you_mean(tier, settings.tiers)}'
+    for name in dict.fromkeys(seat.get("speaker") for seat in workflow.all_seats().values()):
+        if name and name != HUMAN and speakers.knows(name):
+            yield from speakers[name](settings).problems(workflow)
+
+
+# ---- templates ----
+
+
+def try_templates(workflow: Workflow, templates: Mapping[str, str]) -> list[str]:
+    """Render every brief of a debate that nobody held. What is wrong with one template is said once."""
+    found = [*find_unknown_facts(workflow, templates)]
+    for style in (imagine.PLAIN, imagine.USUAL) if not found else ():
+        try:
+            for _ in imagine.hold(workflow, templates, style, ROUNDS, fixed=False):
+                pass
+        except UsageError as wrong:
+            found.append(str(wrong).rpartition(" (for ")[0] or str(wrong))
+    return found
+
+
+def find_unknown_facts(workflow: Workflow, templates: Mapping[str, str]) -> Iterator[str]:
+    """Names that are no fact, and that no template sets. A branch that is not taken would hide them."""
+    from jinja2 import nodes
+
+    from council.next.prompts.sandbox import FAILURES, explain, sandbox
+
+    environment = sandbox(frozenset(templates.items()))
+    known = {"cut", *environment.globals}
+    for name, text in templates.items():
+        try:
+            stored = environment.parse(text).find_all(nodes.Name)
+        except FAILURES as wrong:
+            yield explain(wrong, name)
+            return
+        known |= {one.name for one in stored if one.ctx != "load"}
+    for step in workflow.steps():
+        if root := choose(workflow, step.prompt, templates.get):
+            for name in sorted(environment.names(root) - known):
+                if not facts.knows(name):
+                    meant = did_you_mean(name, facts)
+                    yield f'step {step.name}: the template {root}: there is no fact "{name}"; {meant}'
+
+
+# ---- remarks ----
+
+
+def find_strangers(workflow: Workflow, known: Personas) -> Iterator[str]:
+    for seat in workflow.all_seats().values():
+        if not seat.get("persona") and not seat.get("speaker") and not seat.is_person and seat.name not in known:
+            near = did_you_mean(seat.name, known)
+            yield f'seats: no persona is called "{seat.name}", so its briefs hold no perspective; {near}'
+
+
+def find_unused(workflow: Workflow, templates: Mapping[str, str]) -> Iterator[str]:
+    """Prompts in the body that no step has, and options that no rule, order, view or template reads."""
+    prompts = {step.prompt for step in workflow.steps()}
+    for name in workflow.tasks:
+        if name not in prompts:
+            yield f'Prompts: no step has the prompt "{name}"; {did_you_mean(name, prompts)}'
+    read = {*OPTIONS, *(end for phase in workflow.phases for end in phase.rounds)}
+    conditions = [*workflow.halt.values()]
+    for phase in workflow.phases:
+        conditions += [one for one in (phase.when, *phase.until.values(), *(step.when for step in phase.steps)) if one]
+    named = [ref for one in conditions for ref in refs(one)]
+    named += [ref for step in workflow.steps() for ref in (step.order, *step.sees)]
+    read |= {word for ref in named for word in words_in(ref.args)}
+    text = "\n".join(templates.values())
+    for name in workflow.options:
+        if templates and name not in read and f'"{name}"' not in text and f"options.{name}" not in text:
+            yield f'options: nothing reads the option "{name}"'
+
+
+def words_in(value: object) -> Iterator[str]:
+    """All words in the arguments of a rule, an order or a view."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield str(key)
+            yield from words_in(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from words_in(one)
+    else:
+        yield from str(value).split()
+
+
+# ---- lines ----
+
+
+def find_line(text: str, said: str) -> int:
+    """The line that a problem is about: below the names of its phase and its step, the first with the word that it
+    quotes, or else with a key of its place, the last one first. 0 if nothing is found."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    place, _, rest = said.partition('"')
+    starts = [0]
+    for word in (word.strip("():,[]") for word in place.split()):
+        numbers = range(starts[-1], len(lines))
+        starts += [number for number in numbers if has_word(lines[number], f"name: {word}")][:1]
+    keys = [part.split()[-1] for part in place.split(": ")[:-1] if part.split()]
+    for wanted in filter(None, (rest.partition('"')[0], *reversed(keys))):
+        for start in reversed(starts):  # a step may have it from its phase
+            for number in range(start, len(lines)):
+                if has_word(lines[number], wanted):
+                    return number + 1
+    return starts[-1] + 1 if len(starts) > 1 else 0
+
+
+def has_word(line: str, word: str) -> bool:
+    """Whether the line has this word, and not only as a part of a longer one."""
+    before, found, after = line.partition(word)
+    ends = before[-1:] + after[:1]
+    return bool(found) and not any(letter.isalnum() or letter in "-_" for letter in ends)

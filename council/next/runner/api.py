@@ -1,0 +1,174 @@
+"""The Python API: hold a debate, go on with one, and read one. It prints nothing and never asks.
+
+Sessions, settings and speakers are those of the command line, so `council recover` continues what a program begins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from council.next.config import places
+from council.next.config.settings import Settings, load
+from council.next.engine.planner import Plan
+from council.next.errors import CouncilError
+from council.next.record.session import Session
+from council.next.reports.state import state
+from council.next.runner import loop
+from council.next.runner.budget import Budget
+from council.next.runner.prepare import Request, prepare
+from council.next.speakers.base import Speaker
+from council.next.speakers.choose import choose
+from council.next.text import encode
+
+
+@dataclass(frozen=True)
+class DebateResult:
+    """A debate as far as it is. `state` is what state.json holds, and `kind` what the debate came to."""
+
+    session_id: str
+    folder: Path
+    kind: str
+    answer: str
+    title: str
+    reason: str
+    topic: str
+    workflow: str
+    members: tuple[str, ...]
+    due: tuple[str, ...]
+    state: Mapping[str, Any]
+
+    @property
+    def is_over(self) -> bool:
+        return not self.due
+
+    @property
+    def synthesis(self) -> str:
+        """The text of the seat that wrote the result, word for word. Empty before there is one."""
+        written = self.state["synthesis"]
+        return str(written["content"]) if written else ""
+
+    @property
+    def transcript(self) -> str:
+        return (self.folder / "transcript.md").read_text("utf-8")
+
+
+def run(  # noqa: PLR0913 (they are named like the options of the command line)
+    topic: str,
+    *,
+    workflow: str = "debate",
+    with_members: Sequence[str] = (),
+    without_members: Sequence[str] = (),
+    only_members: Sequence[str] = (),
+    mode: str = "deliberative",
+    options: Mapping[str, Any] | None = None,
+    gates: Sequence[str] = (),
+    files: Sequence[str | Path] = (),
+    documents: Mapping[str, str] | None = None,
+    after: str = "",
+    id: str = "",
+    speaker: str | Speaker = "",
+    source: str = "",
+    **limits: Any,
+) -> DebateResult:
+    """Hold a debate. `speaker` is a name or an object of your own. The limits are those of `Limits`."""
+    settings, bounds = load(), Limits(**limits)
+    chosen = speaker if isinstance(speaker, Speaker) else choose(settings, speaker, source, None, say_nothing)
+    request = Request(
+        topic=topic,
+        workflow=workflow,
+        with_=tuple(with_members),
+        without=tuple(without_members),
+        only=tuple(only_members),
+        mode=mode,
+        options=options or {},
+        gates=tuple(gates),
+        files=tuple(map(Path, files)),
+        documents=tuple((name, encode(text)) for name, text in (documents or {}).items()),
+        after=places.find_session(settings.home, after) if after else None,
+        id=id,
+        speaker=chosen.name,
+    )
+    with prepare(request, settings) as session:
+        return hold(session, chosen, settings, bounds)
+
+
+def recover(session: str = "last", *, speaker: str | Speaker = "", source: str = "", **limits: Any) -> DebateResult:
+    """Go on with a debate where it stopped. What was said is never asked or billed again."""
+    settings, bounds = load(), Limits(**limits)
+    found = places.find_session(settings.home, session)
+    with found.hold():
+        if not found.plan.due:
+            return result_of(found)
+        wanted = speaker or str(found.program.get("speaker", ""))
+        chosen = wanted if isinstance(wanted, Speaker) else choose(settings, wanted, source, None, say_nothing)
+        return hold(found, chosen, settings, bounds)
+
+
+def load_session(session: str = "last") -> DebateResult:
+    """A session by its id, or a part of it."""
+    return result_of(places.find_session(load().home, session))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may take, and without how many members it goes on."""
+
+    max_cost: float | None = None
+    max_calls: int | None = None
+    quorum: int | None = None
+    wait: bool = False
+
+
+def hold(session: Session, speaker: Speaker, settings: Settings, limits: Limits) -> DebateResult:
+    budget = Budget.of([session], limits.max_cost, limits.max_calls)
+    run = loop.Run(session, speaker, settings, budget, quorum=limits.quorum, wait=limits.wait)
+
+    async def debate() -> Plan:
+        try:
+            return await loop.hold(run)
+        finally:
+            await speaker.close()
+
+    try:
+        in_own_loop(debate)
+    except CouncilError as failure:
+        failure.session_id = session.id
+        raise
+    return result_of(session)
+
+
+def in_own_loop(debate: Callable[[], Coroutine[Any, Any, Plan]]) -> None:
+    """Run it here, or in a thread where a loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        loop.run(debate)
+        return
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(loop.run, debate).result()
+
+
+def say_nothing(_: str) -> None:
+    pass
+
+
+def result_of(session: Session) -> DebateResult:
+    outcome, metadata = session.outcome, session.metadata
+    return DebateResult(
+        session_id=session.id,
+        folder=session.folder,
+        kind=outcome.kind,
+        answer=outcome.answer,
+        title=outcome.title,
+        reason=outcome.reason,
+        topic=session.topic,
+        workflow=session.workflow.name,
+        members=tuple(metadata["members"]),
+        due=tuple(due.id for due in session.plan.due),
+        state=state(session),
+    )
