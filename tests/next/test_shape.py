@@ -20,17 +20,17 @@ ROOMS = {
     "workflow": 650,
     "engine": 1_270,
     "protocols": 1_300,
-    "record": 1_165,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
+    "record": 1_185,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
     "config": 1_190,
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
     "speakers": 1_850,  # two dialects, two clients, two programs, and the failures of each in words
     "checks": 700,
     "reports": 1_250,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
-    "runner": 1_700,
+    "runner": 2_200,  # of it 850 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
     "terminal": 660,
     "cli": 2_450,
 }
-TOP = {"__init__", "errors", "rooms", "schema", "text"}
+TOP = {"__init__", "__main__", "errors", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
@@ -62,7 +62,7 @@ def test_a_room_imports_only_rooms_before_it(path: Path) -> None:
     names = [*ROOMS]
     above = {*TOP, *(names[: names.index(own) + 1] if own in ROOMS else ())}
     found = {name.partition(".")[0] for name in imported(path)}
-    allowed = {"extras"} if own == "rooms" else set()
+    allowed = {"extras"} if own == "rooms" else {*ROOMS} if own == "__main__" else set()
     assert found <= above | allowed, f"{own} imports {found - above}"
     assert lines_of(path) <= LONGEST_FILE
 

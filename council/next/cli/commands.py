@@ -13,6 +13,7 @@ from council.next.text import one_line
 
 HERE = "council.next.cli"
 DEBATE, FOLLOW_UP, BY_HAND, SET_UP, OWN = "Debate", "Follow up", "By hand", "Set up", "Your own"
+UNLISTED = ""  # the section of a command that programs call, and people do not
 START = {
     'council run "Queue or table?"': "debate a question",
     "council show": "read what the last one came to",
@@ -90,6 +91,7 @@ CORE = {
             'council record last 01-positions/designer --absent "on holiday"',
         ),
     ),
+    "hook": Entry(f"{HERE}.hook:hook", UNLISTED, "Answer an event of Claude Code's hooks."),
 }
 
 
@@ -228,6 +230,7 @@ def options_of(workflow: str) -> str:
 def sections() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, entry in entries().items():
-        found.setdefault(entry.section, []).append(name)
+        if entry.section != UNLISTED:
+            found.setdefault(entry.section, []).append(name)
     found[DEBATE] += workflows()
     return found

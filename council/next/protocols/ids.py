@@ -141,11 +141,6 @@ class Register:
             id = self.items[id].replaces
         return id == than
 
-    def is_result(self, turn: Turn) -> bool:
-        """Whether this turn writes the result of the debate."""
-        writer = self.scene.workflow.phase("synthesis")
-        return writer is not None and (turn.phase, turn.step) == (writer.name, writer.steps[0].name)
-
     def is_new(self, text: str) -> bool:
         """Whether nobody recommended this before."""
         return bool(text) and ("R", "", fold(text)) not in self._ids
@@ -154,7 +149,7 @@ class Register:
         """Read the turns of one batch. None of them has read another's, so none signs what is new in it."""
         sides = [self.resolve(turn.answers, turn.seat.name) for turn in turns]
         for turn, side in zip(turns, sides, strict=True):
-            writes = self.is_result(turn) and self.asked not in turn.asked
+            writes = self.scene.workflow.writes_result(turn.phase, turn.step) and self.asked not in turn.asked
             if not writes:  # who writes the result only repeats what others said
                 self._recommend(turn)
                 for letter in LISTS:

@@ -48,7 +48,8 @@ class Outcome:
 
     def __init__(self, plan: Plan) -> None:
         scene, register = plan.scene, Register.of(plan.scene)
-        written = next((turn for turn in reversed(scene.turns) if register.is_result(turn) and not turn.absent), None)
+        results = (turn for turn in reversed(scene.turns) if plan.workflow.writes_result(turn.phase, turn.step))
+        written = next((turn for turn in results if not turn.absent), None)
         answers = written.answers if written else {}
         # What was said and counted.
         self.count = count(scene)

@@ -35,6 +35,7 @@ ADVICE = {
     **dict.fromkeys((errno.EACCES, errno.EPERM), RIGHTS),
     errno.ENOSPC: f"the disk is full; {SPACE}",
     errno.EDQUOT: f"the disk quota is used up; {SPACE}",
+    errno.ENOTDIR: "a file is in the place of a folder; move it away",
     errno.EROFS: "the file system is read-only; move COUNCIL_HOME to one that is not",
 }
 SPECIAL = "it is not a regular file; remove it"

@@ -19,6 +19,8 @@ from council.next.replies.markdown import scan
 from council.next.replies.read import heading
 from council.next.reports.finish import finish
 from council.next.runner import loop
+from council.next.runner.assistant import members, notes
+from council.next.runner.assistant.show import PLACEHOLDER
 from council.next.text import did_you_mean, encode, join_words, one_line
 
 LONGEST_NAME = 200
@@ -41,6 +43,7 @@ class Reply:
 def due_now(session: Session, settings: Settings) -> list[Brief]:
     """The briefs of the turns that members and persons owe, stored before they are shown. What council does itself
     is done first. The session must be held."""
+    members.harvest(session)
     run = loop.Run(session, None, settings)
 
     async def machines() -> None:
@@ -60,6 +63,7 @@ def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tup
 
     A person's answer is checked before it is stored, because a person can correct it at once. The session must be held.
     """
+    members.harvest(session)
     due = find_due(session, turn)
     if due.seat.is_person:
         check_answer(session, due, reply)
@@ -67,6 +71,10 @@ def record(session: Session, settings: Settings, turn: str, reply: Reply) -> tup
         raise UsageError(f"{turn} is not a person's turn; name the model with --model")
     if not reply.body.strip() and not reply.absent:
         raise UsageError("the reply is empty; --absent REASON records that the seat cannot speak")
+    if reply.body.strip() == PLACEHOLDER:
+        raise UsageError(f"{turn}: the reply is only {PLACEHOLDER}; write the answer in its place")
+    if reply.body.strip() == members.NO_BRIEF:
+        raise UsageError(f"{turn}: its member was given no brief, so this is no answer; ask for it again")
     brief = briefs.write(session, due)
     receipt = Receipt(
         turn=due.id,
@@ -126,4 +134,5 @@ def compose(session: Session, turn: str, answers: Mapping[str, str]) -> str:
 
 def publish(session: Session, settings: Settings) -> None:
     """Write what follows from the record now, and what is done once the debate is over."""
+    notes.clear(session.folder, [due.id for due in session.plan.due])
     finish(session, places.archive_for(session.folder, settings.home))

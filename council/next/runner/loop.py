@@ -26,6 +26,7 @@ from council.next.record.session import Session, now
 from council.next.record.turn_file import Receipt
 from council.next.reports.build import build
 from council.next.reports.finish import finish
+from council.next.runner.assistant import members
 from council.next.runner.budget import Budget
 from council.next.runner.calls import Caller, receive
 from council.next.speakers.base import CallFailed, Refused, Speaker, Spoken, speakers
@@ -232,6 +233,9 @@ class Run:
             self._record(due, receipt, "")
         self._failed.clear()
 
+    def _writes_result(self, due: Due) -> bool:
+        return self.session.workflow.writes_result(due.phase.name, due.step.name)
+
     def _has_quorum(self, lost: list[Due]) -> bool:
         """Whether enough of the step's seats remain. Nobody can do without the seat that writes the result."""
         if self.quorum is None or any(self._writes_result(due) for due in lost):
@@ -239,10 +243,6 @@ class Run:
         folder = lost[0].id.partition("/")[0]
         here = {id.removesuffix(RETRY): said for id, said in self.session.said.items() if id.startswith(f"{folder}/")}
         return sum(not said.absent for said in here.values()) >= self.quorum
-
-    def _writes_result(self, due: Due) -> bool:
-        writer = self.session.workflow.phase("synthesis")
-        return writer is not None and due.phase.name == writer.name and due.step.name == writer.steps[0].name
 
     def _time_left(self) -> tuple[str, float]:
         """The nearest limit of time in words, and the seconds left of it. Only the time of calls counts."""
@@ -285,6 +285,7 @@ class Run:
 
 async def hold(run: Run) -> Plan:
     """Hold the debate of a session that is held, and write what follows from it, however the run ends."""
+    members.wait_for_assistant(run.session)
     try:
         plan = await run.until_done()
     except BaseException:

@@ -162,6 +162,11 @@ class Workflow:
         """Whether the rounds of a phase count as rounds of the debate."""
         return phase.numbered and not phase.role and phase is not self.phase("synthesis")
 
+    def writes_result(self, phase: str, step: str) -> bool:
+        """Whether this step writes the result of the debate. Nobody can do without it."""
+        writer = self.phase("synthesis")
+        return writer is not None and (phase, step) == (writer.name, writer.steps[0].name)
+
     def endings(self) -> Iterator[Ref]:
         """The rules that can end a phase."""
         return (ref for phase in self.phases for condition in phase.until.values() for ref in refs(condition))

@@ -1,0 +1,272 @@
+"""What Claude Code tells council's hooks, and what they answer: a debate without any command of the host's own.
+
+A member's prompt becomes its brief, its words go from its transcript into the record and not to the host, and after the
+last member the host is told who is next. If a hook fails, `council next` does the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from council.next.config import personas, places
+from council.next.config.settings import Settings
+from council.next.errors import CouncilError, UsageError
+from council.next.prompts import brief as briefs
+from council.next.prompts import phrases
+from council.next.record.session import Session
+from council.next.runner import by_hand
+from council.next.runner.assistant import members, notes, transcripts
+from council.next.runner.assistant.members import AGENT, HOOK, NO_BRIEF, Target, read_description, read_sentence
+from council.next.runner.assistant.show import PATIENCE, show_next
+from council.next.speakers.base import count, table, text
+from council.next.text import encode
+
+PROGRAM = "council"  # where hooks run, the assistant finds the program by its name
+VERBS = ("next", "status", "show", "verify", "brief")  # of the commands that only read
+HARMLESS = {"command", "description", "timeout"}  # what a shell may be told without running anything differently
+NOTICE, SUMMARY = "<task-notification>", '<summary>Agent "'
+BACKGROUND = "Async agent launched"  # how the result of a call begins whose member has only begun
+LAG, LOOK = 5.0, 0.02  # seconds until a transcript has what its member said, at most
+ROUTED = (
+    "The person calls a council. Use the skill `council` for it now, by the Skill tool, with their words "
+    "unchanged; do not answer in the members' place."
+)
+
+Event = Mapping[str, Any]
+Answer = dict[str, Any] | None
+
+
+def answer(event: Event, settings: Settings, program: str) -> Answer:
+    """The answer to one event. None if there is none. `program` is the file of this very program."""
+    tool = table(event.get("tool_input"))
+    match event.get("hook_event_name"):
+        case "PreToolUse" if event.get("tool_name") == "Bash":
+            return on_command(tool, settings, program)
+        case "PreToolUse":
+            return on_call(event, tool, settings)
+        case "SubagentStop":
+            on_stop(Path(text(event.get("agent_transcript_path"))), settings)
+        case "PostToolUse":
+            return on_end(tool, table(event.get("tool_response")), settings)
+        case "PostToolUseFailure":
+            if target := target_of(tool, settings):  # it may be asked again
+                collect(settings, *target)
+        case "PostToolBatch":
+            return on_batch(event, settings)
+        case "UserPromptSubmit":
+            return on_prompt(event, settings)
+    return None
+
+
+def on_command(tool: Mapping[str, Any], settings: Settings, program: str) -> Answer:
+    """Allow a command that only reads: to the byte, with the whole id of a session, and nothing that is like it.
+
+    The `allowed-tools` of a skill end with its turn, so a debate that is resumed later needs this. The command that
+    runs names this very program in place of `council`, so no other one of that name is ever run.
+    """
+    runs_otherwise = any(value for key, value in tool.items() if key not in HARMLESS)  # outside of a sandbox, perhaps
+    is_program = Path(program).is_absolute() and Path(program).is_file() and os.access(program, os.X_OK)
+    if runs_otherwise or not is_program or not is_harmless(text(tool.get("command")), settings):
+        return None
+    given = {**tool, "command": shlex.quote(program) + tool["command"].removeprefix(PROGRAM)}
+    why = "council: it lists, shows or checks a debate"
+    return facts("PreToolUse", permissionDecision="allow", permissionDecisionReason=why, updatedInput=given)
+
+
+def is_harmless(command: str, settings: Settings) -> bool:
+    program, *words = command.split(" ")
+    if not command.isascii() or program != PROGRAM or len(words) not in (2, 3) or words[0] not in VERBS:
+        return False
+    if words[2:] and not members.is_turn(words[2]) and words[::2] != ["show", "synthesis"]:
+        return False
+    try:
+        return places.find_session(settings.home, words[1]).id == words[1]
+    except CouncilError:
+        return False
+
+
+# ---- a member is asked ----
+
+
+def on_call(event: Event, tool: Mapping[str, Any], settings: Settings) -> Answer:
+    """Put the brief in place of the sentence, byte for byte, and set the model of the turn's tier."""
+    asked = read_sentence(tool.get("prompt"))
+    if asked is None and not is_member(tool):
+        return None
+    try:
+        if asked is None:
+            raise UsageError("a member is asked by its prompt alone, as `council next` prints it")
+        return facts("PreToolUse", updatedInput={**tool, **ask(event, settings, *asked)})
+    except CouncilError as wrong:
+        return facts("PreToolUse", permissionDecision="deny", permissionDecisionReason=f"council: {wrong}")
+
+
+def is_member(tool: Mapping[str, Any]) -> bool:
+    return text(tool.get("subagent_type")).startswith(AGENT)
+
+
+def ask(event: Event, settings: Settings, id: str, turn: str) -> dict[str, Any]:
+    """What a member is given. It is noted, so that two calls at once do not both ask."""
+    session = places.find_session(settings.home, id)
+    with session.hold(PATIENCE):
+        due = by_hand.find_due(session, turn)
+        if due.seat.is_person:
+            raise UsageError(f"{turn} is a person's turn: `{PROGRAM} answer {session.id}`")
+        if turn in notes.in_flight(session.folder, session.said):
+            raise UsageError(f"{turn} was asked for already, and its answer is still to come; wait for it")
+        brief = briefs.write(session, due)
+        client = os.environ.get("CLAUDE_PID", "")  # while it runs, its members may answer
+        folder = Path(text(event.get("transcript_path")) or os.devnull).with_suffix("") / "subagents"
+        pid = int(client) if client.isdecimal() else os.getppid()
+        note = notes.Note(due.id, text(event.get("tool_use_id")), pid, time.time(), str(folder))
+        notes.write(session.folder, note)
+    model = members.alias_of(members.model_of(session, due))
+    return {
+        "prompt": brief.text,
+        "description": members.describe(session, due),
+        "subagent_type": members.agent_of(due),
+        "run_in_background": False,
+        **({"model": model} if model else {}),
+    }
+
+
+# ---- a member has ended ----
+
+
+def on_stop(path: Path, settings: Settings) -> None:
+    """A member has ended, in the foreground or not. Its words are in its transcript a moment later."""
+    if target := read_description(transcripts.read_about(path).get("description")):
+        until = time.monotonic() + LAG
+        while time.monotonic() < until and not (transcripts.read_answer(path) or transcripts.has_failed(path)):
+            time.sleep(LOOK)
+        collect(settings, *target)
+
+
+def on_end(tool: Mapping[str, Any], response: Mapping[str, Any], settings: Settings) -> Answer:
+    """A member's call is over: its words are recorded, and the host is told that in place of them."""
+    if response.get("status") != "completed":
+        return None
+    if target := target_of(tool, settings):
+        session = collect(settings, *target, words=words_of(response))
+        said = f"{'recorded' if target[1] in session.said else 'nothing to record for'} {target[1]}"
+    elif is_member(tool) and (lost := read_sentence(tool.get("prompt"))):
+        said = f"{NO_BRIEF}\n\nA hook failed before it was asked; `{PROGRAM} next {lost[0]}` lists its turn again."
+    else:
+        return None
+    shown = {**response, "content": [{"type": "text", "text": said}], "canContinueAgent": False}
+    return facts("PostToolUse", updatedToolOutput=shown)
+
+
+def target_of(tool: Mapping[str, Any], settings: Settings) -> Target | None:
+    """The turn that a call was for: it was given its brief. Any other call is the host's own, whatever it is called."""
+    if target := read_description(tool.get("description")):
+        session = places.find_session(settings.home, target[0])
+        is_known = target[1] in {*session.said, *(due.id for due in session.plan.due)}
+        if is_known and encode(text(tool.get("prompt"))) == session.brief(target[1]):
+            return target
+    return None
+
+
+def words_of(response: Mapping[str, Any]) -> str:
+    """The member's words as the host would be shown them, without what the client put around them."""
+    content = response.get("content")
+    parts = [text(table(part).get("text")) for part in content] if isinstance(content, list) else []
+    before, after = (count(response.get(key)) or 0 for key in ("harnessNoteCount", "harnessTailCount"))
+    return "".join(parts[before : len(parts) - after])
+
+
+def collect(settings: Settings, id: str, ended: str = "", words: str = "") -> Session:
+    """Record every answer that is in a transcript: other members may end at the same time.
+
+    The member of `ended` is over, and may be asked again. Its `words` count where it has no transcript.
+    """
+    session = places.find_session(settings.home, id)
+    with session.hold(PATIENCE):
+        found = members.harvest(session)
+        if any(due.id == ended for due in session.plan.due) and words.strip() not in ("", NO_BRIEF):
+            by_hand.record(session, settings, ended, by_hand.Reply(words, stored=HOOK))
+        elif found:
+            by_hand.publish(session, settings)
+        if ended:
+            notes.forget(session.folder, ended)
+    return session
+
+
+# ---- the host goes on ----
+
+
+def on_batch(event: Event, settings: Settings) -> Answer:
+    """All calls of the host's last message are over. Claude Code says so once, however many members there were.
+
+    Members in the background have only begun; their notifications come later.
+    """
+    listed = event.get("tool_calls")
+    calls = [table(one) for one in listed] if isinstance(listed, list) else []
+    tools = [table(one.get("tool_input")) for one in calls if BACKGROUND not in str(one.get("tool_response"))[:200]]
+    found = [read_description(tool.get("description")) or read_sentence(tool.get("prompt")) for tool in tools]
+    return hand_over("PostToolBatch", settings, [one[0] for one in found if one])
+
+
+def on_prompt(event: Event, settings: Settings) -> Answer:
+    """A person calls a council, or a member in the background is over: on a terminal all members run there.
+
+    The host is about to be told the member's words. Once they are recorded that is held back, and `wake` says what is
+    due instead.
+    """
+    if found := find_notified(event):
+        if found[1] not in collect(settings, found[0]).said:
+            return hand_over("UserPromptSubmit", settings, [found[0]])
+        held_back = facts("UserPromptSubmit", suppressOriginalPrompt=True)
+        return {"decision": "block", "reason": f"council: recorded {found[1]}", **held_back}
+    seats, workflows = [*personas.load(settings.overlays)], places.workflow_names(settings.overlays)
+    is_call = phrases.read(text(event.get("prompt")), seats, workflows)
+    return facts("UserPromptSubmit", additionalContext=ROUTED) if is_call else None
+
+
+def wake(event: Event, settings: Settings) -> str:
+    """What the host is told in place of a member's notification, once for all members that run at the same time."""
+    if not (found := find_notified(event)):
+        return ""
+    session = collect(settings, found[0])
+    running = found[1] not in session.said or notes.in_flight(session.folder, session.said)
+    return "" if running or not was_last(session, found[1]) else describe_next(settings, found[0])
+
+
+def find_notified(event: Event) -> Target | None:
+    """The turn whose member in the background is over. What the member wrote is not looked at."""
+    head = text(event.get("prompt")).partition("<result>")[0]
+    name, end, _ = head.partition(SUMMARY)[2].partition('" ')
+    return read_description(name) if end and "\n" not in name and " · " in name and NOTICE in head[:40] else None
+
+
+def was_last(session: Session, turn: str) -> bool:
+    """Whether no member's turn was recorded later by a hook. Nobody tells the host of any other turn.
+
+    Two that were recorded within a tick of the file system's clock are both the last: a host that is woken twice only
+    looks again, and one that is never woken waits for ever.
+    """
+    own = [id for id, receipt in session.receipts.items() if receipt.stored == HOOK]
+    times = {id: (session.folder / "turns" / f"{id}.md").stat().st_mtime_ns for id in own}
+    return turn not in times or times[turn] == max(times.values())
+
+
+def hand_over(name: str, settings: Settings, ids: Iterable[str]) -> Answer:
+    texts = [describe_next(settings, id) for id in dict.fromkeys(ids)]
+    return facts(name, additionalContext="\n\n".join(texts)) if texts else None
+
+
+def describe_next(settings: Settings, id: str) -> str:
+    """What `council next` prints."""
+    session = places.find_session(settings.home, id)
+    with session.hold(PATIENCE):
+        by_hand.due_now(session, settings)
+    return show_next(session, PROGRAM)
+
+
+def facts(name: str, **known: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": name, **known}}
