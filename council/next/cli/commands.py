@@ -92,26 +92,6 @@ CORE = {
         ),
     ),
     "hook": Entry(f"{HERE}.hook:hook", UNLISTED, "Answer an event of Claude Code's hooks."),
-}
-
-
-# The commands of council's own optional rooms, to name the room where it is not here.
-OF_ROOMS = {
-    "review": "reviews",
-    "apply": "lab",
-    "code": "lab",
-    "lab": "lab",
-    "lessons": "lessons",
-    "mcp": "mcp_server",
-    "planning": "planning",
-    "sandbox": "sandbox",
-    "search": "index",
-    "serve": "web",
-    "stats": "index",
-}
-
-
-CORE |= {
     "doctor": Entry(f"{HERE}.setup:doctor", SET_UP, "See what is set up, and who would speak.", ("council doctor",)),
     "config": Entry(
         f"{HERE}.setup:config",
@@ -163,6 +143,22 @@ CORE |= {
             "council specialists use web-service",
         ),
     ),
+}
+
+
+# The commands of council's own optional rooms, to name the room where it is not here.
+OF_ROOMS = {
+    "review": "reviews",
+    "apply": "lab",
+    "code": "lab",
+    "lab": "lab",
+    "lessons": "lessons",
+    "mcp": "mcp_server",
+    "planning": "planning",
+    "sandbox": "sandbox",
+    "search": "index",
+    "serve": "web",
+    "stats": "index",
 }
 
 

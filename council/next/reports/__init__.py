@@ -2,5 +2,3 @@
 
 `state` is the one object; every other file and message is a view of it. `section` is what optional rooms add.
 """
-
-STATE = "state.json"

@@ -11,7 +11,7 @@ from typing import Any
 from council.next.errors import Damaged
 from council.next.record import files
 from council.next.record.session import Session
-from council.next.reports import STATE
+from council.next.reports.listing import STATE
 from council.next.reports.render import render
 from council.next.reports.section import added_by_rooms
 from council.next.reports.state import convergence, state

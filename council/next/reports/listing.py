@@ -10,9 +10,9 @@ from typing import Any
 from council.next.errors import Damaged
 from council.next.record import catalog, files, lock
 from council.next.record.files import SCHEMA
-from council.next.reports import STATE
 from council.next.text import one_line
 
+STATE = "state.json"
 LONGEST_TOPIC = 200
 COMPLETE, RUNNING, WAITING, INTERRUPTED, DAMAGED = "complete", "running", "waiting", "interrupted", "damaged"
 

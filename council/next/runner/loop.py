@@ -338,9 +338,8 @@ def batch_of(brief: Brief, voice: Speaker) -> tuple[str, ...]:
 def limit_of(session: Session, settings: Settings, name: str) -> float:
     """A limit in seconds: the lower one of the workflow's option and of the settings."""
     own, most = session.workflow.options.get(name), settings.limits.get(name)
-    return min(
-        (float(one) for one in (own, most) if isinstance(one, int | float) and one is not True), default=math.inf
-    )
+    limits = (float(one) for one in (own, most) if isinstance(one, int | float) and one is not True)
+    return min(limits, default=math.inf)
 
 
 def explain(lost: list[tuple[Due, CallFailed]]) -> str:

@@ -100,9 +100,9 @@ def lay(request: Request, settings: Settings) -> Table:
     members = choose_members(request, plain.with_members(own), known)
     gated = choose_gates(request, plain, settings)
     workflow = gates.insert(plain.with_options(options).with_members(members), gated).with_personas(known)
+    names.check(workflow)
     if wrong := next((seat for seat in request.seats if seat not in workflow.all_seats()), ""):
         raise UsageError(f'there is no seat "{wrong}" in {workflow.name}; {did_you_mean(wrong, workflow.all_seats())}')
-    names.check(workflow)
     return Table(text, workflow, members, options, gated, needed(workflow, known), freeze_templates(workflow, folders))
 
 

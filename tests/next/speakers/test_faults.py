@@ -164,7 +164,9 @@ FAULTS: dict[str, Case] = {
         then(lambda talk: talk.event(talk.error("api_error", f"bad {KEY}"))), r"bad \[key\]"
     ),
     # a whole answer that is none
-    "a refusal": Case(lambda talk: talk.answer("I would rather", reason="refusal"), "refused", False, COST, kind=Refused),
+    "a refusal": Case(
+        lambda talk: talk.answer("I would rather", reason="refusal"), "refused", False, COST, kind=Refused
+    ),
     "a pause": Case(lambda talk: talk.answer("half", reason="pause_turn"), "paused in the middle", True, COST, tries=1),
     "a full context": Case(
         lambda talk: talk.answer("half", reason="model_context_window_exceeded"), "too long for", False, COST, tries=1
