@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -12,13 +13,14 @@ import click
 from council.next.cli.group import Context, tilde
 from council.next.cli.options import FILE, JSON, SESSION, load_settings, open_session
 from council.next.errors import CouncilError, Damaged, StorageError, Unmet, UsageError
-from council.next.terminal.output import echo, note, print_columns, print_json
+from council.next.terminal.output import columns, echo, note, print_columns, print_json
 from council.next.text import did_you_mean, join_words
 
 if TYPE_CHECKING:
     from council.next.config.settings import Settings
     from council.next.record.session import Session
 
+LEAST = {"STATE": 60, "AGE": 70, "COST": 90}  # the columns that a window must have before these are shown
 STATES = ("complete", "running", "waiting", "interrupted", "damaged")
 AGES = ((86_400, "d"), (3_600, "h"), (60, "m"), (0, "s"))
 
@@ -47,10 +49,16 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     if not found:
         note("no such session" if wanted else 'no session yet; begin one: `council run "Should we …?"`')
         return
-    head = ("SESSION", "STATE", "AGE", "COST", "TOPIC")
-    print_columns(
-        [head, *((row["id"], state_of(row), age_of(row), money(row["usd"]), row["topic"]) for row in found)], 4
-    )
+    wide = columns(sys.stdout)
+    table = {"SESSION": [row["id"] for row in found]}
+    if wide >= LEAST["STATE"]:
+        table["STATE"] = [state_of(row) for row in found]
+    if wide >= LEAST["AGE"]:
+        table["AGE"] = [age_of(row) for row in found]
+    if wide >= LEAST["COST"]:
+        table["COST"] = [money(row["usd"]) for row in found]
+    table["TOPIC"] = [row["topic"] for row in found]
+    print_columns([[*table], *zip(*table.values(), strict=True)], loose=len(table) - 1)
 
 
 def state_of(row: Mapping[str, Any]) -> str:
