@@ -115,27 +115,24 @@ def show(words: tuple[str, ...], html: bool, as_json: bool, output: Path | None,
     """Show the transcript of SESSION (default: the newest) as far as it goes, or a PART of it: `synthesis`, `round 2`,
     or a turn, as in `02-challenges/engineer`.
     """
+    from council.next.reports.build import page
     from council.next.terminal.markdown import print_markdown
 
     is_part = bool(words) and (words[0] in ("synthesis", "round") or "/" in words[0])
     word, part = ("last", words) if is_part or not words else (words[0], words[1:])
     if html and (part or as_json):
         raise UsageError("--html shows a whole debate: leave the part and --json out")
+    if html and output is None and sys.stdout.isatty():
+        raise UsageError("a page is for a browser: write it to a file, as in `council show --html -o debate.html`")
     session = open_session(load_settings({}), word)
-    text = page_of(session) if html else json_of(session, part) if as_json else text_of(session, part)
+    text = page(session) if html else json_of(session, part) if as_json else text_of(session, part)
     if output is not None:
         write_to(output, text, force)
         return
     if html or as_json:
-        echo_exactly(text)
+        click.echo(text, nl=False)  # to the byte: it holds no control characters of its own
         return
     print_markdown(text)
-
-
-def page_of(session: Session) -> str:
-    from council.next.reports.build import page
-
-    return page(session)
 
 
 def json_of(session: Session, part: tuple[str, ...]) -> str:
@@ -176,11 +173,6 @@ def name_of(session: Session, part: tuple[str, ...]) -> str:
         return wanted
     known = [*(["synthesis"] if session.outcome.synthesis else []), *(f"round {one}" for one in rounds), *session.said]
     raise UsageError(f'{session.id} has no "{" ".join(part)}" yet; {did_you_mean(" ".join(part), known)}')
-
-
-def echo_exactly(text: str) -> None:
-    """A page or JSON: a program reads it, and it holds no control characters of its own."""
-    click.echo(text, nl=False)
 
 
 def write_to(path: Path, text: str, force: bool) -> None:

@@ -212,3 +212,12 @@ def test_a_list_fits_the_window_and_shows_the_topic(user: User, written: Path, c
     assert f"{user.session.name}  " in lines[1]
     assert "Redis or" in lines[1]
     assert ("agreed-with-dissent" in lines[1]) == (columns >= 60)
+
+
+def test_a_page_does_not_flood_the_terminal(user: User, agreed: Path) -> None:
+    assert user.replay(agreed, Q).code == 0
+    with Running(user, "show", "--html") as run:
+        code, shown = run.end()
+    assert code == 2
+    assert "-o debate.html" in shown
+    assert "<html" not in shown
