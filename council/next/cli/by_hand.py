@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import sys
 import time
 from collections.abc import Iterator
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 HAND = "by hand"
 PATIENCE = 30.0  # seconds: commands by hand wait for one another, and not for a run
-LONGEST_PART = 16_000  # bytes of a brief: assistants cut longer output
 TURN = click.argument("turn")
 
 
@@ -100,25 +98,18 @@ def hold(session: Session) -> Iterator[None]:
 
 def tell_due(session: Session, as_json: bool) -> None:
     """The turns that are due, each as a prompt that an assistant can hand on."""
-    dues = session.plan.due
-    if as_json:
-        facts = {"session_id": session.id, "folder": str(session.folder), "done": session.plan.done}
-        print_json({**facts, "due": [describe(due, session) for due in dues]})
+    from council.next.runner.assistant import show
+
+    if not as_json:
+        echo(show.show_next(session, program()))
         return
-    if not dues:
-        echo(f"{session.id} is over: {session.outcome.kind}; `{program()} show {session.id}` prints it")
-        return
-    many = len(dues) > 1
-    echo(f"{len(dues)} turn{'s are' if many else ' is'} due in {session.id}." + " Ask all of them at once." * many)
-    echo()
-    for due in dues:
-        if due.seat.is_person:
-            echo(f"- {due.seat.label}, a person: `{program()} answer {session.id}`")
-        else:
-            echo(f"- {due.seat.label}: model {due.tier}, prompt: Run `{call(session, due)}` and do what it prints.")
+    facts = {"session_id": session.id, "folder": str(session.folder), "done": session.plan.done}
+    print_json({**facts, "due": [describe(due, session) for due in session.plan.due]})
 
 
 def describe(due: Due, session: Session) -> dict[str, Any]:
+    from council.next.runner.assistant import members
+
     return {
         "turn": due.id,
         "seat": due.seat.name,
@@ -128,12 +119,8 @@ def describe(due: Due, session: Session) -> dict[str, Any]:
         "person": due.seat.is_person,
         "answers": {name: kind.wanted() for name, kind in due.step.reply.items()},
         "problems": list(due.problems),
-        "prompt": f"Run `{call(session, due)}` and do what it prints.",
+        "prompt": "" if due.seat.is_person else members.sentence(program(), session, due),
     }
-
-
-def call(session: Session, due: Due) -> str:
-    return f"{program()} brief {session.id} {due.id}"
 
 
 @click.command()
@@ -147,62 +134,22 @@ def brief(context: Context, /, session: str, turn: str, part: int | None) -> Non
     While it is due, a brief of more than 16,000 bytes is printed in parts, because assistants cut long output.
     """
     from council.next.prompts import brief as briefs
+    from council.next.runner.assistant import show
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
-    due = next((one for one in found.plan.due if one.id == turn.removesuffix(".md")), None)
+    id = turn.removesuffix(".md")
+    due = next((one for one in found.plan.due if one.id == id), None)
+    if due is None and id not in found.said:
+        known = [*(one.id for one in found.plan.due), *found.said]
+        raise UsageError(f"{one_line(turn)} is neither due nor recorded; {did_you_mean(turn, known)}")
     if due is None:
-        if turn.removesuffix(".md") not in found.said:
-            known = [*(one.id for one in found.plan.due), *found.said]
-            raise UsageError(f"{one_line(turn)} is neither due nor recorded; {did_you_mean(turn, known)}")
-        write_bytes(found.brief(turn.removesuffix(".md")))
+        write_bytes(found.brief(id))
         return
-    if (made := briefs.stored(found, due)) is None:
+    if briefs.stored(found, due) is None:
         with hold(found):
-            made = briefs.write(found, due)
-    parts = split(made.text) if not sys.stdout.isatty() else [made.text]
-    number = part or 1
-    if number > len(parts):
-        raise UsageError(f"the brief of {due.id} has only {len(parts)} part{'s' * (len(parts) > 1)}")
-    write_bytes(parts[number - 1].encode("utf-8", "backslashreplace"))
-    if number < len(parts):
-        echo(f"\n\n---\n\nThis was part {number} of {len(parts)}. Read on before you answer, with this command:\n")
-        echo(f"{call(found, due)} --part {number + 1}")
-        return
-    echo(how_to_store(found, due))
-
-
-def split(text: str) -> list[str]:
-    """The text in parts that an assistant reads whole, each ending with a line."""
-    parts, size = [""], 0
-    for line in text.splitlines(keepends=True):
-        length = len(line.encode("utf-8", "backslashreplace"))
-        if parts[-1] and size + length > LONGEST_PART:
-            parts.append("")
-            size = 0
-        parts[-1] += line
-        size += length
-    return parts
-
-
-def how_to_store(session: Session, due: Due) -> str:
-    """The one command to run. Nobody who wrote a part of the brief knows the mark, so no reply can end it early."""
-    mark = f"ANSWER-{secrets.token_hex(8)}"
-    record = f"{program()} record {session.id} {due.id} --file -"
-    return f"""
-
----
-
-This is how to store your answer. Run this one command, once, with your whole answer in place of YOUR ANSWER, in the
-form that the brief asks for. Change nothing else in it:
-
-{record} <<'{mark}'
-YOUR ANSWER
-{mark}
-
-If your shell refuses it, save your answer in a new file and run: {record} < FILE
-
-Run nothing else, and open no other file. Then reply only with the line that the command printed."""
+            briefs.write(found, due)
+    write_bytes(show.hand_out(found, due, program(), part))
 
 
 def write_bytes(data: bytes) -> None:

@@ -64,7 +64,7 @@ def run(context: Context, /, **given: Any) -> None:
         return
     table = lay(request, settings)
     speaker = start.find_speaker(settings, given, given["speaker"], request.seats)
-    start.agree_to_price(table.workflow, request, speaker, settings, given)
+    start.agree_to_price(table, request, speaker, settings, given)
     with prepare(replace(request, speaker=start.name_of(speaker)), settings, table, note) as session:
         hold(context, session, speaker, settings, given)
     finish(session, settings, given)

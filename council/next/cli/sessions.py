@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -12,13 +13,14 @@ import click
 from council.next.cli.group import Context, tilde
 from council.next.cli.options import FILE, JSON, SESSION, load_settings, open_session
 from council.next.errors import CouncilError, Damaged, StorageError, Unmet, UsageError
-from council.next.terminal.output import echo, note, print_columns, print_json
+from council.next.terminal.output import columns, echo, note, print_columns, print_json
 from council.next.text import did_you_mean, join_words
 
 if TYPE_CHECKING:
     from council.next.config.settings import Settings
     from council.next.record.session import Session
 
+LEAST = {"STATE": 60, "AGE": 70, "COST": 90}  # the columns that a window must have before these are shown
 STATES = ("complete", "running", "waiting", "interrupted", "damaged")
 AGES = ((86_400, "d"), (3_600, "h"), (60, "m"), (0, "s"))
 
@@ -47,10 +49,16 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     if not found:
         note("no such session" if wanted else 'no session yet; begin one: `council run "Should we …?"`')
         return
-    head = ("SESSION", "STATE", "AGE", "COST", "TOPIC")
-    print_columns(
-        [head, *((row["id"], state_of(row), age_of(row), money(row["usd"]), row["topic"]) for row in found)], 4
-    )
+    wide = columns(sys.stdout)
+    table = {"SESSION": [row["id"] for row in found]}
+    if wide >= LEAST["STATE"]:
+        table["STATE"] = [state_of(row) for row in found]
+    if wide >= LEAST["AGE"]:
+        table["AGE"] = [age_of(row) for row in found]
+    if wide >= LEAST["COST"]:
+        table["COST"] = [money(row["usd"]) for row in found]
+    table["TOPIC"] = [row["topic"] for row in found]
+    print_columns([[*table], *zip(*table.values(), strict=True)], loose=len(table) - 1)
 
 
 def state_of(row: Mapping[str, Any]) -> str:
@@ -107,27 +115,24 @@ def show(words: tuple[str, ...], html: bool, as_json: bool, output: Path | None,
     """Show the transcript of SESSION (default: the newest) as far as it goes, or a PART of it: `synthesis`, `round 2`,
     or a turn, as in `02-challenges/engineer`.
     """
+    from council.next.reports.build import page
     from council.next.terminal.markdown import print_markdown
 
     is_part = bool(words) and (words[0] in ("synthesis", "round") or "/" in words[0])
     word, part = ("last", words) if is_part or not words else (words[0], words[1:])
     if html and (part or as_json):
         raise UsageError("--html shows a whole debate: leave the part and --json out")
+    if html and output is None and sys.stdout.isatty():
+        raise UsageError("a page is for a browser: write it to a file, as in `council show --html -o debate.html`")
     session = open_session(load_settings({}), word)
-    text = page_of(session) if html else json_of(session, part) if as_json else text_of(session, part)
+    text = page(session) if html else json_of(session, part) if as_json else text_of(session, part)
     if output is not None:
         write_to(output, text, force)
         return
     if html or as_json:
-        echo_exactly(text)
+        click.echo(text, nl=False)  # to the byte: it holds no control characters of its own
         return
     print_markdown(text)
-
-
-def page_of(session: Session) -> str:
-    from council.next.reports.build import page
-
-    return page(session)
 
 
 def json_of(session: Session, part: tuple[str, ...]) -> str:
@@ -168,11 +173,6 @@ def name_of(session: Session, part: tuple[str, ...]) -> str:
         return wanted
     known = [*(["synthesis"] if session.outcome.synthesis else []), *(f"round {one}" for one in rounds), *session.said]
     raise UsageError(f'{session.id} has no "{" ".join(part)}" yet; {did_you_mean(" ".join(part), known)}')
-
-
-def echo_exactly(text: str) -> None:
-    """A page or JSON: a program reads it, and it holds no control characters of its own."""
-    click.echo(text, nl=False)
 
 
 def write_to(path: Path, text: str, force: bool) -> None:

@@ -281,10 +281,7 @@ def list_all(parent: click.Context, group: Group) -> str:
     group.format_usage(parent, formatter)
     for section, names in commands.sections().items():
         with formatter.section(section):
-            known = commands.entries()
-            rows = [
-                (name, known[name].summary if name in known else f"Debate with the workflow {name}.") for name in names
-            ]
+            rows = [(name, commands.summary(name)) for name in names]
             formatter.write_dl(rows)
     formatter.write_paragraph()
     formatter.write_text(group.epilog or "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.next.checks import cost
+from council.next.checks.cost import likely
 from council.next.cli.options import REPLAY
 from council.next.config import places
 from council.next.config.settings import Settings
@@ -21,8 +21,7 @@ from council.next.terminal.output import note
 from council.next.text import join_words
 
 if TYPE_CHECKING:
-    from council.next.runner.prepare import Request
-    from council.next.workflow.model import Workflow
+    from council.next.runner.prepare import Request, Table
 
 PACES = {"none": 0.0, "real": 1.0}
 
@@ -84,13 +83,14 @@ def person(settings: Settings, given: Mapping[str, Any]) -> Speaker | None:
 
 
 def agree_to_price(
-    workflow: Workflow, request: Request, speaker: Speaker, settings: Settings, given: Mapping[str, Any]
+    table: Table, request: Request, speaker: Speaker, settings: Settings, given: Mapping[str, Any]
 ) -> None:
     """Say the price before a large sum. Nothing is asked where a limit or `--yes` says it already."""
     if given["max_cost"] is not None or given["yes"] or not (speaker.calls_models or isinstance(speaker, Mix)):
         return
-    size = len(request.topic) + sum(path.stat().st_size for path in request.files if path.is_file())
-    usd = cost.likely(workflow, size, settings, speaker).usd
+    documents = sum(path.stat().st_size for path in request.files if path.is_file())
+    size = len(request.topic) + documents + sum(len(data) for _, data in request.documents)
+    usd = likely(table.workflow, size, settings, speaker, table.templates).usd
     if usd is None:
         note("the price of these models is unknown, so what this costs is unknown too; --max-calls limits it")
     elif usd > settings.ask_above:

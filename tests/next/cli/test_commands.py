@@ -224,8 +224,8 @@ def test_a_long_brief_comes_in_parts_that_make_it_up(user: User) -> None:
         if "This is how to store your answer" in text:
             whole += text.partition("\n\n---\n\nThis is how")[0]
             break
-        shown, _, rest = text.partition("\n\n---\n\nThis was part")
-        assert f"council brief {id} {turn} --part {part + 1}" in rest
+        shown, _, rest = text.partition(f"\n\n---\n\nThis is part {part} of")
+        assert f"`council brief {id} {turn} --part {part + 1}`" in rest
         whole += shown
     assert part > 1
     folder = user.session / "briefs" / "01-positions"

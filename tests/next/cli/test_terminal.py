@@ -199,3 +199,25 @@ def test_a_question_comes_again_after_it_was_put_aside(user: User, waiting: str)
         run.until(r"> ")
         run.type("\x04")
         assert run.end()[0] == 8
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_a_list_fits_the_window_and_shows_the_topic(user: User, written: Path, columns: int) -> None:
+    assert user.replay(written / "dissent.yaml", "Redis or PostgreSQL for the whole of it?").code == 0
+    with Running(user, "list", columns=columns) as run:
+        assert run.end()[0] == 0
+    lines = run.raw.splitlines()
+    assert len(lines) == 2
+    assert all(len(line) <= columns for line in lines)
+    assert f"{user.session.name}  " in lines[1]
+    assert "Redis or" in lines[1]
+    assert ("agreed-with-dissent" in lines[1]) == (columns >= 60)
+
+
+def test_a_page_does_not_flood_the_terminal(user: User, agreed: Path) -> None:
+    assert user.replay(agreed, Q).code == 0
+    with Running(user, "show", "--html") as run:
+        code, shown = run.end()
+    assert code == 2
+    assert "-o debate.html" in shown
+    assert "<html" not in shown
