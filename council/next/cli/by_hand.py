@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from council.next.cli.options import (
     read_input,
     request_from,
 )
-from council.next.errors import Busy, UsageError, Waiting
+from council.next.errors import UsageError, Waiting
 from council.next.terminal.output import echo, note, print_json, program
 from council.next.text import did_you_mean, join_words, one_line
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from council.next.engine.planner import Due
     from council.next.record.session import Session
 
-HAND = "by hand"
-PATIENCE = 30.0  # seconds: commands by hand wait for one another, and not for a run
 TURN = click.argument("turn")
 
 
@@ -69,47 +66,32 @@ def start(context: Context, /, as_json: bool, **given: Any) -> None:
 @click.pass_obj
 def next_(context: Context, /, session: str, as_json: bool) -> None:
     """List the turns of SESSION that are due, with the prompt of each. What council does itself is done first."""
+    from council.next.runner.assistant import members
     from council.next.runner.by_hand import due_now
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
-    with hold(found):
+    with members.hold(found):
         due_now(found, settings)
     tell_due(found, as_json)
 
 
-@contextmanager
-def hold(session: Session) -> Iterator[None]:
-    """Hold a session. Another command by hand is waited for; a run is not, because it lasts for minutes."""
-    from council.next.record import lock
-
-    until = time.monotonic() + PATIENCE
-    with ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(session.hold(work=HAND))
-                break
-            except Busy:
-                holder = lock.read_holder(session.folder)
-                if time.monotonic() > until or (holder and holder.get("work") != HAND):
-                    raise
-        yield
-
-
 def tell_due(session: Session, as_json: bool) -> None:
     """The turns that are due, each as a prompt that an assistant can hand on."""
-    from council.next.runner.assistant import show
-
-    if not as_json:
-        echo(show.show_next(session, program()))
+    dues = session.plan.due
+    if as_json:
+        facts = {"session_id": session.id, "folder": str(session.folder), "done": session.plan.done}
+        print_json({**facts, "due": [describe(due, session) for due in dues]})
         return
-    facts = {"session_id": session.id, "folder": str(session.folder), "done": session.plan.done}
-    print_json({**facts, "due": [describe(due, session) for due in session.plan.due]})
+    from council.next.runner.assistant.show import show_next
+
+    echo(show_next(session, program()))
 
 
 def describe(due: Due, session: Session) -> dict[str, Any]:
-    from council.next.runner.assistant import members
+    from council.next.runner.assistant import members, notes
 
+    flying = notes.in_flight(session.folder, session.said)
     return {
         "turn": due.id,
         "seat": due.seat.name,
@@ -120,6 +102,7 @@ def describe(due: Due, session: Session) -> dict[str, Any]:
         "answers": {name: kind.wanted() for name, kind in due.step.reply.items()},
         "problems": list(due.problems),
         "prompt": "" if due.seat.is_person else members.sentence(program(), session, due),
+        "state": "asked" if due.id in flying else "due",
     }
 
 
@@ -133,8 +116,7 @@ def brief(context: Context, /, session: str, turn: str, part: int | None) -> Non
 
     While it is due, a brief of more than 16,000 bytes is printed in parts, because assistants cut long output.
     """
-    from council.next.prompts import brief as briefs
-    from council.next.runner.assistant import show
+    from council.next.runner.assistant.show import hand_out
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
@@ -146,10 +128,8 @@ def brief(context: Context, /, session: str, turn: str, part: int | None) -> Non
     if due is None:
         write_bytes(found.brief(id))
         return
-    if briefs.stored(found, due) is None:
-        with hold(found):
-            briefs.write(found, due)
-    write_bytes(show.hand_out(found, due, program(), part))
+    is_read_in_parts = part or not sys.stdout.isatty()
+    write_bytes(hand_out(found, due, program(), (part or 1) if is_read_in_parts else None))
 
 
 def write_bytes(data: bytes) -> None:
@@ -184,17 +164,19 @@ def record(context: Context, /, session: str, turn: str, **given: Any) -> None:
     """Store a reply as TURN of SESSION, byte for byte. A turn is recorded once, and only while it is due."""
     from council.next.config import identity
     from council.next.runner import by_hand
+    from council.next.runner.assistant import members, notes
 
     settings = load_settings({})
     found = context.session = open_session(settings, session)
     named, absent, by = read_answers(given["answers"]), given["absent"], given["by"]
     body = "" if named or absent else read_input(given["file"])
-    with hold(found):
+    with members.hold(found):
         due = by_hand.find_due(found, turn)
         if named:
             body = by_hand.compose(found, due.id, named)
         by = by or identity.user_name() if due.seat.is_person else by
-        reply = by_hand.Reply(body, absent, by, model=given["model"])
+        stored = notes.stored_by(found.folder, due.id, os.environ) if given["file"] == Path("-") else by_hand.HAND
+        reply = by_hand.Reply(body, absent, by, model=given["model"], stored=stored)
         problems = by_hand.record(found, settings, due.id, reply)
     tell_recorded(found, due.id, problems)
 
@@ -231,6 +213,7 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
     from council.next.config import identity
     from council.next.record import desk
     from council.next.runner import by_hand
+    from council.next.runner.assistant import members
 
     settings = load_settings({})
     found = context.session = open_session(settings, session or find_waiting(settings))
@@ -245,7 +228,7 @@ def answer(context: Context, /, session: str, turn: str, answers: tuple[str, ...
     if became == "left":
         echo(f"answered {due.id}; the run that holds {found.id} goes on with it")
         return
-    with hold(found):
+    with members.hold(found):
         by_hand.publish(found, settings)
     tell_recorded(found, due.id, ())
     if found.plan.due:

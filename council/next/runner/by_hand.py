@@ -21,7 +21,7 @@ from council.next.reports.finish import finish
 from council.next.runner import loop
 from council.next.runner.assistant import members, notes
 from council.next.runner.assistant.show import PLACEHOLDER
-from council.next.speakers.choose import is_machine
+from council.next.speakers.base import speakers
 from council.next.text import did_you_mean, encode, join_words, one_line
 
 LONGEST_NAME = 200
@@ -105,7 +105,8 @@ def find_due(session: Session, turn: str) -> Due:
     """The due turn of this id."""
     name = turn.removesuffix(".md")
     for due in session.plan.due:
-        if due.id == name and is_machine(due.seat.get("speaker")):
+        own = due.seat.get("speaker")
+        if due.id == name and own and getattr(speakers[own], "machine", False):
             raise UsageError(f"{name} is for no member: council makes it itself, with `council next {session.id}`")
         if due.id == name:
             return due

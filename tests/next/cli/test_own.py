@@ -80,7 +80,7 @@ def test_lint_as_json(user: User) -> None:
 
 def test_what_is_no_workflow_is_refused(user: User) -> None:
     refused(user.council("lint", "debtae"), 'there is no workflow "debtae"; did you mean "debate"?')
-    refused(user.council("lint", "absent.md"), "absent.md: it cannot be read")
+    refused(user.council("lint", "absent.md"), "absent.md: it is missing")
     refused(user.council("lint", "recovery"), 'there is no workflow "recovery"')
     refused(user.council("lint", "--jsn"), "No such option")
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from council.next.config import places
 from council.next.engine.planner import Due
 from council.next.errors import Busy
 from council.next.prompts import brief as briefs
+from council.next.record import lock
 from council.next.record.catalog import ID
 from council.next.record.session import Session
 from council.next.record.turn_file import Receipt
@@ -20,15 +23,26 @@ ALIASES = ("opus", "sonnet", "haiku")  # what Claude Code calls the models that 
 HOOK = "hook"  # who stored a turn
 NO_BRIEF = "no brief"  # what a member answers that was given none
 LONGEST_NAME = 40
-PATIENCE = 30.0  # seconds
+PATIENCE, BY_HAND = 30.0, "by hand"  # seconds; what the note of the lock says
 IN_A_NAME = " _()'’.,&/+-"  # beside letters and digits
 RUN, IT = "Run `", "` and do what it prints."
 Target = tuple[str, str]  # a session and a turn of it
 
 
-def hold(session: Session) -> AbstractContextManager[None]:
-    """Hold a session for a moment. Commands by hand and hooks wait for one another."""
-    return session.hold(PATIENCE)
+@contextmanager
+def hold(session: Session) -> Iterator[None]:
+    """Hold a session for a moment. Commands by hand and hooks wait for one another, and not for a run, which lasts."""
+    until = time.monotonic() + PATIENCE
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(session.hold(work=BY_HAND))
+                break
+            except Busy:
+                holder = lock.read_holder(session.folder)
+                if time.monotonic() > until or (holder and holder.get("work") != BY_HAND):
+                    raise
+        yield
 
 
 def sentence(program: str, session: Session, due: Due) -> str:
