@@ -52,18 +52,13 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     wide = columns(sys.stdout)
     table = {"SESSION": [row["id"] for row in found]}
     if wide >= LEAST["STATE"]:
-        table["STATE"] = [state_of(row) for row in found]
+        table["STATE"] = [str(row["kind"] or row["status"]) for row in found]
     if wide >= LEAST["AGE"]:
         table["AGE"] = [age_of(row) for row in found]
     if wide >= LEAST["COST"]:
         table["COST"] = [money(row["usd"]) for row in found]
     table["TOPIC"] = [row["topic"] for row in found]
     print_columns([[*table], *zip(*table.values(), strict=True)], loose=len(table) - 1)
-
-
-def state_of(row: Mapping[str, Any]) -> str:
-    """What a debate came to, or where it is."""
-    return str(row["kind"] or row["status"])
 
 
 def age_of(row: Mapping[str, Any]) -> str:
