@@ -24,15 +24,16 @@ ROOMS = {
     "record": 1_180,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
     "config": 1_105,
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
-    "speakers": 1_679,  # two dialects, two clients, two programs, and the failures of each in words
+    "speakers": 1_710,  # two dialects, two clients, two programs, and the failures of each in words
     "checks": 890,
-    "reports": 1_250,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
-    "runner": 2_240,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
+    "reports": 1_255,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
+    "runner": 2_280,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`
     "terminal": 660,
     "cli": 2_500,
 }
 TOP = {"__init__", "__main__", "errors", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
+MOST_LINES = 16_600  # of the whole core; it must come down to 14,000 before it takes over
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)
 
 
@@ -76,6 +77,7 @@ def test_every_file_has_a_room_and_every_room_keeps_its_size() -> None:
         for folder in {path.parent for path in files}:  # a sub-room has modules of its own
             assert sum(path.parent == folder for path in files) <= MOST_MODULES, folder
     assert sum(lines_of(path) for path in FILES if room_of(path) in TOP) <= TOP_LINES
+    assert sum(map(lines_of, FILES)) <= MOST_LINES
 
 
 def test_what_a_debate_came_to_is_found_in_seven_hundred_lines() -> None:
