@@ -75,6 +75,9 @@ def explain(failure: BaseException, context: Context) -> int:
     """Say what went wrong, what is kept and what to type next. Returns the exit code."""
     from council.next.terminal.output import note
 
+    if isinstance(failure, click.exceptions.NoArgsIsHelpError):
+        note(failure.format_message())
+        return UsageError.code
     code = (
         failure.code if isinstance(failure, CouncilError) else StorageError.code if isinstance(failure, OSError) else 1
     )

@@ -102,3 +102,9 @@ def test_a_topic_that_is_no_text_is_refused(user: User, topic: bytes, why: str) 
     ended = user.council("run", "-", stdin=topic)
     assert ended.code == 2
     assert why in ended.err
+
+
+def test_the_program_alone_prints_its_help(user: User) -> None:
+    alone = user.council()
+    assert (alone.code, alone.out) == (2, "")
+    assert alone.err.startswith("Usage: council")
