@@ -62,7 +62,8 @@ EXCEPTIONS = {
     ): "the recorded sessions hold these words, and are sealed by their hashes",
     ("scripts/record_sessions.py", "whoever"): "the same",
     **dict.fromkeys(
-        ((f"council/next/protocols/{name}.py", "stands") for name in ("ids", "voices", "checks")), "the word of a ruling"
+        ((f"council/next/protocols/{name}.py", "stands") for name in ("ids", "voices", "checks")),
+        "the word of a ruling",
     ),
     ("council/protocols/mind_changes.py", "stand"): "a pattern for what members write",
 }
