@@ -186,7 +186,13 @@ def workflows() -> tuple[str, ...]:
     """The workflows that have no command of another kind."""
     from council.next.config import places
 
-    return tuple(name for name in places.workflow_names() if name not in entries())
+    return tuple(name for name in places.workflow_names(places.overlays(places.project())) if name not in entries())
+
+
+def read_workflow(name: str) -> str:
+    from council.next.config import places
+
+    return places.read(places.find_workflow(name, places.overlays(places.project())))
 
 
 def summary(name: str) -> str:
@@ -197,11 +203,10 @@ def summary(name: str) -> str:
 
 
 def describe(workflow: str) -> str:
-    from council.next.config import places
     from council.next.schema import read_markdown
 
     try:
-        table, _ = read_markdown(places.read(places.find_workflow(workflow)), workflow)
+        table, _ = read_markdown(read_workflow(workflow), workflow)
         return table.text("description")
     except CouncilError as wrong:
         return f"It cannot be run: {wrong}"
@@ -209,11 +214,10 @@ def describe(workflow: str) -> str:
 
 def options_of(workflow: str) -> str:
     """The options that this workflow has, with what holds if nobody sets them, and an example."""
-    from council.next.config import places
     from council.next.workflow import loader
 
     try:
-        options = loader.load(places.read(places.find_workflow(workflow)), workflow).options
+        options = loader.load(read_workflow(workflow), workflow).options
     except CouncilError:
         return ""  # the command itself says what is wrong
     shown = [

@@ -14,6 +14,7 @@ from council.next.engine.conditions import combine, judge
 from council.next.engine.scene import Recorded, Scene, Seen, Turn, Verdict
 from council.next.replies.read import Answers, read
 from council.next.text import slug
+from council.next.workflow.gates import UNANSWERED
 from council.next.workflow.model import RESERVED, Cast, Condition, Phase, Seat, Step, Workflow
 
 REGISTERED = (orders, rules, views)  # importing them makes their words known to workflows
@@ -136,10 +137,21 @@ class Plan:
             scene.add(spoken)
             for ending, condition in self.workflow.halt.items():
                 if not self.halted and (verdict := judge(condition, scene)):
-                    self.halted = scene.ended[phase.name] = ending
-                    self._note("halted", verdict, ending=ending)
+                    self._halt(phase, ending, verdict)
+            gone = next((turn for turn in spoken if turn.seat.is_person and turn.absent), None)
+            if gone and not self.halted and self._needs_person(phase):
+                self._halt(phase, UNANSWERED, Verdict(True, f"{gone.seat.label} absent: {gone.absent}"))
             if self.halted:
                 return
+
+    def _halt(self, phase: Phase, ending: str, verdict: Verdict) -> None:
+        self.halted = self.scene.ended[phase.name] = ending
+        self._note("halted", verdict, ending=ending)
+
+    def _needs_person(self, phase: Phase) -> bool:
+        """Whether nothing comes of the debate without the person asked here: at a gate, and before the result."""
+        writer = self.workflow.phase("synthesis")
+        return bool(phase.gates) or writer is None or phase.number < writer.number
 
     def _missing(self, due: Due, turns: dict[str, Turn]) -> Due | None:
         """What is still to be spoken for a turn: nothing, itself, or a second try after an unreadable reply."""

@@ -64,12 +64,11 @@ def spent(scene: Scene, *, usd: Any = None, tokens: Any = None, calls: Any = Non
 
 @rule
 def denied(scene: Scene, *, how: str) -> Verdict:
-    """At the last gate, a person answered `how`. `nobody` holds if the person was absent."""
+    """At the last gate, a person answered `how`."""
     turn = next((turns[-1] for turns in scene.moments_that_ask("gate")), None)
-    said = turn.answers.get("gate", "nobody") if turn else None
-    if turn is None or said != how:
+    if turn is None or turn.answers.get("gate") != how:
         return Verdict(False, f"{how} was not the answer at a gate")
-    return Verdict(True, f"{turn.seat.label}: {said}: {turn.answers.get('reason') or turn.absent or 'no reason given'}")
+    return Verdict(True, f"{turn.seat.label}: {how}: {turn.answers.get('reason') or 'no reason given'}")
 
 
 # ---- what seats answered ----

@@ -156,13 +156,11 @@ def outcome(plan: Plan) -> Outcome:
 def why_ended(plan: Plan) -> str:
     """What ended the debate before its result: a rule, an absent person, or a condition. Empty if nothing did."""
     writer = plan.workflow.phase("synthesis")
-    before = {phase.name for phase in plan.workflow.phases if not writer or phase.number < writer.number}
-    gone = [turn for turn in plan.scene.turns if turn.seat.is_person and turn.absent and turn.phase in before]
     for note in plan.notes:
         skips = writer and note.kind == "skipped" and (note.phase, note.step) == (writer.name, "")
-        if note.kind == "halted" or (skips and not gone):
+        if note.kind == "halted" or skips:
             return note.verdict.reason or note.kind
-    return f"{gone[-1].seat.label} absent: {gone[-1].absent}" if gone else ""
+    return ""
 
 
 def asked_last(scene: Scene, counted: Count) -> dict[str, str]:

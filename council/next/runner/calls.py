@@ -33,6 +33,7 @@ class Caller:
     waited: float = 0.0
     limiters: dict[str, Limiter] = field(default_factory=dict)
     calling: set[str] = field(default_factory=set)  # the turns whose calls are under way, and may be billed
+    swapped: set[tuple[str | None, str | None]] = field(default_factory=set)  # models, and those that answered for them
 
     async def call(self, speaker: Speaker, brief: Brief, began: Callable[[str], None]) -> tuple[Receipt, str]:
         """The reply with its receipt. Raises CallFailed where no other try can help, and Paused where waiting is
@@ -68,6 +69,9 @@ class Caller:
                 number = int(attempt.stem.rpartition("~")[2])
             spoken = await speaker.speak(brief, began)
             usd = spoken.usd
+            if spoken.is_swapped and (spoken.asked, spoken.answered) not in self.swapped:
+                self.swapped.add((spoken.asked, spoken.answered))
+                self.say(f"{spoken.asked} was asked, and {spoken.answered} answered")
             return receive(speaker, brief, spoken, started, time.monotonic() - clock, number), spoken.body
         except (CallFailed, AuthError, UsageError) as failed:
             usd = failed.usd if isinstance(failed, CallFailed) else 0.0

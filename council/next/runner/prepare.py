@@ -13,13 +13,14 @@ from council.next.config import personas, places, specialists
 from council.next.config.options import configured, spell
 from council.next.config.personas import Personas
 from council.next.config.settings import Settings
-from council.next.errors import UsageError
+from council.next.errors import AuthError, UsageError
 from council.next.prompts import brief
 from council.next.prompts.phrases import Call
 from council.next.record import catalog
 from council.next.record.create import Birth, create
 from council.next.record.session import Session
 from council.next.runner import attachments
+from council.next.speakers.base import speakers
 from council.next.text import did_you_mean, join_words, slug
 from council.next.workflow import gates, loader
 from council.next.workflow.model import Cast, Seat, Workflow
@@ -108,6 +109,7 @@ def lay(request: Request, settings: Settings) -> Table:
     gated = choose_gates(request, plain, settings)
     workflow = gates.insert(plain.with_options(options).with_members(members), gated).with_personas(known)
     names.check(workflow)
+    check_speakers(workflow, settings)
     if wrong := next((seat for seat in request.seats if seat not in workflow.all_seats()), ""):
         raise UsageError(f'there is no seat "{wrong}" in {workflow.name}; {did_you_mean(wrong, workflow.all_seats())}')
     return Table(text, workflow, members, options, gated, needed(workflow, known), freeze_templates(workflow, folders))
@@ -176,6 +178,14 @@ def born_in(settings: Settings, born: Birth, id: str, root: Path | None, say: Sa
         else:
             catalog.mark_as_ours(places.marks(settings.home), session)
         yield session
+
+
+def check_speakers(workflow: Workflow, settings: Settings) -> None:
+    """A speaker that the workflow itself names for a seat must be able to speak here."""
+    for seat in workflow.all_seats().values():
+        name = seat.get("speaker")
+        if name and not seat.is_person and (why := speakers[name](settings).obstacle()):
+            raise AuthError(f"{workflow.name}: {seat.name} is spoken by {name}, which cannot speak: {why}")
 
 
 def freeze_templates(workflow: Workflow, folders: Sequence[Path]) -> dict[str, str]:

@@ -14,8 +14,8 @@ from council.next.text import did_you_mean
 from council.next.workflow.model import HUMAN, Phase, Ref, Step, Workflow
 
 REPLY = {"gate": Choice(options=("approve", "reject", "veto")), "reason": Text(optional=True)}
-# How a debate ends at a gate, by the person's word. Silence approves nothing.
-ENDINGS = {"vetoed": "veto", "rejected": "reject", "unanswered": "nobody"}
+ENDINGS = {"vetoed": "veto", "rejected": "reject"}  # how a debate ends at a gate, by the person's word
+UNANSWERED = "unanswered"  # how it ends where a person was needed and is recorded as absent: silence approves nothing
 
 
 def insert(workflow: Workflow, after: Iterable[str]) -> Workflow:

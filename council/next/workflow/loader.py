@@ -52,7 +52,7 @@ def check(workflow: Workflow, table: Table) -> None:
     """What can be checked without knowing the rules: names are unique, seats exist, rounds are numbers."""
     if not workflow.phases:
         raise table.wrong("phases: there must be at least one")
-    if taken := next((name for name in workflow.halt if name in gates.ENDINGS), ""):
+    if taken := next((name for name in workflow.halt if name in (*gates.ENDINGS, gates.UNANSWERED)), ""):
         raise table.wrong(f'halt: "{taken}" is what a person says at a gate; give it another name')
     names = [phase.name for phase in workflow.phases]
     names += [step.name for phase in workflow.phases for step in phase.steps if len(phase.steps) > 1]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.next.cli.users import User
+from tests.next.protocols.held import KIT
 
 
 @pytest.fixture
@@ -291,3 +292,13 @@ def test_help_is_there_for_everything(user: User) -> None:
         assert user.council("help", command).out == user.council(command, "-h").out
     assert "130 and 143" in whole
     assert "ANTHROPIC_API_KEY" in user.council("help", "keys").out
+
+
+def test_a_projects_own_workflow_is_a_command(user: User) -> None:
+    text = (KIT / "Quick.md").read_text("utf-8").replace("name: quick", "name: mine", 1)
+    folder = user.work / ".council" / "Workflows"
+    folder.mkdir(parents=True)
+    (folder / "mine.md").write_text(text, "utf-8")
+    assert " mine" in user.council("--help", CI="").out
+    assert "-o words=50-150" in user.council("mine", "--help", CI="").out
+    assert " mine" not in user.council("--help", CI="true").out

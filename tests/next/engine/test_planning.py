@@ -261,7 +261,7 @@ def test_a_gate_that_nobody_answers_approves_nothing() -> None:
     gone = Recorded("", absent="nobody was there")
     plan = hold(WORKFLOWS["gated"], lambda due: gone if due.phase.gates else speaker()(due))
     assert (plan.halted, len(plan.scene.turns)) == ("unanswered", 4)
-    assert plan.notes[-1].verdict.reason == "Human: nobody: nobody was there"
+    assert plan.notes[-1].verdict.reason == "Human absent: nobody was there"
 
 
 @pytest.mark.parametrize(

@@ -481,7 +481,9 @@ def test_35b_a_person_who_is_absent_before_the_synthesis_but_not_after_it() -> N
         {"name": "after", "seats": "human", "reply": {"guidance": "text"}},
     ]
     votes = {"all": {"says": "yes"}}
-    before = Held(workflow_of(phases), talk=votes, before={"human": None}).until().outcome
+    stopped = Held(workflow_of(phases), talk=votes, before={"human": None}).until()
+    assert [turn.phase for turn in stopped.plan.scene.turns if turn.seat.name == "chair"] == [], "nobody pays for that"
+    before = stopped.outcome
     after = Held(workflow_of(phases), talk=votes, after={"human": None}).until().outcome
     assert (before.kind, before.reason, before.exit_code) == ("stopped", "Human absent: no answer", 3)
     assert (after.kind, after.reason, after.exit_code) == ("agreed", "3 of 3 say yes", 0)

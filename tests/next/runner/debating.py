@@ -57,7 +57,7 @@ class Scripted(Speaker):
             return given
         began("")
         began(words := given or usual_reply(brief))
-        return Spoken(words, asked="m", answered="m-1", input=10, output=5, usd=self.most, most=self.most)
+        return Spoken(words, asked="m", answered="m-20261101", input=10, output=5, usd=self.most, most=self.most)
 
     async def close(self) -> None:
         self.closed += 1

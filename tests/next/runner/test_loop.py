@@ -49,7 +49,7 @@ def test_a_debate_is_held_to_its_end(tmp_path: Path) -> None:
     assert len(speaker.asked) == len({*speaker.asked}) == len(session.said) == 9
     assert told.spoken == [*session.said]
     assert session.outcome.kind == "agreed"
-    assert all(receipt.brief and receipt.answered == "m-1" for receipt in session.receipts.values())
+    assert all(receipt.brief and receipt.answered == "m-20261101" for receipt in session.receipts.values())
     assert {"state.json", "convergence.json"} <= {path.name for path in session.folder.iterdir()}
 
 
@@ -188,6 +188,18 @@ def test_a_member_that_refuses_is_absent_and_the_writer_is_asked_again(tmp_path:
     assert [one.absent for one in session.receipts.values() if one.absent] == ["the model refused to answer"] * 2
     assert [due.seat.name for due in session.plan.due] == ["chair"]
     assert Budget.of([session]).spent == pytest.approx(0.09)  # six replies and three refusals
+
+
+def test_another_model_than_the_one_that_was_asked_is_said_once(tmp_path: Path) -> None:
+    def other(brief: Brief) -> Spoken:
+        return Spoken(usual_reply(brief), asked="large-5", answered="small-5", usd=0.0)
+
+    told = Told()
+    with begun(tmp_path) as session:
+        assert isinstance(
+            held(Run(session, Scripted(settings(tmp_path), other), settings(tmp_path), listener=told)), Plan
+        )
+    assert told.lines == ["large-5 was asked, and small-5 answered"]
 
 
 def test_a_refused_key_ends_the_run_and_is_no_failure_of_a_member(tmp_path: Path) -> None:

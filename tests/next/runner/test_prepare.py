@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from council.next.errors import UsageError
+from council.next.errors import AuthError, UsageError
 from council.next.runner.loop import Run
 from council.next.runner.prepare import Request, lay
+from tests.next.protocols.held import KIT
 from tests.next.runner.debating import Scripted, begun, held, settings
 
 
@@ -123,3 +124,10 @@ def test_one_specialist_is_enough_beside_those_who_always_sit(tmp_path: Path) ->
     assert table.options["analysis"] is False
     with pytest.raises(UsageError, match="another role"):
         lay(Request("x", workflow="consensus", with_=("clerk",)), settings(tmp_path))
+
+
+def test_a_speaker_that_a_workflow_names_is_there_before_the_session_is(tmp_path: Path) -> None:
+    text = (KIT / "Quick.md").read_text("utf-8").replace("chair: chair", "chair: {chair: {speaker: codex}}", 1)
+    (tmp_path / "mine.md").write_text(text, "utf-8")
+    with pytest.raises(AuthError, match="chair is spoken by codex, which cannot speak"):
+        lay(Request("x", workflow=str(tmp_path / "mine.md")), settings(tmp_path))

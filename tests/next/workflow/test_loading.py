@@ -283,7 +283,7 @@ def test_a_gate_follows_its_phase_and_keeps_its_number() -> None:
         ("synthesis", 3, ""),
         ("synthesis-gate", 3, "synthesis"),
     ]
-    assert set(gated.halt) == {"vetoed", "rejected", "unanswered"}
+    assert set(gated.halt) == {"vetoed", "rejected"}
     assert gates.insert(loaded(), []) == loaded()
 
 
