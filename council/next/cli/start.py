@@ -86,11 +86,16 @@ def agree_to_price(
     table: Table, request: Request, speaker: Speaker, settings: Settings, given: Mapping[str, Any]
 ) -> None:
     """Say the price before a large sum. Nothing is asked where a limit or `--yes` says it already."""
-    if given["max_cost"] is not None or given["yes"] or not (speaker.calls_models or isinstance(speaker, Mix)):
+    capped = given["max_cost"] is not None or "max_cost" in settings.limits
+    if speaker.replays or (given["yes"] and not capped):
         return
     documents = sum(path.stat().st_size for path in request.files if path.is_file())
     size = len(request.topic) + documents + sum(len(data) for _, data in request.documents)
     usd = likely(table.workflow, size, settings, speaker, table.templates).usd
+    if capped and usd is None:
+        raise UsageError("the price of this speaker is unknown, so --max-cost cannot hold; --max-calls can")
+    if capped or not (speaker.calls_models or isinstance(speaker, Mix)):
+        return
     if usd is None:
         note("the price of these models is unknown, so what this costs is unknown too; --max-calls limits it")
     elif usd > settings.ask_above:

@@ -33,6 +33,14 @@ def test_a_large_sum_needs_a_limit_or_a_yes(careful: User) -> None:
     assert careful.council("run", Q, "--yes", "--max-calls", "0", **KEY).code == 3
 
 
+def test_a_limit_on_an_unknown_price_is_refused_before_there_is_a_session(user: User) -> None:
+    words = ("run", Q, "--model", "openai/gpt-9", "--max-cost", "1")
+    ended = user.council(*words, OPENAI_API_KEY="sk-nobody")
+    assert ended.code == 2
+    assert "price of this speaker is unknown, so --max-cost cannot hold" in ended.err
+    assert user.sessions == []
+
+
 def test_on_a_terminal_it_is_asked_once(careful: User) -> None:
     with Running(careful, "run", Q, **KEY) as run:  # type: ignore[arg-type]
         run.until(r"likely to cost about .*Begin\? \[y/N\]")
