@@ -111,8 +111,8 @@ def options(*listed: Callable[[F], F]) -> Callable[[F], F]:
 
 
 def read_topic(words: tuple[str, ...]) -> str:
-    """The topic from the arguments; `-` reads it from standard input."""
-    return " ".join(words) if words != ("-",) else read_input(Path("-"))
+    """The topic from the arguments; `-` reads it from standard input, without the final line feed of a shell."""
+    return " ".join(words) if words != ("-",) else read_input(Path("-")).removesuffix("\n")
 
 
 def read_input(path: Path) -> str:

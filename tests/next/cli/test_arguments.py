@@ -93,7 +93,7 @@ def test_words_that_are_no_text_are_kept_as_visible_escapes(user: User, agreed: 
 
 def test_a_topic_is_kept_to_the_byte(user: User) -> None:
     topic = "\n\ufeff  Redis\u2028or\r\nPostgreSQL?  \n\n"
-    assert user.council("start", "-", stdin=topic).code == 0
+    assert user.council("start", "-", stdin=f"{topic}\n").code == 0  # the last line feed is the shell's
     assert (user.session / "topic.md").read_bytes() == topic.encode()
 
 
