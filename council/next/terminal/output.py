@@ -85,7 +85,7 @@ def program() -> str:
     """How this program was called, for commands that people copy: quoted for the shell."""
     name = sys.argv[0] if sys.argv else ""
     if name.endswith("__main__.py"):
-        return f"{shlex.quote(sys.executable)} -m {__package__.partition('.')[0]}"
+        return f"{shlex.quote(sys.executable)} -m {__package__.rpartition('.')[0]}"
     path, found = Path(name), shutil.which("council")
     if path.name != "council" or not path.exists() or (found and path.samefile(found)):
         return "council"
