@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("tests")
 
@@ -57,9 +57,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """With --fast, properties are tried on fewer examples, where the test does not say on how many."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # by a shell that runs this in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)  # and so do the processes that tests interrupt
-    settings.register_profile("fast", max_examples=15)
-    if config.getoption("--fast"):
-        settings.load_profile("fast")
+    # How busy a machine is says nothing about a property.
+    patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("patient", patient)
+    settings.register_profile("fast", patient, max_examples=15)
+    settings.load_profile("fast" if config.getoption("--fast") else "patient")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
