@@ -58,7 +58,7 @@ def test_commands_in_remarks_are_as_the_program_was_called(monkeypatch: pytest.M
     for called, shown in [
         (str(program), f"'{program}' recover x"),
         ("/no/such/council", "council recover x"),
-        ("/x/council/__main__.py", f"{sys.executable} -m council recover x"),
+        ("/x/council/__main__.py", f"{sys.executable} -m council.next recover x"),
     ]:
         output.program.cache_clear()
         monkeypatch.setattr(sys, "argv", [called])
