@@ -30,7 +30,7 @@ from council.next.speakers.base import speakers
 from council.next.workflow.model import Cast, Condition, Phase, Workflow
 
 WHOLE, INSIDE, ITEM, TOPIC = "\ua500\ua501\ua502\ua503"  # a reply; each item inside it; an item anywhere; the topic
-WIDE = "\U00010428"  # a letter of four bytes, for what is cut after so many characters
+WIDE = "\U00010428"  # a letter of four bytes, to try limits that count characters
 LONGEST_GIST, LONGEST_PROBLEM = 300, 600  # characters
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import importlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -48,9 +47,11 @@ class Context:
     def advice(self, code: int, said: str) -> str:
         """What is kept, and what to type next. Empty if the error has said so itself."""
         if self.session is not None and (code != UsageError.code or self.spends):
+            from council.next.record import files
+
             turns, id = len(list((self.session.folder / "turns").glob("*/*.md"))), self.session.id
             go_on = f"{self.next_command(code)} {id}"
-            kept = f"kept: {turns} turn{'s' * (turns != 1)} in {tilde(self.session.folder)}"
+            kept = f"kept: {turns} turn{'s' * (turns != 1)} in {files.tilde(self.session.folder)}"
             return kept if "`council " in said else f"{kept}; go on with: {program()} {go_on}"
         if code == UsageError.code and self.command and "`council " not in said:
             return f"{'nothing was spent; ' * self.spends}`council {self.command} -h` shows how to call it"
@@ -116,9 +117,3 @@ class Group(click.Group):
         formatter.write_text(
             "council COMMAND -h explains a command, and council help all lists them with the exit codes."
         )
-
-
-def tilde(path: Path) -> str:
-    """A path as people write it."""
-    home = str(Path.home())
-    return f"~{str(path)[len(home) :]}" if str(path).startswith(f"{home}/") else str(path)

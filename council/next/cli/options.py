@@ -151,13 +151,12 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_kinds(given: Mapping[str, Any]) -> list[str]:
-    """The results that `--require` names."""
+    """The results that `--require` names, with spaces or hyphens: `agreed-with-dissent`."""
     from council.next.protocols.outcome import STATUS
 
-    known = [kind.replace(" ", "-") for kind in STATUS]
-    wanted = [one.strip().lower().replace(" ", "-") for one in given["require"].split(",") if one.strip()]
-    if wrong := next((one for one in wanted if one not in known), ""):
-        raise UsageError(f"--require {wrong}: no debate comes to that; {did_you_mean(wrong, known)}")
+    wanted = [one.strip().lower().replace("-", " ") for one in given["require"].split(",") if one.strip()]
+    if wrong := next((one for one in wanted if one not in STATUS), ""):
+        raise UsageError(f"--require {wrong}: no debate comes to that; {did_you_mean(wrong, STATUS)}")
     return wanted
 
 

@@ -246,8 +246,8 @@ def own_folder(user: bool) -> Path:
 
 def write_new(folder: Path, made: Mapping[str, str]) -> None:
     """Write files that are not there yet: all of them, or none."""
-    from council.next.cli.group import tilde
     from council.next.config import places
+    from council.next.record.files import tilde
     from council.next.terminal.output import echo
 
     for path in (folder / name for name in made):
@@ -306,9 +306,9 @@ def specialists(**given: Any) -> None:
 
 
 def show_specialists(settings: Settings) -> None:
-    from council.next.cli.group import tilde
     from council.next.config import places
     from council.next.config import specialists as lists
+    from council.next.record.files import tilde
     from council.next.terminal.output import echo, print_columns
 
     listed, areas = lists.load(folders=settings.overlays), lists.areas()

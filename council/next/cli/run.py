@@ -146,7 +146,6 @@ def lower(asked: Any, set_: Any) -> Any:
 def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:
     """Print what the debate came to. Raises what makes the command fail although the debate is over."""
     from council.next.cli.sessions import file_all
-    from council.next.reports.listing import hyphened
     from council.next.reports.state import state
     from council.next.terminal.card import print_card
     from council.next.terminal.output import note, print_json
@@ -161,9 +160,8 @@ def finish(session: Session, settings: Settings, given: dict[str, Any]) -> None:
     if outcome.exit_code:
         note(f"council: {outcome.kind}: {OVER}")
         raise click.exceptions.Exit(outcome.exit_code)
-    kind = hyphened(outcome.kind)
-    if (wanted := read_kinds(given)) and kind not in wanted:
-        raise Unmet(f"it came to {kind}, and --require wants {join_words(wanted)}")
+    if (wanted := read_kinds(given)) and outcome.kind not in wanted:
+        raise Unmet(f"it came to {outcome.kind}, and --require wants {join_words(wanted)}")
     if unmet := [section["unmet"] for section in now["sections"].values() if section["unmet"]]:
         raise Unmet("; ".join(unmet))
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from council.next.cli.group import Context, tilde
+from council.next.cli.group import Context
 from council.next.cli.options import FILE, JSON, SESSION, load_settings, open_session
 from council.next.errors import CouncilError, Damaged, StorageError, Unmet, UsageError
+from council.next.record.files import tilde
 from council.next.terminal.output import columns, echo, note, print_columns, print_json
 from council.next.text import did_you_mean, join_words
 
@@ -37,7 +38,7 @@ def list_(newest: int, all_: bool, workflow: str, outcome: str, state: str, as_j
     from council.next.config import places
     from council.next.reports.listing import rows
 
-    wanted = {"workflow": workflow.lower(), "kind": outcome.lower().replace(" ", "-"), "status": state}
+    wanted = {"workflow": workflow.lower(), "kind": outcome.lower().replace("-", " "), "status": state}
     wanted = {key: value for key, value in wanted.items() if value}
     root = places.sessions(load_settings({}).home)
     found = rows(root, 0 if all_ or wanted else newest)[::-1]

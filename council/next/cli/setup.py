@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from council.next.cli.group import Group, tilde
+from council.next.cli.group import Group
 from council.next.cli.options import JSON, OVERLAYS, load_settings, options
 from council.next.errors import AuthError, CouncilError, UsageError
+from council.next.record.files import tilde
 
 if TYPE_CHECKING:
     from council.next.config.settings import Settings

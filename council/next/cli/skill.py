@@ -18,8 +18,8 @@ from typing import Any
 
 import click
 
-from council.next.cli.group import tilde
 from council.next.errors import StorageError, UsageError
+from council.next.record.files import tilde
 
 COUNCIL = sys.modules[__name__.partition(".")[0]]  # the package is imported before this module
 VERSION, PACKAGE = str(COUNCIL.__version__), Path(str(COUNCIL.__file__)).resolve().parent

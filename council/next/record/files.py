@@ -259,3 +259,9 @@ def explained(path: Path, damage: Mapping[int, str] | None = None) -> Iterator[N
 def storage_error(path: Path, failure: OSError) -> StorageError:
     advice = ADVICE.get(failure.errno or 0, "check the disk, then try again")
     return StorageError(f"{path}: {os.strerror(failure.errno or 0)}: {advice}")
+
+
+def tilde(path: Path) -> str:
+    """A path as people write it."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

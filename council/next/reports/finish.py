@@ -47,9 +47,4 @@ def keep_copy(session: Session, state: dict[str, Any], archive: Path) -> str:
     for path in (folder / f"{name}.md", folder / f"{name}-{session.id}.md"):
         if files.write_once(path, data) or files.read(path) == data:
             break
-    return tilde(path)
-
-
-def tilde(path: Path) -> str:
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+    return files.tilde(path)

@@ -50,19 +50,14 @@ def row(folder: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         "completed_at": metadata.get("completed_at"),
         "members": metadata.get("members"),
         "status": DAMAGED if wrong else COMPLETE if over else place,
-        "kind": hyphened(outcome.get("kind")),
-        "standing": None if over else hyphened(outcome.get("standing")),
+        "kind": outcome.get("kind") or None,
+        "standing": None if over else outcome.get("standing") or None,
         "waits_for": [*waits],
         "calls": totals.get("calls"),
         "usd": totals.get("usd"),
         "is_stale": not state and not wrong,
         "problem": problem,
     }
-
-
-def hyphened(kind: Any) -> str | None:
-    """A kind as it is written in JSON and on the command line: `agreed-with-dissent`."""
-    return str(kind or "").replace(" ", "-") or None
 
 
 def read_state(folder: Path) -> dict[str, Any]:

@@ -93,14 +93,10 @@ def convergence(session: Session) -> dict[str, Any]:
 def totals(session: Session) -> dict[str, Any]:
     """The calls of a session, and what they cost. `usd` is null where the cost of a call is unknown.
 
-    A call that gave no turn may have been billed too. The last attempt at a turn is the call that gave it.
+    A call that gave no turn may have been billed too.
     """
-    spoken = {id: one for id, one in session.said.items() if one.calls}
-    attempts: dict[str, list[dict[str, Any]]] = {}
-    for one in session.attempts():
-        attempts.setdefault(str(one.get("turn")), []).append(one)
-    failed = [one for id, tries in attempts.items() for one in (tries[:-1] if id in spoken else tries)]
-    costs: list[Any] = [*(one.usd for one in spoken.values()), *(one.get("usd") for one in failed)]
+    spoken = [one.usd for one in session.said.values() if one.calls]
+    costs: list[Any] = [*spoken, *(one.get("usd") for one in fruitless(session))]
     known = all(isinstance(cost, int | float) for cost in costs)
     tokens = [tokens_of(one) for one in session.receipts.values()]
     return {
@@ -108,6 +104,14 @@ def totals(session: Session) -> dict[str, Any]:
         "tokens": None if costs and None in tokens and not any(tokens) else sum(one or 0 for one in tokens),
         "usd": round(float(sum(costs)), 6) if known else None,
     }
+
+
+def fruitless(session: Session) -> Iterator[dict[str, Any]]:
+    """The attempts that gave no turn. A receipt has the number of the one that gave its own."""
+    for one in session.attempts():
+        receipt = session.receipts.get(str(one.get("turn")))
+        if receipt is None or receipt.attempts != one.get("number"):
+            yield one
 
 
 def find_status(plan: Plan) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from council.next.errors import Paused
 from council.next.record.session import Session
+from council.next.reports.state import fruitless
 
 ROUNDING = 1e-9  # US dollars: sums of fractions are never exact
 
@@ -66,15 +67,7 @@ class Budget:
         return self.max_cost is None or self.spent + reserved + most <= self.max_cost + ROUNDING
 
 
-def costs(session: Session) -> Iterable[tuple[float | None, float | None]]:
-    """What each call of a session cost, and the most that it can have cost where that is unknown.
-
-    The last attempt of a turn is the call that the turn's receipt is about.
-    """
-    receipts = session.receipts
-    for one in session.attempts():
-        receipt = receipts.get(str(one.get("turn")))
-        if receipt and receipt.attempts == one.get("number"):
-            yield receipt.usd, receipt.most
-        else:
-            yield (one.get("usd"), one.get("most")) if "ended" in one else (None, one.get("most"))
+def costs(session: Session) -> Iterator[tuple[float | None, float | None]]:
+    """What each call of council's cost, and the most that it can have cost where that is unknown."""
+    yield from ((one.usd, one.most) for one in session.receipts.values() if one.attempts)
+    yield from ((one.get("usd"), one.get("most")) for one in fruitless(session))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from council.next.checks import names
+from council.next.checks.imagine import freeze
 from council.next.config import personas, places, specialists
 from council.next.config.options import configured, spell
 from council.next.config.personas import Personas
 from council.next.config.settings import Settings
 from council.next.errors import AuthError, UsageError
-from council.next.prompts import brief
-from council.next.prompts.phrases import Call
+from council.next.prompts.phrases import MODES, Call
 from council.next.record import catalog
 from council.next.record.create import Birth, create
 from council.next.record.session import Session
@@ -26,7 +26,6 @@ from council.next.workflow import gates, loader
 from council.next.workflow.model import Cast, Seat, Workflow
 
 PATCHLIST = "patchlist"
-MODES = ("deliberative", PATCHLIST)
 SPECIALISTS, ANALYSIS = "specialists", "analysis"  # options of workflows that seat specialists from a list
 NO_GATES = "none"
 FACTS = ("workflow", "members", "output_mode", "rounds_planned")  # of metadata.json, fixed at birth
@@ -112,7 +111,7 @@ def lay(request: Request, settings: Settings) -> Table:
     check_speakers(workflow, settings)
     if wrong := next((seat for seat in request.seats if seat not in workflow.all_seats()), ""):
         raise UsageError(f'there is no seat "{wrong}" in {workflow.name}; {did_you_mean(wrong, workflow.all_seats())}')
-    return Table(text, workflow, members, options, gated, needed(workflow, known), freeze_templates(workflow, folders))
+    return Table(text, workflow, members, options, gated, needed(workflow, known), freeze(workflow, folders))
 
 
 @contextmanager
@@ -186,14 +185,6 @@ def check_speakers(workflow: Workflow, settings: Settings) -> None:
         name = seat.get("speaker")
         if name and not seat.is_person and (why := speakers[name](settings).obstacle()):
             raise AuthError(f"{workflow.name}: {seat.name} is spoken by {name}, which cannot speak: {why}")
-
-
-def freeze_templates(workflow: Workflow, folders: Sequence[Path]) -> dict[str, str]:
-    def find(name: str) -> str | None:
-        path = places.find_template(name, folders)
-        return places.read(path) if path else None
-
-    return brief.freeze(workflow, find)
 
 
 def choose_members(request: Request, workflow: Workflow, known: Personas) -> tuple[str, ...]:

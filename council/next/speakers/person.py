@@ -43,7 +43,7 @@ class Situation:
 
 
 Ask = Callable[[Situation, Question], Awaitable[str]]  # what was typed; an empty entry leaves out what may be left out
-# The text that is about to be recorded, and what is wrong with it: returns the text, another one, or None to ask anew.
+# Shows the text that will be recorded, and what is wrong with it. Returns what to record, or None to ask again.
 Agree = Callable[[Situation, str, str], Awaitable[str | None]]
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from council.next.reports.finish import tilde
+from council.next.record.files import tilde
 from council.next.terminal.output import columns, echo, program, style, wrap
 from council.next.text import one_line, printable
 

@@ -98,7 +98,7 @@ class Glutton:
             return write_answer(name, due.step.reply[name], answer(due.step.reply[name], self.rng, IDS))
 
     def words(self, size: int) -> str:
-        """Text of at most so many bytes."""
+        """Text that is no longer than this in bytes."""
         text = "".join(self.rng.choices(self.alphabet, k=max(1, size)))
         return text.encode()[:size].decode("utf-8", "ignore").strip() or "1"
 

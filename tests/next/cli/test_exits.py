@@ -22,7 +22,7 @@ def test_a_debate_that_is_over_is_zero_unless_something_else_was_required(user: 
         assert user.replay(written / f"{name}.yaml", "--require", f"undecided,{kind}", Q).code == 0
         ended = user.replay(written / f"{name}.yaml", "--require", "undecided", Q)
         assert ended.code == 5
-        assert f"it came to {kind}, and --require wants undecided" in ended.err
+        assert f"it came to {kind.replace('-', ' ')}, and --require wants undecided" in ended.err
         assert "council show" in ended.err
 
 

@@ -211,7 +211,7 @@ def test_a_list_fits_the_window_and_shows_the_topic(user: User, written: Path, c
     assert all(len(line) <= columns for line in lines)
     assert f"{user.session.name}  " in lines[1]
     assert "Redis or" in lines[1]
-    assert ("agreed-with-dissent" in lines[1]) == (columns >= 60)
+    assert ("agreed with dissent" in lines[1]) == (columns >= 60)
 
 
 def test_a_page_does_not_flood_the_terminal(user: User, agreed: Path) -> None:

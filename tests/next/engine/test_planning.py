@@ -301,7 +301,7 @@ def test_a_name_that_nobody_registered_is_refused_with_what_was_meant(
 
 
 def big(rounds: int) -> Workflow:
-    """Six members who talk for so many rounds, in every order and with every rule that looks back."""
+    """Six members who talk for the given number of rounds, in every order and with every rule that looks back."""
     names = [f"seat-{number}" for number in range(6)]
     reply = {"pick": "a | b", "score": "0-100", "gist": "text"}
     steps = [

@@ -22,6 +22,7 @@ from council.next.reports.build import build
 from council.next.reports.finish import finish
 from council.next.reports.state import totals
 from council.next.reports.verify import verify
+from council.next.runner.budget import Budget
 from tests.next.protocols.held import signs
 from tests.next.record.sessions import ID, receipt
 from tests.next.reports import goldens
@@ -95,12 +96,24 @@ def test_calls_that_gave_no_turn_count_and_an_unknown_price_stays_unknown(tmp_pa
         failed = session.begin_attempt(one.id)
         session.end_attempt(failed, usd=0.5)
         session.begin_attempt(one.id)  # its reply was recorded, and a kill came before its end was
-        more = {"usd": 0.25, "input": 7, "output": 5}
+        more = {"usd": 0.25, "input": 7, "output": 5, "attempts": 2}
         session.record(replace(receipt(one, **more), speaker="api"), speak(one).body.encode())
         session.advance()
         assert totals(session) == {"calls": 2, "tokens": 12, "usd": 0.75}
         session.begin_attempt(other.id)  # killed: nobody knows what it cost
         assert totals(session) == {"calls": 3, "tokens": 12, "usd": None}
+
+
+def test_a_failed_call_is_not_forgotten_where_somebody_then_answered_by_hand(tmp_path: Path) -> None:
+    session = begin(tmp_path, "Debate", MEMBERS)
+    speak = held(session)
+    with session.hold():
+        one = session.plan.due[0]
+        session.end_attempt(session.begin_attempt(one.id), usd=0.5)
+        session.record(replace(receipt(one, usd=0.0), speaker="assistant"), speak(one).body.encode())
+        session.advance()
+        assert totals(session) == {"calls": 2, "tokens": 0, "usd": 0.5}
+    assert Budget.of([session]).spent == 0.5
 
 
 # ---- derived files ----
@@ -191,7 +204,7 @@ def test_a_list_says_where_each_session_is(tmp_path: Path) -> None:
     over = real(tmp_path, "jobs")
     build(over)
     row = listing.status(over.folder)
-    assert (row["id"], row["status"], row["kind"], row["usd"]) == (ID, "complete", "agreed-on-conditions", 0.0)
+    assert (row["id"], row["status"], row["kind"], row["usd"]) == (ID, "complete", "agreed on conditions", 0.0)
     assert row["topic"].startswith("Where do our background jobs live?")
     begun = begin(tmp_path, "Debate", MEMBERS, id="begun", gates=["positions"])
     assert listing.status(begun.folder)["status"] == "interrupted"

@@ -13,8 +13,8 @@ from council.next.errors import UsageError
 from council.next.prompts import brief as briefs
 from council.next.protocols.ids import SAYS
 from council.next.protocols.outcome import Outcome
+from council.next.record.files import tilde
 from council.next.record.session import Session
-from council.next.reports.finish import tilde
 from council.next.reports.state import rounds_of
 from council.next.runner.assistant import members, notes
 from council.next.runner.assistant.members import name_of
