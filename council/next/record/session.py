@@ -137,8 +137,9 @@ class Session:
         return outcome(self.plan)
 
     def refresh(self) -> Plan:
-        """Read what others wrote meanwhile, and plan again."""
-        return self._follow(self.plan) if "plan" in self.__dict__ else self.plan
+        """Plan again with every turn there is: those that others wrote meanwhile, too."""
+        self.advance()
+        return self._follow(self.plan)
 
     def advance(self) -> Plan:
         """Plan again, after turns were recorded."""

@@ -388,6 +388,16 @@ def test_another_process_is_seen_by_looking_again(session: Session) -> None:
     assert other.head == session.head
 
 
+def test_looking_again_plans_with_what_this_process_recorded(session: Session) -> None:
+    """A run that failed after a turn was recorded may be held again in the same process."""
+    held = Held(kit("Debate"))
+    with session.hold():
+        held.plan = session.plan
+        first = session.plan.due[0]
+        speak(session, held, first)
+        assert first.id not in {due.id for due in session.refresh().due}
+
+
 # ---- attempts ----
 
 
