@@ -116,7 +116,8 @@ def api(place: Path, latency: float = LATENCY, stream: float = 0.0, cache: bool 
     shape = {"latency": latency, "chunks": pieces, "delay": stream / pieces}
     chair = {"match": "# Now: the council synthesis", "text": WORDS * 6 + "\n\n" + SYNTHESIS, **shape}
     rules = [chair, *({"match": f"# Now: {now}.*as {seat}", "text": said(now, seat), **shape} for now, seat in SAID)]
-    replies.write_text(json.dumps([*rules, {"text": REPLY, **shape}]))
+    new = [{"match": match, "text": text, **shape} for match, text in replies_of_next()]
+    replies.write_text(json.dumps([*new, *rules, {"text": REPLY, **shape}]))
     options = ["--port-file", str(port), "--replies", str(replies), "--log", str(place / "log"), *["--cache"] * cache]
     with subprocess.Popen([sys.executable, "-m", "tests.fakeapi", *options], cwd=ROOT) as process:
         try:
@@ -125,6 +126,18 @@ def api(place: Path, latency: float = LATENCY, stream: float = 0.0, cache: bool 
             yield f"http://127.0.0.1:{port.read_text()}"
         finally:
             process.send_signal(signal.SIGTERM)
+
+
+def replies_of_next() -> Iterator[tuple[str, str]]:
+    """What answers the briefs of the new core, by words that stand in them."""
+    result = {"Title": "One", "Answer": "Keep one.", "Follows": "R1", "Confidence": "high", "Next steps": "- Measure."}
+    yield "## Follows", SYNTHESIS + "".join(f"\n## {name}\n{text}\n" for name, text in result.items())
+    for seat in ("Architect", "Designer", "Engineer", "Researcher"):
+        yield f"## Signs.*Reply now, as {seat}", f"The {seat} has read them. {WORDS * 6}\n\n## Signs\nR1\n"
+        yield (
+            f"Reply now, as {seat}",
+            (f"The {seat} begins. {WORDS * 6}\n\n## Recommendation\nThe {seat} would keep one.\n\n## Normative\nno\n"),
+        )
 
 
 def said(now: str, seat: str) -> str:
@@ -510,6 +523,118 @@ def lessons(place: Path, repeats: int) -> Iterator[Figure]:
     yield Figure("   a question / the bare query", [one / floor for one, floor in zip(ours, floors, strict=True)], 4.0)
 
 
+NEXT = "import sys; from council.next.cli import main; sys.exit(main())"
+NEXT_MANY = "import runpy; runpy.run_path('scripts/bench.py', run_name='next-many')"
+
+
+def cores(place: Path, repeats: int) -> Iterator[Figure]:
+    """The new core beside the old one, turn by turn, so that both meet the same machine."""
+    programs = {"old": PROGRAM, "new": NEXT}
+    with api(place, latency=0.0) as url:
+        found = {
+            name: [call_once(place / name, place, url, program) for _ in range(repeats)]
+            for name, program in programs.items()
+        }
+    for name, runs in found.items():
+        yield Figure(
+            f"m  {name}: process start to the first request",
+            [run[0] for run in runs],
+            0.35 if name == "new" else None,
+            "s",
+        )
+        yield Figure(
+            f"   {name}: CPU of a whole run of 9 turns", [run[1] for run in runs], 0.5 if name == "new" else None, "s"
+        )
+    env = environment(place / "looks")
+    python(NEXT_LIST, env=env)
+    for words, target in ((["--help"], 0.05), (["list"], 0.12), (["status"], 0.12)):
+        added = []
+        for _ in range(repeats):
+            bare = seconds(partial(python, "pass"))
+            added.append(seconds(partial(python, NEXT, *words, env=env)) - bare)
+        yield Figure(f"   new: council {words[0]} at 500 sessions, minus a bare interpreter", added, target, "s")
+    for name, many in (("old", MANY), ("new", NEXT_MANY)):
+        with api(place) as url:
+            pairs = [python(many, env=environment(place / f"many-{name}", url)).split() for _ in range(repeats)]
+        yield Figure(
+            f"   {name}: 100 debates at once in one process / critical path",
+            [float(wall) / CRITICAL for wall, _ in pairs],
+        )
+        yield Figure(f"   {name}: peak memory of it", [float(size) for _, size in pairs], unit="MB")
+    bare = seconds(partial(crowd, "pass", [], environment(place / "bare")))
+    for name, program in programs.items():
+        walls = []
+        for number in range(repeats):
+            home = place / f"crowd-{name}-{number}"
+            env = environment(home)
+            (home / "script.json").write_text(json.dumps(replayed_by(name)))
+            words = ["run", "-q", "--speaker", "replay", "--from", str(home / "script.json"), "Shall we?"]
+            walls.append(seconds(partial(crowd, program, words, env)) / bare)
+            assert len([*(home / "memory" / "STATE" / "council-sessions").glob("2*")]) == 100
+        yield Figure(f"   {name}: 100 processes in one home / 100 bare interpreters", walls)
+
+
+def call_once(home: Path, place: Path, url: str, program: str) -> tuple[float, float]:
+    """Seconds until the first request of a debate is there, and the CPU that the whole process takes."""
+    env, before = environment(home, url), resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.time()
+    python(program, "run", "-q", "--speaker", "anthropic", "Shall we?", env=env)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return arrived(place) - began, sum(after[:2]) - sum(before[:2])
+
+
+def crowd(program: str, words: list[str], env: dict[str, str]) -> None:
+    path = {**env, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program, *words]
+    null = subprocess.DEVNULL
+    running = [subprocess.Popen(command, env=path, cwd=ROOT, stdout=null, stderr=null) for _ in range(100)]
+    assert sum(process.wait() for process in running) == 0
+
+
+def replayed_by(name: str) -> dict[str, str]:
+    if name == "old":
+        return replayed()
+    (_, chair), *members = replies_of_next()
+    steps = [
+        (member, step)
+        for member in ("architect", "designer", "engineer", "researcher")
+        for step in ("02-challenges", "01-positions")
+    ]
+    words = {f"{step}/{member}": text for (member, step), (_, text) in zip(steps, members, strict=True)}
+    return {**words, "04-synthesis/chair": chair}
+
+
+NEXT_LIST = """
+from council.next.config import settings as config
+from council.next.runner.prepare import Request, prepare
+settings = config.load()
+for number in range(500):
+    with prepare(Request(f"Shall we, {number}?"), settings):
+        pass
+"""
+
+
+async def next_hundred() -> None:
+    """What `cores` runs in a process of its own for the new core: prints the seconds and the peak memory in MB."""
+    from contextlib import ExitStack
+    from dataclasses import replace
+
+    from council.next.config import settings as config
+    from council.next.runner.loop import Run, hold
+    from council.next.runner.prepare import Request, prepare
+    from council.next.speakers.api import Api
+
+    settings = replace(config.load(), concurrency=1000)
+    speaker, request = Api(settings), Request("Shall we?", options={"three_rounds": True})
+    with ExitStack() as held:
+        sessions = [held.enter_context(prepare(request, settings)) for _ in range(100)]
+        began = time.perf_counter()
+        await asyncio.gather(*(hold(Run(one, speaker, settings)) for one in sessions))
+        wall = time.perf_counter() - began
+    await speaker.close()
+    print(wall, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
 def cpu_seconds(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
@@ -545,6 +670,7 @@ ALL: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "begin": begin,
     "files": files,
     "long": long,
+    "cores": cores,
     "sandbox": sandbox,
     "lessons": lessons,
 }
@@ -573,6 +699,8 @@ def main() -> int:
 
 if __name__ == "many":
     asyncio.run(hundred())
+if __name__ == "next-many":
+    asyncio.run(next_hundred())
 if __name__ == "long":
     hold_long(Path(sys.argv[1]))
 if __name__ == "__main__":
