@@ -83,6 +83,8 @@ def recover(context: Context, /, session: str, **given: Any) -> None:
 def go_on(context: Context, session: Session, given: dict[str, Any]) -> None:
     """Continue a session with the speaker and the models that it began with, unless others are named."""
     from council.next.cli import start
+    from council.next.config import places
+    from council.next.reports.finish import finish as complete
 
     settings = load_settings(given)
     context.session = session
@@ -96,6 +98,8 @@ def go_on(context: Context, session: Session, given: dict[str, Any]) -> None:
             given["source"] = given["source"] or session.program.get("replay_of")
             speaker = start.find_speaker(settings, given, wanted, seats)
             hold(context, session, speaker, settings, given)
+        else:  # a kill may have come between the last turn and the files that follow from it
+            complete(session, places.archive_for(session.folder, settings.home))
     finish(session, settings, given)
 
 

@@ -17,6 +17,7 @@ from council.next.config.settings import Settings, load
 from council.next.engine.planner import Plan
 from council.next.errors import CouncilError
 from council.next.record.session import Session
+from council.next.reports.finish import finish
 from council.next.reports.state import state
 from council.next.runner import loop, process
 from council.next.runner.budget import Budget
@@ -102,7 +103,8 @@ def recover(session: str = "last", *, speaker: str | Speaker = "", source: str =
     settings, bounds = load(), Limits(**limits)
     found = places.find_session(settings.home, session)
     with found.hold():
-        if not found.plan.due:
+        if not found.plan.due:  # a kill may have come between the last turn and the files that follow from it
+            finish(found, places.archive_for(found.folder, settings.home))
             return result_of(found)
         wanted = speaker or str(found.program.get("speaker", ""))
         chosen = wanted if isinstance(wanted, Speaker) else choose(settings, wanted, source, None, say_nothing)
