@@ -86,7 +86,7 @@ def killed_until_over(user: User, api: FakeApi, dice: random.Random) -> int:
     asked, kept, kills = len(api.prompts), dict[str, bytes](), 0
     first = asked
     while True:
-        words = ("recover", "last") if user.sessions else ("run", "Shall we?")
+        words = ("recover", "last") if born(user) else ("run", "Shall we?")
         running = user.spawn(*words, "--speaker", "api", "-q")
         try:
             _, said = running.communicate(timeout=dice.uniform(0.2, LATEST))
@@ -107,15 +107,19 @@ def killed_until_over(user: User, api: FakeApi, dice: random.Random) -> int:
             break
     verified = user.council("verify", "last")
     assert verified.code == 0, verified.out
-    state = json.loads((user.session / "state.json").read_text())
+    (session,) = born(user)
+    state = json.loads((session / "state.json").read_text())
     assert (state["status"], state["outcome"]["kind"], len(kept)) == ("complete", "agreed", 9)
     assert asked - first <= state["totals"]["calls"] <= 9 + 4 * kills
     assert len([*user.home.glob("RESEARCH/*/*.md")]) == 1
     return kills
 
 
+def born(user: User) -> list[Path]:
+    """The session, unless its process died before it was whole, in a hidden folder."""
+    return [path for path in user.sessions if not path.name.startswith(".")]
+
+
 def turns(user: User) -> dict[str, bytes]:
-    if not user.sessions:
-        return {}
-    found = user.session.glob("turns/*/*.md")
+    found = (path for session in born(user) for path in session.glob("turns/*/*.md"))
     return {f"{path.parent.name}/{path.stem}": path.read_bytes() for path in found}
