@@ -129,7 +129,7 @@ def api(place: Path, latency: float = LATENCY, stream: float = 0.0, cache: bool 
 
 
 def replies_of_next() -> Iterator[tuple[str, str]]:
-    """What answers the briefs of the new core, by words that stand in them."""
+    """What answers the briefs of the new core, by the words that tell them apart."""
     result = {"Title": "One", "Answer": "Keep one.", "Follows": "R1", "Confidence": "high", "Next steps": "- Measure."}
     yield "## Follows", SYNTHESIS + "".join(f"\n## {name}\n{text}\n" for name, text in result.items())
     for seat in ("Architect", "Designer", "Engineer", "Researcher"):

@@ -31,7 +31,7 @@ ROOMS = {
     "terminal": 660,
     "cli": 2_490,
 }
-TOP = {"__init__", "__main__", "errors", "rooms", "schema", "text"}
+TOP = {"__init__", "__main__", "errors", "git", "rooms", "schema", "text"}
 TOP_LINES, LONGEST_FILE, MOST_MODULES = 480, 350, 12
 MOST_LINES = 16_600  # of the whole core; it must come down to 14,000 before it takes over
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "extras" not in path.relative_to(PACKAGE).parts)

@@ -45,6 +45,13 @@ CORE = {
         "Answer the question that a session asks you.",
         ("council answer", 'council answer last --answer "gate=approve"'),
     ),
+    "confirm": Entry(
+        f"{HERE}.confirm:confirm",
+        FOLLOW_UP,
+        "Check whether changes keep what a document promises.",
+        ("council confirm docs/adr-0007-x.md", "council confirm docs/adr-0007-x.md --diff v1.2..HEAD"),
+        spends=True,
+    ),
     "list": Entry(f"{HERE}.sessions:list_", FOLLOW_UP, "List your sessions, newest first.", ("council list",)),
     "status": Entry(f"{HERE}.sessions:status", FOLLOW_UP, "Show how far a session is.", ("council status",)),
     "show": Entry(

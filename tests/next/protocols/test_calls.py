@@ -52,7 +52,7 @@ def calls(name: str, votes: dict[str, Any], **options: Any) -> Counter[str]:
         ("Debate", 9, 13),
         ("Quick", 5, 5),
         ("Delphi", 6, 16),
-        ("Confirm", 1, 1),
+        ("Confirm", 2, 2),
         ("Perspectives", 10, 42),
     ],
 )
