@@ -217,8 +217,8 @@ def start_workflow(name: str) -> str:
 
 def copy_workflow(source: str, name: str) -> dict[str, str]:
     """A workflow and the templates that are its own, under another name."""
-    from council.next.checks.imagine import freeze
     from council.next.config import places
+    from council.next.prompts.brief import freeze
     from council.next.workflow import loader
 
     folders = places.overlays(places.project())

@@ -197,6 +197,11 @@ def find_template(name: str, folders: Sequence[Path] = ()) -> Path | None:
     return next(find(f"templates/{name}", folders), None) if fits else None
 
 
+def templates(folders: Sequence[Path]) -> set[str]:
+    tops = [folder / "templates" for folder in folders]
+    return {path.relative_to(top).as_posix() for top in tops for path in top.rglob(f"*{TEMPLATE}")}
+
+
 # ---- sessions ----
 
 

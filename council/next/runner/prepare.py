@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from council.next.checks import names
-from council.next.checks.imagine import freeze
 from council.next.config import personas, places, specialists
 from council.next.config.options import configured, spell
 from council.next.config.personas import Personas
 from council.next.config.settings import Settings
 from council.next.errors import AuthError, UsageError
+from council.next.prompts.brief import freeze
 from council.next.prompts.phrases import MODES, Call
 from council.next.record import catalog
 from council.next.record.create import Birth, create
