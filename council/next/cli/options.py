@@ -186,7 +186,7 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     from council.next.runner.prepare import Request
 
     topic = read_topic(given["topic"])
-    seats, workflows = [*personas.load(settings.overlays)], places.workflow_names(settings.overlays)
+    seats, workflows = [*personas.load(settings.overlays)], places.workflows(settings.overlays)
     call = phrases.read(topic, seats, workflows)
     if call and call.recover:
         return call.recover

@@ -170,10 +170,10 @@ def prepare_again(source: Session, settings: Settings, id: str = "", say: Say = 
 @contextmanager
 def born_in(settings: Settings, born: Birth, id: str, root: Path | None, say: Say) -> Iterator[Session]:
     """A session in the user's home, or where that cannot be written in the project, with a mark that it is ours."""
-    home = places.choose_home(settings.home, settings.chosen_by("home"))
-    with create(root or home.sessions, born, id) as session:
-        if home.why:  # nobody else can be kept from writing marks in a project
-            say(f"{home.why}; this session is kept in {home.sessions}")
+    folder, why = places.choose_home(settings.home, settings.chosen_by("home"))
+    with create(root or folder, born, id) as session:
+        if why:  # nobody else can be kept from writing marks in a project
+            say(f"{why}; this session is kept in {folder}")
         else:
             catalog.mark_as_ours(places.marks(settings.home), session)
         yield session

@@ -203,7 +203,7 @@ def test_a_folder_that_leads_out_is_not_followed(project: Path, tmp_path: Path) 
     (tmp_path / "outside" / "own.md.j2").write_text("x")
     (project / "Workflows").symlink_to(tmp_path / "outside")
     (project / "templates").symlink_to(tmp_path / "outside")
-    assert "own" not in places.workflow_names(places.overlays(project))
+    assert "own" not in places.workflows(places.overlays(project))
     with pytest.raises(UsageError, match="leads out of"):
         places.find_template("own.md.j2", places.overlays(project))
 
@@ -255,7 +255,7 @@ def test_what_everybody_may_write_to_is_not_obeyed(step: str, project: Path) -> 
         with pytest.raises(UsageError, match="chmod o-w"):
             places.project(True)
     elif step == "Workflows":
-        assert "own" not in places.workflow_names(places.overlays(used))
+        assert "own" not in places.workflows(places.overlays(used))
     else:
         with pytest.raises(UsageError, match="everybody may write to it"):
             places.find_workflow("own", places.overlays(used))
