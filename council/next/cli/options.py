@@ -165,7 +165,7 @@ def load_settings(given: Mapping[str, Any]) -> Settings:
     from council.next.config import places, settings
 
     flags = {"tiers": given["model"]} if given.get("model") else {}
-    if unused := places.unused_project(given.get("overlays")):
+    if unused := places.judge_project(given.get("overlays"))[1]:
         note(unused)
     return settings.load(places.project(given.get("overlays")), flags)
 

@@ -111,7 +111,7 @@ def find_program() -> str:
 def describe_project(given: Mapping[str, Any]) -> str:
     from council.next.config import places
 
-    if unused := places.unused_project(given.get("overlays")):
+    if unused := places.judge_project(given.get("overlays"))[1]:
         raise Absent(unused)
     if not (folder := places.project(given.get("overlays"))):
         raise Absent("no .council folder here; `council new-workflow NAME` makes one")

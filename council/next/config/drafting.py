@@ -96,6 +96,6 @@ def join_paths(paths: list[str]) -> str:
     """The highest paths: those inside of one of them are not named again."""
     tops: list[str] = []
     for path in sorted({*paths}, key=lambda path: (path.count("/"), path)):
-        if not path.startswith(tuple(top for top in tops if top.endswith("/"))):
+        if len(tops) < MOST_PATHS and not path.startswith(tuple(top for top in tops if top.endswith("/"))):
             tops.append(path)
-    return ", ".join(tops[:MOST_PATHS])
+    return ", ".join(tops)

@@ -18,7 +18,6 @@ from council.next.text import did_you_mean, join_words, one_line
 
 Reader = Callable[[Any, str], Any]
 HERE = ("localhost", "127.0.0.1", "::1")
-EVERY = "*"  # `tiers: NAME` is one model for every tier
 
 
 def must_be(noun: str, convert: Callable[[Any], Any], secret: bool = False) -> Reader:
@@ -92,7 +91,7 @@ def tier(value: Any, where: str) -> dict[str, Any]:
 
 
 def tiers(value: Any, where: str) -> Any:
-    return {EVERY: {"model": value}} if isinstance(value, str) else named(tier)(value, where)
+    return value if isinstance(value, str) else named(tier)(value, where)  # a name is one model for every tier
 
 
 anything = must_be("a value", lambda value: value)

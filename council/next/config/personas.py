@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,10 +59,9 @@ def called(personas: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """The seat for each word that a user may call a member by: the seat's own name, its title, the person's name, or
     the first name. A word that fits two seats is left out."""
     found = {seat: seat for seat in personas}
-    titles = {seat: str(one.get("title", "")) for seat, one in personas.items()}
     names = {seat: str(one.get("name", "")) for seat, one in personas.items()}
+    titles = {seat: str(one.get("title", "")) for seat, one in personas.items()}
     for kind in (titles, names, {seat: name.partition(" ")[0] for seat, name in names.items()}):
-        words = {seat: slug(word) for seat, word in kind.items()}
-        taken = list(words.values())
-        found = {word: seat for seat, word in words.items() if word and taken.count(word) == 1} | found
+        words = Counter(map(slug, kind.values()))
+        found = {slug(word): seat for seat, word in kind.items() if word and words[slug(word)] == 1} | found
     return found

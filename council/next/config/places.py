@@ -75,13 +75,8 @@ def project_top() -> Path | None:
     return top if top and (os.path.lexists(top / ".git") or judge_project(None)[0]) else None
 
 
-def unused_project(wanted: bool | None = None) -> str:
-    """A remark about a project's folder that this command does not use, and why. Empty if there is none."""
-    return judge_project(wanted)[1]
-
-
-def judge_project(wanted: bool | None) -> tuple[Path | None, str]:
-    """The nearest `.council` folder with something to obey, and why it is not used."""
+def judge_project(wanted: bool | None = None) -> tuple[Path | None, str]:
+    """The nearest `.council` folder with something to obey, and a remark where this command does not use it."""
     folders = [step / PROJECT for step in project_steps()]
     folder = next((one for one in folders if any(os.path.lexists(one / name) for name in OVERLAY)), None)
     if folder is None or wanted is False:

@@ -194,14 +194,14 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
         lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.KEYS else 1))
 
 
-def spread(told: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+def spread(told: Mapping[str, Any] | str, known: Mapping[str, Any]) -> dict[str, Any]:
     """The tiers of one source. A model for every tier is one for each, and a tier's word is what it meant so far."""
-    each = dict.fromkeys(known, told[keys.EVERY]) if keys.EVERY in told else told
-    meant = {tier: one["model"] for tier, one in known.items() if "model" in one}
-    return {
-        tier: {**one, "model": meant.get(one["model"], one["model"])} if "model" in one else one
-        for tier, one in each.items()
-    }
+    each = {tier: {"model": told} for tier in known} if isinstance(told, str) else told
+    found = {}
+    for tier, one in each.items():
+        word = one.get("model", "")
+        found[tier] = {**one, "model": known.get(word, {}).get("model", word)} if word else one
+    return found
 
 
 def make_endpoint(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Endpoint:

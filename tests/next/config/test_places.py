@@ -132,12 +132,12 @@ def test_in_ci_a_project_counts_only_if_it_is_asked_for(project: Path, monkeypat
     for value, counts in (("true", False), ("1", False), ("yes", False), ("false", True), ("0", True), ("", True)):
         monkeypatch.setenv("CI", value)
         assert (places.project() is not None) == counts, value
-        assert bool(places.unused_project()) != counts
+        assert bool(places.judge_project()[1]) != counts
     monkeypatch.setenv("CI", "true")
     assert places.project(True) == project
-    assert "--overlays uses it" in places.unused_project()
+    assert "--overlays uses it" in places.judge_project()[1]
     assert places.project(False) is None
-    assert places.unused_project(False) == ""
+    assert places.judge_project(False)[1] == ""
 
 
 # ---- sessions ----
