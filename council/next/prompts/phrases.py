@@ -58,11 +58,13 @@ def read(text: str, seats: Collection[str], workflows: Collection[str]) -> Call 
 def read_recovery(head: str, topic: str | None) -> Call | None:
     """`Council recovery: …` with any words, or `Council recovery session ID` with nothing else."""
     words = [word.strip(",.;!?()\"'") for word in fold(head).split()]
+    if words[:2] != ["council", "recovery"]:
+        return None
     rest = [word for word in words[2:] if word not in ("of", "session")]
     asked = rest if topic is None else fold(topic).split()
     ids = [word for word in (word.strip(",.;!?()\"'") for word in asked) if is_session(word)]
     is_short = len(rest) <= 1 and all(word in (*"last", "latest", *ids) for word in rest)
-    is_call = words[:2] == ["council", "recovery"] and (is_short if topic is None else not rest)
+    is_call = is_short if topic is None else not rest
     return Call("", recover=ids[0] if ids else "last") if is_call else None
 
 

@@ -51,6 +51,7 @@ LOOP = "{% for a in range(99999) %}{% if READ %}{% endif %}{% endfor %}"
 READS = ["m is upper", "m is eq m[1:]", "'AB' is in m", "'AB' in m", "m == m[1:]", "m.count('AB')", "m.strip('A')"]
 READS += ["m | trim('A')", "m.replace('AB', '')", "m | replace('AB', '')", "m | length", "'%.1s' % m", "m[::2]"]
 READS += ["n | max", "n | sum", "n | join", "n | unique | list", "[m] | select('upper') | list", "{}[t]", "{}.get(t)"]
+READS += ["m | title is upper", "[{'a': m}] | map(attribute='a') | map('upper') | list", "{'a': m}", "m ~ m", "[n, n]"]
 OWN |= {f"reads: {one}": TEXT + ITEMS + LOOP.replace("READ", one) for one in READS}
 REACHES = [
     "{{ topic.__class__ }}",
