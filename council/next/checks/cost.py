@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from council.next.checks import imagine
 from council.next.checks.imagine import INSIDE, ITEM, TOPIC, WHOLE, Call
 from council.next.config.settings import Settings
-from council.next.prompts.brief import Brief
+from council.next.prompts.brief import Brief, freeze
 from council.next.prompts.said import LONGEST_LINE
 from council.next.speakers.api import find_price
 from council.next.speakers.base import Speaker, speakers
@@ -117,7 +117,7 @@ def complete(
     workflow: Workflow, settings: Settings, speaker: Speaker | None, templates: Mapping[str, str] | None
 ) -> tuple[Speaker, Mapping[str, str]]:
     speaker = speaker or speakers.that("calls_models")(settings)
-    return speaker, imagine.freeze(workflow, settings.overlays) if templates is None else templates
+    return speaker, freeze(workflow, settings.overlays) if templates is None else templates
 
 
 def add_up(cost: Callable[[Call], Bound], calls: Iterable[Call]) -> Bound:

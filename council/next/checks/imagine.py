@@ -7,13 +7,12 @@ brief says how often it shows a whole reply, an item in a list, and the topic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from council.next.checks.reachability import possible
-from council.next.config import places
 from council.next.engine.planner import LIMIT, Due, Plan
 from council.next.engine.scene import Recorded, Scene
 from council.next.errors import UsageError
@@ -112,18 +111,6 @@ def reads_brief(due: Due) -> bool:
 def render_again(session: Session, due: Due, body: str) -> Brief | None:
     problems = tuple(WIDE * LONGEST_PROBLEM for _ in due.step.reply)
     return briefs.render(session, replace(due, first=Recorded(body), problems=problems)) if problems else None
-
-
-def freeze(workflow: Workflow, folders: Sequence[Path]) -> dict[str, str]:
-    """The templates that the workflow's briefs are made of."""
-
-    def find(name: str) -> str | None:
-        path = places.find_template(name, folders)
-        return places.read(path) if path else None
-
-    tops = [folder / "templates" for folder in folders]
-    known = (path.relative_to(top).as_posix() for top in tops for path in top.rglob(f"*{places.TEMPLATE}"))
-    return briefs.freeze(workflow, find, known)
 
 
 # ---- what members say ----

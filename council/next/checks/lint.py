@@ -18,7 +18,7 @@ from council.next.config import personas, places, specialists
 from council.next.config.personas import Personas
 from council.next.config.settings import Settings
 from council.next.errors import UsageError
-from council.next.prompts.brief import choose
+from council.next.prompts.brief import choose, freeze
 from council.next.prompts.facts import facts
 from council.next.speakers.base import speakers
 from council.next.text import did_you_mean
@@ -62,7 +62,7 @@ def lint(source: Path | str, settings: Settings) -> list[Problem]:
         if "specialists" in workflow.options:  # its members are taken from a list
             listed = specialists.load(str(workflow.options["specialists"]), settings.overlays)
             known = listed.personas(known)
-        templates = imagine.freeze(workflow, settings.overlays)
+        templates = freeze(workflow, settings.overlays)
     except UsageError as wrong:
         mistakes.append(str(wrong).removeprefix(f"{workflow.name}, "))
     mistakes += find_unknown(workflow, settings, known)

@@ -193,7 +193,7 @@ def workflows() -> tuple[str, ...]:
     """The workflows that have no command of another kind."""
     from council.next.config import places
 
-    return tuple(name for name in places.workflow_names(places.overlays(places.project())) if name not in entries())
+    return tuple(name for name in places.workflows(places.overlays(places.project())) if name not in entries())
 
 
 def read_workflow(name: str) -> str:

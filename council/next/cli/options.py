@@ -165,7 +165,7 @@ def load_settings(given: Mapping[str, Any]) -> Settings:
     from council.next.config import places, settings
 
     flags = {"tiers": given["model"]} if given.get("model") else {}
-    if unused := places.unused_project(given.get("overlays")):
+    if unused := places.judge_project(given.get("overlays"))[1]:
         note(unused)
     return settings.load(places.project(given.get("overlays")), flags)
 
@@ -186,7 +186,7 @@ def request_from(given: Mapping[str, Any], settings: Settings, workflow: str = "
     from council.next.runner.prepare import Request
 
     topic = read_topic(given["topic"])
-    seats, workflows = [*personas.load(settings.overlays)], places.workflow_names(settings.overlays)
+    seats, workflows = [*personas.load(settings.overlays)], places.workflows(settings.overlays)
     call = phrases.read(topic, seats, workflows)
     if call and call.recover:
         return call.recover

@@ -35,7 +35,7 @@ def complete(context: click.Context, parameter: click.Parameter, typed: str) -> 
     from council.next.config import places
 
     with suppress(CouncilError, OSError):
-        return [name for name in places.workflow_names(places.overlays(places.project())) if name.startswith(typed)]
+        return [name for name in places.workflows(places.overlays(places.project())) if name.startswith(typed)]
     return []
 
 
@@ -57,7 +57,7 @@ def lint(**given: Any) -> int:
 
     settings = load_settings(given)
     found: dict[str, list[Problem]] = {}
-    for name in given["workflows"] or places.workflow_names(settings.overlays):
+    for name in given["workflows"] or places.workflows(settings.overlays):
         try:
             found[name] = check(places.find_workflow(name, settings.overlays), settings)
         except UsageError as wrong:
@@ -203,7 +203,7 @@ def check_name(name: str) -> None:
 
     if not name or slug(name, LONGEST_NAME) != name or not name.isascii():
         raise UsageError(f'"{name}" is not a valid name: use a-z, 0-9 and hyphens, {LONGEST_NAME} at most')
-    if name in places.workflow_names(places.overlays(places.project())):
+    if name in places.workflows(places.overlays(places.project())):
         raise UsageError(f'a workflow "{name}" already exists; choose another name')
     if name in commands.entries() or name in places.GUIDES:
         raise UsageError(f'"{name}" is taken; choose another name')
@@ -217,8 +217,8 @@ def start_workflow(name: str) -> str:
 
 def copy_workflow(source: str, name: str) -> dict[str, str]:
     """A workflow and the templates that are its own, under another name."""
-    from council.next.checks.imagine import freeze
     from council.next.config import places
+    from council.next.prompts.brief import freeze
     from council.next.workflow import loader
 
     folders = places.overlays(places.project())

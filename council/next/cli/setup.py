@@ -111,7 +111,7 @@ def find_program() -> str:
 def describe_project(given: Mapping[str, Any]) -> str:
     from council.next.config import places
 
-    if unused := places.unused_project(given.get("overlays")):
+    if unused := places.judge_project(given.get("overlays"))[1]:
         raise Absent(unused)
     if not (folder := places.project(given.get("overlays"))):
         raise Absent("no .council folder here; `council new-workflow NAME` makes one")
@@ -123,10 +123,10 @@ def check_home(settings: Settings) -> str:
     from council.next.config import places
     from council.next.record import lock
 
-    home = places.choose_home(settings.home, settings.chosen_by("home"))
-    with tempfile.TemporaryDirectory(prefix=".doctor-", dir=home.sessions) as folder, lock.hold(Path(folder)):
+    sessions, why = places.choose_home(settings.home, settings.chosen_by("home"))
+    with tempfile.TemporaryDirectory(prefix=".doctor-", dir=sessions) as folder, lock.hold(Path(folder)):
         pass  # it refuses a file system whose locks keep nobody out
-    return f"{tilde(home.sessions)} can be written, and locks work" + (f" ({home.why})" if home.why else "")
+    return f"{tilde(sessions)} can be written, and locks work" + (f" ({why})" if why else "")
 
 
 def describe_tier(settings: Settings, tier: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import string
-from collections.abc import Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -36,35 +35,36 @@ def draft(top: Path) -> tuple[str, int]:
         raise UsageError(f"{top}: there is no such folder")
     table, form = read_markdown(places.read(places.KIT / FORM), FORM, "signs")
     head, _, owner = form.partition("\n## ")
-    names = sorted(list_names(top))
+    names = sorted(filter(is_plain, list_names(top)))
     sections: dict[str, str] = {}
     for name, sign in table.mapping("signs").items():
         if paths := [path for path in names if any(fnmatchcase(f"/{path}", f"*/{shape}") for shape in sign["names"])]:
-            sections[name] = known_section(sign["area"], name, paths)
+            known = specialists.load(sign["area"]).sections[name] | {"paths": join_paths(paths), "features": ""}
+            facts = [f"- **{fact.capitalize()}:** {known[fact]}" for fact in specialists.FIELDS if known.get(fact)]
+            sections[name] = "\n".join((f"## {name}", "", *facts, "", known["perspective"], ""))
     owned, unused = read_owners(top)
     sources = " and ".join(["its folders"] * bool(sections) + ["CODEOWNERS"] * bool(owned))
     for name, paths in owned.items():
         title = name.replace("-", " ").capitalize()
         sections.setdefault(name, f"## {owner.format(name=name, title=title, paths=join_paths(paths))}\n")
     if not sections:
-        areas = ", ".join(specialists.areas())
-        raise UsageError(f"{top}: nothing shows which parts it has; begin with one of council's lists: {areas}")
+        lists = ", ".join(specialists.areas())
+        raise UsageError(f"{top}: nothing shows which parts it has; begin with one of council's lists: {lists}")
     return "\n".join((head.format(sources=sources), *sections.values())), unused
 
 
-def list_names(top: Path) -> Iterator[str]:
+def list_names(top: Path) -> list[str]:
     """The paths of folders, with a slash, and of files near the top, in an order that does not depend on the disk."""
-    count = 0
+    found: list[str] = []
     for place, folders, others in os.walk(top):
         inside = Path(place).relative_to(top)
         here = sorted(name for name in folders if not name.startswith(".") and name not in PASSED_OVER)
         folders[:] = here if len(inside.parts) < DEEPEST else []
-        for name in (*(f"{name}/" for name in here), *sorted(others)):
-            count += 1
-            if count > MOST_ENTRIES:
-                return
-            if is_plain(path := f"{inside.as_posix()}/{name}".removeprefix("./")):
-                yield path
+        found += [(inside / name).as_posix() + "/" for name in here]
+        found += [(inside / name).as_posix() for name in sorted(others)]
+        if len(found) > MOST_ENTRIES:
+            break
+    return found[:MOST_ENTRIES]
 
 
 def is_plain(path: str) -> bool:
@@ -92,17 +92,10 @@ def read_owners(top: Path) -> tuple[dict[str, list[str]], int]:
     return owned, unused
 
 
-def known_section(area: str, name: str, paths: list[str]) -> str:
-    """A section of a kit's list, with the paths that were found in place of its own."""
-    section = {**specialists.load(area).sections[name], "paths": join_paths(paths), "features": ""}
-    facts = [f"- **{fact.capitalize()}:** {section[fact]}" for fact in specialists.FIELDS if section.get(fact)]
-    return "\n".join((f"## {name}", "", *facts, "", section["perspective"], ""))
-
-
 def join_paths(paths: list[str]) -> str:
     """The highest paths: those inside of one of them are not named again."""
     tops: list[str] = []
     for path in sorted({*paths}, key=lambda path: (path.count("/"), path)):
-        if not path.startswith(tuple(top for top in tops if top.endswith("/"))):
+        if len(tops) < MOST_PATHS and not path.startswith(tuple(top for top in tops if top.endswith("/"))):
             tops.append(path)
-    return ", ".join(tops[:MOST_PATHS])
+    return ", ".join(tops)

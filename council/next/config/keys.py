@@ -18,7 +18,6 @@ from council.next.text import did_you_mean, join_words, one_line
 
 Reader = Callable[[Any, str], Any]
 HERE = ("localhost", "127.0.0.1", "::1")
-EVERY = "*"  # `tiers: NAME` is one model for every tier
 
 
 def must_be(noun: str, convert: Callable[[Any], Any], secret: bool = False) -> Reader:
@@ -92,7 +91,7 @@ def tier(value: Any, where: str) -> dict[str, Any]:
 
 
 def tiers(value: Any, where: str) -> Any:
-    return {EVERY: {"model": value}} if isinstance(value, str) else named(tier)(value, where)
+    return value if isinstance(value, str) else named(tier)(value, where)  # a name is one model for every tier
 
 
 anything = must_be("a value", lambda value: value)
@@ -143,13 +142,12 @@ def read(given: Table, source: str) -> dict[str, Any]:
     """The values of a file or of flags. What this source may not set is refused."""
     values = {}
     for key, value in given.values.items():
-        known = {*KEYS, *(() if key in KEYS else rooms.names("setting"))}
         reader, others = KEYS.get(key, (named(anything), ()))
-        if key not in known and key in ROOMS:
+        if key not in KEYS and key not in rooms.names("setting"):
+            if key not in ROOMS:
+                raise given.wrong(f'unknown key "{one_line(key)}"; {did_you_mean(key, KEYS)}')
             if source != KIT:
                 raise given.wrong(f'"{key}" is a setting of the room {ROOMS[key]}, which is not installed')
-        elif key not in known:
-            raise given.wrong(f'unknown key "{one_line(key)}"; {did_you_mean(key, known)}')
         elif source not in (KIT, USER, *others):
             able = join_words(name for name in KEYS if source in KEYS[name][1])
             raise given.wrong(f'a {source} may set only {able}, not "{key}"; put that into your own Config.md')

@@ -43,12 +43,9 @@ class Price:
         price that it needs is unknown."""
         tokens = (uncached, output, cache_read, cache_write)
         rates = self.rates(uncached + cache_read + cache_write)
-        total = 0.0
-        for count, rate in zip(tokens, rates, strict=True):
-            if count and rate is None:
-                return None
-            total += count * (rate or 0.0)
-        return round(total / MILLION, 9)
+        if any(count and rate is None for count, rate in zip(tokens, rates, strict=True)):
+            return None
+        return round(sum(count * (rate or 0.0) for count, rate in zip(tokens, rates, strict=True)) / MILLION, 9)
 
     def bound(self, input_bytes: int, max_tokens: int) -> float | None:
         """The most that a call can cost: each byte of the prompt is a token, and is written to a cache. None if it is

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from council.next.config import places
-from council.next.config.settings import Settings
+from council.next.config.settings import FILE, Settings
 from council.next.errors import UsageError
 from council.next.schema import Table
 from council.next.text import did_you_mean
@@ -38,7 +38,7 @@ def configured(settings: Settings, workflow: Workflow) -> dict[str, Any]:
     known = places.workflows(settings.overlays)
     for name, options in settings.protocols.items():
         if name not in known:
-            source = settings.chosen_by("protocols", name, next(iter(options)))
+            source = settings.chosen_by("protocols", name, next(iter(options), "")) or FILE
             raise Table({}, source).wrong(f'protocols: there is no workflow "{name}"; {did_you_mean(name, known)}')
     found: dict[str, Any] = {}
     for written, value in settings.protocols.get(workflow.name, {}).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,49 +30,38 @@ def parse(text: str, where: str, fields: Sequence[str] = FIELDS) -> Personas:
     """The sections of one file, by their headings: the facts in the list below a heading, by their names, and the text
     below them as `perspective`. What is above the first heading is for people."""
     found: Personas = {}
-    words: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     seat = ""
     for number, line in enumerate(text.splitlines(), 1):
-        fact, value = read_fact(line)
-        problem = ""
+        place = Table({}, f"{where}: line {number}")
+        bullet, _, rest = line.strip().partition("**")
+        fact, colon, value = (part.strip() for part in rest.partition(":**"))  # - **Fact:** value
+        fact = fact.lower() if bullet.strip() == "-" and colon and value else ""
         if line.startswith("## "):
             seat = line[3:].strip()
-            if not seat or slug(seat) != seat or seat in found:
-                reason = "is there twice" if seat in found else "cannot be a name: use a-z, 0-9 and hyphens"
-                problem = f'"{seat}" {reason}'
-            found[seat], words[seat] = {}, []
-        elif not seat:
-            continue
-        elif fact in fields:
-            if words[seat] or fact in found[seat]:
-                problem = f"{fact} belongs into the list below the heading, once"
+            if seat in found:
+                raise place.wrong(f'"{seat}" is there twice')
+            if not seat or slug(seat) != seat:
+                raise place.wrong(f'"{seat}" cannot be a name: use a-z, 0-9 and hyphens')
+            found[seat], texts[seat] = {}, []
+        elif seat and fact in fields:
+            if texts[seat] or fact in found[seat]:
+                raise place.wrong(f"{fact} belongs into the list below the heading, once")
             found[seat][fact] = value
-        elif fact and not words[seat]:
-            problem = f'unknown fact "{fact}"; {did_you_mean(fact, fields)}'
-        elif words[seat] or line.strip():
-            words[seat].append(line)
-        if problem:
-            raise Table({}, f"{where}: line {number}").wrong(problem)
-    return {seat: {**facts, "perspective": "\n".join(words[seat]).strip()} for seat, facts in found.items()}
-
-
-def read_fact(line: str) -> tuple[str, str]:
-    """`- **Focus:** what it looks at` is the fact `focus`. Both are empty for another line."""
-    bullet, bold, rest = line.strip().partition("**")
-    name, colon, value = rest.partition(":**")
-    if bullet.strip() != "-" or not bold or not colon or not value.strip():
-        return "", ""
-    return name.strip().lower(), value.strip()
+        elif seat and fact and not texts[seat]:
+            raise place.wrong(f'unknown fact "{fact}"; {did_you_mean(fact, fields)}')
+        elif seat and (texts[seat] or line.strip()):
+            texts[seat].append(line)
+    return {seat: {**facts, "perspective": "\n".join(texts[seat]).strip()} for seat, facts in found.items()}
 
 
 def called(personas: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """The seat for each word that a user may call a member by: the seat's own name, its title, the person's name, or
     the first name. A word that fits two seats is left out."""
     found = {seat: seat for seat in personas}
-    titles = {seat: str(one.get("title", "")) for seat, one in personas.items()}
     names = {seat: str(one.get("name", "")) for seat, one in personas.items()}
+    titles = {seat: str(one.get("title", "")) for seat, one in personas.items()}
     for kind in (titles, names, {seat: name.partition(" ")[0] for seat, name in names.items()}):
-        words = {seat: slug(word) for seat, word in kind.items()}
-        taken = list(words.values())
-        found = {word: seat for seat, word in words.items() if word and taken.count(word) == 1} | found
+        words = Counter(map(slug, kind.values()))
+        found = {slug(word): seat for seat, word in kind.items() if word and words[slug(word)] == 1} | found
     return found

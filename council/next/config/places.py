@@ -13,7 +13,6 @@ import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -42,19 +41,15 @@ def expand(path: str) -> Path:
         raise UsageError(f"{path}: this user has no home folder; set the variable HOME") from None
 
 
-def user_folder() -> Path:
-    return base("XDG_CONFIG_HOME", ".config") / "council"
+def user_folder(variable: str = "XDG_CONFIG_HOME", default: str = ".config") -> Path:
+    """Council's folder in a base directory of the XDG specification, which says that a relative path is ignored."""
+    named = Path(os.environ.get(variable, ""))
+    return (named if named.is_absolute() else expand("~") / default) / "council"
 
 
 def cache() -> Path:
     """What can be made again. It need not exist, or be writable."""
-    return base("XDG_CACHE_HOME", ".cache") / "council"
-
-
-def base(variable: str, default: str) -> Path:
-    """A base directory of the XDG specification, which says that a relative path is to be ignored."""
-    named = Path(os.environ.get(variable, ""))
-    return named if named.is_absolute() else expand("~") / default
+    return user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def overlays(project: Path | None = None) -> tuple[Path, ...]:
@@ -76,18 +71,12 @@ def project(wanted: bool | None = None) -> Path | None:
 
 def project_top() -> Path | None:
     """The project that this command is in, for what is filed there: a git repository, or a folder with a `.council`."""
-    steps = project_steps()
-    is_project = steps and (os.path.lexists(steps[-1] / ".git") or judge_project(None)[0] is not None)
-    return steps[-1] if is_project else None
+    top = next(iter(project_steps()[-1:]), None)
+    return top if top and (os.path.lexists(top / ".git") or judge_project(None)[0]) else None
 
 
-def unused_project(wanted: bool | None = None) -> str:
-    """A remark about a project's folder that this command does not use, and why. Empty if there is none."""
-    return judge_project(wanted)[1]
-
-
-def judge_project(wanted: bool | None) -> tuple[Path | None, str]:
-    """The nearest `.council` folder with something to obey, and why it is not used."""
+def judge_project(wanted: bool | None = None) -> tuple[Path | None, str]:
+    """The nearest `.council` folder with something to obey, and a remark where this command does not use it."""
     folders = [step / PROJECT for step in project_steps()]
     folder = next((one for one in folders if any(os.path.lexists(one / name) for name in OVERLAY)), None)
     if folder is None or wanted is False:
@@ -105,13 +94,14 @@ def project_steps() -> list[Path]:
         here = Path.cwd()
     except FileNotFoundError:
         return []
-    steps = [here]
-    while not os.path.lexists(steps[-1] / ".git"):
-        above = steps[-1].parent
-        if above in (steps[-1], expand("~")) or os.path.ismount(steps[-1]):
-            return [here]
-        steps.append(above)
-    return steps
+    steps = []
+    for step in (here, *here.parents):
+        steps.append(step)
+        if os.path.lexists(step / ".git"):
+            return steps
+        if step.parent == expand("~") or os.path.ismount(step):
+            break
+    return [here]
 
 
 def find_fault(path: Path, folder: Path) -> str:
@@ -139,13 +129,9 @@ def find(name: str, folders: Sequence[Path] = ()) -> Iterator[Path]:
     """The files of that name in the overlays, nearest first. One that must not be obeyed is refused."""
     for folder in folders or overlays():
         if is_file(folder / name):
-            yield obeyed(folder / name, folder)
-
-
-def obeyed(path: Path, folder: Path) -> Path:
-    if folder.name == PROJECT and (problem := find_fault(path, folder)):
-        raise UsageError(problem)
-    return path
+            if folder.name == PROJECT and (problem := find_fault(folder / name, folder)):
+                raise UsageError(problem)
+            yield folder / name
 
 
 def read(path: Path) -> str:
@@ -163,7 +149,7 @@ def read(path: Path) -> str:
 
 
 def workflows(folders: Sequence[Path] = ()) -> dict[str, Path]:
-    """Every workflow by its lowercase name. What is not a file, or is in a folder that leads out, is passed over."""
+    """Every workflow by its lowercase name, sorted. What is no file, or is in a folder that leads out, is left out."""
     found: dict[str, Path] = {}
     for folder in folders or overlays():
         top = folder / "Workflows"
@@ -172,11 +158,7 @@ def workflows(folders: Sequence[Path] = ()) -> dict[str, Path]:
         for path in sorted(top.glob("*.md")):
             if is_file(path) and not (folder == KIT and path.stem.lower() in GUIDES):
                 found.setdefault(path.stem.lower(), path)
-    return found
-
-
-def workflow_names(folders: Sequence[Path] = ()) -> list[str]:
-    return sorted(workflows(folders))
+    return dict(sorted(found.items()))
 
 
 def find_workflow(name: str, folders: Sequence[Path] = ()) -> Path:
@@ -184,10 +166,9 @@ def find_workflow(name: str, folders: Sequence[Path] = ()) -> Path:
     if "/" in name or name.endswith(".md"):
         return Path(name)
     known = workflows(folders)
-    path = known.get(name.lower())
-    if path is None:
+    if not (path := known.get(name.lower())):
         raise UsageError(f'there is no workflow "{name}"; {did_you_mean(name.lower(), known)}')
-    return obeyed(path, path.parent.parent)
+    return next(find(f"Workflows/{path.name}", [path.parent.parent]))
 
 
 def find_template(name: str, folders: Sequence[Path] = ()) -> Path | None:
@@ -197,15 +178,12 @@ def find_template(name: str, folders: Sequence[Path] = ()) -> Path | None:
     return next(find(f"templates/{name}", folders), None) if fits else None
 
 
+def templates(folders: Sequence[Path]) -> set[str]:
+    tops = [folder / "templates" for folder in folders]
+    return {path.relative_to(top).as_posix() for top in tops for path in top.rglob(f"*{TEMPLATE}")}
+
+
 # ---- sessions ----
-
-
-@dataclass(frozen=True)
-class Home:
-    """The folder of new sessions. `why` says why it is not in the user's home."""
-
-    sessions: Path
-    why: str = ""
 
 
 def sessions(home: Path) -> Path:
@@ -223,25 +201,23 @@ def marks(home: Path) -> Path:
     return home / "STATE" / "council-marks"
 
 
-def choose_home(home: Path, chosen_by: str = "") -> Home:
-    """Where a new session goes, proven to be writable: the home, or the project where the default home cannot be
-    written, as in a sandbox. A home that the user chose is never replaced: its sessions would be missing there."""
+def choose_home(home: Path, chosen_by: str = "") -> tuple[Path, str]:
+    """The folder of new sessions, proven to be writable: in the home, or in the project where the default home cannot
+    be written, as in a sandbox; and why. A home that the user chose is never replaced: its sessions would be missing
+    there."""
     try:
-        found = Home(writable(sessions(home)))
         writable(home / "RESEARCH")
-        return found
+        return writable(sessions(home)), ""
     except StorageError as failure:
         problem = failure.__cause__
         if not isinstance(problem, OSError) or problem.errno not in UNWRITABLE:
             raise
         if chosen_by:
             raise StorageError(f"{failure}; {chosen_by} chose this folder, so no other is used instead") from problem
-        why = f"{home} cannot be written ({os.strerror(problem.errno)})"
         for step in dict.fromkeys(project_steps()[-1:] + project_steps()[:1]):  # a sandbox may allow only one of them
             with suppress(StorageError):
-                found = Home(project_place(step, "sessions"), why)
                 project_place(step, "archive")
-                return found
+                return project_place(step, "sessions"), f"{home} cannot be written ({os.strerror(problem.errno)})"
         raise StorageError(f"{failure}; nor can a session be kept in the project") from problem
 
 

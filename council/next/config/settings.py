@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -77,18 +77,15 @@ class Settings:
     @cached_property
     def with_key(self) -> tuple[str, ...]:
         """The endpoints whose key is there, or whose address is in the environment."""
-        return tuple(
-            name
-            for name, one in self.endpoints.items()
-            if one.key_command or any(os.environ.get(variable, "").strip() for variable in (one.key, one.address))
-        )
+        known = {name for name, value in os.environ.items() if value.strip()}
+        return tuple(name for name, one in self.endpoints.items() if one.key_command or known & {one.key, one.address})
 
     @cached_property
     def set_up(self) -> tuple[str, ...]:
         """The endpoints that the user's file sets up."""
         user_file = str(places.user_folder() / FILE)
-        mine = [place.split(MARK) for place, source in self.sources.items() if source == user_file]
-        return tuple(name for name in self.endpoints if any(place[:2] == ["endpoints", name] for place in mine))
+        mine = [place.split(MARK)[:2] for place, source in self.sources.items() if source == user_file]
+        return tuple(name for name in self.endpoints if ["endpoints", name] in mine)
 
     @property
     def usual(self) -> str:
@@ -155,20 +152,18 @@ def load(project: Path | None = None, flags: Mapping[str, Any] = NOTHING) -> Set
             merge(values, sources, keys.read(table, source), str(path))
     read_environment(values, sources)
     merge(values, sources, keys.read(Table(flags, "the command line"), keys.FLAG), "")
-    plain = ("speaker", "stall", "concurrency", "cache_from", "ask_above", "gates", "notify")
-    return Settings(
-        values=values,
-        sources=sources,
-        overlays=places.overlays(project),
-        home=places.expand(values["home"]),
-        deadline=min(values["deadline"], values["limits"].get("deadline", values["deadline"])),
-        endpoints={name: make_endpoint(name, one, sources) for name, one in values["endpoints"].items()},
-        prices={name: Price(**one) for name, one in values["prices"].items()},
-        retry=Retry(**values["retry"]),
-        protocols=values["protocols"],
-        limits=values["limits"],
-        **{key: values[key] for key in plain},
-    )
+    made: dict[str, Any] = {
+        "values": values,
+        "sources": sources,
+        "overlays": places.overlays(project),
+        "home": places.expand(values["home"]),
+        "endpoints": {name: make_endpoint(name, one, sources) for name, one in values["endpoints"].items()},
+        "prices": {name: Price(**one) for name, one in values["prices"].items()},
+        "deadline": min(values["deadline"], values["limits"].get("deadline", values["deadline"])),
+        "retry": Retry(**values["retry"]),
+    }
+    made |= {one.name: values[one.name] for one in fields(Settings) if one.name not in made}
+    return Settings(**made)
 
 
 def read_environment(values: dict[str, Any], sources: dict[str, str]) -> None:
@@ -188,8 +183,9 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
     def lay(into: dict[str, Any], place: tuple[str, ...], value: Any, depth: int) -> None:
         name = place[-1]
         if depth and isinstance(value, Mapping):
+            inner = into.setdefault(name, {})  # also where it is empty: an unknown name is refused later
             for key, one in value.items():
-                lay(into.setdefault(name, {}), (*place, key), one, depth - 1)
+                lay(inner, (*place, key), one, depth - 1)
         elif place[0] != "limits" or name not in into or value < into[name]:
             into[name] = value
             sources[MARK.join(place)] = source or f"--{name.replace('_', '-')}"
@@ -198,14 +194,14 @@ def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, A
         lay(values, (key,), value, DEPTH.get(key, 0 if key in keys.KEYS else 1))
 
 
-def spread(told: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+def spread(told: Mapping[str, Any] | str, known: Mapping[str, Any]) -> dict[str, Any]:
     """The tiers of one source. A model for every tier is one for each, and a tier's word is what it meant so far."""
-    each = dict.fromkeys(known, told[keys.EVERY]) if keys.EVERY in told else told
-    meant = {tier: one["model"] for tier, one in known.items() if "model" in one}
-    return {
-        tier: {**one, "model": meant.get(one["model"], one["model"])} if "model" in one else one
-        for tier, one in each.items()
-    }
+    each = {tier: {"model": told} for tier in known} if isinstance(told, str) else told
+    found = {}
+    for tier, one in each.items():
+        word = one.get("model", "")
+        found[tier] = {**one, "model": known.get(word, {}).get("model", word)} if word else one
+    return found
 
 
 def make_endpoint(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Endpoint:

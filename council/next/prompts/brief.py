@@ -6,10 +6,13 @@ same bytes. A brief that is stored already is used as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 
+from council.next.config import places
+from council.next.config.places import TEMPLATE
 from council.next.engine.planner import Due
 from council.next.errors import Damaged, UsageError
 from council.next.prompts import said, table
@@ -17,11 +20,10 @@ from council.next.prompts.facts import Context, facts
 from council.next.record import files
 from council.next.record.session import Session
 from council.next.text import did_you_mean, encode
-from council.next.workflow.model import Step, Workflow
+from council.next.workflow.model import Workflow
 
 REGISTERED = (said, table)  # importing them makes the core's facts known to templates
 TASK = "_task.md.j2"  # the frame around a prompt that stands in the workflow's own body
-ENDING = ".md.j2"
 
 
 @dataclass(frozen=True)
@@ -87,22 +89,27 @@ def render(session: Session, due: Due) -> Brief:
     return Brief(session, due, shared, own, tuple(accumulate(map(len, pieces))), digest)
 
 
-def freeze(workflow: Workflow, find: Callable[[str], str | None], known: Iterable[str] = ()) -> dict[str, str]:
-    """The text of every template that the workflow's steps can reach. `find` gives a template's text by its name.
-
-    `known` are the names of all templates, for the error about one that is not there."""
+def freeze(workflow: Workflow, folders: Sequence[Path]) -> dict[str, str]:
+    """The text of every template that the workflow's steps can reach, each from the first folder that has it."""
     from council.next.prompts.sandbox import FAILURES, explain, references
+
+    def find(name: str) -> str | None:
+        path = places.find_template(name, folders)
+        return places.read(path) if path else None
 
     texts: dict[str, str] = {}
     waiting = {}
     for step in workflow.steps():
+        seats = workflow.seats(one for one in step.seats if isinstance(one, str))
+        for_machines = bool(seats) and all(seat.get("speaker") and not seat.is_person for seat in seats)
         name = choose(workflow, step.prompt, find)
-        if name or not is_for_machines(step, workflow):
-            waiting[name or f"{step.prompt}{ENDING}"] = f"{workflow.name}, step {step.name}"
+        if name or not for_machines:  # nobody reads a brief where each seat names a speaker that is no person
+            waiting[name or f"{step.prompt}{TEMPLATE}"] = f"{workflow.name}, step {step.name}"
     while waiting:
         name, by = waiting.popitem()
         if (text := find(name)) is None:
-            raise UsageError(f"{by}: there is no template {name}; {did_you_mean(name, {*known, *texts})}")
+            near = did_you_mean(name, places.templates(folders))
+            raise UsageError(f"{by}: there is no template {name}; {near}")
         texts[name] = text
         try:
             waiting |= {one: f"the template {name}" for one in references(text) if one not in texts}
@@ -114,11 +121,5 @@ def freeze(workflow: Workflow, find: Callable[[str], str | None], known: Iterabl
 def choose(workflow: Workflow, prompt: str, find: Callable[[str], str | None]) -> str:
     """The template of a prompt: the workflow's own, the frame around a section of its body, or the one for all."""
     frame = [TASK] if prompt in workflow.tasks else []
-    names = [f"{workflow.name}/{prompt}{ENDING}", *frame, f"{prompt}{ENDING}"]
+    names = [f"{workflow.name}/{prompt}{TEMPLATE}", *frame, f"{prompt}{TEMPLATE}"]
     return next((name for name in names if find(name) is not None), "")
-
-
-def is_for_machines(step: Step, workflow: Workflow) -> bool:
-    """Whether nobody in a step reads a brief: each of its seats names a speaker, and that is no person."""
-    seats = workflow.seats(one for one in step.seats if isinstance(one, str))
-    return bool(seats) and all(seat.get("speaker") and not seat.is_person for seat in seats)

@@ -18,11 +18,12 @@ from council.next.workflow.model import Workflow
 COLONS = ":\uff1a\ufe55"  # the usual one, the full-width one and the small one
 MOST = 300  # characters before the colon: nobody names members for longer
 POLITE = ("hey", "please", "ok", "okay")
-PLAIN = {"full", "debate"}  # they mean the usual debate
+PLAIN = ("full", "debate")  # they mean the usual debate
 MODES = ("deliberative", "patchlist")
 JUST = ("just", "only")
-CLAUSES = {"with": "with_", "plus": "with_", "without": "without", "minus": "without", "of": "only"}
-JOINING = ("and", "und", "&", "+")
+CLAUSES = {"with": "with_", "plus": "with_", "without": "without", "minus": "without"}
+CLAUSES |= dict.fromkeys(("of", *JUST), "only")
+JOINING = (",", "and", "und", "&", "+")
 NUMBERS = ("zero", "one", "two", "three", "four", "five")
 
 
@@ -41,108 +42,85 @@ class Call:
 
 def read(text: str, seats: Collection[str], workflows: Collection[str]) -> Call | None:
     """The call that a text begins with. None if it is a topic and nothing else."""
-    head, topic = split_head(text)
-    if recovery := read_recovery(head, topic):
-        return recovery
-    if topic is None:
-        return None
-    words = fold(head.replace("(", " ( ").replace(")", " ) ").replace(",", " , ")).split()
-    while words and words[0].strip(",!") in ("", *POLITE):
-        words.pop(0)
-    if words[:1] and words[0] in JUST:
-        names, rounds = names_in(words[1:])
-        is_call = any(name in seats for name in names)
-        return Call(topic, only=names, rounds=rounds) if is_call else None
-    call = read_council(words, seats, workflows)
-    inner = read(topic, seats, workflows) if call and not call.only else None
-    if call and inner and fold(topic).split()[0] in JUST:
-        return replace(call, topic=inner.topic, only=inner.only, rounds=call.rounds or inner.rounds)
-    return replace(call, topic=topic) if call else None
-
-
-def split_head(text: str) -> tuple[str, str | None]:
-    """The words before the first colon, and the text behind it. None if there is no call that short."""
     place = min((at for colon in COLONS if (at := text.find(colon, 0, MOST)) >= 0), default=-1)
     head = text[:place] if place >= 0 else text[:MOST]
-    if place < 0 or "\n" in head.strip():
-        return head, None
-    return head, text[place + 1 :].removeprefix(" ")
+    topic = None if place < 0 or "\n" in head.strip() else text[place + 1 :].removeprefix(" ")
+    if topic is None or fold(head).split()[:2] == ["council", "recovery"]:
+        return read_recovery(head, topic)
+    call = read_head(head, seats, workflows)
+    if call and not call.only and fold(topic[:MOST]).split()[:1] in ([word] for word in JUST):
+        inner = read(topic, seats, workflows)  # "Council: just architect and engineer: …"
+        if inner:
+            return replace(call, topic=inner.topic, only=inner.only, rounds=call.rounds or inner.rounds)
+    return replace(call, topic=topic) if call else None
 
 
 def read_recovery(head: str, topic: str | None) -> Call | None:
     """`Council recovery: …` with any words, or `Council recovery session ID` with nothing else."""
-    words = fold(head).rstrip(".!").split()
+    words = [word.strip(",.;!?()\"'") for word in fold(head).split()]
     if words[:2] != ["council", "recovery"]:
         return None
     rest = [word for word in words[2:] if word not in ("of", "session")]
-    if topic is not None:
-        named = filter(is_session, (word.strip(",.;!?()\"'") for word in fold(topic).split()))
-        return None if rest else Call("", recover=next(named, "last"))
-    if len(rest) > 1 or not all(word in ("last", "latest") or is_session(word) for word in rest):
-        return None
-    return Call("", recover=next(filter(is_session, rest), "last"))
+    asked = rest if topic is None else fold(topic).split()
+    ids = [word for word in (word.strip(",.;!?()\"'") for word in asked) if is_session(word)]
+    is_short = len(rest) <= 1 and all(word in (*"last", "latest", *ids) for word in rest)
+    is_call = is_short if topic is None else not rest
+    return Call("", recover=ids[0] if ids else "last") if is_call else None
 
 
 def is_session(word: str) -> bool:
     """Whether it is an id as council gives them: 20260202-235539-a1b2c3d4."""
-    day, _, rest = word.partition("-")
-    time, _, end = rest.partition("-")
-    sizes = [len(part) for part in (day, time, end)]
-    return sizes == [8, 6, 8] and (day + time).isdecimal() and {*end} <= {*hexdigits}
+    parts = word.split("-")
+    return [*map(len, parts)] == [8, 6, 8] and (parts[0] + parts[1]).isdecimal() and {*parts[2]} <= {*hexdigits}
 
 
-def read_council(words: list[str], seats: Collection[str], workflows: Collection[str]) -> Call | None:
-    """`quick council ( patchlist ) with security`, as words."""
-    known = {*workflows, *MODES}
+def read_head(head: str, seats: Collection[str], workflows: Collection[str]) -> Call | None:
+    """`Quick council (patchlist) with security and writer`, or `just architect and engineer`."""
+    pieces = fold(head).replace(")", "(").split("(")
+    inside = [piece.replace(",", " ").split() for piece in pieces[1::2]]
+    words = " ".join(pieces[::2]).replace(",", " , ").split()
+    while words and words[0].strip(",!") in ("", *POLITE):
+        words.pop(0)
     at = next((place for place, word in enumerate(words[:2]) if word.removeprefix("@") == "council"), -1)
-    if at < 0 or not all(is_like(word, known | PLAIN) for word in words[:at]):
+    if at < 0 and not (words and words[0] in JUST):
         return None
-    clauses: dict[str, list[str]] = {"words": [*words[:at], ","]}
-    key, within = "words", False
-    for word in words[at + 1 :]:
-        if word in "()":
-            if within == (word == "("):
-                return None
-            within = not within
-        elif within:
-            clauses["words"] += [word, ","]
-        elif word in (*CLAUSES, *JUST):
-            key = CLAUSES.get(word, "only")
+    key = "words" if at >= 0 else "only"
+    clauses: dict[str, list[str]] = {"words": [], key: []}
+    for word in words[max(at + 1, 1) :]:
+        if at >= 0 and word in CLAUSES:
+            key = CLAUSES[word]
             clauses.setdefault(key, []).append(",")
         elif word != "but":
             clauses[key].append(word)
-    read_ = {key: names_in(named) for key, named in clauses.items()}
-    kinds = [name.removesuffix("-debate") for name in read_["words"][0] if name not in PLAIN]
-    nothing_inside = "(" in words and not read_["words"][0]
-    is_list_of_others = "only" in read_ and not any(name in seats for name in read_["only"][0])
-    if within or nothing_inside or is_list_of_others or not all(is_like(kind, known) for kind in kinds):
+    names = {key: names_in(part) for key, part in clauses.items()}
+    rounds = next(filter(None, (rounds_in(name) for part in names.values() for name in part)), None)
+    found = {key: tuple(name for name in part if rounds_in(name) is None) for key, part in names.items()}
+    kinds = [*words[: max(at, 0)], *(word for piece in inside for word in piece), *found.pop("words")]
+    kinds = [kind.removesuffix("-debate") for kind in dict.fromkeys(kinds) if kind not in PLAIN]
+    is_like = all(difflib.get_close_matches(kind, (*workflows, *MODES), 1, 0.8) for kind in kinds)
+    is_list = "only" not in found or any(name in seats for name in found["only"])
+    if not (len(pieces) % 2 and all(inside) and is_like and is_list):
         return None
-    rounds = next((number for _, number in read_.values() if number), None)
-    members = {key: names for key, (names, _) in read_.items() if key != "words"}
-    return Call("", words=tuple(kinds), rounds=rounds, **members)  # type: ignore[arg-type]
+    return Call("", tuple(kinds), rounds=rounds, **found)  # type: ignore[arg-type]  # the clauses are fields
 
 
-def names_in(words: list[str]) -> tuple[tuple[str, ...], int | None]:
-    """Names separated by commas or `and`, each once; and a number of rounds, if one is among them."""
+def names_in(words: list[str]) -> list[str]:
+    """Names separated by commas or `and`, each once."""
     parts: list[list[str]] = [[]]
     for word in words:
-        if word == "," or word in JOINING:
+        if word in JOINING:
             parts.append([])
         elif parts[-1] or word not in ("the", "a", "an"):
             parts[-1].append(word)
-    rounds = None
-    names: dict[str, None] = {}
-    for part in filter(None, parts):
-        number = part[0] if part[-1] in ("round", "rounds") and len(part) == 2 else ""
-        if number.isdecimal() or number in NUMBERS:
-            rounds = int(number) if number.isdecimal() else NUMBERS.index(number)
-        else:
-            names["-".join(part)] = None
-    return (*names,), rounds
+    return [*dict.fromkeys("-".join(part) for part in parts if part)]
 
 
-def is_like(name: str, known: Collection[str]) -> bool:
-    return name in known or bool(difflib.get_close_matches(name, known, 1, 0.8))
+def rounds_in(name: str) -> int | None:
+    """The number in `3-rounds`. None if it is another name."""
+    number, _, unit = name.partition("-")
+    if unit not in ("round", "rounds") or not (number.isdecimal() or number in NUMBERS):
+        return None
+    return int(number) if number.isdecimal() else NUMBERS.index(number)
 
 
 def refuse_unfinished(text: str, seats: Collection[str], workflows: Collection[str]) -> None:

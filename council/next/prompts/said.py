@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -81,12 +82,12 @@ def open_items(c: Context, letter: str) -> Iterator[dict[str, Any]]:
         holders = [seat for seat in item.holders if seat in c.readable]
         if not holders:
             continue
-        labels, owner = [c.readable[seat] for seat in holders], name_of(c, item)
+        about, labels = describe(c, item), " and ".join(c.readable[seat] for seat in holders)
         against = {one.seat: one.text for one in c.register.rejections(item.id) if one.seat in c.readable}
         first = c.register.same[item.id][0]
         yield {
-            **describe(c, item),
-            "by": " and ".join(labels) if item.by.seat in holders else f"{owner}, kept by {' and '.join(labels)}",
+            **about,
+            "by": labels if item.by.seat in holders else f"{about['by']}, kept by {labels}",
             "to": sides.get(holders[0], "") if letter == "K" else "",
             "same": first if first != item.id else "",
             "rejected": [
@@ -97,12 +98,9 @@ def open_items(c: Context, letter: str) -> Iterator[dict[str, Any]]:
 
 
 def describe(c: Context, item: Item) -> dict[str, Any]:
-    return {"id": item.id, "by": name_of(c, item), "text": one_line(item.by.text, LONGEST_LINE)}
-
-
-def name_of(c: Context, item: Item) -> str:
-    """Whose item it is, under the name that this reader knows."""
-    return c.readable.get(item.by.seat, "another member" if c.is_anonymous else item.by.label)
+    """The item, and whose it is under the name that this reader knows."""
+    owner = c.readable.get(item.by.seat, "another member" if c.is_anonymous else item.by.label)
+    return {"id": item.id, "by": owner, "text": one_line(item.by.text, LONGEST_LINE)}
 
 
 @shared_fact
@@ -157,17 +155,13 @@ def repeats(c: Context) -> list[dict[str, Any]]:
 @shared_fact
 def raised(c: Context) -> list[dict[str, int]]:
     """For each round of this phase: how many texts, conditions and blocking items are new, and who was moved."""
-    rounds = {turn.id: turn.round for turn in c.scene.named(c.due.phase.name)}
-    news = [(rounds[item.by.turn], id[0]) for id, item in c.register.items.items() if item.by.turn in rounds]
-    moved = [turn.round for turn in c.scene.named(c.due.phase.name) if turn.answers.get("moved_by")]
+    turns = c.scene.named(c.due.phase.name)
+    rounds = {turn.id: turn.round for turn in turns}
+    news = Counter((rounds[item.by.turn], id[0]) for id, item in c.register.items.items() if item.by.turn in rounds)
+    news.update((turn.round, "moved") for turn in turns if turn.answers.get("moved_by"))
+    kinds = {"texts": "R", "conditions": "K", "blocking": "C", "moved": "moved"}
     return [
-        {
-            "round": number,
-            "texts": news.count((number, "R")),
-            "conditions": news.count((number, "K")),
-            "blocking": news.count((number, "C")),
-            "moved": moved.count(number),
-        }
+        {"round": number, **{name: news[number, kind] for name, kind in kinds.items()}}
         for number in sorted({*rounds.values()})
     ]
 

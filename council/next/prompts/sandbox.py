@@ -1,7 +1,7 @@
 """The sandbox in which templates render: plain data goes in, text comes out, and every computation ends.
 
-A template may be a stranger's. It reaches nothing of Python, and what it makes of its own is counted in steps: each
-item of a loop, each call, each piece of a value. What it only quotes costs next to nothing.
+A template may be a stranger's. It reaches nothing of Python, and all that it makes or computes with is counted in
+steps: each item of a loop, each call, each piece of a value. What it only quotes costs next to nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from council.next.text import one_line
 
 MOST_STEPS = 200_000  # the longest brief of a debate takes a few thousand
 MOST_CHARACTERS = 8_000_000  # of a brief: no model reads more
-PIECE = 100  # characters that cost a step
+PIECE = 500  # characters that cost a step
 LARGEST, HIGHEST_POWER, WIDEST = 10**18, 64, 999
 LONG_FORMAT = 4  # digits of a width that is more than WIDEST
 # Neither list names anything that can make a long text of a short one.
@@ -36,16 +36,14 @@ FAILURES = (*PLAIN, RecursionError, MemoryError, SyntaxError)
 
 
 class Marker(NodeTransformer):
-    """Sends every value that an expression makes, and every loop's items, through the counter."""
+    """Sends through the counter what jinja does without asking the sandbox: loops, comparisons, and values in place."""
 
     def visit(self, node: nodes.Node, *_: Any, **__: Any) -> Any:
         self.generic_visit(node)
         if isinstance(node, nodes.For):
             node.iter = mark(node.iter, "looped")
-        elif isinstance(node, nodes.Compare):
+        elif isinstance(node, nodes.Compare | nodes.Operand):
             node.expr = mark(node.expr)
-            for other in node.ops:
-                other.expr = mark(other.expr)
         is_slice = isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice)
         is_value = isinstance(node, nodes.Tuple) and node.ctx == "load"
         return mark(node) if is_slice or is_value or isinstance(node, nodes.List | nodes.Dict | nodes.Concat) else node
@@ -69,23 +67,22 @@ class Sandbox(ImmutableSandboxedEnvironment):
         )
         self.templates, self.steps = templates, 0
         self.globals = {"range": self.globals["range"]}
-        own = {"counted": self.count, "looped": self.loop, "join": self.join, "replace": self.replace}
-        self.filters = {**{name: self.counting(self.filters[name]) for name in FILTERS}, **own}
-        self.used: dict[str, frozenset[str]] = {}
+        self.filters = {name: self.counting(self.filters[name]) for name in FILTERS}
+        self.filters |= {"join": self.concat, "replace": self.replace, "counted": self.count, "looped": self.loop}
+        self.tests = {name: self.counting(test) for name, test in self.tests.items()}
+        self.used: dict[str, set[str]] = {}
 
-    def names(self, template: str) -> frozenset[str]:
+    def names(self, template: str) -> set[str]:
         """Every name that a template and those which it includes read from outside."""
         if template not in self.used:
-            found, waiting, seen = set[str](), [template], {template}
+            seen, waiting, found = set[str](), {template}, set[str]()
             while waiting:
-                name = waiting.pop()
+                seen.add(name := waiting.pop())
                 if (text := self.templates.get(name)) is None:
                     raise jinja2.TemplateNotFound(name)
                 found |= meta.find_undeclared_variables(self.parse(text))
-                inner = references(text)
-                waiting += inner - seen
-                seen |= inner
-            self.used[template] = frozenset(found)
+                waiting |= references(text) - seen
+            self.used[template] = found
         return self.used[template]
 
     def render(self, template: str, facts: Mapping[str, Any]) -> str:
@@ -94,9 +91,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
         found = self.get_template(template)
         for piece in found.root_render_func(found.new_context(dict(facts))):
             size += len(piece)
+            pieces.append(piece)
             if size > MOST_CHARACTERS:
                 raise TemplateRuntimeError(f"it makes more than {MOST_CHARACTERS:,} characters")
-            pieces.append(piece)
         return "".join(pieces)
 
     # ---- the counter ----
@@ -119,31 +116,29 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 waiting += one
         return value
 
-    def loop(self, items: Iterable[Any]) -> list[Any]:
-        found = [*items]
-        self.step(1 + len(found))
-        return found
+    def counting(self, function: Any) -> Callable[..., Any]:
+        """The function, with a count of what it reads and what it makes."""
 
-    def counting(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def call(*args: Any, **keys: Any) -> Any:
+            self.count([args, keys])
             return self.count(function(*args, **keys))
 
         return call
 
-    def concat(self, pieces: Iterable[str]) -> str:
-        """What a macro or a block `set` makes of its pieces."""
-        found = [*pieces]
-        self.step(sum(map(len, found)) // PIECE)
-        return "".join(found)
+    def loop(self, items: Iterable[Any]) -> list[Any]:
+        found = [*items]
+        self.step(1 + len(found))  # and not what is inside of them: a loop only quotes it
+        return found
 
-    def join(self, items: Iterable[Any], by: str = "") -> str:
-        texts = [*map(str, items)]
-        self.step((sum(map(len, texts)) + len(texts) * len(by)) // PIECE)
+    def concat(self, pieces: Iterable[Any], by: str = "") -> str:
+        """The filter `join`, and what a macro or a block `set` makes of its pieces."""
+        texts = [*map(str, pieces)]
+        self.step(len(texts) + (sum(map(len, texts)) + len(texts) * len(by)) // PIECE)
         return by.join(texts)
 
     def replace(self, text: str, old: str, new: str) -> str:
-        self.step((len(text) + text.count(old) * len(new)) // PIECE)
+        self.step(1 + (len(text) + text.count(old) * len(new)) // PIECE)
         return text.replace(old, new)
 
     # ---- what jinja asks the sandbox ----
@@ -162,10 +157,14 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def wrap_str_format(self, value: Any) -> None:
         """Nothing wraps `str.format`, so it is refused like every method that is not in METHODS."""
 
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        return super().getitem(obj, self.count(argument))
+
     def call(self, context: Any, obj: Any, *args: Any, **keys: Any) -> Any:
-        self.count([args, keys])
-        if getattr(obj, "__name__", "") == "replace":
-            return self.replace(obj.__self__, *args)
+        owner = getattr(obj, "__self__", None)
+        if isinstance(owner, str) and obj.__name__ == "replace":
+            return self.replace(owner, *args)
+        self.count([owner, args, keys])
         return self.count(super().call(context, obj, *args, **keys))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:

@@ -28,25 +28,27 @@ def members(c: Context) -> list[dict[str, str]]:
     """Those who debate. After an analysis of who is needed, without the others."""
     by = next((step.order.args["by"] for step in c.workflow.steps() if step.order.name == "seated"), "")
     chosen = named_seats(c.workflow.members, c.scene, by) if by else set()
-    group = {seat.name for seat in c.workflow.members}
-    return [about(seat) for seat in debaters(c.workflow) if not chosen or seat.name in chosen or seat.name not in group]
+    left_out = {seat.name for seat in c.workflow.members if chosen and seat.name not in chosen}
+    return [about(seat) for name, seat in debaters(c).items() if name not in left_out]
 
 
-def debaters(workflow: Workflow) -> list[Seat]:
+def debaters(c: Context) -> dict[str, Seat]:
     """The members, and all who speak together with others. A chair, a clerk or a pen speaks alone."""
-    found = {seat.name: seat for seat in workflow.members}
-    for step in workflow.steps():
-        seats = workflow.seats(name for name in step.seats if isinstance(name, str))
-        found |= {seat.name: seat for seat in seats if len(seats) > 1 and not seat.is_person and seat.name not in found}
-    return [*found.values()]
+    found: dict[str, Seat] = c.scene.kept.setdefault("debaters", {})
+    if not found:
+        found |= {seat.name: seat for seat in c.workflow.members}
+        for step in c.workflow.steps():
+            seats = c.workflow.seats(name for name in step.seats if isinstance(name, str))
+            together = [seat for seat in seats if len(seats) > 1 and not seat.is_person]
+            found |= {seat.name: seat for seat in together if seat.name not in found}
+    return found
 
 
 @fact
 def seat(c: Context) -> dict[str, Any]:
     """The seat that is asked: `debates` says whether it is one of the members."""
-    names = {one.name for one in debaters(c.workflow)}
     own = c.due.seat
-    return {**about(own), "debates": own.name in names or own.group in cast_sources(c.workflow)}
+    return {**about(own), "debates": own.name in debaters(c) or own.group in cast_sources(c.workflow)}
 
 
 def about(one: Seat) -> dict[str, str]:
@@ -70,7 +72,7 @@ def about(one: Seat) -> dict[str, str]:
 def always(c: Context) -> list[str]:
     """For an analysis of who is needed: those who sit in any case."""
     group = {one.name for one in c.workflow.members}
-    return [one.title for one in debaters(c.workflow) if one.name not in group]
+    return [one.title for name, one in debaters(c).items() if name not in group]
 
 
 @shared_fact

@@ -37,7 +37,10 @@ def render(name: str, data: Mapping[str, Any], text: str = "") -> str:
     if not text:
         return kit(html=name.endswith(".html.j2")).get_template(name).render(data)
     parts = {path.name: path.read_text("utf-8") for path in KIT.glob("_*.j2")}
-    own = dressed(Sandbox({**parts, name: text}), html=False)
+    own = Sandbox({**parts, name: text})
+    known = {*own.filters}
+    dressed(own, html=False)
+    own.filters |= {one: own.counting(own.filters[one]) for one in {*own.filters} - known}
     try:
         return own.render(name, data)
     except FAILURES as wrong:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from council.next.checks import names
-from council.next.checks.imagine import freeze
 from council.next.config import personas, places, specialists
 from council.next.config.options import configured, spell
 from council.next.config.personas import Personas
 from council.next.config.settings import Settings
 from council.next.errors import AuthError, UsageError
+from council.next.prompts.brief import freeze
 from council.next.prompts.phrases import MODES, Call
 from council.next.record import catalog
 from council.next.record.create import Birth, create
@@ -170,10 +170,10 @@ def prepare_again(source: Session, settings: Settings, id: str = "", say: Say = 
 @contextmanager
 def born_in(settings: Settings, born: Birth, id: str, root: Path | None, say: Say) -> Iterator[Session]:
     """A session in the user's home, or where that cannot be written in the project, with a mark that it is ours."""
-    home = places.choose_home(settings.home, settings.chosen_by("home"))
-    with create(root or home.sessions, born, id) as session:
-        if home.why:  # nobody else can be kept from writing marks in a project
-            say(f"{home.why}; this session is kept in {home.sessions}")
+    folder, why = places.choose_home(settings.home, settings.chosen_by("home"))
+    with create(root or folder, born, id) as session:
+        if why:  # nobody else can be kept from writing marks in a project
+            say(f"{why}; this session is kept in {folder}")
         else:
             catalog.mark_as_ours(places.marks(settings.home), session)
         yield session

@@ -203,7 +203,7 @@ def test_a_folder_that_leads_out_is_not_followed(project: Path, tmp_path: Path) 
     (tmp_path / "outside" / "own.md.j2").write_text("x")
     (project / "Workflows").symlink_to(tmp_path / "outside")
     (project / "templates").symlink_to(tmp_path / "outside")
-    assert "own" not in places.workflow_names(places.overlays(project))
+    assert "own" not in places.workflows(places.overlays(project))
     with pytest.raises(UsageError, match="leads out of"):
         places.find_template("own.md.j2", places.overlays(project))
 
@@ -213,7 +213,7 @@ def test_a_project_folder_that_is_a_link_is_not_used(project: Path, tmp_path: Pa
     put(tmp_path / "outside", Config="limits: {max_cost: 1}")
     project.symlink_to(tmp_path / "outside")
     assert places.project() is None
-    assert "is not used" in places.unused_project()
+    assert "is not used" in places.judge_project()[1]
     with pytest.raises(UsageError, match="is not used"):
         places.project(True)
 
@@ -251,11 +251,11 @@ def test_what_everybody_may_write_to_is_not_obeyed(step: str, project: Path) -> 
     used = places.project()
     if not step:
         assert used is None
-        assert "everybody may write to it" in places.unused_project()
+        assert "everybody may write to it" in places.judge_project()[1]
         with pytest.raises(UsageError, match="chmod o-w"):
             places.project(True)
     elif step == "Workflows":
-        assert "own" not in places.workflow_names(places.overlays(used))
+        assert "own" not in places.workflows(places.overlays(used))
     else:
         with pytest.raises(UsageError, match="everybody may write to it"):
             places.find_workflow("own", places.overlays(used))
@@ -265,7 +265,7 @@ def test_a_folder_that_anybody_can_replace_is_not_obeyed(project: Path) -> None:
     put(project, Config="limits: {max_cost: 1}")
     project.parent.chmod(0o777)
     assert places.project() is None
-    assert f"{project.parent}: everybody may write to it" in places.unused_project()
+    assert f"{project.parent}: everybody may write to it" in places.judge_project()[1]
 
 
 @needs_root
@@ -278,7 +278,7 @@ def test_files_of_another_user_are_refused(step: str, project: Path) -> None:
             settings.load(places.project())
     else:
         assert places.project() is None
-        assert "it belongs to another user (65534)" in places.unused_project()
+        assert "it belongs to another user (65534)" in places.judge_project()[1]
 
 
 # ---- sessions that a project brings ----

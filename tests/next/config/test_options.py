@@ -56,6 +56,12 @@ def test_an_option_that_does_not_fit_is_refused_with_its_file(home: Path, config
     assert sentence in str(refused.value)
 
 
+def test_a_workflow_without_options_is_checked_too(home: Path) -> None:
+    with pytest.raises(UsageError, match='there is no workflow "consensu"; did you mean "consensus"'):
+        configured(home, "consensus", "protocols: {consensu: {}}")
+    assert configured(home, "consensus", "protocols: {consensus: {}}") == {}
+
+
 def git(home: Path, *words: str) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(home)}
     subprocess.run(["git", *words], check=True, env=env, capture_output=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -232,6 +233,16 @@ def test_a_huge_repository_is_looked_at_in_part(tmp_path: Path) -> None:
     many = "".join(f"/p{number}/ @acme/team{number:03}\n" for number in range(30))
     found = sections_of(drafting.draft(repository(tmp_path / "m", owners=many))[0])
     assert len(found) == drafting.MOST_OWNERS
+
+
+def test_no_path_of_many_is_compared_with_all_the_others() -> None:
+    class Folder(str):
+        def startswith(self, tops: Any, *_: Any) -> bool:
+            assert len(tops) <= drafting.MOST_PATHS
+            return super().startswith(tops)
+
+    paths: list[str] = [Folder(f"web{number:05}/") for number in range(drafting.MOST_ENTRIES)]
+    assert drafting.join_paths(paths) == "web00000/, web00001/, web00002/, web00003/, web00004/, web00005/"
 
 
 def test_where_nothing_shows_the_parts_the_kits_lists_are_named(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_the_first_overlay_that_has_a_file_is_used(mine: Path, project: Path) ->
     assert places.find_workflow("DEBATE", both) == mine / "Workflows" / "Debate.md"
     put(project / "Workflows", debate="x", own="x")
     assert places.find_workflow("debate", both) == project / "Workflows" / "debate.md"
-    assert "own" in places.workflow_names(both)
+    assert "own" in places.workflows(both)
 
 
 def test_a_project_counts_only_where_it_is_handed_in(mine: Path, project: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_project_counts_only_where_it_is_handed_in(mine: Path, project: Path) 
     put(project / "templates", position="x")
     (project / "templates" / "position.md.j2").write_text("x")
     assert places.find_workflow("debate") == places.KIT / "Workflows" / "Debate.md"
-    assert "own" not in places.workflow_names()
+    assert "own" not in places.workflows()
     assert places.find_template("position.md.j2") is None
     assert places.find_template("position.md.j2", places.overlays(project)) == project / "templates/position.md.j2"
 
@@ -132,22 +132,22 @@ def test_in_ci_a_project_counts_only_if_it_is_asked_for(project: Path, monkeypat
     for value, counts in (("true", False), ("1", False), ("yes", False), ("false", True), ("0", True), ("", True)):
         monkeypatch.setenv("CI", value)
         assert (places.project() is not None) == counts, value
-        assert bool(places.unused_project()) != counts
+        assert bool(places.judge_project()[1]) != counts
     monkeypatch.setenv("CI", "true")
     assert places.project(True) == project
-    assert "--overlays uses it" in places.unused_project()
+    assert "--overlays uses it" in places.judge_project()[1]
     assert places.project(False) is None
-    assert places.unused_project(False) == ""
+    assert places.judge_project(False)[1] == ""
 
 
 # ---- sessions ----
 
 
 def test_a_home_that_can_be_written_is_used(tmp_path: Path) -> None:
-    chosen = places.choose_home(tmp_path / "memory")
-    assert chosen == places.Home(places.sessions(tmp_path / "memory"))
-    assert list(chosen.sessions.iterdir()) == []
-    assert chosen.sessions.stat().st_mode & 0o777 == 0o700
+    chosen, why = places.choose_home(tmp_path / "memory")
+    assert (chosen, why) == (places.sessions(tmp_path / "memory"), "")
+    assert list(chosen.iterdir()) == []
+    assert chosen.stat().st_mode & 0o777 == 0o700
 
 
 READ_ONLY = """
@@ -160,8 +160,7 @@ os.chdir(sys.argv[4])
 if drop == "yes":
     os.setuid(65534)
 try:
-    chosen = places.choose_home(home, chosen_by)
-    print(chosen.sessions, chosen.why, sep="|")
+    print(*places.choose_home(home, chosen_by), sep="|")
 except CouncilError as wrong:
     print(type(wrong).__name__, wrong, sep="|")
 """

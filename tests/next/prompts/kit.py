@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from council.next.config import places
 from council.next.engine.planner import Due
 from council.next.engine.scene import Recorded
 from council.next.prompts.brief import Brief, freeze, write
@@ -52,12 +53,21 @@ def begun(root: Path, name: str = "Debate", own: Mapping[str, str] | None = None
         "gates": gates,
         "members": members,
         "personas": more.pop("personas", PERSONAS),
-        "templates": freeze(workflow, {**KIT_TEMPLATES, **(own or {})}.get, KIT_TEMPLATES),
+        "templates": freeze(workflow, overlays(root, own or {})),
         **more.pop("program", {}),
     }
     facts = {"members": members, "output_mode": "deliberative", "rounds_planned": "adaptive"}
     with create(root, Birth(text, more.pop("topic", TOPIC), program, facts, **more), id) as session:
         yield session
+
+
+def overlays(root: Path, own: Mapping[str, str]) -> tuple[Path, ...]:
+    """The kit, with these templates of a user before it."""
+    for name, text in own.items():
+        path = root / "overlay" / "templates" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return root / "overlay", places.KIT
 
 
 def record(session: Session, due: Due, reply: str | Recorded, brief: str = "") -> None:

@@ -163,6 +163,14 @@ def test_only_the_beginning_of_a_long_text_is_read(long: str) -> None:
     assert read(f"{long}:", PEOPLE, WORKFLOWS) is None
 
 
+def test_a_call_in_a_call_in_a_call_is_a_topic() -> None:
+    topic = "Council: " * 5_000
+    assert read(f"Council: {topic}", PEOPLE, WORKFLOWS) == Call(topic)
+    assert read("Council: just engineer: just architect: Q?", PEOPLE, WORKFLOWS) == Call(
+        "just architect: Q?", only=("engineer",)
+    )
+
+
 def test_a_skipped_round_is_said_in_the_words_that_were_asked_for() -> None:
     held = Held(kit("Debate"), challenges={"all": signs("R1")}).until()
     lines = [line for note in held.plan.notes if (line := progress(note, held.plan.workflow))]

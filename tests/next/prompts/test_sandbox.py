@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from council.next.config import places
 from council.next.errors import UsageError
 from council.next.prompts.brief import freeze, write
 from council.next.prompts.sandbox import FAILURES, MOST_CHARACTERS, Sandbox, explain, sandbox
 from council.next.workflow.loader import load
 from tests.bombs import BOMBS, HARMLESS, MILLION
 from tests.next.debates import workflow_of
-from tests.next.prompts.kit import KIT_TEMPLATES, begun
+from tests.next.prompts.kit import KIT_TEMPLATES, begun, overlays
 from tests.next.protocols.held import kit
 
 ROOM = 1_000_000_000  # bytes of address space that all of them together may take
@@ -43,6 +44,15 @@ OWN = {
     "sorts": "{% for a in range(99999) %}{% set b = range(99999) | sort %}{% endfor %}",
     "a loop of one letter each": MILLION + "{% for a in m %}{% for b in m %}{% endfor %}{% endfor %}",
 }
+# What only reads takes time, too. The text stands in the template: nothing had to be made for it.
+TEXT = "{% set m = '" + "A" * 1_000_000 + "' %}"
+ITEMS = "{% set t = (" + "1, " * 9_000 + ") %}{% set n = range(90000) | list %}"
+LOOP = "{% for a in range(99999) %}{% if READ %}{% endif %}{% endfor %}"
+READS = ["m is upper", "m is eq m[1:]", "'AB' is in m", "'AB' in m", "m == m[1:]", "m.count('AB')", "m.strip('A')"]
+READS += ["m | trim('A')", "m.replace('AB', '')", "m | replace('AB', '')", "m | length", "'%.1s' % m", "m[::2]"]
+READS += ["n | max", "n | sum", "n | join", "n | unique | list", "[m] | select('upper') | list", "{}[t]", "{}.get(t)"]
+READS += ["m | title is upper", "[{'a': m}] | map(attribute='a') | map('upper') | list", "{'a': m}", "m ~ m", "[n, n]"]
+OWN |= {f"reads: {one}": TEXT + ITEMS + LOOP.replace("READ", one) for one in READS}
 REACHES = [
     "{{ topic.__class__ }}",
     "{{ ''.__class__.__mro__ }}",
@@ -154,15 +164,15 @@ def test_the_template_that_failed_inside_another_is_named(tmp_path: Path) -> Non
         ({"positions.md.j2": "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}"}, "it is nested too deeply"),
     ],
 )
-def test_templates_are_looked_at_when_a_session_is_born(own: dict[str, str], wrong: str) -> None:
+def test_templates_are_looked_at_when_a_session_is_born(own: dict[str, str], wrong: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
-        freeze(kit("Debate"), {**KIT_TEMPLATES, **own}.get, KIT_TEMPLATES)
+        freeze(kit("Debate"), overlays(tmp_path, own))
     assert wrong in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 def test_only_what_a_workflow_can_reach_is_frozen() -> None:
-    frozen = freeze(kit("Delphi", "synthesis"), KIT_TEMPLATES.get)
+    frozen = freeze(kit("Delphi", "synthesis"), [places.KIT])
     assert {"delphi/positions.md.j2", "_head.md.j2", "phase-gate.md.j2", "_again.md.j2"} <= {*frozen}
     assert not {"positions.md.j2", "board-respond.md.j2", "consensus/propose.md.j2"} & {*frozen}
     assert frozen == {name: KIT_TEMPLATES[name] for name in sorted(frozen)}
@@ -171,16 +181,16 @@ def test_only_what_a_workflow_can_reach_is_frozen() -> None:
 def test_a_prompt_that_is_nowhere_is_named_with_the_nearest_one() -> None:
     workflow = workflow_of([{"name": "talk", "prompt": "positons"}])
     with pytest.raises(UsageError) as refused:
-        freeze(workflow, KIT_TEMPLATES.get, KIT_TEMPLATES)
+        freeze(workflow, [places.KIT])
     assert 'test, step talk: there is no template positons.md.j2; did you mean "positions.md.j2"?' in str(refused.value)
 
 
 def test_a_step_of_machines_alone_needs_no_template() -> None:
     seats = {"members": ["ada", {"bench": {"speaker": "shell"}}], "benches": [{"bench-two": {"speaker": "shell"}}]}
     phases = [{"name": "positions"}, {"name": "measure", "seats": "benches"}]
-    assert "positions.md.j2" in freeze(workflow_of(phases, seats=seats), KIT_TEMPLATES.get)
+    assert "positions.md.j2" in freeze(workflow_of(phases, seats=seats), [places.KIT])
     with pytest.raises(UsageError, match="no template measure"):
-        freeze(workflow_of([{"name": "measure"}], seats=seats), KIT_TEMPLATES.get)
+        freeze(workflow_of([{"name": "measure"}], seats=seats), [places.KIT])
 
 
 def test_a_section_of_the_workflow_is_a_prompt_and_never_a_template(tmp_path: Path) -> None:
@@ -188,7 +198,7 @@ def test_a_section_of_the_workflow_is_a_prompt_and_never_a_template(tmp_path: Pa
         "---\nname: own\nseats: {members: [engineer, architect]}\nphases:\n  - {name: talk, reply: {gist: text}}\n---\n"
         "# Prompts\n\n## talk\n\nSay {{ 7 * 7 }} and {% include 'x' %}.\n"
     )
-    assert "_task.md.j2" in freeze(load(text, "own.md"), KIT_TEMPLATES.get)
+    assert "_task.md.j2" in freeze(load(text, "own.md"), [places.KIT])
     with begun(tmp_path, workflow=text) as session:
         brief = write(session, session.plan.due[0]).text
     assert "\nSay {{ 7 * 7 }} and {% include 'x' %}.\n" in brief

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from council.next.config import places
 from council.next.engine.planner import Due
 from council.next.engine.scene import Recorded
 from council.next.prompts.brief import Brief, freeze
@@ -168,5 +169,5 @@ ASKED_FOR = {
 @pytest.mark.parametrize("name", ASKED_FOR)
 def test_the_briefs_say_what_was_asked_for(name: str) -> None:
     workflow = load((KIT / f"{name}.md").read_text("utf-8"), name)
-    words = " ".join(" ".join(freeze(workflow, KIT_TEMPLATES.get).values()).split())
+    words = " ".join(" ".join(freeze(workflow, [places.KIT]).values()).split())
     assert [one for one in ASKED_FOR[name] if one not in words] == []

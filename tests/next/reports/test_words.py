@@ -245,3 +245,7 @@ def test_what_a_template_lacks_is_an_error_that_names_it() -> None:
     with pytest.raises(UsageError, match="unsafe"):
         render("adr.md.j2", {"outcome": {}}, "{{ outcome.__class__.__mro__ }}")
     assert render("adr.md.j2", {"x": "<b># y\n\n# z"}, "{{ x }}!") == "\\<b>\\# y \\# z!"
+    for filtered in ("x | block", "[x] | map('block') | list"):
+        endless = f"{{% for a in range(99999) %}}{{% if {filtered} %}}{{% endif %}}{{% endfor %}}"
+        with pytest.raises(UsageError, match="does not come to an end"):
+            render("adr.md.j2", {"x": "A" * 100_000}, endless)

@@ -237,7 +237,7 @@ def on_prompt(event: Event, settings: Settings) -> Answer:
             return hand_over("UserPromptSubmit", settings, [found[0]])
         held_back = facts("UserPromptSubmit", suppressOriginalPrompt=True)
         return {"decision": "block", "reason": f"council: recorded {found[1]}", **held_back}
-    seats, workflows = [*personas.load(settings.overlays)], places.workflow_names(settings.overlays)
+    seats, workflows = [*personas.load(settings.overlays)], places.workflows(settings.overlays)
     is_call = phrases.read(text(event.get("prompt")), seats, workflows)
     return facts("UserPromptSubmit", additionalContext=ROUTED) if is_call else None
 
