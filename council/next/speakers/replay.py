@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from council.next.config import places
 from council.next.config.settings import Settings
 from council.next.engine.planner import RETRY
 from council.next.errors import UsageError, Waiting
 from council.next.prompts.brief import Brief
 from council.next.record.session import Session
-from council.next.schema import MOST_CHARACTERS, load_yaml
+from council.next.schema import load_yaml
 from council.next.speakers.base import Speaker, Spoken, speaker
 
 ABSENT = "absent:"
@@ -80,13 +81,7 @@ def of_session(session: Session) -> Iterator[tuple[str, Spoken]]:
 
 def of_script(path: Path) -> Iterator[tuple[str, Spoken]]:
     """A YAML file that gives each turn its reply. `absent: why` is a seat that does not speak."""
-    try:
-        with path.open("rb") as file:
-            text = file.read(4 * MOST_CHARACTERS).decode()
-    except (OSError, UnicodeDecodeError) as failure:
-        why = failure.strerror if isinstance(failure, OSError) else "not a text file (UTF-8)"
-        raise UsageError(f"{path}: {why}") from None
-    turns = load_yaml(text, str(path))
+    turns = load_yaml(places.read(path), str(path))
     if not isinstance(turns, Mapping) or not all(isinstance(reply, str) for reply in turns.values()):
         raise UsageError(f"{path}: a script is turns with their replies, as in 01-positions/architect: |")
     for turn, reply in turns.items():

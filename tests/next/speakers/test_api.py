@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -617,6 +618,15 @@ def test_the_model_that_answered_is_compared(client: Client) -> None:
 
 
 # ---- connections ----
+
+
+def test_calls_to_each_endpoint_wait_for_themselves() -> None:
+    """A rate limit of one holds no call to another back."""
+    settings = fixed(CLIENTS[0].model("http://127.0.0.1:9"), {"other": Endpoint("other", "http://127.0.0.1:10")})
+    tiers = {"sonnet": {"model": "test/m"}, "haiku": {"model": "other/m"}}
+    api, asked = Api(replace(settings, values={**settings.values, "tiers": tiers})), brief()
+    there = replace(asked, due=replace(asked.due, step=replace(asked.due.step, tier="haiku")))
+    assert (api.place(asked), api.place(there)) == ("test", "other")
 
 
 def test_calls_one_after_the_other_share_a_connection(client: Client) -> None:
