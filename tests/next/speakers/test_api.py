@@ -19,7 +19,7 @@ from council.next.config.models import Endpoint, Price
 from council.next.errors import AuthError
 from council.next.speakers.api import Api
 from council.next.speakers.api.dialects import DIALECTS
-from council.next.speakers.api.http import make_client, read_wait
+from council.next.speakers.api.http import is_local, make_client, read_wait
 from council.next.speakers.base import CallFailed
 from tests.next.speakers.apis import (
     CLIENTS,
@@ -588,6 +588,13 @@ def test_a_model_without_a_price_costs_an_unknown_sum(client: Client) -> None:
 
 def test_a_server_on_this_machine_without_a_key_is_free(client: Client) -> None:
     assert client.call(Talk.answer, price=None, key="").usd == 0.0
+
+
+def test_every_name_of_this_machine_is_this_machine() -> None:
+    """0.0.0.0 is what OLLAMA_HOST often says."""
+    here = ("localhost", "a.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "0.0.0.0", "[::]")
+    assert all(is_local(f"http://{host}:1/v1") for host in here)
+    assert not any(is_local(f"http://{host}:1/v1") for host in ("10.0.0.1", "localhost.example", "gpu", "[::2]"))
 
 
 LONG = Price(0.1, 0.5, 0.01, 0.125, long_over=100_000, long_input=0.5, long_output=2.5, long_cache_write=0.625)

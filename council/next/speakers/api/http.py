@@ -110,7 +110,7 @@ def is_local(address: str) -> bool:
     """Whether it is on this machine."""
     host = urlsplit(address).hostname or ""
     with suppress(ValueError):
-        return ip_address(host).is_loopback
+        return ip_address(host).is_loopback or ip_address(host).is_unspecified
     return host == "localhost" or host.endswith(".localhost")
 
 
