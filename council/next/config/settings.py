@@ -77,8 +77,8 @@ class Settings:
 
     @cached_property
     def with_key(self) -> tuple[str, ...]:
-        """The endpoints whose key is there, or whose address is in the environment. An address alone is no choice where
-        no key is needed: OLLAMA_HOST is there for the server."""
+        """The endpoints whose key is there, or whose address is in the environment. Where no key is
+        needed, an address alone chooses nothing: OLLAMA_HOST is often set for the server."""
         there = {name for name, value in os.environ.items() if value.strip()}
         return tuple(
             name

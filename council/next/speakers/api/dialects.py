@@ -61,7 +61,7 @@ class Messages:
         }
 
     def hear(self, event: Mapping[str, Any], heard: Heard) -> Any:
-        """Take in one event. Returns its text, or what stands in its place."""
+        """Take in one event. Returns its text, if it is a text."""
         piece = ""
         match event.get("type"):
             case "message_start":
