@@ -82,32 +82,20 @@ class Api(Speaker):
         return Call(model, key, bearer=place == TOKEN)
 
     async def listen(self, call: Call, brief: Brief, heard: Heard, began: Callable[[str], None]) -> None:
-        """Read the stream to its end. With a reason to stop, a reply is whole and paid for, also without a goodbye.
-        Errors of `began` are not the API's."""
+        """Read the stream to its end. With a reason to stop, a reply is whole and paid for, also without a goodbye."""
         told = False
         async with aclosing(self.open(call, brief)) as stream:
-            while not heard.over:
-                try:
-                    event = await anext(stream, None)
-                    if isinstance(event, dict) and (event.get("type") == "error" or event.get("error")):
-                        raise refusal(200, event.get("error"), call, spent=heard.begun)
-                except CallFailed:
-                    if heard.stop:
-                        return
+            try:
+                async for event in stream:
+                    piece = hear(event, call, heard)
+                    if piece or (heard.begun and not told):
+                        told = True
+                        began(piece)
+                    if heard.over:
+                        break
+            except CallFailed:
+                if not heard.stop:
                     raise
-                if event is None:
-                    return
-                try:
-                    heard.over = event.get("type") == END["type"]
-                    piece = call.dialect.hear(event, heard)
-                    heard.text.write(piece)
-                except (TypeError, AttributeError, LookupError, ValueError) as wrong:
-                    raise broken(wrong, call) from None
-                if heard.text.tell() > MOST_REPLY:
-                    raise CallFailed(f"{call.at} sent a reply of more than {MOST_REPLY:,} characters", False, usd=None)
-                if piece or (heard.begun and not told):
-                    told = True
-                    began(piece)
             with suppress(TimeoutError, CallFailed):
                 async with asyncio.timeout(GOODBYE):  # a connection can be used again once it was read to its end
                     await anext(stream, None)
@@ -195,6 +183,21 @@ class Api(Speaker):
 
 
 speakers["anthropic"] = Api  # the name that it had
+
+
+def hear(event: Any, call: Call, heard: Heard) -> str:
+    """Take in one event. Returns its text."""
+    try:
+        if event.get("type") == "error" or event.get("error"):
+            raise refusal(200, event.get("error"), call, spent=heard.begun)
+        heard.over = event.get("type") == END["type"]
+        piece = call.dialect.hear(event, heard)
+        heard.text.write(piece)
+    except (TypeError, AttributeError, LookupError, ValueError) as wrong:
+        raise broken(wrong, call) from None
+    if heard.text.tell() > MOST_REPLY:
+        raise CallFailed(f"{call.at} sent a reply of more than {MOST_REPLY:,} characters", False, usd=None)
+    return str(piece)
 
 
 # ---- what is known of an endpoint before it is called ----
