@@ -71,7 +71,8 @@ class Program(Speaker):
     @classmethod
     def find(cls) -> str | None:
         """The program that COUNCIL_CLAUDE or COUNCIL_CODEX names, or the one on PATH."""
-        return shutil.which(os.environ.get(f"COUNCIL_{cls.name.upper()}") or cls.name)
+        found = shutil.which(os.environ.get(f"COUNCIL_{cls.name.upper()}") or cls.name)
+        return found and os.path.abspath(found)  # noqa: PTH100 (a link stays one); calls run in another folder
 
     def obstacle(self) -> str:
         """The program says itself whether somebody is logged in: it is asked as it would be called."""
@@ -202,10 +203,12 @@ class Codex(Program):
         return (*self.alone, *effort, "--model", model.name, "-"), {}
 
     def read(self, printed: CompletedProcess[str], model: Model) -> Spoken:
-        """One event a line. The last message is the answer, if the turn was completed."""
+        """One event a line. The last message is the answer, if the turn was completed. An error before that was only a
+        connection that it tried again."""
         events = [table(json.loads(line)) for line in printed.stdout.splitlines() if line.startswith("{")]
         last = {str(event.get("type")): event for event in events}
-        if failed := last.get("turn.failed") or last.get("error"):
+        failed = last.get("turn.failed") or last.get("error")
+        if failed and "turn.completed" not in last:
             said = table(failed.get("error")).get("message") or failed.get("message") or "no reason given"
             raise CallFailed(f"codex failed: {one_line(str(said), 300)}", again=True, usd=None)
         used = tokens(last["turn.completed"].get("usage"), USAGE, includes_cache=True)
