@@ -208,13 +208,6 @@ class Speakers(Registry):
         self.load()
         return [*dict.fromkeys(cast("Iterable[type[Speaker]]", self.values()))]
 
-    def that(self, does: str) -> type[Speaker]:
-        """The first that has this trait, such as `replays`."""
-        for one in self.types():
-            if getattr(one, does):
-                return one
-        raise UsageError(f"there is no speaker that {does.replace('_', ' ')}: it was removed from this copy of council")
-
 
 speakers = Speakers("speaker", 1)
 speaker = speakers.register

@@ -325,7 +325,7 @@ MODULES = {"api": "api", "programs": "claude", "person": "human", "assistant": "
 
 @pytest.mark.parametrize("removed", MODULES)
 def test_each_speaker_can_be_removed_and_the_others_still_speak(removed: str, tmp_path: Path) -> None:
-    """Nothing else names it: the copy without it imports, lists the others, and replays a script."""
+    """The copy without it imports, lists the others, and replays a script."""
     package = tmp_path / "council"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -354,5 +354,5 @@ def test_each_speaker_can_be_removed_and_the_others_still_speak(removed: str, tm
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[-1].startswith("AuthError nobody can speak here"), lines
-    expected = "there is no speaker that replays" if removed == "replay" else "replay"
+    expected = 'there is no speaker "replay"' if removed == "replay" else "replay"
     assert lines[-2].startswith(expected), lines
