@@ -193,20 +193,14 @@ class Speakers(Registry):
         self[speaker_.name] = speaker_
         return speaker_
 
-    def load(self) -> None:
-        """Import the core's speakers."""
-        for one in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            importlib.import_module(one.name)
-
-    def knows(self, name: str) -> bool:
-        if name not in self:
-            self.load()
-        return super().knows(name)
-
     def types(self) -> list[type[Speaker]]:
         """Every speaker of the core, and those of rooms that were loaded. An alias is not listed again."""
-        self.load()
+        for one in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(one.name)
         return [*dict.fromkeys(cast("Iterable[type[Speaker]]", self.values()))]
+
+    def knows(self, name: str) -> bool:
+        return name in self or bool(self.types() and super().knows(name))
 
 
 speakers = Speakers("speaker", 1)

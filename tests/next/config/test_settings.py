@@ -25,7 +25,7 @@ def user(home: Path, config: str) -> str:
 def test_the_kit_alone_is_enough(home: Path) -> None:
     found = settings.load()
     assert found.home == home / ".claude" / "MEMORY"
-    assert (found.speaker, found.deadline, found.stall, found.concurrency) == ("auto", 300, 60, 8)
+    assert (found.speaker, found.deadline, found.stall, found.concurrency) == ("auto", 300, 180, 8)
     assert found.retry == settings.Retry(1, 60, 600)
     assert (found.cache_from, found.ask_above) == (2000, 1)
     assert found.tiers == ("sonnet", "haiku", "opus")

@@ -787,7 +787,7 @@ def test_the_sdk_and_the_http_library_are_imported_only_where_a_call_needs_them(
     code = """if True:
         import sys
         from council.next.speakers.base import speakers
-        speakers.load()
+        speakers.types()
         heavy = {"anthropic", "httpx2", "click", "rich", "pydantic"} & set(sys.modules)
         sys.exit(f"imported: {heavy}" if heavy else 0)
     """

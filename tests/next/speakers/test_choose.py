@@ -238,7 +238,7 @@ class Toy(Speaker):
 
 @pytest.fixture
 def toy() -> Iterator[type[Speaker]]:
-    speakers.load()
+    speakers.types()
     yield speaker(Toy)
     del speakers["toy"]
 
