@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -342,6 +343,20 @@ def test_an_answer_that_gave_its_reason_to_stop_is_whole(goodbye: str, client: C
             talk.chunk(b"")
 
     assert client.call(act).body == "All of it."
+
+
+def test_an_answer_that_gave_its_reason_to_stop_is_whole_when_the_deadline_comes(client: Client) -> None:
+    async def act(talk: Talk) -> None:
+        lost(talk)
+        await talk.silence()
+
+    found = []
+    for deadline in (0.3, 3.0, 30.0):  # a busy machine may not get as far as the reason at first
+        with suppress(CallFailed):
+            found.append(client.call(act, deadline=deadline))
+            break
+    assert [spoken.body for spoken in found] == ["All of it."]
+    assert found[0].usd == pytest.approx(COST)
 
 
 def test_a_stream_that_goes_on_after_its_end_is_left(client: Client) -> None:

@@ -60,9 +60,13 @@ class Api(Speaker):
 
     async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
         model, heard = self.settings.model(brief.due.tier), Heard()
-        async with deadline(self.settings, model.endpoint.name):
-            call = await self.authorize(model)
-            await self.listen(call, brief, heard, began)
+        try:
+            async with deadline(self.settings, model.endpoint.name):
+                call = await self.authorize(model)
+                await self.listen(call, brief, heard, began)
+        except CallFailed:
+            if not heard.stop:  # with a reason to stop, a reply is whole and paid for, also without a goodbye
+                raise
         return self.finish(call, brief, heard)
 
     async def authorize(self, model: Model) -> Call:
@@ -82,20 +86,16 @@ class Api(Speaker):
         return Call(model, key, bearer=place == TOKEN)
 
     async def listen(self, call: Call, brief: Brief, heard: Heard, began: Callable[[str], None]) -> None:
-        """Read the stream to its end. With a reason to stop, a reply is whole and paid for, also without a goodbye."""
+        """Read the stream to its end."""
         told = False
         async with aclosing(self.open(call, brief)) as stream:
-            try:
-                async for event in stream:
-                    piece = hear(event, call, heard)
-                    if piece or (heard.begun and not told):
-                        told = True
-                        began(piece)
-                    if heard.over:
-                        break
-            except CallFailed:
-                if not heard.stop:
-                    raise
+            async for event in stream:
+                piece = hear(event, call, heard)
+                if piece or (heard.begun and not told):
+                    told = True
+                    began(piece)
+                if heard.over:
+                    break
             with suppress(TimeoutError, CallFailed):
                 async with asyncio.timeout(GOODBYE):  # a connection can be used again once it was read to its end
                     await anext(stream, None)
