@@ -24,7 +24,7 @@ ROOMS = {
     "record": 1_190,  # proofs of the past, strays and strict readers took 170 lines; the diet of the rest gave 55
     "config": 1_120,  # 20 more: addresses in the variables of vendors, and logins of clouds
     "prompts": 960,  # 200 more than planned: every bomb in a template ends (sandbox.py), sentences that call a council
-    "speakers": 1_610,  # two dialects, two clients, two programs, and the failures of each in words
+    "speakers": 1_605,  # two dialects, two clients, two programs, and the failures of each in words
     "checks": 890,
     "reports": 1_255,  # 150 more than planned: words that can be nothing but words, filing in the style of a project
     "runner": 2_290,  # of it 870 for assistants: their hooks, transcripts, and the texts of `next` and `brief`

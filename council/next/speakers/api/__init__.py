@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import subprocess
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.error import URLError
@@ -86,9 +86,13 @@ class Api(Speaker):
         return Call(model, key, bearer=place == TOKEN)
 
     async def listen(self, call: Call, brief: Brief, heard: Heard, began: Callable[[str], None]) -> None:
-        """Read the stream to its end."""
-        told = False
-        async with aclosing(self.open(call, brief)) as stream:
+        """Read the stream to its end, by the client that the endpoint names."""
+        endpoint, body, told = call.model.endpoint, call.dialect.body(call.model, brief), False
+        if endpoint not in self._http:
+            self._http[endpoint] = make_client(endpoint.base_url, self.settings.stall)
+        http = self._http[endpoint]
+        own = endpoint.client == "own"
+        async with aclosing(events(http, body, call) if own else sdk.events(self._sdk, http, body, call)) as stream:
             async for event in stream:
                 piece = hear(event, call, heard)
                 if piece or (heard.begun and not told):
@@ -99,14 +103,6 @@ class Api(Speaker):
             with suppress(TimeoutError, CallFailed):
                 async with asyncio.timeout(GOODBYE):  # a connection can be used again once it was read to its end
                     await anext(stream, None)
-
-    def open(self, call: Call, brief: Brief) -> AsyncGenerator[Any, None]:
-        """The events, by the client that the endpoint names."""
-        endpoint, body = call.model.endpoint, call.dialect.body(call.model, brief)
-        if endpoint not in self._http:
-            self._http[endpoint] = make_client(endpoint.base_url, self.settings.stall)
-        http = self._http[endpoint]
-        return events(http, body, call) if endpoint.client == "own" else sdk.events(self._sdk, http, body, call)
 
     def finish(self, call: Call, brief: Brief, heard: Heard) -> Spoken:
         """The reply with what it cost; or the failure, with the same."""

@@ -102,7 +102,7 @@ def make_client(base_url: str, stall: float) -> httpx2.AsyncClient:
             event_hooks={"response": [bound_body]},
         )
     except (ValueError, ImportError) as wrong:  # another kind of proxy than it knows, or than is installed
-        variable = (find_proxy(base_url) or ("the environment", ""))[0]
+        variable = find_proxy(base_url)[0] or "the environment"
         raise UsageError(f"the proxy in {variable} cannot be used: {one_line(str(wrong), 300)}") from None
 
 
@@ -226,8 +226,8 @@ def unreachable(error: BaseException, call: Call) -> CallFailed:
     """Nothing was sent. On this machine, a server that does not listen will not begin to while we wait. Elsewhere, one
     that refuses, or a name that is not found, may be back in seconds, or needs another network or setting.
     """
-    proxy, url = find_proxy(call.model.endpoint.base_url) or ("", call.model.endpoint.base_url)
-    url = url if "://" in url else f"http://{url}"
+    proxy, url = find_proxy(call.model.endpoint.base_url)
+    url = url if "://" in url else f"http://{url}" if url else call.model.endpoint.base_url
     address = urlsplit(url)
     host, port = address.hostname or "", address.port or PORTS.get(address.scheme, 1080)
     said, again = call.hide(error) or type(error).__name__, True
@@ -256,16 +256,16 @@ def find_cause(error: BaseException | None) -> BaseException | None:
 
 def via(call: Call) -> str:
     """` through the proxy in HTTPS_PROXY`, without its address, which may hold a password; empty without a proxy."""
-    proxy = find_proxy(call.model.endpoint.base_url)
-    return f" through the proxy in {proxy[0]}" if proxy else ""
+    proxy, _ = find_proxy(call.model.endpoint.base_url)
+    return f" through the proxy in {proxy}" if proxy else ""
 
 
-def find_proxy(base_url: str) -> tuple[str, str] | None:
-    """The variable that sends calls to this address through a proxy, and its value."""
-    url, proxies = urlsplit(base_url), getproxies()
-    if is_local(base_url) or proxy_bypass(url.hostname or ""):
-        return None
-    return next(((f"{name.upper()}_PROXY", proxies[name]) for name in (url.scheme, "all") if proxies.get(name)), None)
+def find_proxy(base_url: str) -> tuple[str, str]:
+    """The variable that sends calls to this address through a proxy, and its value. Both are empty without one."""
+    url = urlsplit(base_url)
+    proxies = {} if is_local(base_url) or proxy_bypass(url.hostname or "") else getproxies()
+    name = next((name for name in (url.scheme, "all") if proxies.get(name)), "")
+    return (f"{name.upper()}_PROXY", proxies[name]) if name else ("", "")
 
 
 def read_wait(header: str | None) -> float | None:
