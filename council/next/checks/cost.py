@@ -116,7 +116,7 @@ def likely(
 def complete(
     workflow: Workflow, settings: Settings, speaker: Speaker | None, templates: Mapping[str, str] | None
 ) -> tuple[Speaker, Mapping[str, str]]:
-    speaker = speaker or speakers.that("calls_models")(settings)
+    speaker = speaker or speakers["api"](settings)
     return speaker, freeze(workflow, settings.overlays) if templates is None else templates
 
 

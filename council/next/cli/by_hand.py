@@ -270,4 +270,4 @@ async def ask(session: Session, due: Due, settings: Settings) -> str:
         raise Waiting(f"{due.id} waits, and nobody can be asked here: give {wanted or 'the words on a terminal'}")
     keyboard = Keyboard()
     person = Person(settings, ask=keyboard.ask, agree=keyboard.agree)
-    return await person.reply(briefs.stored(session, due) or briefs.render(session, due))
+    return await person.reply(briefs.stored(session, due) or briefs.render(session, due), keyboard.ask)

@@ -108,8 +108,9 @@ variable = must_be(
 )
 TIER = table({"endpoint": text, "model": text, "max_tokens": number(1, whole=True), "effort": text})
 ENDPOINT = table({
-    "base_url": address, "address": variable, "key": variable, "key_command": words,
-    "dialect": one_of("messages", "chat"), "client": one_of("own", "sdk"), "effort": yes_or_no, "models": named(text),
+    "base_url": address, "address": variable, "address_path": text, "key": variable, "key_command": words,
+    "dialect": one_of("messages", "chat"), "effort": yes_or_no, "models": named(text),
+    "client": one_of("own", "sdk", "profile", "bedrock", "vertex", "foundry"),
 })  # fmt: skip
 AMOUNTS = ("input", "output", "cache_read", "cache_write")
 LONG = ("long_over", "long_input", "long_output", "long_cache_read", "long_cache_write")

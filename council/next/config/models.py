@@ -66,10 +66,11 @@ class Endpoint:
     name: str
     base_url: str = ""
     dialect: str = "messages"  # or chat
-    client: str = "own"  # or sdk
+    client: str = "own"  # or sdk, or one of the logins that the SDK finds
     key: str = ""
     key_command: tuple[str, ...] = ()  # a command that prints the key
     address: str = ""  # the variable whose value takes the place of base_url
+    address_path: str = ""  # what is added to that value
     effort: bool = False  # whether its models know the parameter
     models: Mapping[str, str] = field(default_factory=dict, compare=False)  # the model of each tier, by the tier
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 from council.next.config import keys, places
 from council.next.config.models import Endpoint, Model, Price
@@ -76,9 +77,14 @@ class Settings:
 
     @cached_property
     def with_key(self) -> tuple[str, ...]:
-        """The endpoints whose key is there, or whose address is in the environment."""
-        known = {name for name, value in os.environ.items() if value.strip()}
-        return tuple(name for name, one in self.endpoints.items() if one.key_command or known & {one.key, one.address})
+        """The endpoints whose key is there, or whose address is in the environment. Where no key is
+        needed, an address alone chooses nothing: OLLAMA_HOST is often set for the server."""
+        there = {name for name, value in os.environ.items() if value.strip()}
+        return tuple(
+            name
+            for name, one in self.endpoints.items()
+            if one.key_command or one.key in there or (one.key and one.address in there)
+        )
 
     @cached_property
     def set_up(self) -> tuple[str, ...]:
@@ -173,8 +179,19 @@ def read_environment(values: dict[str, Any], sources: dict[str, str]) -> None:
     for name, one in values["endpoints"].items():
         variable = one.get("address", "")
         if told := os.environ.get(variable, "").strip():
-            one["base_url"] = keys.address(told, variable)
+            path = one.get("address_path", "")
+            one["base_url"] = keys.address(in_full(told, one.get("base_url", "")), variable).removesuffix(path) + path
             sources[MARK.join(("endpoints", name, "base_url"))] = variable
+
+
+def in_full(told: str, usual: str) -> str:
+    """A host alone, as in OLLAMA_HOST, gets the scheme and the port of the usual address, if that is plain http."""
+    parts = urlsplit(usual)
+    if "://" in told or parts.scheme != "http":
+        return told
+    host = f"[{told}]" if told.count(":") > 1 and "[" not in told else told
+    host = f"{parts.hostname}{host}" if host.startswith(":") else host
+    return f"http://{host}" if ":" in host.rpartition("]")[2] else f"http://{host}:{parts.port or 80}"
 
 
 def merge(values: dict[str, Any], sources: dict[str, str], layer: Mapping[str, Any], source: str) -> None:
@@ -207,11 +224,11 @@ def spread(told: Mapping[str, Any] | str, known: Mapping[str, Any]) -> dict[str,
 def make_endpoint(name: str, one: Mapping[str, Any], sources: Mapping[str, str]) -> Endpoint:
     address_from, client_from = (sources.get(MARK.join(("endpoints", name, key))) for key in ("base_url", "client"))
     where = f"{places.user_folder() / FILE}: endpoints: {name}"  # the kit's own have no mistakes
-    if not address_from:
+    if not address_from and one.get("client", "own") in ("own", "sdk"):  # the others have the address of their cloud
         raise UsageError(f"{where}: it needs a base_url")
     endpoint = Endpoint(name, **one)
     if client_from == KIT_FILE != address_from:
         endpoint = replace(endpoint, client="own")  # the kit chose a client for its own address alone
-    if endpoint.client == "sdk" and endpoint.dialect != "messages":
-        raise UsageError(f"{where}: the client sdk speaks only the dialect messages; use own")
+    if endpoint.client != "own" and endpoint.dialect != "messages":
+        raise UsageError(f"{where}: the client {endpoint.client} speaks only the dialect messages; use own")
     return endpoint

@@ -66,9 +66,10 @@ def is_same_model(asked: str, answered: str) -> bool:
     """`claude-opus-5-5` is the same as `us.anthropic.claude-opus-5-5-20260901-v1:0`; `gpt-5` is not `gpt-5-mini`."""
     names = (name.casefold().rpartition("/")[2].removesuffix("-latest") for name in (asked, answered))
     shorter, longer = sorted((name.rpartition("anthropic.")[2] for name in names), key=len)
-    rest = longer.removeprefix(shorter)
-    dated = sum(letter.isdigit() for letter in rest) >= 6 and {*rest} <= {*"0123456789-@:.v"}
-    return longer.startswith(shorter) and (dated or not rest or rest.startswith("-v"))
+    rest, _, version = longer.removeprefix(shorter).partition("-v")
+    first, *others = rest[1:].split("-")  # of a date, as in -2512, @20260901 or -2025-08-07
+    dated = rest[:1] in ("-", "@") and len(first) >= 4 and "".join((first, *others)).isdigit()
+    return longer.startswith(shorter) and (dated or not rest) and {*version} <= {*"0123456789:."}
 
 
 class CallFailed(CouncilError):
@@ -193,27 +194,14 @@ class Speakers(Registry):
         self[speaker_.name] = speaker_
         return speaker_
 
-    def load(self) -> None:
-        """Import the core's speakers."""
-        for one in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            importlib.import_module(one.name)
-
-    def knows(self, name: str) -> bool:
-        if name not in self:
-            self.load()
-        return super().knows(name)
-
     def types(self) -> list[type[Speaker]]:
         """Every speaker of the core, and those of rooms that were loaded. An alias is not listed again."""
-        self.load()
+        for one in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(one.name)
         return [*dict.fromkeys(cast("Iterable[type[Speaker]]", self.values()))]
 
-    def that(self, does: str) -> type[Speaker]:
-        """The first that has this trait, such as `replays`."""
-        for one in self.types():
-            if getattr(one, does):
-                return one
-        raise UsageError(f"there is no speaker that {does.replace('_', ' ')}: it was removed from this copy of council")
+    def knows(self, name: str) -> bool:
+        return name in self or bool(self.types() and super().knows(name))
 
 
 speakers = Speakers("speaker", 1)

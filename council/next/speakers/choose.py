@@ -16,14 +16,14 @@ from council.next.speakers.base import Offer, Rank, Speaker, speakers, using
 from council.next.text import join_words
 from council.next.workflow.model import HUMAN
 
-AUTO = "auto"
+AUTO, API, REPLAY = "auto", "api", "replay"
 Say = Callable[[str], None]
 Ask = Callable[[str], bool]  # a question that is answered with yes or no; None where nobody can be asked
 
 
 def choose(settings: Settings, wanted: str = "", source: str = "", ask: Ask | None = None, say: Say = print) -> Speaker:
     """The speaker of a debate. One line says who it is, what it costs, and who else is here."""
-    name = wanted or (speakers.that("replays").name if source else settings.speaker) or AUTO
+    name = wanted or (REPLAY if source else settings.speaker) or AUTO
     if name != AUTO:
         speaker: Speaker = speakers[name](settings, source)
         if speaker.machine:
@@ -106,7 +106,7 @@ def read_seats(settings: Settings, given: Mapping[str, str]) -> dict[str, Speake
         if name not in settings.endpoints and speakers.knows(name):
             speaker: Speaker = speakers[name](using(settings, model) if slash else settings)
         else:
-            speaker = speakers.that("calls_models")(using(settings, word))
+            speaker = speakers[API](using(settings, word))
         if why := speaker.obstacle():
             raise AuthError(f"--seat {seat}={word}: {why}")
         found[seat] = speaker

@@ -12,19 +12,16 @@ from council.next.config.settings import Settings
 from council.next.engine import registry
 from council.next.errors import UsageError, Waiting
 from council.next.prompts.brief import Brief
-from council.next.protocols.outcome import Outcome
 from council.next.replies.kinds import Code, Items, Kind, Text, is_nothing
 from council.next.replies.read import heading, read
 from council.next.replies.write import fenced, write, write_answer
 from council.next.speakers.base import Speaker, Spoken, speaker
-from council.next.text import join_words
 
 
 @dataclass(frozen=True)
 class Question:
     """One declared answer. After an entry that could not be read, `problem` says why, and `typed` is offered again."""
 
-    name: str
     title: str
     wanted: str
     kind: Kind
@@ -32,19 +29,9 @@ class Question:
     typed: str = ""
 
 
-@dataclass(frozen=True)
-class Situation:
-    """What a person sees before the questions: the brief, and as lines what each side recommends and what blocks."""
-
-    brief: Brief
-    sides: tuple[str, ...] = ()
-    blocking: tuple[str, ...] = ()
-    conditions: tuple[str, ...] = ()
-
-
-Ask = Callable[[Situation, Question], Awaitable[str]]  # what was typed; an empty entry leaves out what may be left out
+Ask = Callable[[Brief, Question], Awaitable[str]]  # what was typed; an empty entry leaves out what may be left out
 # Shows the text that will be recorded, and what is wrong with it. Returns what to record, or None to ask again.
-Agree = Callable[[Situation, str, str], Awaitable[str | None]]
+Agree = Callable[[Brief, str, str], Awaitable[str | None]]
 
 
 @speaker
@@ -65,56 +52,45 @@ class Person(Speaker):
             raise Waiting(f"{brief.due.id} waits for a person: council answer {brief.session.id}")
         async with self.one_turn:
             began("")
-            body = await self.reply(brief)
+            body = await self.reply(brief, self.ask)
         return Spoken(body, usd=0.0, most=0.0, by=user_name(), via="terminal")
 
-    async def reply(self, brief: Brief) -> str:
+    async def reply(self, brief: Brief, ask: Ask) -> str:
         """What the person wants recorded, and has seen as it will be."""
-        situation = describe(brief, brief.session.outcome)
-        body, problem = await self.questions(situation), ""
+        body, problem = await ask_all(brief, ask), ""
         while self.agree:
-            chosen = await self.agree(situation, body, problem)
+            chosen = await self.agree(brief, body, problem)
             if chosen == body and not problem:
                 break
-            body = await self.questions(situation) if chosen is None else chosen
+            body = await ask_all(brief, ask) if chosen is None else chosen
             problem = "; ".join(brief.session.plan.check(brief.due, body))
         return body
 
-    async def questions(self, situation: Situation) -> str:
-        """The reply, made of the answers to all questions."""
-        assert self.ask is not None
-        reply = situation.brief.due.step.reply
-        found: dict[str, Any] = {}
-        for name, kind in reply.items():
-            if (value := await self.answer(situation, name, kind, found)) is not None:
-                found[name] = value
-        body = write(reply, found)
-        question = Question("", "Your words", "your answer in your own words", Text())
-        while not body.strip():
-            body = await self.ask(situation, question)
-            question = replace(question, problem="there is nothing in it")
-        return body
 
-    async def answer(self, situation: Situation, name: str, kind: Kind, found: dict[str, Any]) -> Any:
-        """Ask until the answer reads back as it was meant. None if it was left out."""
-        assert self.ask is not None
-        question, due = Question(name, heading(name), kind.wanted(), kind), situation.brief.due
-        while True:
-            typed = await self.ask(situation, question)
+async def ask_all(brief: Brief, ask: Ask) -> str:
+    """The reply, made of the answers to all questions. Each is asked for until it reads back as it was meant."""
+    found: dict[str, Any] = {}
+    for name, kind in brief.due.step.reply.items():
+        question = Question(heading(name), kind.wanted(), kind)
+        while (typed := await ask(brief, question)).strip() or not kind.optional:
             try:
-                if kind.optional and not typed.strip():
-                    return None
                 value = value_of(name, kind, typed)
                 write_answer(name, kind, value)
                 problem = ""
-                if name in registry.checks:
-                    scene = situation.brief.session.plan.scene
-                    problem = registry.checks[name]({**found, name: value}, scene, due.seat).get(name, "")
-                if not problem:
-                    return value
+                if check := registry.checks.get(name):
+                    problem = check({**found, name: value}, brief.session.plan.scene, brief.due.seat).get(name, "")
             except UsageError as wrong:
                 problem = str(wrong)
+            if not problem:
+                found[name] = value
+                break
             question = replace(question, problem=problem, typed=typed)
+    body = write(brief.due.step.reply, found)
+    question = Question("Your words", "your answer in your own words", Text())
+    while not body.strip():
+        body = await ask(brief, question)
+        question = replace(question, problem="there is nothing in it")
+    return body
 
 
 def value_of(name: str, kind: Kind, typed: str) -> Any:
@@ -132,18 +108,3 @@ def value_of(name: str, kind: Kind, typed: str) -> Any:
     if name not in answers.found:
         raise UsageError(answers.problems.get(name) or f"it must be {kind.wanted()}")
     return answers.found[name]
-
-
-def describe(brief: Brief, outcome: Outcome) -> Situation:
-    """What is known of the sides when the person is asked."""
-    signers = outcome.count.sides
-    sides = []
-    for item in outcome.recommendations:
-        by = f" (signed by {join_words(signers[item.id])})" if signers.get(item.id) else ""
-        sides.append(f"{item.id}, {item.by.label}: {item.by.text}{by}")
-    return Situation(
-        brief,
-        tuple(sides),
-        tuple(f"{item.id}, {item.by.label}: {item.by.text}" for item in outcome.blocking),
-        tuple(f"{term.item.id}, {term.item.by.label}: {term.item.by.text}" for term in outcome.conditions),
-    )

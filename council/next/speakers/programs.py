@@ -12,11 +12,12 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from subprocess import DEVNULL, CompletedProcess
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from council.next.config.models import Model
 from council.next.config.settings import Settings
@@ -43,19 +44,6 @@ CLOUDS = {
 SECRET = ("KEY", "SECRET", "TOKEN")  # how the names of variables end that hold one
 
 
-@dataclass(frozen=True)
-class Printed:
-    """How a program ended, without the secrets that it was given."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def said(self) -> str:
-        return one_line(self.err.strip() or self.out, 300) or "it printed nothing"
-
-
 class Program(Speaker):
     """Runs one process for each call."""
 
@@ -66,17 +54,13 @@ class Program(Speaker):
     stays_on: ClassVar[str]
     chosen: ClassVar[bool] = True  # by `auto`
 
-    def words(self, model: Model) -> tuple[str, ...]:
-        """What it is called with."""
+    def options(self, model: Model) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        """The words that it is called with, and variables that hold whatever the user's are."""
         raise NotImplementedError
 
-    def read(self, printed: Printed, model: Model) -> Spoken:
+    def read(self, printed: CompletedProcess[str], model: Model) -> Spoken:
         """The reply. Raises ValueError and the like where that is not what the program prints."""
         raise NotImplementedError
-
-    def extra(self, model: Model) -> Mapping[str, str]:  # noqa: ARG002
-        """More variables, whatever the user's are."""
-        return {}
 
     @classmethod
     def offers(cls, settings: Settings, terminal: bool) -> Iterator[Offer]:  # noqa: ARG003
@@ -87,19 +71,18 @@ class Program(Speaker):
     @classmethod
     def find(cls) -> str | None:
         """The program that COUNCIL_CLAUDE or COUNCIL_CODEX names, or the one on PATH."""
-        return shutil.which(os.environ.get(f"COUNCIL_{cls.name.upper()}") or cls.name)
+        found = shutil.which(os.environ.get(f"COUNCIL_{cls.name.upper()}") or cls.name)
+        return found and os.path.abspath(found)  # noqa: PTH100 (a link stays one); calls run in another folder
 
     def obstacle(self) -> str:
+        """The program says itself whether somebody is logged in: it is asked as it would be called."""
         if not (path := self.find()):
             return f"the `{self.name}` program is not installed; COUNCIL_{self.name.upper()} may name it"
-        return "" if self.is_logged_in(path) else f"{self.name} is not logged in: {self.login}"
-
-    def is_logged_in(self, path: str) -> bool:
-        """What the program says of itself: it is asked as it would be called."""
-        quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), DEVNULL)
         with suppress(OSError, subprocess.TimeoutExpired):
-            return subprocess.run([path, *self.status], **quiet, timeout=PATIENCE, check=False).returncode == 0
-        return False
+            if not subprocess.run([path, *self.status], **quiet, timeout=PATIENCE, check=False).returncode:
+                return ""
+        return f"{self.name} is not logged in: {self.login}"
 
     def price(self) -> str:
         return "on your subscription"
@@ -113,31 +96,33 @@ class Program(Speaker):
             model = self.settings.named(f"{self.vendor}/", brief.due.tier)
         if path is None:
             raise UsageError(self.obstacle())
+        words, variables = self.options(model)
         families = (*self.families, *(name for cloud in CLOUDS if os.environ.get(cloud) for name in CLOUDS[cloud]))
         own = {name: one for name, one in os.environ.items() if name.upper() in SYSTEM or name.startswith(families)}
         # A message that begins with a slash would be run as a command; an empty line before it prevents that.
         asked = f"\n{brief.text}" if brief.text.startswith("/") else brief.text
         async with deadline(self.settings, self.name):
-            printed = await run([path, *self.words(model)], asked, {**own, **self.extra(model)})
-        spoken = await self.judge(printed, model, path)
+            printed = await run([path, *words], asked, {**own, **variables})
+        spoken = await self.judge(printed, model)
         began(spoken.body)
         return replace(spoken, most=spoken.usd, via=f"{self.name}: {self.stays_on}")
 
-    async def judge(self, printed: Printed, model: Model, path: str) -> Spoken:
+    async def judge(self, printed: CompletedProcess[str], model: Model) -> Spoken:
         """The reply, or why there is none. If a failure has no known kind, the program is asked for its login."""
+        said = one_line(printed.stderr.strip() or printed.stdout, 300) or "it printed nothing"
+        ended = f"{self.name} exited with code {printed.returncode}"
         try:
             spoken = self.read(printed, model)
-            if printed.code:
-                raise CallFailed(f"{self.name} exited with code {printed.code}: {printed.said}", True, usd=spoken.usd)
+            if printed.returncode:
+                raise CallFailed(f"{ended}: {said}", True, usd=spoken.usd)
         except CallFailed as failed:
-            if failed.again and not await asyncio.to_thread(self.is_logged_in, path):
-                raise AuthError(f"{self.name} is not logged in: {self.login} ({failed.reason})") from None
+            if failed.again and (why := await asyncio.to_thread(self.obstacle)):
+                raise AuthError(f"{why} ({failed.reason})") from None
             raise
         except (ValueError, LookupError, AttributeError, TypeError, RecursionError):
-            if "unknown option" in printed.err or "unexpected argument" in printed.err:
-                raise UsageError(f"this {self.name} is too old: update it ({printed.said})") from None
-            why = f"{self.name} exited with code {printed.code} without a readable answer: {printed.said}"
-            raise CallFailed(why, True, usd=None) from None
+            if "unknown option" in printed.stderr or "unexpected argument" in printed.stderr:
+                raise UsageError(f"this {self.name} is too old: update it ({said})") from None
+            raise CallFailed(f"{ended} without a readable answer: {said}", True, usd=None) from None
         if not spoken.body.strip():
             raise CallFailed(f"{self.name} gave an empty answer ({spoken.stop})", True, usd=spoken.usd, tries=1)
         return spoken
@@ -159,30 +144,31 @@ class Claude(Program):
         *("--system-prompt", "You take a seat in a council. Answer the user's message."),
     )
 
-    def words(self, model: Model) -> tuple[str, ...]:
-        return (*self.alone, "--model", model.name)
-
-    def extra(self, model: Model) -> Mapping[str, str]:
+    def options(self, model: Model) -> tuple[tuple[str, ...], Mapping[str, str]]:
         """Its own retries are silent and many. The user's variable of the effort would override the option."""
-        effort = {} if model.effort == "none" else {"CLAUDE_CODE_EFFORT_LEVEL": model.effort}
-        return {"CLAUDE_CODE_MAX_RETRIES": "0", "DISABLE_AUTOUPDATER": "1", **effort}
+        variables = {"CLAUDE_CODE_MAX_RETRIES": "0", "DISABLE_AUTOUPDATER": "1"}
+        if model.effort != "none":
+            variables["CLAUDE_CODE_EFFORT_LEVEL"] = model.effort
+        return (*self.alone, "--model", model.name), variables
 
-    def read(self, printed: Printed, model: Model) -> Spoken:
+    def read(self, printed: CompletedProcess[str], model: Model) -> Spoken:
         """One result; with verbose output, a list of messages that ends with it. The return code and `is_error` say
         whether it failed; `subtype` says success even of a failure."""
-        found = json.loads(printed.out)
+        found = json.loads(printed.stdout)
         result = found[-1] if isinstance(found, list) else found
         if result["type"] != "result":
             raise ValueError
-        usd, used = result.get("total_cost_usd"), table(result.get("modelUsage"))
+        usd = result.get("total_cost_usd")
         usd = float(usd) if type(usd) in (int, float) and 0 <= usd < MOST_USD else None
         # It may call small models for purposes of its own: the one that wrote most is the one that answered.
-        wrote = {name: count(table(one).get("outputTokens")) or 0 for name, one in used.items()}
+        wrote = {
+            name: count(table(one).get("outputTokens")) or 0 for name, one in table(result.get("modelUsage")).items()
+        }
         stop, call = text(result.get("stop_reason")) or "end_turn", text(result.get("session_id")) or None
         body, status = text(result.get("result")), count(result.get("api_error_status")) or 0
         if stop == "refusal":
             raise Refused("the model refused to answer", usd)
-        if printed.code or result.get("is_error"):
+        if printed.returncode or result.get("is_error"):
             said = one_line(body or "no reason given", 300)
             if status in (401, 403):
                 raise AuthError(f"claude is not logged in: {self.login} ({said})")
@@ -193,15 +179,8 @@ class Claude(Program):
         if (count(result.get("num_turns")) or 1) > 1:
             why = "claude answered in several messages, and prints only the last"
             raise CallFailed(why, again=True, usd=usd, tries=1)
-        return Spoken(
-            body,
-            model.name,
-            max(wrote, key=wrote.__getitem__, default=None),
-            *tokens(result.get("usage"), MESSAGES),
-            usd=usd,
-            stop=stop,
-            call=call,
-        )
+        answered, used = max(wrote, key=wrote.__getitem__, default=None), tokens(result.get("usage"), MESSAGES)
+        return Spoken(body, model.name, answered, *used, usd=usd, stop=stop, call=call)
 
 
 @speaker
@@ -219,15 +198,17 @@ class Codex(Program):
         *("-c", "mcp_servers={}", "-c", "features.shell_tool=false", "-c", "features.unified_exec=false"),
     )
 
-    def words(self, model: Model) -> tuple[str, ...]:
+    def options(self, model: Model) -> tuple[tuple[str, ...], Mapping[str, str]]:
         effort = () if model.effort == "none" else ("-c", f'model_reasoning_effort="{model.effort}"')
-        return (*self.alone, *effort, "--model", model.name, "-")
+        return (*self.alone, *effort, "--model", model.name, "-"), {}
 
-    def read(self, printed: Printed, model: Model) -> Spoken:
-        """One event a line. The last message is the answer, if the turn was completed."""
-        events = [table(json.loads(line)) for line in printed.out.splitlines() if line.startswith("{")]
+    def read(self, printed: CompletedProcess[str], model: Model) -> Spoken:
+        """One event a line. The last message is the answer, if the turn was completed. An error before that was only a
+        connection that it tried again."""
+        events = [table(json.loads(line)) for line in printed.stdout.splitlines() if line.startswith("{")]
         last = {str(event.get("type")): event for event in events}
-        if failed := last.get("turn.failed") or last.get("error"):
+        failed = last.get("turn.failed") or last.get("error")
+        if failed and "turn.completed" not in last:
             said = table(failed.get("error")).get("message") or failed.get("message") or "no reason given"
             raise CallFailed(f"codex failed: {one_line(str(said), 300)}", again=True, usd=None)
         used = tokens(last["turn.completed"].get("usage"), USAGE, includes_cache=True)
@@ -240,9 +221,10 @@ class Codex(Program):
 # ---- the process ----
 
 
-async def run(command: list[str], asked: str, environment: Mapping[str, str]) -> Printed:
-    """With files in place of pipes, only the program itself has to end, not what it leaves running. In a session of its
-    own, all of it can be killed, and an interrupt reaches it only through us."""
+async def run(command: list[str], asked: str, environment: Mapping[str, str]) -> CompletedProcess[str]:
+    """What it printed, without the secrets that it was given. With files in place of pipes, only the program itself has
+    to end, not what it leaves running. In a session of its own, all of it can be killed, and an interrupt reaches it
+    only through us."""
     folder = TemporaryDirectory(prefix="council-", ignore_cleanup_errors=True)
     with folder as empty, TemporaryFile() as into, TemporaryFile() as out, TemporaryFile() as err:
         into.write(asked.encode("utf-8", "replace"))
@@ -259,13 +241,11 @@ async def run(command: list[str], asked: str, environment: Mapping[str, str]) ->
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
-        secrets = [one for name, one in environment.items() if name.endswith(SECRET) and len(one) > 5]
-        return Printed(code, read_printed(out, secrets), read_printed(err, secrets))
-
-
-def read_printed(file: IO[bytes], secrets: Iterable[str]) -> str:
-    file.seek(0)
-    said = file.read(MOST_PRINTED).decode("utf-8", "replace")
-    for secret in secrets:
-        said = said.replace(secret, "[key]")
-    return said
+        printed = []
+        for file in (out, err):
+            file.seek(0)
+            printed.append(file.read(MOST_PRINTED).decode("utf-8", "replace"))
+            for name, secret in environment.items():
+                if name.endswith(SECRET) and len(secret) > 5:
+                    printed[-1] = printed[-1].replace(secret, "[key]")
+        return CompletedProcess(command, code, *printed)

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from council.next.config import places
 from council.next.config.settings import Settings
 from council.next.engine.planner import RETRY
 from council.next.errors import UsageError, Waiting
 from council.next.prompts.brief import Brief
 from council.next.record.session import Session
-from council.next.schema import MOST_CHARACTERS, load_yaml
+from council.next.schema import load_yaml
 from council.next.speakers.base import Speaker, Spoken, speaker
 
 ABSENT = "absent:"
@@ -39,9 +40,7 @@ class Replay(Speaker):
         session = Session(path) if path.is_dir() else None
         self.source = session.id if session else path.name
         self.spoken = dict(of_session(session) if session else of_script(path))
-        self.seconds = {turn: len(one.body) / RATE for turn, one in self.spoken.items()}
-        if session:
-            self.seconds.update({turn: receipt.seconds for turn, receipt in session.receipts.items()})
+        self.receipts = session.receipts if session else {}
 
     def price(self) -> str:
         return "free"
@@ -56,18 +55,14 @@ class Replay(Speaker):
                 first, why = turn.removesuffix(RETRY), "; ".join(brief.due.problems)
                 add = f"it is asked for because of {first}: {why}. Correct {first}, or add {turn}"
             raise UsageError(f"{self.source} has no turn {turn}; {add}")
-        for pause, piece in rhythm(self.spoken[turn].body, self.seconds[turn] * self.pace):
-            await asyncio.sleep(pause)
-            began(piece)
-        return self.spoken[turn]
-
-
-def rhythm(body: str, seconds: float) -> Iterator[tuple[float, str]]:
-    """The pieces of a turn, each with the seconds before it: a pause first, then word by word."""
-    words = body.split(" ") if seconds else [body]
-    yield THOUGHT * seconds, words[0]
-    for word in words[1:]:
-        yield (1 - THOUGHT) * seconds / len(words), f" {word}"
+        spoken = self.spoken[turn]
+        seconds = self.receipts[turn].seconds if turn in self.receipts else len(spoken.body) / RATE
+        words = spoken.body.split(" ") if seconds * self.pace else [spoken.body]
+        for number, word in enumerate(words):
+            part = (1 - THOUGHT) / len(words) if number else THOUGHT
+            await asyncio.sleep(part * seconds * self.pace)
+            began(f" {word}" if number else word)
+        return spoken
 
 
 def of_session(session: Session) -> Iterator[tuple[str, Spoken]]:
@@ -80,13 +75,7 @@ def of_session(session: Session) -> Iterator[tuple[str, Spoken]]:
 
 def of_script(path: Path) -> Iterator[tuple[str, Spoken]]:
     """A YAML file that gives each turn its reply. `absent: why` is a seat that does not speak."""
-    try:
-        with path.open("rb") as file:
-            text = file.read(4 * MOST_CHARACTERS).decode()
-    except (OSError, UnicodeDecodeError) as failure:
-        why = failure.strerror if isinstance(failure, OSError) else "not a text file (UTF-8)"
-        raise UsageError(f"{path}: {why}") from None
-    turns = load_yaml(text, str(path))
+    turns = load_yaml(places.read(path), str(path))
     if not isinstance(turns, Mapping) or not all(isinstance(reply, str) for reply in turns.values()):
         raise UsageError(f"{path}: a script is turns with their replies, as in 01-positions/architect: |")
     for turn, reply in turns.items():

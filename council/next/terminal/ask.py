@@ -18,9 +18,9 @@ import click
 
 from council.next.errors import Waiting
 from council.next.prompts.brief import Brief
-from council.next.speakers.person import Question, Situation
+from council.next.speakers.person import Question
 from council.next.terminal.output import columns, note, wrap
-from council.next.text import one_line
+from council.next.text import join_words, one_line
 
 SHOWN = ("Question", "What blocks", "What each side recommends")  # sections that are on the screen already
 MARK = "</said "  # how the words of members end
@@ -40,20 +40,20 @@ class Keyboard:
         self.rest = b""
         self.typed: dict[str, str] = {}
 
-    async def ask(self, situation: Situation, question: Question) -> str:
+    async def ask(self, brief: Brief, question: Question) -> str:
         """What was typed. Raises Waiting at Ctrl-D."""
-        if self.shown != situation.brief.due.id:
-            self.show(situation)
+        if self.shown != brief.due.id:
+            self.show(brief)
         if question.problem:
             note(question.problem, "! ", fg="red")
         note(f"\n{question.title}", bold=True)
         long = question.kind.type in LONG
         say(question.wanted + "; an empty line ends it, e opens your editor" * long)
-        typed = await self.read(situation.brief, long, question.typed)
+        typed = await self.read(brief, long, question.typed)
         self.typed[question.title] = typed
         return typed
 
-    async def agree(self, situation: Situation, body: str, problem: str) -> str | None:
+    async def agree(self, brief: Brief, body: str, problem: str) -> str | None:
         """What to record: this text, the one that was made of it in an editor, or None to be asked again."""
         note("\nThis is what will be recorded:\n", bold=True)
         note(body)
@@ -61,7 +61,7 @@ class Keyboard:
             note(problem, "! ", fg="red")
         while True:
             note("\nRecord this? [Y/n/e]" if not problem else "\nThat cannot be recorded. Edit it? [E/n]", bold=True)
-            said = (await self.read(situation.brief, False)).strip().casefold()
+            said = (await self.read(brief, False)).strip().casefold()
             if said == EDITOR or (problem and said in YES):
                 return await edit(body)
             if said in NO:
@@ -69,24 +69,27 @@ class Keyboard:
             if said in YES:
                 return body
 
-    def show(self, situation: Situation) -> None:
+    def show(self, brief: Brief) -> None:
         """What a person should know before the first question: the sides, the conditions and what blocks."""
-        self.shown, self.rest, self.typed = situation.brief.due.id, b"", {}
+        self.shown, self.rest, self.typed = brief.due.id, b"", {}
         with suppress(termios.error, ValueError):
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)  # what was typed before is no answer to this
-        due, session = situation.brief.due, situation.brief.session
+        due, session = brief.due, brief.session
         note(f"\n{due.seat.label}: this debate waits for you", bold=True)
         say(one_line(session.topic, LONGEST))
+        outcome = session.outcome
         for name, items in (
-            ("Recommended", situation.sides),
-            ("Conditions", situation.conditions),
-            ("Blocking", situation.blocking),
+            ("Recommended", outcome.recommendations),
+            ("Conditions", [term.item for term in outcome.conditions]),
+            ("Blocking", outcome.blocking),
         ):
             if items:
                 note(f"\n{name}", bold=True)
             for item in items:
-                say(f"- {item}")
-        for title, *lines in task_of(situation.brief.text):
+                signers = outcome.count.sides.get(item.id)
+                by = f" (signed by {join_words(signers)})" if signers else ""
+                say(f"- {item.id}, {item.by.label}: {item.by.text}{by}")
+        for title, *lines in task_of(brief.text):
             note(f"\n{title}", bold=True)
             for line in lines:
                 say(line)

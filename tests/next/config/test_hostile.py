@@ -87,7 +87,7 @@ def test_what_is_no_file_is_passed_over(make: Callable[[Path], None], project: P
         make(project / name)
     both = places.overlays(places.project())
     assert both[0] == project
-    assert settings.load(project).stall == 60
+    assert settings.load(project).stall == 180
     assert "architect" in personas.load(both)
     assert specialists.load(folders=both).path.stem == "conferencing"
     assert places.find_workflow("debate", both) == places.KIT / "Workflows" / "Debate.md"

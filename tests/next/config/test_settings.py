@@ -25,7 +25,7 @@ def user(home: Path, config: str) -> str:
 def test_the_kit_alone_is_enough(home: Path) -> None:
     found = settings.load()
     assert found.home == home / ".claude" / "MEMORY"
-    assert (found.speaker, found.deadline, found.stall, found.concurrency) == ("auto", 300, 60, 8)
+    assert (found.speaker, found.deadline, found.stall, found.concurrency) == ("auto", 300, 180, 8)
     assert found.retry == settings.Retry(1, 60, 600)
     assert (found.cache_from, found.ask_above) == (2000, 1)
     assert found.tiers == ("sonnet", "haiku", "opus")
@@ -128,7 +128,7 @@ def test_a_model_is_named_in_one_word(home: Path, monkeypatch: pytest.MonkeyPatc
         "claude-3-opus": "anthropic/claude-3-opus",
         "gpt-6.1-sol": "openai/gpt-6.1-sol",
         "openai/gpt-9": "openai/gpt-9",
-        "openai/haiku": "openai/gpt-5.6-luna",
+        "openai/haiku": "openai/gpt-6-luna",
         "openai/": "openai/gpt-6.1-sol",
         "openai": "openai/gpt-6.1-sol",
         "openrouter/meta-llama/llama-4": "openrouter/meta-llama/llama-4",
@@ -343,6 +343,45 @@ def test_an_address_that_may_hold_a_secret_is_not_repeated(home: Path) -> None:
 def test_an_address_in_the_environment_is_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8080")
     with pytest.raises(UsageError, match=r"^OPENAI_BASE_URL must be an address"):
+        settings.load()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "url"),
+    [
+        ("ANTHROPIC_BASE_URL", "https://gateway.example/anthropic/", "https://gateway.example/anthropic"),
+        ("OPENAI_BASE_URL", "https://gateway.example/v1/", "https://gateway.example/v1"),
+        ("GOOGLE_GEMINI_BASE_URL", "https://gateway.example/g", "https://gateway.example/g/v1beta/openai"),
+        ("GROQ_BASE_URL", "https://gateway.example/", "https://gateway.example/openai/v1"),
+        ("GROQ_BASE_URL", "https://gateway.example/openai/v1", "https://gateway.example/openai/v1"),
+        ("OLLAMA_HOST", "https://gpu.example", "https://gpu.example/v1"),
+        ("OLLAMA_HOST", "http://gpu:9/v1", "http://gpu:9/v1"),
+        ("OLLAMA_HOST", "gpu", "http://gpu:11434/v1"),
+        ("OLLAMA_HOST", "0.0.0.0:9", "http://0.0.0.0:9/v1"),
+        ("OLLAMA_HOST", ":9", "http://localhost:9/v1"),
+        ("OLLAMA_HOST", "::", "http://[::]:11434/v1"),
+        ("OLLAMA_HOST", "[::1]:9", "http://[::1]:9/v1"),
+    ],
+)
+def test_the_variable_of_the_vendors_own_client_moves_the_address(
+    variable: str, value: str, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What such a client adds to the variable's value, we add too."""
+    monkeypatch.setenv(variable, value)
+    found = settings.load()
+    (moved,) = (one for one in found.endpoints.values() if one.address == variable)
+    assert moved.base_url == url
+    assert found.chosen_by("endpoints", moved.name, "base_url") == variable
+    assert (moved.name in found.with_key) == bool(moved.key), "the variable of a server here is no choice of it"
+
+
+@pytest.mark.parametrize("client", ["profile", "bedrock", "vertex", "foundry"])
+def test_a_login_of_a_cloud_needs_no_address(client: str, home: Path) -> None:
+    user(home, f"endpoints: {{cloud: {{client: {client}, models: {{sonnet: m}}}}}}")
+    cloud = settings.load().endpoints["cloud"]
+    assert (cloud.client, cloud.base_url, cloud.dialect) == (client, "", "messages")
+    user(home, f"endpoints: {{cloud: {{client: {client}, dialect: chat}}}}")
+    with pytest.raises(UsageError, match=f"the client {client} speaks only the dialect messages"):
         settings.load()
 
 

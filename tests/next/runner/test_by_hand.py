@@ -140,7 +140,7 @@ class Toy(Speaker):
 
 @pytest.fixture
 def toy() -> Iterator[None]:
-    speakers.load()
+    speakers.types()
     speaker(Toy)
     yield
     del speakers["toy"]

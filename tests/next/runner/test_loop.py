@@ -340,7 +340,7 @@ def seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folder.mkdir(parents=True)
     (folder / "Seats.md").write_text(SEATS)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    speakers.load()
+    speakers.types()
     for one in (Guest, Clockwork):
         speakers.register(one)
     yield

@@ -9,6 +9,8 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from council.next.config.models import Endpoint, Price
 from council.next.errors import AuthError
 from council.next.speakers.api import Api
 from council.next.speakers.api.dialects import DIALECTS
-from council.next.speakers.api.http import make_client, read_wait
+from council.next.speakers.api.http import is_local, make_client, read_wait
 from council.next.speakers.base import CallFailed
 from tests.next.speakers.apis import (
     CLIENTS,
@@ -343,6 +345,20 @@ def test_an_answer_that_gave_its_reason_to_stop_is_whole(goodbye: str, client: C
     assert client.call(act).body == "All of it."
 
 
+def test_an_answer_that_gave_its_reason_to_stop_is_whole_when_the_deadline_comes(client: Client) -> None:
+    async def act(talk: Talk) -> None:
+        lost(talk)
+        await talk.silence()
+
+    found = []
+    for deadline in (0.3, 3.0, 30.0):  # a busy machine may not get as far as the reason at first
+        with suppress(CallFailed):
+            found.append(client.call(act, deadline=deadline))
+            break
+    assert [spoken.body for spoken in found] == ["All of it."]
+    assert found[0].usd == pytest.approx(COST)
+
+
 def test_a_stream_that_goes_on_after_its_end_is_left(client: Client) -> None:
     async def act(talk: Talk) -> None:
         talk.answer("All of it.")
@@ -589,6 +605,13 @@ def test_a_server_on_this_machine_without_a_key_is_free(client: Client) -> None:
     assert client.call(Talk.answer, price=None, key="").usd == 0.0
 
 
+def test_every_name_of_this_machine_is_this_machine() -> None:
+    """0.0.0.0 is what OLLAMA_HOST often says."""
+    here = ("localhost", "a.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "0.0.0.0", "[::]")
+    assert all(is_local(f"http://{host}:1/v1") for host in here)
+    assert not any(is_local(f"http://{host}:1/v1") for host in ("10.0.0.1", "localhost.example", "gpu", "[::2]"))
+
+
 LONG = Price(0.1, 0.5, 0.01, 0.125, long_over=100_000, long_input=0.5, long_output=2.5, long_cache_write=0.625)
 
 
@@ -617,6 +640,15 @@ def test_the_model_that_answered_is_compared(client: Client) -> None:
 
 
 # ---- connections ----
+
+
+def test_calls_to_each_endpoint_wait_for_themselves() -> None:
+    """A rate limit of one holds no call to another back."""
+    settings = fixed(CLIENTS[0].model("http://127.0.0.1:9"), {"other": Endpoint("other", "http://127.0.0.1:10")})
+    tiers = {"sonnet": {"model": "test/m"}, "haiku": {"model": "other/m"}}
+    api, asked = Api(replace(settings, values={**settings.values, "tiers": tiers})), brief()
+    there = replace(asked, due=replace(asked.due, step=replace(asked.due.step, tier="haiku")))
+    assert (api.place(asked), api.place(there)) == ("test", "other")
 
 
 def test_calls_one_after_the_other_share_a_connection(client: Client) -> None:
@@ -770,7 +802,7 @@ def test_the_sdk_and_the_http_library_are_imported_only_where_a_call_needs_them(
     code = """if True:
         import sys
         from council.next.speakers.base import speakers
-        speakers.load()
+        speakers.types()
         heavy = {"anthropic", "httpx2", "click", "rich", "pydantic"} & set(sys.modules)
         sys.exit(f"imported: {heavy}" if heavy else 0)
     """

@@ -19,7 +19,8 @@ from council.next.record.session import Session
 from council.next.replies.kinds import Signature, kind
 from council.next.replies.read import read
 from council.next.speakers.base import Spoken
-from council.next.speakers.person import Person, Question, Situation
+from council.next.speakers.person import Person, Question
+from council.next.terminal import ask as terminal
 from council.next.text import encode
 from tests.next.debates import form
 from tests.next.record.sessions import born, receipt
@@ -36,11 +37,10 @@ class Keyboard:
     """Types the entries, one after the other, and keeps what was asked."""
 
     def __init__(self, *entries: str) -> None:
-        self.entries, self.asked, self.seen = [*entries], list[Question](), list[Situation]()
+        self.entries, self.asked = [*entries], list[Question]()
 
-    async def __call__(self, situation: Situation, question: Question) -> str:
+    async def __call__(self, brief: Brief, question: Question) -> str:
         self.asked.append(question)
-        self.seen.append(situation)
         return self.entries.pop(0)
 
 
@@ -118,7 +118,9 @@ def test_a_check_of_the_workflow_speaks_before_the_answer_is_recorded(tmp_path: 
     assert keyboard.asked[1].typed == "R7"
 
 
-def test_a_person_sees_what_each_side_recommends_and_what_blocks(tmp_path: Path) -> None:
+def test_a_person_sees_what_each_side_recommends_and_what_blocks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     answers: dict[str, dict[str, Any]] = {
         "architect": {"recommendation": "Use Redis.", "normative": "no"},
         "engineer": {"recommendation": "Use files.", "normative": "no"},
@@ -133,15 +135,12 @@ def test_a_person_sees_what_each_side_recommends_and_what_blocks(tmp_path: Path)
                 body = said(due, given[due.seat.name]).body
                 session.record(receipt(due), encode(body))
         session.advance()
-    keyboard = Keyboard("a")
-    asked = asked_for(session, {"choice": "approve | reject"})
-    asyncio.run(Person(settings(), ask=keyboard).speak(asked, lambda _: None))
-    (seen,) = keyboard.seen
-    assert [line.partition(",")[0] for line in seen.sides] == ["R1", "R2"]
-    assert "Use Redis. (signed by architect)" in seen.sides[0]
-    assert "Use files. (signed by engineer)" in seen.sides[1]
-    assert [line.rpartition(": ")[2] for line in seen.blocking] == ["nobody has tested it"]
-    assert seen.brief is asked
+    terminal.Keyboard().show(asked_for(session, {"choice": "approve | reject"}))
+    shown = " ".join(capsys.readouterr().err.split())
+    architect, engineer = (seat.label for seat in session.workflow.seats(["architect", "engineer"]))
+    assert f"Recommended - R1, {architect}: Use Redis. (signed by architect)" in shown
+    assert f"- R2, {engineer}: Use files. (signed by engineer)" in shown
+    assert f"Blocking - C1, {engineer}: nobody has tested it" in shown
 
 
 def said(due: Due, answers: dict[str, Any]) -> Recorded:

@@ -332,6 +332,13 @@ def test_a_turn_that_codex_did_not_complete_is_none(events: list[Any], printing:
     assert (caught.value.again, caught.value.usd) == (True, None)
 
 
+def test_a_connection_that_codex_tried_again_is_no_failure(printing: Callable[..., Path]) -> None:
+    """It prints the same event for that as for an error that ends the turn."""
+    lost = {"type": "error", "message": "Reconnecting... 2/5 (stream disconnected before completion)"}
+    printing("\n".join(map(json.dumps, [*CODEX[:2], lost, *CODEX[2:]])), name="codex")
+    assert speak("codex").body == "Yes.\n"
+
+
 @pytest.mark.parametrize("events", [CODEX[:-1], CODEX[:1], ()])
 def test_a_stream_of_codex_that_ends_too_soon(events: tuple[Any, ...], printing: Callable[..., Path]) -> None:
     printing("\n".join(map(json.dumps, events)), name="codex")
@@ -412,6 +419,18 @@ def test_the_deadline_ends_a_call(stand_in: Callable[..., Path]) -> None:
 
 
 # ---- finding it ----
+
+
+@pytest.mark.parametrize("by", ["variable", "path"])
+def test_a_place_below_the_current_folder_is_found_from_the_empty_one_too(
+    by: str, stand_in: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = stand_in(SHOW % result())
+    monkeypatch.chdir(folder.parent)
+    monkeypatch.setenv("PATH", f"bin{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("COUNCIL_CLAUDE", "bin/claude" if by == "variable" else "")
+    assert made().obstacle() == ""
+    assert speak().body == "Yes.\n"
 
 
 def test_find_looks_at_the_variable_first_and_then_at_path(

@@ -84,7 +84,7 @@ def test_a_person_who_is_missing_in_a_script_is_waited_for(tmp_path: Path) -> No
         ("a: [1]\n", "a script is turns with their replies"),
         ("a: {b: c}\n", "a script is turns with their replies"),
         ("a: 'open\n", "not valid YAML"),
-        (b"a: caf\xe9\n", "not a text file"),
+        (b"a: caf\xe9\n", "cannot be read: .utf-8."),
         ("a: " + "[" * 60 + "]" * 60, "nested deeper"),
         ("a: b\n" * 2, 'the key "a" is repeated'),
     ],

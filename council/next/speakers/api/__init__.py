@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import subprocess
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.error import URLError
@@ -23,8 +23,8 @@ from council.next.config.settings import Settings
 from council.next.errors import AuthError
 from council.next.prompts.brief import Brief
 from council.next.speakers.api import sdk
-from council.next.speakers.api.dialects import DIALECTS, Heard
-from council.next.speakers.api.http import END, GOODBYE, ONCE, Call, broken, events, is_local, make_client, refusal
+from council.next.speakers.api.dialects import Heard
+from council.next.speakers.api.http import END, ONCE, PORTS, Call, broken, events, is_local, make_client, refusal
 from council.next.speakers.base import CallFailed, Offer, Rank, Refused, Speaker, Spoken, deadline, speakers, using
 from council.next.text import join_reasons, join_words, one_line
 
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 FORM = 100  # tokens that an API may add to a prompt for the form of the conversation
 MOST_REPLY = 2_000_000  # characters
 OWN, TOKEN = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"  # without the key, Anthropic's tools take the bearer token
-PATIENCE, LOOK = 30.0, 1.0  # seconds: for a command that prints a key, and for a server on this machine
+# Seconds: for a command that prints a key, for a server on this machine, and for the end of a stream.
+PATIENCE, LOOK, GOODBYE = 30.0, 1.0, 1.0
 MOST_LISTED = 1_000_000  # bytes
 FREE = Price(0, 0, 0, 0)
 WHOLE = ("end_turn", "stop_sequence", "max_tokens")  # the last is cut as was asked: its receipt says so
@@ -59,9 +60,13 @@ class Api(Speaker):
 
     async def speak(self, brief: Brief, began: Callable[[str], None]) -> Spoken:
         model, heard = self.settings.model(brief.due.tier), Heard()
-        async with deadline(self.settings, model.endpoint.name):
-            call = await self.authorize(model)
-            await self.listen(call, brief, heard, began)
+        try:
+            async with deadline(self.settings, model.endpoint.name):
+                call = await self.authorize(model)
+                await self.listen(call, brief, heard, began)
+        except CallFailed:
+            if not heard.stop:  # with a reason to stop, a reply is whole and paid for, also without a goodbye
+                raise
         return self.finish(call, brief, heard)
 
     async def authorize(self, model: Model) -> Call:
@@ -81,68 +86,49 @@ class Api(Speaker):
         return Call(model, key, bearer=place == TOKEN)
 
     async def listen(self, call: Call, brief: Brief, heard: Heard, began: Callable[[str], None]) -> None:
-        """Read the stream to its end. With a reason to stop, a reply is whole and paid for, also without a goodbye.
-        Errors of `began` are not the API's."""
-        dialect, told = DIALECTS[call.model.endpoint.dialect], False
-        async with aclosing(self.open(call, brief)) as stream:
-            while not heard.over:
-                try:
-                    event = await anext(stream, None)
-                    if isinstance(event, dict) and (event.get("type") == "error" or event.get("error")):
-                        raise refusal(200, event.get("error"), call, spent=heard.begun)
-                except CallFailed:
-                    if heard.stop:
-                        return
-                    raise
-                if event is None:
-                    return
-                try:
-                    heard.over = event.get("type") == END["type"]
-                    piece = dialect.hear(event, heard)
-                except (TypeError, AttributeError, LookupError, ValueError) as wrong:
-                    raise broken(wrong, call) from None
-                if heard.size > MOST_REPLY:
-                    raise CallFailed(f"{call.at} sent a reply of more than {MOST_REPLY:,} characters", False, usd=None)
+        """Read the stream to its end, by the client that the endpoint names."""
+        endpoint, body, told = call.model.endpoint, call.dialect.body(call.model, brief), False
+        if endpoint not in self._http:
+            self._http[endpoint] = make_client(endpoint.base_url, self.settings.stall)
+        http = self._http[endpoint]
+        own = endpoint.client == "own"
+        async with aclosing(events(http, body, call) if own else sdk.events(self._sdk, http, body, call)) as stream:
+            async for event in stream:
+                piece = hear(event, call, heard)
                 if piece or (heard.begun and not told):
                     told = True
                     began(piece)
+                if heard.over:
+                    break
             with suppress(TimeoutError, CallFailed):
                 async with asyncio.timeout(GOODBYE):  # a connection can be used again once it was read to its end
                     await anext(stream, None)
 
-    def open(self, call: Call, brief: Brief) -> AsyncGenerator[Any, None]:
-        """The events, by the client that the endpoint names."""
-        endpoint, dialect = call.model.endpoint, DIALECTS[call.model.endpoint.dialect]
-        if endpoint not in self._http:
-            self._http[endpoint] = make_client(endpoint.base_url, self.settings.stall)
-        http, body = self._http[endpoint], dialect.body(call.model, brief)
-        if endpoint.client == "own":
-            return events(http, dialect, body, call)
-        return sdk.events(self._sdk, http, body, call)
-
     def finish(self, call: Call, brief: Brief, heard: Heard) -> Spoken:
         """The reply with what it cost; or the failure, with the same."""
-        model, body = call.model, "".join(heard.text)
+        model, body = call.model, heard.text.getvalue()
         if heard.stop is None:
-            other = f"send events of the dialect {model.endpoint.dialect}: check the base_url and the dialect"
-            what = "ended its stream before the answer was complete" if heard.begun else f"did not {other}"
+            other = f"did not send events of the dialect {model.endpoint.dialect}: check the base_url and the dialect"
+            what = "ended its stream before the answer was complete" if heard.begun else other
             raise CallFailed(f"{call.at} {what}", True, usd=None, tries=None if heard.begun else ONCE)
-        used, price = DIALECTS[model.endpoint.dialect].tokens(heard.usage), find_price(model)
+        used, price = call.dialect.tokens(heard.usage), find_price(model)
         known = [one for one in used if one is not None]
         usd = price.usd(*known) if price and len(known) == len(used) else None
         if heard.stop == "refusal":
             raise Refused(f"{call.at}: the model refused to answer", usd)
-        if heard.stop not in WHOLE:
-            other = f"the model ended its answer for another reason: {one_line(heard.stop)}"
-            why, again = WHY.get(heard.stop, (other, True))
-            raise CallFailed(f"{call.at}: {why}", again, usd=usd, tries=ONCE)
-        if not body.strip() and heard.stop == "max_tokens":
+        if heard.stop in WHOLE and body.strip():
+            most = self.price_limit(brief) if usd is None else usd
+            return Spoken(body, model.name, heard.model, *used, usd, most, heard.stop, heard.call)
+        if heard.stop == "max_tokens":
             raised = f'raise max_tokens of the tier "{model.tier}", or the token budget of the workflow'
             raise CallFailed(f"thinking used up max_tokens ({model.max_tokens}): {raised}", False, usd=usd)
-        if not body.strip():
-            raise CallFailed(f"{model.name} gave an empty answer ({heard.stop})", True, usd=usd, tries=ONCE)
-        most = self.price_limit(brief) if usd is None else usd
-        return Spoken(body, model.name, heard.model, *used, usd, most, heard.stop, heard.call)
+        empty, other = f"{model.name} gave an empty answer", "the model ended its answer for another reason"
+        unknown = f"{empty if heard.stop in WHOLE else other} ({one_line(heard.stop)})"
+        why, again = WHY.get(heard.stop, (unknown, True))
+        raise CallFailed(f"{call.at}: {why}", again, usd=usd, tries=ONCE)
+
+    def place(self, brief: Brief) -> str:
+        return self.settings.model(brief.due.tier).endpoint.name
 
     def price_limit(self, brief: Brief) -> float | None:
         """One token a byte of the prompt, and all that the reply may have."""
@@ -195,6 +181,21 @@ class Api(Speaker):
 speakers["anthropic"] = Api  # the name that it had
 
 
+def hear(event: Any, call: Call, heard: Heard) -> str:
+    """Take in one event. Returns its text."""
+    try:
+        if event.get("type") == "error" or event.get("error"):
+            raise refusal(200, event.get("error"), call, spent=heard.begun)
+        heard.over = event.get("type") == END["type"]
+        piece = call.dialect.hear(event, heard)
+        heard.text.write(piece)
+    except (TypeError, AttributeError, LookupError, ValueError) as wrong:
+        raise broken(wrong, call) from None
+    if heard.text.tell() > MOST_REPLY:
+        raise CallFailed(f"{call.at} sent a reply of more than {MOST_REPLY:,} characters", False, usd=None)
+    return str(piece)
+
+
 # ---- what is known of an endpoint before it is called ----
 
 
@@ -208,20 +209,17 @@ def find_key(endpoint: Endpoint) -> tuple[str, str]:
 
 def print_key(endpoint: Endpoint) -> str:
     """Ask the command of an endpoint for its key. What it prints is never shown."""
-    shown = " ".join(endpoint.key_command)
+    how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": PATIENCE}
     try:
-        ended = subprocess.run(
-            endpoint.key_command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as failure:
-        why = "it took too long" if isinstance(failure, subprocess.TimeoutExpired) else str(failure.strerror)
-        raise AuthError(f'no key for the endpoint "{endpoint.name}": `{shown}` cannot be run: {why}') from None
-    key = ended.stdout.decode("utf-8", "replace").strip()
-    if ended.returncode or not key:
+        ended = subprocess.run(endpoint.key_command, **how, check=False)
+        key: str = ended.stdout.decode("utf-8", "replace").strip()
+        if key and not ended.returncode:
+            return key
         said = one_line(ended.stderr.decode("utf-8", "replace"), 200) or "it printed nothing"
-        why = f"`{shown}` ended with code {ended.returncode} ({said})"
-        raise AuthError(f'no key for the endpoint "{endpoint.name}": {why}')
-    return key
+        why = f"ended with code {ended.returncode} ({said})"
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        why = f"cannot be run: {getattr(failure, 'strerror', 'it took too long')}"
+    raise AuthError(f'no key for the endpoint "{endpoint.name}": `{" ".join(endpoint.key_command)}` {why}')
 
 
 def find_obstacle(endpoint: Endpoint) -> str:
@@ -229,13 +227,13 @@ def find_obstacle(endpoint: Endpoint) -> str:
     asked before it is called."""
     if endpoint.key and not (endpoint.key_command or find_key(endpoint)[0]):
         return f"cannot be asked: {endpoint.key} is not set, which the endpoint {endpoint.name} needs: set it"
-    if is_local(endpoint.base_url):
-        url = urlsplit(endpoint.base_url)
-        try:
-            socket.create_connection((url.hostname, url.port or (443 if url.scheme == "https" else 80)), LOOK).close()
-        except OSError:
-            where = f"{place_of(endpoint)}, the endpoint {endpoint.name}"
-            return f"cannot be asked: nothing answers at {where}: start its server"
+    url = urlsplit(endpoint.base_url)
+    try:
+        if is_local(endpoint.base_url):
+            socket.create_connection((url.hostname, url.port or PORTS[url.scheme]), LOOK).close()
+    except OSError:
+        where = f"{place_of(endpoint)}, the endpoint {endpoint.name}"
+        return f"cannot be asked: nothing answers at {where}: start its server"
     return ""
 
 

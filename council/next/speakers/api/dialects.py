@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -27,8 +28,7 @@ USAGE_UNASKED = ("api.mistral.ai",)
 class Heard:
     """What a stream has brought so far, with the usage as the API words it."""
 
-    text: list[str] = field(default_factory=list)
-    size: int = 0
+    text: StringIO = field(default_factory=StringIO)
     begun: bool = False  # the model has begun to answer
     over: bool = False  # the stream said that nothing more comes
     model: str | None = None
@@ -40,9 +40,8 @@ class Heard:
         """Keep the largest count of each kind: they only grow. One that is not mentioned is no news."""
         for name, value in table(usage).items():
             before = self.usage.get(name, value)
-            self.usage[name] = (
-                before if value is None or (type(before) is type(value) is int and before > value) else value
-            )
+            less = type(before) is type(value) is int and value < before
+            self.usage[name] = before if value is None or less else value
 
 
 class Messages:
@@ -61,8 +60,8 @@ class Messages:
             **({} if model.effort == "none" else {"output_config": {"effort": model.effort}}),
         }
 
-    def hear(self, event: Mapping[str, Any], heard: Heard) -> str:
-        """Take in one event. Returns its text."""
+    def hear(self, event: Mapping[str, Any], heard: Heard) -> Any:
+        """Take in one event. Returns its text, if it is a text."""
         piece = ""
         match event.get("type"):
             case "message_start":
@@ -79,7 +78,7 @@ class Messages:
                 reason = event["delta"].get("stop_reason")
                 heard.stop = heard.stop if reason is None else str(reason)
                 heard.count(event.get("usage"))
-        return keep(piece, heard)
+        return piece
 
     def tokens(self, usage: Mapping[str, Any]) -> Tokens:
         return tokens(usage, MESSAGES)
@@ -119,7 +118,7 @@ class Chat:
             elif (reason := choice.get("finish_reason")) is not None and heard.stop != "refusal":
                 heard.stop = self.STOPS.get(reason, str(reason))
         heard.count(event.get("usage"))
-        return keep(piece, heard)
+        return piece
 
     def tokens(self, usage: Mapping[str, Any]) -> Tokens:
         """Some leave the thinking out of the reply's count, and then only the total has it."""
@@ -138,15 +137,6 @@ DIALECTS: dict[str, Dialect] = {"messages": Messages(), "chat": Chat()}
 def label(value: object) -> str | None:
     """A model or an id as an API reports it, harmless and short. None if it is missing or no text."""
     return one_line(text(value), MOST_LABEL) or None
-
-
-def keep(piece: object, heard: Heard) -> str:
-    if not isinstance(piece, str):
-        raise TypeError("a piece of text that is none")
-    if piece:
-        heard.text.append(piece)
-        heard.size += len(piece)
-    return piece
 
 
 def blocks(brief: Brief) -> list[dict[str, Any]]:

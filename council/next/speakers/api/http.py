@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import os
 import socket
 import ssl
 import time
@@ -20,10 +19,11 @@ from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from council.next.config.models import Model
 from council.next.errors import AuthError, CouncilError, UsageError
-from council.next.speakers.api.dialects import Dialect
+from council.next.speakers.api.dialects import DIALECTS, Dialect
 from council.next.speakers.base import PASSING, CallFailed
 from council.next.text import one_line
 
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 MOST_ERROR = 100_000  # bytes of the body of an error, whose rest is not read
 MOST_ANSWER = 16_000_000  # bytes of a stream
 MOST_EVENT = 1_000_000  # bytes of a stream without an end of an event
-CONNECT, GOODBYE = 20.0, 1.0  # seconds
+CONNECT = 20.0  # seconds
 UNANSWERED = {408, 499, *range(500, 600)} - {503, 529}  # a proxy may say so of a call that a model did answer
 END = {"type": "message_stop"}  # what `[DONE]` of the one dialect is called in the other
 REFUSALS = 4  # times that a refused connection or an unknown name is worth another try: seconds, not minutes
 ONCE = 1
+PORTS = {"http": 80, "https": 443}
 SERVERS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}  # by their usual ports
 STATUS = {  # the type of an error inside a stream, and the status that it would have had
     "invalid_request_error": 400,
@@ -49,6 +50,14 @@ STATUS = {  # the type of an error inside a stream, and the status that it would
     "rate_limit_error": 429,
     "overloaded_error": 529,
 }
+ADVICE = {  # which setting to change
+    401: 'It was called with {key}: set one that the endpoint "{at}" accepts',
+    402: 'It was called with {key}: add credit to its account, or give the tier "{model.tier}" another endpoint',
+    403: 'It was called with {key}: give the tier "{model.tier}" a model that it may use, or use another key',
+    404: 'Give the tier "{model.tier}" a model that "{at}" has (now "{model.name}"), or correct the base_url of "{at}"',
+    413: 'The brief is too long: shorten the documents, or give the tier "{model.tier}" another model',
+}
+CHECK = 'Check model ("{model.name}"), effort ({model.effort}) and max_tokens ({model.max_tokens}) of "{model.tier}"'
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")  # OpenAI's 429 that stays
 
 
@@ -63,6 +72,10 @@ class Call:
     @property
     def at(self) -> str:
         return self.model.endpoint.name
+
+    @property
+    def dialect(self) -> Dialect:
+        return DIALECTS[self.model.endpoint.dialect]
 
     def hide(self, text: object) -> str:
         """One line of what somebody else wrote, without the key."""
@@ -89,7 +102,7 @@ def make_client(base_url: str, stall: float) -> httpx2.AsyncClient:
             event_hooks={"response": [bound_body]},
         )
     except (ValueError, ImportError) as wrong:  # another kind of proxy than it knows, or than is installed
-        variable = (find_proxy(base_url) or ("the environment", ""))[0]
+        variable = find_proxy(base_url)[0] or "the environment"
         raise UsageError(f"the proxy in {variable} cannot be used: {one_line(str(wrong), 300)}") from None
 
 
@@ -97,7 +110,7 @@ def is_local(address: str) -> bool:
     """Whether it is on this machine."""
     host = urlsplit(address).hostname or ""
     with suppress(ValueError):
-        return ip_address(host).is_loopback
+        return ip_address(host).is_loopback or ip_address(host).is_unspecified
     return host == "localhost" or host.endswith(".localhost")
 
 
@@ -132,16 +145,15 @@ async def bound_body(response: httpx2.Response) -> None:
     response.stream = Bounded()
 
 
-async def events(client: httpx2.AsyncClient, dialect: Dialect, body: Any, call: Call) -> AsyncGenerator[Any, None]:
+async def events(client: httpx2.AsyncClient, body: Any, call: Call) -> AsyncGenerator[Any, None]:
     """The events of one streamed call, as they come. Raises what a failure means."""
     import httpx2
 
-    headers = dialect.headers(call.key, call.bearer)
+    headers = call.dialect.headers(call.key, call.bearer)
     try:
         url = httpx2.URL(call.model.endpoint.base_url)
-        root = url.path.rstrip("/")
-        path = dialect.path.removeprefix("/v1") if root.endswith("/v1") else dialect.path
-        async with client.stream("POST", url.copy_with(path=root + path), json=body, headers=headers) as response:
+        path = (url.path.rstrip("/") + call.dialect.path).replace("/v1/v1/", "/v1/")  # an address may hold its version
+        async with client.stream("POST", url.copy_with(path=path), json=body, headers=headers) as response:
             if response.status_code != 200:
                 await response.aread()
                 raise read_refusal(response, call)
@@ -177,76 +189,60 @@ def refusal(status: int, error: Any, call: Call, wait: float | None = None, spen
         status = code if isinstance(code, int) and 400 <= code < 600 else STATUS.get(str(about.get("type")), 500)
     if str(code or about.get("type")) in NO_CREDIT:
         status = 402
-    said = call.hide(about.get("message") or error or "no reason given").rstrip(".")
-    words = f"{call.at} answered {status}: {said}"
     passing = status in PASSING or not 400 <= status < 500
+    words = f"{call.at} answered {status}: {call.hide(about.get('message') or error or 'no reason given').rstrip('.')}"
     if 300 <= status < 400:
         return UsageError(f"{call.at} redirects to another address: correct the base_url of this endpoint")
     if passing or spent:
         usd = None if spent or status in UNANSWERED or status < 300 else 0.0
         return CallFailed(words, passing, wait, usd, ONCE if status < 300 else None)
-    kind = AuthError if status in (401, 402, 403) else UsageError
-    return kind(f"{words}. {advice(status, call)}")
-
-
-def advice(status: int, call: Call) -> str:
-    """Which setting to change."""
-    model, endpoint = call.model, f'the endpoint "{call.at}"'
-    key = f"the key in {model.endpoint.key}" if model.endpoint.key else "a key that a command printed"
+    key = f"the key in {call.model.endpoint.key}" if call.model.endpoint.key else "a key that a command printed"
     key = key if call.key else "no key (`key` of the endpoint names its variable)"
-    tier, called = f'the tier "{model.tier}"', f"It was called with {key}"
-    return {
-        401: f"{called}: set one that {endpoint} accepts",
-        402: f"{called}: add credit to its account, or give {tier} another endpoint",
-        403: f"{called}: give {tier} a model that it may use, or use another key",
-        404: f'Give {tier} a model that {endpoint} has (now "{model.name}"), or correct its base_url',
-        413: f"The brief is too long: shorten the documents, or give {tier} another model",
-    }.get(
-        status, f'Check model ("{model.name}"), effort ({model.effort}) and max_tokens ({model.max_tokens}) of {tier}'
-    )
+    kind = AuthError if status in (401, 402, 403) else UsageError
+    return kind(f"{words}. {ADVICE.get(status, CHECK).format(key=key, at=call.at, model=call.model)}")
 
 
 def broken(error: BaseException, call: Call) -> CallFailed:
     """The error for a call that got no answer, or only a part of one."""
     import httpx2
 
-    said = call.hide(error) or type(error).__name__
-    if isinstance(error, httpx2.ConnectTimeout):
-        return unreachable(None, "it did not answer", call)
     if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
-        return unreachable(find_cause(error), said, call)
-    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return CallFailed(f"{call.at} has no address that can be called: correct its base_url ({said})", again=False)
-    if isinstance(error, httpx2.TimeoutException):
-        return CallFailed(f"{call.at} did not send anything for too long", True, usd=None)
-    if isinstance(error, httpx2.DecodingError):
-        return CallFailed(f"the connection to {call.at} was closed: {said}", True, usd=None, tries=ONCE)
-    if isinstance(error, httpx2.HTTPError | httpx2.StreamError | OSError):
-        return CallFailed(f"the connection to {call.at} was interrupted{via(call)}: {said}", True, usd=None)
-    said = f"an event that cannot be read ({type(error).__name__})"
-    return CallFailed(f"{call.at} sent {said}", True, usd=None, tries=ONCE)
+        return unreachable(error, call)
+    if isinstance(error, httpx2.InvalidURL):
+        return CallFailed(f"{call.at} has an address that cannot be called: correct its base_url", again=False)
+    said, to = call.hide(error) or type(error).__name__, f"the connection to {call.at}"
+    table: list[tuple[Any, str, float | None, int | None]] = [  # what it cost, and how many more tries make sense
+        (httpx2.ConnectTimeout, f"{to} failed{via(call)}: it did not answer", 0.0, None),
+        (httpx2.TimeoutException, f"{call.at} did not send anything for too long", None, None),
+        (httpx2.DecodingError, f"{to} was closed: {said}", None, ONCE),
+        ((httpx2.HTTPError, httpx2.StreamError, OSError), f"{to} was interrupted{via(call)}: {said}", None, None),
+        (BaseException, f"{call.at} sent an event that cannot be read ({type(error).__name__})", None, ONCE),
+    ]
+    _, why, usd, tries = next(row for row in table if isinstance(error, row[0]))
+    return CallFailed(why, True, usd=usd, tries=tries)
 
 
-def unreachable(cause: BaseException | None, said: str, call: Call) -> CallFailed:
+def unreachable(error: BaseException, call: Call) -> CallFailed:
     """Nothing was sent. On this machine, a server that does not listen will not begin to while we wait. Elsewhere, one
     that refuses, or a name that is not found, may be back in seconds, or needs another network or setting.
     """
-    proxy, url = find_proxy(call.model.endpoint.base_url) or ("", call.model.endpoint.base_url)
-    url = url if "://" in url else f"http://{url}"
+    proxy, url = find_proxy(call.model.endpoint.base_url)
+    url = url if "://" in url else f"http://{url}" if url else call.model.endpoint.base_url
     address = urlsplit(url)
-    host, port = address.hostname or "", address.port or {"http": 80, "https": 443}.get(address.scheme, 1080)
-    if isinstance(cause, ConnectionRefusedError) and is_local(url):
-        server = "it" if proxy else SERVERS.get(port, "its server")
-        what = f"the proxy in {proxy}" if proxy else f'the base_url of the endpoint "{call.at}"'
-        return CallFailed(f"nothing answers at {host}:{port}, {what}: is {server} running?", again=False)
-    if isinstance(cause, socket.gaierror):
-        said = f"no address was found for {host} (are you online?)"
-    elif isinstance(cause, ssl.SSLCertVerificationError):
-        said = f"the certificate of {host} is not trusted ({cause.verify_message})"
-    elif isinstance(cause, ssl.SSLError):
-        said = f"no secure connection with {host} ({call.hide(cause.reason or cause)})"
+    host, port = address.hostname or "", address.port or PORTS.get(address.scheme, 1080)
+    said, again = call.hide(error) or type(error).__name__, True
+    match cause := find_cause(error):
+        case ConnectionRefusedError() if is_local(url):
+            server = "it" if proxy else SERVERS.get(port, "its server")
+            what = f"the proxy in {proxy}" if proxy else f'the base_url of the endpoint "{call.at}"'
+            return CallFailed(f"nothing answers at {host}:{port}, {what}: is {server} running?", again=False)
+        case socket.gaierror():
+            said = f"no address was found for {host} (are you online?)"
+        case ssl.SSLCertVerificationError():
+            said, again = f"the certificate of {host} is not trusted ({cause.verify_message})", False
+        case ssl.SSLError():
+            said, again = f"no secure connection with {host} ({call.hide(cause.reason or cause)})", False
     tries = REFUSALS if isinstance(cause, ConnectionRefusedError | socket.gaierror) else None
-    again = not isinstance(cause, ssl.SSLError)
     return CallFailed(f"the connection to {call.at} failed{via(call)}: {said}", again, tries=tries)
 
 
@@ -260,19 +256,16 @@ def find_cause(error: BaseException | None) -> BaseException | None:
 
 def via(call: Call) -> str:
     """` through the proxy in HTTPS_PROXY`, without its address, which may hold a password; empty without a proxy."""
-    proxy = find_proxy(call.model.endpoint.base_url)
-    return f" through the proxy in {proxy[0]}" if proxy else ""
+    proxy, _ = find_proxy(call.model.endpoint.base_url)
+    return f" through the proxy in {proxy}" if proxy else ""
 
 
-def find_proxy(base_url: str) -> tuple[str, str] | None:
-    """The environment variable that sends calls to this address through a proxy, and its value."""
-    from urllib.request import proxy_bypass
-
+def find_proxy(base_url: str) -> tuple[str, str]:
+    """The variable that sends calls to this address through a proxy, and its value. Both are empty without one."""
     url = urlsplit(base_url)
-    if is_local(base_url) or proxy_bypass(url.hostname or ""):
-        return None
-    names = (f"{url.scheme}_proxy", f"{url.scheme}_proxy".upper(), "all_proxy", "ALL_PROXY")
-    return next(((name, value) for name in names if (value := os.environ.get(name))), None)
+    proxies = {} if is_local(base_url) or proxy_bypass(url.hostname or "") else getproxies()
+    name = next((name for name in (url.scheme, "all") if proxies.get(name)), "")
+    return (f"{name.upper()}_PROXY", proxies[name]) if name else ("", "")
 
 
 def read_wait(header: str | None) -> float | None:

@@ -70,7 +70,6 @@ async def events(
             yield error.body if isinstance(error.body, dict) else {"error": error.body or str(error)}
             return
         raise read_refusal(error.response, call) from None
-    except anthropic.APIError as error:
-        raise broken(error.__cause__ or error, call) from None
-    except (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError, RecursionError) as error:
-        raise broken(error, call) from None
+    except (anthropic.APIError, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError, RecursionError) as error:
+        cause = error.__cause__ if isinstance(error, anthropic.APIError) else None
+        raise broken(cause or error, call) from None
