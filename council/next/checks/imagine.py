@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from council.next.checks.reachability import possible
+from council.next.checks.reachability import settled
 from council.next.config import places
 from council.next.engine.planner import LIMIT, Due, Plan
 from council.next.engine.scene import Recorded, Scene
@@ -70,7 +70,7 @@ class Straight(Plan):
 
     def _holds(self, condition: Condition, step: str = "") -> bool:
         super()._holds(condition, step)
-        return True in possible(condition, self.workflow, self.scene.cap, self.fixed)
+        return settled(condition, self.workflow, self.scene.cap, self.fixed) is not False
 
     def _ending(self, phase: Phase, least: int) -> str:
         ending = super()._ending(phase, least)
