@@ -72,16 +72,14 @@ def describe_seats(name: str, workflow: Workflow) -> str:
     return name if members in ([], [name]) else f"{name} ({', '.join(members)})"
 
 
-def describe(condition: Condition) -> str:
+def describe(condition: Condition, is_part: bool = False) -> str:
     """A condition, an order or a view in words."""
     if isinstance(condition, Not):
-        inner = describe(condition.of)
-        return f"not ({inner})" if isinstance(condition.of, AnyOf | AllOf) else f"not {inner}"
+        return f"not {describe(condition.of, True)}"
     if isinstance(condition, AnyOf | AllOf):
         sign = " and " if isinstance(condition, AllOf) else " or "
-        return sign.join(
-            f"({describe(one)})" if isinstance(one, AnyOf | AllOf) else describe(one) for one in condition.of
-        )
+        text = sign.join(describe(one, True) for one in condition.of)
+        return f"({text})" if is_part else text
     return f"{condition.name} {describe_value(condition.args)}".replace("_", " ").strip()
 
 

@@ -110,23 +110,17 @@ def find_unknown_facts(workflow: Workflow, templates: Mapping[str, str]) -> Iter
     """Names that are no fact, and that no template sets. A branch that is not taken would hide them."""
     from jinja2 import nodes
 
-    from council.next.prompts.sandbox import FAILURES, explain, sandbox
+    from council.next.prompts.sandbox import sandbox
 
     environment = sandbox(frozenset(templates.items()))
-    known = {"cut", *environment.globals}
-    for name, text in templates.items():
-        try:
-            stored = environment.parse(text).find_all(nodes.Name)
-        except FAILURES as wrong:
-            yield explain(wrong, name)
-            return
-        known |= {one.name for one in stored if one.ctx != "load"}
+    stored = (one for text in templates.values() for one in environment.parse(text).find_all(nodes.Name))
+    known = {"cut", *environment.globals, *(one.name for one in stored if one.ctx != "load")}
     for step in workflow.steps():
-        if root := choose(workflow, step.prompt, templates.get):
-            for name in sorted(environment.names(root) - known):
-                if not facts.knows(name):
-                    meant = did_you_mean(name, facts)
-                    yield f'step {step.name}: the template {root}: there is no fact "{name}"; {meant}'
+        root = choose(workflow, step.prompt, templates.get)
+        for name in sorted(environment.names(root) - known) if root else ():
+            if not facts.knows(name):
+                meant = did_you_mean(name, facts)
+                yield f'step {step.name}: the template {root}: there is no fact "{name}"; {meant}'
 
 
 # ---- remarks ----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from council.next.engine.conditions import judge
 from council.next.engine.scene import Scene
@@ -29,10 +30,9 @@ def settled(condition: Condition | None, workflow: Workflow, cap: int, fixed: bo
         return True
     if condition.name == "from_round":
         first = condition.args.get("number") if isinstance(condition.args, dict) else condition.args
-        try:
-            return False if str(first) not in workflow.options and workflow.number(first) > cap else None
-        except UsageError:
-            return None  # `names` says what is wrong with it
+        with suppress(UsageError):  # `names` says what is wrong with it
+            if str(first) not in workflow.options and workflow.number(first) > cap:
+                return False
     return None
 
 
