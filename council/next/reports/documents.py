@@ -79,13 +79,6 @@ def has(now: Mapping[str, Any], fact: str) -> bool:
     return fact == "perspectives" and bool(now["outcome"]["recommendations"])
 
 
-def is_asked_for(now: Mapping[str, Any]) -> bool:
-    """Whether a person asked for an issue in the end. A model at a person's seat cannot ask for one."""
-    turns = view(now)["turns"].values()
-    persons = (turn for turn in turns if turn["receipt"]["by"] or turn["receipt"]["speaker"] == "human")
-    return any(turn["answers"].get("create_workflow") == "yes" for turn in persons)
-
-
 def title_of(now: Mapping[str, Any]) -> str:
     """The title that the writer gave, or else the question."""
     return str(now["outcome"]["title"] or question_of(now)).rstrip(" .,;:")
@@ -143,10 +136,10 @@ def with_matter(text: str, facts: Mapping[str, Any]) -> str:
     """The document with these facts as front matter. Keys that its template has itself come first, and win.
 
     Which session and kind it is of is ours to say: by that it is found again."""
-    own, body = "", text.lstrip("\n")
-    if body.startswith("---\n"):
-        own, _, body = body.removeprefix("---\n").partition("\n---\n")
-    kept = [line for line in own.splitlines() if line.partition(":")[0] not in ("session", "document")]
+    own, close, body = text.lstrip("\n").partition("\n---\n")
+    if not close or own.split("\n", 1)[0] != "---":  # it has none, or does not close it
+        own, body = "---", text.lstrip("\n")
+    kept = [line for line in own.splitlines()[1:] if line.partition(":")[0] not in ("session", "document")]
     taken = {line.partition(":")[0] for line in kept}
     kept += [f"{key}: {in_json(value)}" for key, value in facts.items() if key not in taken]
     return "\n".join(["---", *kept, "---", body])

@@ -101,17 +101,14 @@ def line_of(turn: Turn, kinds: Reply, outcome: Outcome) -> str:
 
 def describe_votes(seats: list[Seat], said: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
     """Who recommended and signed what, member by round: the lines of its turns."""
-    lines: dict[tuple[str, int], list[str]] = {}
-    for number, one in enumerate(rounds):
-        for turn in (said[id] for id in one["turns"] if said[id]["line"]):
-            lines.setdefault((turn["perspective"], number), []).append(turn["line"])
-    shown = [number for number in range(len(rounds)) if any((seat.name, number) in lines for seat in seats)]
-    names = [f"round {one['round_number']}" if one["round_number"] else one["title"] for one in rounds]
-    rows = [
-        {"member": seat.label, "cells": ["; ".join(lines.get((seat.name, number), ())) for number in shown]}
-        for seat in seats
-    ]
-    return {"columns": [names[number] for number in shown], "rows": rows if shown else []}
+    table = []
+    for one in rounds:
+        turns = [said[id] for id in one["turns"] if said[id]["line"]]
+        cells = ["; ".join(turn["line"] for turn in turns if turn["perspective"] == seat.name) for seat in seats]
+        if any(cells):
+            table.append((f"round {one['round_number']}" if one["round_number"] else one["title"], cells))
+    rows = [{"member": seat.label, "cells": [cells[place] for _, cells in table]} for place, seat in enumerate(seats)]
+    return {"columns": [name for name, _ in table], "rows": rows if table else []}
 
 
 def answered_by(turn: Turn, register: Register) -> list[str]:
@@ -149,6 +146,4 @@ def standing_of(item: Item, register: Register, leads: bool) -> str:
         return f"same as {first}"
     if not register.holders(item.id):
         return "withdrawn"
-    if item.id[0] == "C":
-        return "open"
-    return "dropped with its text" if leads else "kept with its text"
+    return "open" if item.id[0] == "C" else "dropped with its text" if leads else "kept with its text"

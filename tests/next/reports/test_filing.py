@@ -108,7 +108,8 @@ def test_each_kind_has_its_name(session: Session, project: Path) -> None:
         f"adr-0001-{TITLE}.md",
         f"adr-0002-{TITLE}.md",
     ]
-    assert file_document(session, project, "decision", new=True).path.name == f"2026-11-18-{TITLE}-aaaaaaaa.md"
+    again = [file_document(session, project, "decision", new=True).path.name for _ in range(3)]
+    assert again == [f"2026-11-18-{TITLE}-{number}.md" for number in (2, 3, 4)]
 
 
 def test_letters_of_every_script_stay_in_a_name(tmp_path: Path, project: Path) -> None:
