@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
@@ -30,10 +29,9 @@ def build(session: Session) -> dict[str, Any]:
     if wrong := next((name for name in added if not is_safe(name)), ""):
         raise ValueError(f"{wrong} is not a name for a derived file")
     made = {**added, **derive(session, now)}
-    for name in before(session):
-        if name not in made:
-            with suppress(OSError):
-                (session.folder / name).unlink()
+    for name in {*names_before(session)} - {*made}:
+        with suppress(OSError):
+            (session.folder / name).unlink()
     for name, data in made.items():
         files.make_folder((session.folder / name).parent)
         files.replace(session.folder / name, data)
@@ -61,13 +59,14 @@ def view(now: Mapping[str, Any]) -> dict[str, Any]:
     return {**now, "turns": {turn["turn"]: turn for group in groups for turn in group}}
 
 
-def before(session: Session) -> list[str]:
+def names_before(session: Session) -> Iterator[str]:
     """The files that may have been derived before. The last state names those of rooms, if it can be read."""
-    names = [SYNTHESIS, *(path.name for path in session.folder.glob("round-*.md") if is_round(path.name))]
-    with suppress(OSError, Damaged, json.JSONDecodeError):
+    yield SYNTHESIS
+    yield from (path.name for path in session.folder.glob("round-*.md") if is_round(path.name))
+    with suppress(OSError, Damaged):
         found = files.read_json(session.folder / STATE).get("files")
-        names += [name for name in found if isinstance(name, str) and is_safe(name)] if isinstance(found, list) else []
-    return names
+        names = found if isinstance(found, list) else ()
+        yield from (name for name in names if isinstance(name, str) and is_safe(name))
 
 
 def is_round(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from council.next.errors import UsageError
@@ -47,7 +47,7 @@ def document_of(session: Session, kind: str = "", number: str = "", follows: str
         "title": title_of(now),
         "date": date_of(now),
         "written": now["synthesis"]["answers"],
-        "by_perspective": [*by_perspective(now)],
+        "by_perspective": by_perspective(now),
         "attached": [*session.attached],
         "follows_document": follows,
     }
@@ -95,20 +95,20 @@ def date_of(now: Mapping[str, Any]) -> str:
     return str(now["last_turn_at"] or now["started_at"] or "")[:10]
 
 
-def by_perspective(now: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def by_perspective(now: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the writer says of each perspective: the items that begin with its name. Items of no name come last."""
     written = now["synthesis"]["answers"] if now["synthesis"] else {}
-    lists = {name: [str(item) for item in written.get(name) or ()] for name in ("arguments", "trade_offs")}
-    placed: set[str] = set()
-    for seat in now["perspectives"]:
-        names = {fold(seat["seat"]), fold(seat["name"]), fold(seat["seat"].replace("-", " "))}
-        own = {name: [one for one in items if fold(one.partition(":")[0]) in names] for name, items in lists.items()}
-        placed.update(*own.values())
-        stripped = {name: [one.partition(":")[2].strip() for one in items] for name, items in own.items()}
-        yield {"name": seat["name"], "seat": seat["seat"], **stripped}
-    rest = {name: [one for one in items if one not in placed] for name, items in lists.items()}
-    if any(rest.values()):
-        yield {"name": "", "seat": "", **rest}
+    labels = {seat["seat"]: seat["name"] for seat in now["perspectives"]} | {"": ""}
+    owners = {fold(word): seat for seat in labels for word in (seat, labels[seat], seat.replace("-", " "))}
+    found: dict[str, dict[str, list[str]]] = {seat: {"arguments": [], "trade_offs": []} for seat in labels}
+    for name in ("arguments", "trade_offs"):
+        for item in map(str, written.get(name) or ()):
+            label, _, words = item.partition(":")
+            owner = owners.get(fold(label), "")
+            found[owner][name].append(words.strip() if owner else item)
+    return [
+        {"name": labels[seat], "seat": seat, **lists} for seat, lists in found.items() if seat or any(lists.values())
+    ]
 
 
 def matter_of(now: Mapping[str, Any], kind: str, session: Session) -> dict[str, Any]:

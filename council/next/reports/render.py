@@ -58,13 +58,13 @@ def kit(html: bool) -> ImmutableSandboxedEnvironment:
 def dressed(found: Environment, html: bool) -> Environment:
     """The environment with our filters, in which words are printed as one harmless line."""
 
-    def safe(function: Callable[[str], str]) -> Callable[[object], Markup]:
-        return lambda value: Markup(function(str(value)))
-
     def finish(value: object) -> object:
         if value is None or html or isinstance(value, Markup):
             return "" if value is None else value
         return Markup(in_line(str(value)))
+
+    def safe(function: Callable[[str], str]) -> Callable[[object], Markup]:
+        return lambda value: Markup(function(str(value)))
 
     found.autoescape, found.finalize = True, finish
     words = {"block": in_html if html else in_markdown, "item": in_item, "cell": in_cell, "quote": in_quote}

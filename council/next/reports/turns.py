@@ -11,13 +11,13 @@ from council.next.engine.scene import Turn
 from council.next.protocols.ids import Item, Register, items_of
 from council.next.protocols.outcome import Outcome
 from council.next.record.turn_file import Receipt
-from council.next.replies.kinds import Choice, Ident, Kind, Number, Vote, split_id
-from council.next.replies.read import Reply, heading, read
+from council.next.replies.kinds import split_id
+from council.next.replies.read import SHORT, Reply, heading, read
 from council.next.text import fold, join_words
 from council.next.workflow.model import Seat
 
-BY_ID = ("conditions", "blocking", "rulings")  # printed once, in the list of what has an id
-IN_LINE = ("signs", "says", "moved_by")  # printed in the line of a turn
+# Printed in the line of a turn, or once in the list of what has an id.
+ELSEWHERE = ("signs", "says", "moved_by", "conditions", "blocking", "rulings")
 RECEIPT = ("speaker", "asked", "answered", "started", "seconds", "usd", "by", "via", "replayed")
 
 
@@ -67,12 +67,8 @@ def shown_of(turn: Turn, kinds: Reply, register: Register) -> Iterator[str]:
     for name, value in turn.answers.items():
         if name == "rulings" and any(split_id(one)[0] not in register.items for one in items_of(turn.answers, name)):
             yield name  # a ruling on no item is in no list
-        elif value and isinstance(value, str | tuple) and not is_short(kinds[name]) and name not in BY_ID + IN_LINE:
+        elif isinstance(value, str | tuple) and value and not (name in ELSEWHERE or isinstance(kinds[name], SHORT)):
             yield name
-
-
-def is_short(kind: Kind) -> bool:
-    return isinstance(kind, Choice | Ident | Number | Vote)
 
 
 def line_of(turn: Turn, kinds: Reply, outcome: Outcome) -> str:
@@ -86,7 +82,7 @@ def line_of(turn: Turn, kinds: Reply, outcome: Outcome) -> str:
     elif voice and voice.score is None:
         terms = f", if {join_words(voice.conditions)}" if voice.conditions else ""
         parts.append(f"{outcome.count.asked} {voice.side}{terms}")
-    short = (name for name in turn.answers if is_short(kinds[name]) and name not in IN_LINE)
+    short = (name for name in turn.answers if isinstance(kinds[name], SHORT) and name not in ELSEWHERE)
     parts += [f"{name.replace('_', ' ')} {turn.answers[name]}" for name in short]
     if voice and voice.blocking:
         parts.append(f"blocks for {join_words(voice.blocking)}")
