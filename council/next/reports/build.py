@@ -29,12 +29,16 @@ def build(session: Session) -> dict[str, Any]:
     if wrong := next((name for name in added if not is_safe(name)), ""):
         raise ValueError(f"{wrong} is not a name for a derived file")
     made = {**added, **derive(session, now)}
-    for name in {*names_before(session)} - {*made}:
+    before, top = {*names_before(session)}, session.folder.resolve()
+    for path in (top / name for name in (*before, *made)):
+        if path.parent.resolve() != path.parent:  # a session from elsewhere may bring any link, and name any file
+            raise Damaged(path, "its folder is a link; move the link away")
+    for name in before - {*made}:
         with suppress(OSError):
-            (session.folder / name).unlink()
+            (top / name).unlink()
     for name, data in made.items():
-        files.make_folder((session.folder / name).parent)
-        files.replace(session.folder / name, data)
+        files.make_folder((top / name).parent)
+        files.replace(top / name, data)
     return now
 
 

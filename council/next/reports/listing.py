@@ -64,10 +64,13 @@ def read_state(folder: Path) -> dict[str, Any]:
     """state.json, if it can be used. It can be built again, so what is wrong with it is no damage."""
     with suppress(OSError, Damaged):
         state = files.read_json(folder / STATE)
-        parts = (state.get("outcome"), state.get("totals"))
-        fits = state.get("schema") == SCHEMA and state.get("debate_id") == folder.name
-        if fits and all(isinstance(part, dict) for part in parts) and state.get("turns_of") == count_turns(folder):
-            return state
+        is_own = (state.get("schema"), state.get("debate_id")) == (SCHEMA, folder.name)
+        outcome, totals, waits = (state.get(key) for key in ("outcome", "totals", "waits_for"))
+        if is_own and isinstance(outcome, dict) and isinstance(totals, dict) and isinstance(waits, list):
+            words = (outcome.get("kind"), outcome.get("standing"), *waits)
+            amounts = (one for one in (totals.get("calls"), totals.get("usd")) if one is not None)
+            fits = all(isinstance(one, str | None) for one in words) and all(map(files.is_amount, amounts))
+            return state if fits and state.get("turns_of") == count_turns(folder) else {}
     return {}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from council.next.errors import Damaged
 from council.next.record import files, lock
 from council.next.record.session import Session
 from council.next.reports import listing
@@ -147,6 +148,23 @@ def test_files_that_no_longer_follow_are_removed(tmp_path: Path) -> None:
     assert left == {"round-1.md", "round-x.md", "notes.md", "topic.md", "workflow.md", "transcript.md"}
 
 
+@pytest.mark.parametrize("inside", [False, True])
+def test_no_file_is_removed_behind_a_link_that_a_session_brought(inside: bool, tmp_path: Path) -> None:
+    """state.json names what was derived before. In a session from elsewhere, it may name anything."""
+    session = hold(begin(tmp_path, "Debate", MEMBERS), held(begin(tmp_path, "Debate", MEMBERS, id="b")), most=4)
+    build(session)
+    mine = session.folder / "turns/01-positions" if inside else tmp_path / "mine"
+    mine.mkdir(exist_ok=True)
+    (mine / "engineer.md").touch()
+    (session.folder / "docs").symlink_to(mine.parent)
+    state = json.loads((session.folder / "state.json").read_text("utf-8"))
+    state["files"] = [f"docs/{mine.name}/engineer.md"]
+    (session.folder / "state.json").write_text(json.dumps(state))
+    with pytest.raises(Damaged, match=r"docs/.*link"):
+        build(session)
+    assert (mine / "engineer.md").exists()
+
+
 # ---- verify ----
 
 
@@ -232,13 +250,22 @@ def test_a_damaged_session_is_listed_as_damaged(damage: str, tmp_path: Path) -> 
     assert "metadata.json" in row["problem"]
 
 
+FITS = {"schema": 1, "debate_id": "begun", "outcome": {}, "totals": {}, "waits_for": [], "turns_of": 0}
+
+
 @pytest.mark.parametrize(
-    "state", ['{"schema": 1, "debate_id": "begun", "outcome": {}, "totals": {}, "turns_of": 0}', "{}", "null"]
+    "state",
+    [
+        *(FITS, {}, None, {**FITS, "outcome": 3}, {**FITS, "totals": {"usd": "x"}}, {**FITS, "totals": {"calls": [1]}}),
+        *({**FITS, "waits_for": one} for one in (5, "all", {"a": 1}, [1])),
+        *({**FITS, "outcome": {name: {"a": 1}}} for name in ("kind", "standing")),
+    ],
 )
-def test_a_state_of_other_values_stops_no_list(state: str, tmp_path: Path) -> None:
+def test_a_state_of_other_values_stops_no_list(state: Any, tmp_path: Path) -> None:
     session = begin(tmp_path, "Debate", MEMBERS, id="begun")
-    (session.folder / "state.json").write_text(state)
-    assert [row["status"] for row in listing.rows(tmp_path)] == ["interrupted"]
+    (session.folder / "state.json").write_text(json.dumps(state))
+    (row,) = listing.rows(tmp_path)
+    assert (row["status"], row["kind"], row["usd"], row["waits_for"]) == ("interrupted", None, None, [])
 
 
 def test_a_process_that_died_does_not_run(tmp_path: Path) -> None:
