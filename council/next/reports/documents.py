@@ -10,7 +10,7 @@ from council.next.record.session import Session
 from council.next.reports.build import view
 from council.next.reports.render import in_json, render
 from council.next.reports.state import state
-from council.next.text import did_you_mean, fold, join_words, one_line
+from council.next.text import did_you_mean, fold, join_words, one_line, slug
 
 LONGEST_TITLE = 100
 
@@ -91,8 +91,8 @@ def question_of(now: Mapping[str, Any]) -> str:
 
 
 def date_of(now: Mapping[str, Any]) -> str:
-    """The day of the last word, in UTC."""
-    return str(now["last_turn_at"] or now["started_at"] or "")[:10]
+    """The day of the last word, in UTC. It is a part of names, so no session may make it a path."""
+    return slug(str(now["last_turn_at"] or now["started_at"] or ""), 10)
 
 
 def by_perspective(now: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -74,6 +74,15 @@ def test_a_copy_that_a_kill_left_is_taken_and_another_debates_is_not(tmp_path: P
     assert len([*archive.rglob("*.md")]) == 2
 
 
+def test_a_time_that_is_a_path_leads_to_no_other_folder(tmp_path: Path) -> None:
+    archive = tmp_path / "a/b/c/RESEARCH"
+    session = real(tmp_path / "home", "jobs")
+    with session.hold():
+        session.merge_metadata(completed_at="../../../x/../../y")
+    assert Path(finished(session, archive)["archived_to"]).is_relative_to(archive)
+    assert ".." not in session.metadata["archived_to"]
+
+
 def test_a_debate_that_goes_on_is_built_and_not_archived(tmp_path: Path) -> None:
     session = begin(tmp_path / "home", "Debate", MEMBERS)
     hold(session, held(session), most=5)
